@@ -1,0 +1,55 @@
+import type { Cluster } from './lib/cluster/cluster.ts'
+import type { Printer, Prompt } from './lib/output/printer.ts'
+import type { Clock } from './lib/system/clock.ts'
+
+/** Everything a command may touch besides its own options. Tests build one by hand. */
+export interface Context {
+  /** Opened at the first call, so that `--help` never reads a kubeconfig. Throws `unreachable`, `usage` (no such context). */
+  cluster(): Promise<Cluster>
+  readonly clock: Clock
+  readonly printer: Printer
+  readonly prompt: Prompt
+  /** Aborted by Ctrl-C and SIGTERM; the reason is a KvupError with the exit code. */
+  readonly signal: AbortSignal
+  readonly flags: GlobalFlags
+  readonly world: World
+}
+
+/** What of this process a command may know. */
+export interface World {
+  /** `user@host`, for journal and lock. */
+  readonly who: string
+  readonly pid: number
+  readonly host: string
+  readonly version: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readText(file: string): Promise<string>
+  writeText(file: string, text: string): Promise<void>
+  readStdin(): Promise<string>
+}
+
+/** Flags of every command: kubectl's connection flags, output and manners. */
+export interface GlobalFlags {
+  kubeconfig?: string
+  context?: string
+  cluster?: string
+  user?: string
+  namespace?: string
+  as?: string
+  asGroup?: string[]
+  asUid?: string
+  requestTimeout?: string
+  server?: string
+  tokenFile?: string
+  clientCertificate?: string
+  clientKey?: string
+  certificateAuthority?: string
+  insecureSkipTlsVerify?: boolean
+  tlsServerName?: string
+  output: string
+  headers: boolean
+  sortBy?: string
+  color: 'auto' | 'always' | 'never'
+  yes: boolean
+  verbosity: number
+}

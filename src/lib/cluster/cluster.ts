@@ -1,0 +1,135 @@
+import type { Kind } from './kind.ts'
+import type { KubeObject } from './object.ts'
+
+export interface Ref {
+  name: string
+  namespace?: string | undefined
+}
+
+/** Narrowed by the server. Without a namespace: all of them. */
+export interface Where {
+  namespace?: string | undefined
+  /** One object by its name: `fieldSelector=metadata.name=…`. */
+  name?: string | undefined
+  /** A label selector in kubectl's words, set-based ones included: `kubevirt.io in (virt-api,virt-handler)`. */
+  labels?: string | undefined
+  /** A field selector: `status.phase=Running,spec.nodeName=node-1`. */
+  fields?: string | undefined
+}
+
+/** `unserved`: the cluster does not know the kind (no CRD), which is another answer than "no such object". */
+export type Found<T> = { is: 'object'; object: T } | { is: 'absent' } | { is: 'unserved' }
+
+export interface Page<T> {
+  items: readonly T[]
+  /** How many are left after this page, where the server says so. */
+  remaining?: number
+  resourceVersion: string
+}
+
+/**
+ * `synced` comes once after the objects that exist already, and again after a `lost` that was mended.
+ * `lost` says that changes may be missed for a while (403 on watch, server away): the reader should poll.
+ */
+export type Change<T> =
+  | { type: 'added' | 'modified' | 'deleted'; object: T }
+  | { type: 'synced' }
+  | { type: 'lost'; why: string }
+
+export interface ServerVersion {
+  gitVersion: string
+  major: string
+  minor: string
+}
+
+export interface LogOptions {
+  container?: string
+  previous?: boolean
+  tailLines?: number
+}
+
+/** All that reading may do to a cluster. A check, and a step's `check`, are given this and never a Writer. */
+export interface Reader {
+  find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>>
+  /** Everything, page by page underneath. Throws ApiError 404 when the kind is not served. */
+  list<T extends KubeObject>(kind: Kind<T>, where?: Where): Promise<T[]>
+  pages<T extends KubeObject>(kind: Kind<T>, where?: Where): AsyncIterable<Page<T>>
+  /** Never ends by itself before `signal` does; survives cut connections, idle minutes and 410. */
+  follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>>
+  /** Versions of an API group, the preferred one first; empty when it is not served. */
+  versions(group: string): Promise<readonly string[]>
+  version(): Promise<ServerVersion>
+  log(pod: Ref, options?: LogOptions): Promise<string>
+}
+
+export type JsonOperation =
+  | { op: 'add' | 'replace' | 'test'; path: string; value: unknown }
+  | { op: 'remove'; path: string }
+
+export interface ApplyOptions {
+  /** Take fields over from other managers. Without it, somebody else's field is a 409. */
+  force?: boolean
+  /** Default `kvup`. */
+  manager?: string
+}
+
+/** Only deletes what was looked at. */
+export interface Precondition {
+  uid?: string | undefined
+  resourceVersion?: string | undefined
+}
+
+/** Field manager of every write: `kvup`. A write is repeated only where the server surely did not act. */
+export interface Writer {
+  create<T extends KubeObject>(kind: Kind<T>, object: T): Promise<T>
+  /** RFC 7386. Include `metadata.resourceVersion` to be refused (409) when somebody else wrote first. */
+  mergePatch<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: DeepPartial<T>, on?: 'status'): Promise<T>
+  /** RFC 6902; a failing `test` is a 422. */
+  jsonPatch<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: Ref,
+    operations: readonly JsonOperation[],
+    on?: 'status',
+  ): Promise<T>
+  /** Server-side apply. */
+  apply<T extends KubeObject>(kind: Kind<T>, object: T, options?: ApplyOptions): Promise<T>
+  delete(kind: Kind, ref: Ref, only?: Precondition): Promise<void>
+  /** PUT restart, POST eviction, … */
+  subresource(
+    kind: Kind,
+    ref: Ref,
+    call: { name: string; method: 'PUT' | 'POST'; body: object },
+  ): Promise<unknown>
+}
+
+/** One question to RBAC. `subresource` as in `virtualmachines/restart`. */
+export interface Access {
+  verb: string
+  group: string
+  resource: string
+  subresource?: string
+  namespace?: string
+  name?: string
+}
+
+export interface Reviewer {
+  /** SelfSubjectAccessReview. */
+  can(access: Access): Promise<{ allowed: boolean; reason: string }>
+  /** Who the server takes us for (SelfSubjectReview); undefined where it does not say. */
+  whoAmI(): Promise<string | undefined>
+  /** A Writer whose every call is a server-side dry run: validated, admitted, not kept. */
+  readonly rehearsal: Writer
+}
+
+export interface Cluster {
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly reviewer: Reviewer
+}
+
+/** A merge patch: any part may be left out, and `null` removes. */
+export type DeepPartial<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> | null }
+    : T

@@ -1,0 +1,82 @@
+import type { Kind } from '../kind.ts'
+import type { Condition, KubeObject } from '../object.ts'
+
+export interface VirtualMachine extends KubeObject {
+  spec?: {
+    running?: boolean
+    runStrategy?: string
+    template?: { metadata?: Record<string, unknown>; spec?: InstanceSpec }
+  }
+  status?: {
+    printableStatus?: string
+    ready?: boolean
+    created?: boolean
+    conditions?: Condition[]
+  }
+}
+
+export interface InstanceSpec {
+  evictionStrategy?: string
+  nodeSelector?: Record<string, string>
+  domain?: Record<string, unknown>
+  volumes?: Record<string, unknown>[]
+  networks?: Record<string, unknown>[]
+}
+
+/** Has no status subresource. */
+export interface VirtualMachineInstance extends KubeObject {
+  spec?: InstanceSpec
+  status?: {
+    phase?: string
+    nodeName?: string
+    conditions?: Condition[]
+    launcherContainerImageVersion?: string
+    evacuationNodeName?: string
+    activePods?: Record<string, string>
+    migrationMethod?: string
+    migrationState?: MigrationState
+    fsFreezeStatus?: string
+  }
+}
+
+/** Describes the last migration, which may be over. */
+export interface MigrationState {
+  startTimestamp?: string
+  endTimestamp?: string
+  sourceNode?: string
+  targetNode?: string
+  completed?: boolean
+  failed?: boolean
+  failureReason?: string
+  migrationUid?: string
+  mode?: string
+}
+
+export interface VirtualMachineInstanceMigration extends KubeObject {
+  spec?: { vmiName?: string; priority?: string }
+  status?: {
+    phase?: string
+    conditions?: Condition[]
+    migrationState?: MigrationState
+    phaseTransitionTimestamps?: { phase?: string; phaseTransitionTimestamp?: string }[]
+  }
+}
+
+export const VirtualMachines: Kind<VirtualMachine> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  plural: 'virtualmachines',
+  namespaced: true,
+}
+export const VirtualMachineInstances: Kind<VirtualMachineInstance> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstance',
+  plural: 'virtualmachineinstances',
+  namespaced: true,
+}
+export const VirtualMachineInstanceMigrations: Kind<VirtualMachineInstanceMigration> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceMigration',
+  plural: 'virtualmachineinstancemigrations',
+  namespaced: true,
+}

@@ -1,0 +1,57 @@
+import type { RunEvent } from '../procedure/events.ts'
+
+/** Every JSON or YAML document that kvup prints. `status` and `error` are added by the printer, last. */
+export interface Document {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: string
+}
+
+export type DocumentStatus = 'complete' | 'partial' | 'failed'
+
+/** A cell is shown as it is; undefined shows as `<none>`. */
+export type Cell = string | number | undefined
+
+export interface Column<Row> {
+  /** Capitals, no blanks: `NAMESPACE`. */
+  name: string
+  cell: (row: Row) => Cell
+  /** Only with `-o wide`. */
+  wide?: boolean
+}
+
+/** How one kind of document is shown to a person. JSON, YAML, jsonpath and custom-columns need no view. */
+export interface View<T extends Document> {
+  /** What `-o table` prints; lines without a newline at the end. `paint` colours where colour is on. */
+  text(document: T, paint: Paint, size: { columns: number; wide: boolean }): readonly string[]
+  /** `kind/name` per line for `-o name`. */
+  names(document: T): readonly string[]
+}
+
+/** Every state has a word and a shape: colour is never alone. Each returns the text, coloured or not. */
+export interface Paint {
+  good(text: string): string
+  bad(text: string): string
+  warn(text: string): string
+  dim(text: string): string
+  strong(text: string): string
+  /** ✔ ✖ ▸ ! → · or their ASCII stand-ins. */
+  readonly mark: { done: string; failed: string; running: string; warning: string; next: string; dot: string }
+  /** `███░░` of that many cells. */
+  bar(done: number, total: number, cells: number): string
+}
+
+/** Every way a command can speak. The answer goes to stdout, the story to stderr (with `-o ndjson` events are stdout). */
+export interface Printer {
+  /** The answer. May be called again with `-w`: a document per change. */
+  result<T extends Document>(document: T, view: View<T>, status?: DocumentStatus): void
+  event(event: RunEvent): void
+  /** A line of the story. */
+  note(line: string): void
+  warn(line: string): void
+}
+
+/** A question to a person. Nobody there to answer is a usage error that names the flag. */
+export interface Prompt {
+  /** `--yes` answers with true. */
+  confirm(question: string): Promise<boolean>
+}

@@ -1,0 +1,41 @@
+/** Who changed what, and the settings that were borrowed: what the cluster cannot tell later. Never progress. */
+export interface Journal {
+  entries(): Promise<readonly Entry[]>
+  /** Throws when it cannot be written: then nothing may be changed. */
+  record(entry: Entry): Promise<void>
+  /** The open ones. */
+  loans(): Promise<readonly Loan[]>
+  /** Opens a loan. The first value wins: an open loan with this id is returned unchanged. */
+  borrow(loan: Loan): Promise<Loan>
+  /** Closes a loan after a give-back that was verified. Closing a closed one is no error. */
+  release(id: string): Promise<void>
+  /** Keeps a baseline (a uid, an old transition time); the first value under a key wins. */
+  keep(key: string, value: unknown): Promise<void>
+  kept(key: string): Promise<unknown>
+}
+
+export interface Entry {
+  /** RFC 3339. */
+  at: string
+  /** user@host. */
+  by: string
+  procedure: string
+  step: string
+  /** `intends` is written before `apply`, `applied` after it. */
+  what: 'started' | 'intends' | 'applied' | 'borrowed' | 'gave-back' | 'finished' | 'failed' | 'interrupted'
+  text: string
+}
+
+/** A setting that was borrowed and has to be given back. */
+export interface Loan {
+  /** Stable per setting: `workload-updates`. */
+  id: string
+  procedure: string
+  object: { apiVersion: string; kind: string; namespace?: string; name: string; uid: string }
+  /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
+  path: string
+  /** Absence is a value too. */
+  was: { present: true; value: unknown } | { present: false }
+  by: string
+  at: string
+}

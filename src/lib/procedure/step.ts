@@ -1,0 +1,90 @@
+import type { Reader, Reviewer, Where, Writer } from '../cluster/cluster.ts'
+import type { Kind } from '../cluster/kind.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Journal } from './journal.ts'
+
+export interface Progress {
+  done: number
+  total: number
+}
+
+/** Where a step stands, read from the cluster and never from memory. */
+export type StepState =
+  | { is: 'done'; note?: string }
+  /** What `apply` would do: for the plan and the dry run. */
+  | { is: 'todo'; change: string }
+  /** Somebody (an operator, a pod) is at work already. */
+  | { is: 'waiting'; on: string; progress?: Progress; since?: string }
+  /** Nothing moves any more, and `why` says what was found; goes on waiting until `until` unless it heals. */
+  | {
+      is: 'stalled'
+      on: string
+      why: string
+      remedy?: readonly string[]
+      since?: string
+      progress?: Progress
+    }
+  /** Going on would be wrong: the run ends here with exit 3. */
+  | { is: 'blocked'; by: string; reason?: string; remedy?: readonly string[] }
+
+/** A change in these wakes the runner at once; while a step is waited for they are followed instead of listed again. */
+export interface Followed {
+  kind: Kind
+  where: Where
+}
+
+export interface Patience {
+  /** Poll fallback, ms. */
+  every: number
+  /** Limit of this step, ms. */
+  atMost: number
+}
+
+export interface ReadContext {
+  readonly reader: Reader
+  readonly clock: Clock
+  readonly journal: JournalReader
+}
+
+/** `writer` already checks the lock before every call. */
+export interface StepContext extends ReadContext {
+  readonly writer: Writer
+  readonly reviewer: Reviewer
+  readonly journal: Journal
+  readonly signal: AbortSignal
+}
+
+export type JournalReader = Pick<Journal, 'entries' | 'loans' | 'kept'>
+
+export interface Risk {
+  /** How to undo it: a command, or `none`. */
+  undo: string
+  /** For how long it is harmless to stop right after this step. */
+  safeToLeave: string
+}
+
+export interface Step {
+  /** Stable across releases: the key in the journal, the name in --until. */
+  readonly id: string
+  readonly title: string
+  readonly patience: Patience
+  readonly follows: readonly Followed[]
+  readonly risk: Risk
+  /** Expected duration in ms: for plans, ETA and --deadline. */
+  readonly estimate: number
+  /** Present on steps that may be applied more than once (waves, hops). */
+  readonly repeats?: { atMost: number; parallel: number }
+  /** Reads only. `done` ends the step, so this is also what is waited for. */
+  check(cx: ReadContext): Promise<StepState>
+  /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
+  apply?(cx: StepContext): Promise<void>
+}
+
+export interface Procedure {
+  /** Also the procedure of the journal entries: `upgrade to v1.8.4`. */
+  readonly name: string
+  /** The goal is reached; with no open loan there is nothing to do: exit 0, no lock, no write. */
+  reached(cx: ReadContext): Promise<boolean>
+  /** All steps that are known now, for the plan and the live view; more may be found on the way. */
+  steps(cx: ReadContext): Promise<readonly Step[]>
+}

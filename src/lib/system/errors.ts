@@ -1,0 +1,91 @@
+import { type ExitCode, exitCode } from './exit-codes.ts'
+
+export interface Details {
+  /** The object that it failed on, as `kubectl` names it: `kubevirts/kubevirt in namespace kubevirt`. */
+  object?: string | undefined
+  /** The exact command that helps, or what to do. One line each. */
+  remedy?: string | readonly string[] | undefined
+  cause?: unknown
+}
+
+/** A failure that was foreseen. Anything else that reaches `main` is a bug and is reported as one. */
+export class KvupError extends Error {
+  override readonly name: string = 'KvupError'
+  readonly exitCode: ExitCode
+  /** Stable, kebab-case: what a script branches on besides the exit code. */
+  readonly reason: string
+  readonly object: string | undefined
+  readonly remedy: readonly string[]
+
+  constructor(code: ExitCode, reason: string, message: string, { object, remedy, cause }: Details = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    this.exitCode = code
+    this.reason = reason
+    this.object = object
+    this.remedy = remedy === undefined ? [] : typeof remedy === 'string' ? [remedy] : remedy
+  }
+}
+
+type Maker = (reason: string, message: string, details?: Details) => KvupError
+const failure =
+  (code: ExitCode): Maker =>
+  (reason, message, details) =>
+    new KvupError(code, reason, message, details)
+
+/** What was typed cannot be meant: exit 2. */
+export const usageError = failure(exitCode.usage)
+/** The cluster, a finding or an answer forbids going on: exit 3. */
+export const blocked = failure(exitCode.blocked)
+export const timedOut = failure(exitCode.timedOut)
+/** The plan no longer fits the cluster: exit 5. */
+export const drifted = failure(exitCode.drifted)
+/** Somebody else is at work: exit 6. */
+export const locked = failure(exitCode.locked)
+export const forbidden = failure(exitCode.forbidden)
+export const unreachable = failure(exitCode.unreachable)
+/** Ctrl-C (130) or SIGTERM (143); also used as the reason of the AbortSignal that ends the waits. */
+export const interrupted = (signal: 'SIGINT' | 'SIGTERM', details?: Details): KvupError =>
+  new KvupError(
+    signal === 'SIGINT' ? exitCode.interrupted : exitCode.terminated,
+    'interrupted',
+    `interrupted by ${signal}`,
+    details,
+  )
+
+/** The API server answered with a failure. Callers branch on `status`; who does not gets the right exit code. */
+export class ApiError extends KvupError {
+  override readonly name = 'ApiError'
+  /** HTTP status; 0 when there was no answer at all. */
+  readonly status: number
+  /** `metav1.Status.reason`: NotFound, AlreadyExists, Conflict, Expired, Invalid, Forbidden … */
+  readonly statusReason: string
+
+  constructor(status: number, statusReason: string, message: string, details?: Details) {
+    super(codeOf(status), reasonOf(status), message, details)
+    this.status = status
+    this.statusReason = statusReason
+  }
+}
+
+function codeOf(status: number): ExitCode {
+  if (status === 401 || status === 403) return exitCode.forbidden
+  if (status === 0 || status === 429 || status >= 500) return exitCode.unreachable
+  return exitCode.blocked
+}
+
+function reasonOf(status: number): string {
+  if (status === 401) return 'unauthorized'
+  if (status === 403) return 'forbidden'
+  if (codeOf(status) === exitCode.unreachable) return 'unreachable'
+  return 'refused'
+}
+
+/** True for the answer "there is no such object" (or no such kind). */
+export function isNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 404
+}
+
+/** True when somebody else wrote first: read again, decide again. */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409
+}
