@@ -1,0 +1,36 @@
+import { exitCode } from './lib/system/exit-codes.ts'
+import { KvupError } from './lib/system/errors.ts'
+
+interface Streams {
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+}
+
+/** Reports what went wrong before a printer could be opened; with `-o json` as one document on stdout as well. */
+export function reportEarly(error: unknown, argv: readonly string[], { stdout, stderr }: Streams): number {
+  const failure = error instanceof KvupError ? error : undefined
+  const message = error instanceof Error ? error.message : String(error)
+  const code = failure?.exitCode ?? exitCode.bug
+  stderr.write(`error: ${message}\n`)
+  for (const line of failure?.remedy ?? [
+    'this is a bug in kvup: please report it with the command that you typed',
+  ])
+    stderr.write(`  → ${line}\n`)
+  if (wantsJson(argv)) stdout.write(documentOf(code, failure?.reason ?? 'bug', message))
+  return code
+}
+
+/** What commander found wrong with the words that were typed; it has said so on stderr already. */
+export function reportUsage(message: string, argv: readonly string[], { stdout }: Streams): number {
+  if (wantsJson(argv)) stdout.write(documentOf(exitCode.usage, 'usage', message.replace(/^error: /u, '')))
+  return exitCode.usage
+}
+
+function documentOf(code: number, reason: string, message: string): string {
+  const error = { code, reason, message }
+  return `${JSON.stringify({ apiVersion: 'kvup.io/v1alpha1', kind: 'Error', status: 'failed', error }, null, 2)}\n`
+}
+
+function wantsJson(argv: readonly string[]): boolean {
+  return /(?:^| )(?:-o ?|--output[= ])json(?: |$)/u.test(argv.join(' '))
+}

@@ -1,0 +1,51 @@
+import type { Census } from './census.ts'
+
+/** Names, `namespace/name`. Empty lists are good news. */
+export interface Differences {
+  vanished: string[]
+  failed: string[]
+  restarted: string[]
+  notReady: string[]
+  restartRequired: string[]
+  volumes: string[]
+}
+
+/** What an upgrade must not have changed. Pure. */
+export function compareCensus(before: Census, after: Census): Differences {
+  const found: Differences = {
+    vanished: [],
+    failed: [],
+    restarted: [],
+    notReady: [],
+    restartRequired: [],
+    volumes: [],
+  }
+  for (const name of before.instances.keys()) {
+    const list = instanceDifference(before, after, name)
+    if (list) found[list].push(name)
+  }
+  found.restartRequired.push(
+    ...[...after.restartRequired].filter((name) => !before.restartRequired.has(name)),
+  )
+  found.volumes.push(...[...before.volumes.keys()].flatMap((name) => volumeDifference(before, after, name)))
+  return found
+}
+
+function instanceDifference(before: Census, after: Census, name: string): keyof Differences | undefined {
+  const was = before.instances.get(name)
+  const is = after.instances.get(name)
+  if (!is) return 'vanished'
+  if (is.phase === 'Failed' && was?.phase !== 'Failed') return 'failed'
+  if (is.uid !== was?.uid) return 'restarted'
+  return was.ready === true && is.ready === false ? 'notReady' : undefined
+}
+
+function volumeDifference(before: Census, after: Census, name: string): string[] {
+  const was = before.volumes.get(name)
+  const is = after.volumes.get(name)
+  if (!is) return [`${name} vanished`]
+  if (is.uid !== was?.uid) return [`${name} was created again`]
+  return is.phase === was.phase
+    ? []
+    : [`${name}: ${was.phase || 'no phase'} before, ${is.phase || 'no phase'} now`]
+}

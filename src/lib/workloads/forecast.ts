@@ -1,0 +1,70 @@
+import type { Reader } from '../cluster/cluster.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../cluster/kinds/virtual-machines.ts'
+import { isNotFound } from '../system/errors.ts'
+import { type Fate, fateOf, type UpdateRules } from './fate.ts'
+
+/** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
+export interface Forecast {
+  counts: Record<Fate, number>
+  /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
+  interrupted: readonly string[]
+}
+
+export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
+const namedAtMost = 100
+
+/** Folds page by page: nothing of a VMI that migrates or stays is kept. `labels` narrows to the outdated ones. */
+export async function forecastUpdates(
+  reader: Reader,
+  rules: UpdateRules,
+  labels?: string,
+): Promise<Forecast> {
+  const runStrategies = rules.methods.includes('Evict')
+    ? await runStrategiesOf(reader)
+    : new Map<string, string>()
+  const counts: Forecast['counts'] = { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }
+  const interrupted: string[] = []
+  for await (const vmi of running(reader, labels)) {
+    const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
+    const fate = fateOf(vmi, rules, runStrategies.get(name))
+    counts[fate]++
+    if (fate !== 'migrates' && fate !== 'stays' && interrupted.length < namedAtMost)
+      interrupted.push(`${name} (${fate})`)
+  }
+  return { counts, interrupted }
+}
+
+/** `migrates 211, shuts down 3`; `moves nothing` when all stay or there are none. */
+export function forecastText({ counts }: Forecast): string {
+  const order: readonly Fate[] = ['migrates', 'restarts', 'shuts down', 'is lost']
+  const parts = order.filter((fate) => counts[fate] > 0).map((fate) => `${fate} ${counts[fate]}`)
+  const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
+  return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
+}
+
+async function* running(reader: Reader, labels: string | undefined): AsyncIterable<VirtualMachineInstance> {
+  try {
+    for await (const page of reader.pages(VirtualMachineInstances, labels === undefined ? {} : { labels }))
+      yield* page.items.filter((vmi) => vmi.status?.phase === 'Running')
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+async function runStrategiesOf(reader: Reader): Promise<Map<string, string>> {
+  const strategies = new Map<string, string>()
+  for await (const page of reader.pages(VirtualMachines))
+    for (const vm of page.items)
+      strategies.set(`${vm.metadata.namespace}/${vm.metadata.name}`, strategyOf(vm))
+  return strategies
+}
+
+/** `running: true` counts as Always (night W1). */
+function strategyOf({ spec }: VirtualMachine): string {
+  return spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
+}

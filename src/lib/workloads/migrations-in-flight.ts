@@ -1,0 +1,65 @@
+import {
+  VirtualMachineInstanceMigrations,
+  type VirtualMachineInstanceMigration,
+} from '../cluster/kinds/virtual-machines.ts'
+import type { Step, StepState } from '../procedure/step.ts'
+import { isNotFound } from '../system/errors.ts'
+import type { Reader } from '../cluster/cluster.ts'
+
+export type MigrationsPolicy = 'wait' | 'cancel' | 'ignore'
+
+const over = new Set(['Succeeded', 'Failed'])
+const seconds = 1000
+
+/**
+ * Waits for every unfinished migration, whoever made it, or cancels them: the virt-handler roll kills those in flight, and
+ * emptying the methods cancels none (facts 2.8, night U1). `atMost` in ms.
+ */
+export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): Step {
+  return {
+    id: 'migrations-in-flight',
+    title: policy === 'cancel' ? 'cancel migrations in flight' : 'migrations in flight',
+    patience: { every: 15 * seconds, atMost },
+    estimate: 30 * seconds,
+    follows: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check({ reader }): Promise<StepState> {
+      const open = await unfinishedMigrations(reader)
+      if (open.length === 0) return { is: 'done' }
+      const names = open.slice(0, 3).map(nameOf).join(', ')
+      const text = `${open.length} ${open.length === 1 ? 'migration' : 'migrations'} (${names}${open.length > 3 ? ', …' : ''})`
+      const cancellable = open.filter((m) => m.metadata.deletionTimestamp === undefined)
+      if (policy === 'cancel' && cancellable.length > 0) return { is: 'todo', change: `cancel ${text}` }
+      return { is: 'waiting', on: `${text} to end` }
+    },
+    ...(policy === 'cancel' && {
+      repeats: { atMost: 10, parallel: 1 },
+      apply: async ({ reader, writer }) => {
+        for (const { metadata } of await unfinishedMigrations(reader))
+          await writer
+            .delete(
+              VirtualMachineInstanceMigrations,
+              { name: metadata.name, namespace: metadata.namespace },
+              { uid: metadata.uid },
+            )
+            .catch((error: unknown) => {
+              if (!isNotFound(error)) throw error
+            })
+      },
+    }),
+  }
+}
+
+/** None where the kind is not served. */
+export async function unfinishedMigrations(reader: Reader): Promise<VirtualMachineInstanceMigration[]> {
+  try {
+    const all = await reader.list(VirtualMachineInstanceMigrations)
+    return all.filter((m) => !over.has(m.status?.phase ?? ''))
+  } catch (error) {
+    if (isNotFound(error)) return []
+    throw error
+  }
+}
+
+const nameOf = (m: VirtualMachineInstanceMigration) =>
+  `${m.metadata.namespace}/${m.spec?.vmiName ?? m.metadata.name}`

@@ -1,0 +1,123 @@
+import { Command, Option } from 'commander'
+import { kvupVersion } from './lib/system/version.ts'
+import type { Wire } from './wire.ts'
+
+/** A command that is loaded only when its name was typed: `--help` and completion stay fast. */
+interface Entry {
+  name: string
+  description: string
+  load?: () => Promise<(wire: Wire) => Command>
+  under?: readonly Entry[]
+  hidden?: boolean
+}
+
+const entries: readonly Entry[] = [
+  {
+    name: 'status',
+    description: 'Show where KubeVirt stands, component by component, and why',
+    load: async () => (await import('./commands/status.ts')).statusCommand,
+  },
+  {
+    name: 'upgrade',
+    description: 'Take KubeVirt to another version, and end only when every component runs it',
+    load: async () => (await import('./commands/upgrade.ts')).upgradeCommand,
+  },
+  {
+    name: 'workloads',
+    description: 'Look after the virtual machines around an upgrade',
+    under: [
+      {
+        name: 'restore',
+        description: 'Give back the workload update methods that an upgrade borrowed',
+        load: async () => (await import('./commands/workloads/restore.ts')).restoreCommand,
+      },
+    ],
+  },
+  {
+    name: 'history',
+    description: 'Show what kvup changed on this cluster, and what is still borrowed',
+    load: async () => (await import('./commands/history.ts')).historyCommand,
+  },
+  {
+    name: 'rbac',
+    description: 'Print the roles that kvup needs, ready for kubectl apply',
+    load: async () => (await import('./commands/rbac.ts')).rbacCommand,
+  },
+  {
+    name: 'demo',
+    description: 'Run an upgrade on the built-in simulated cluster',
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
+  },
+  {
+    name: 'config',
+    description: 'Show the configuration and where each value comes from',
+    load: async () => (await import('./commands/config.ts')).configCommand,
+  },
+  {
+    name: 'completion',
+    description: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
+  },
+  {
+    name: 'version',
+    description: 'Show the versions of kvup, the API server and KubeVirt',
+    load: async () => (await import('./commands/version.ts')).versionCommand,
+  },
+]
+
+/** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */
+export async function program(name: string, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
+  const root = new Command(name)
+    .description('Plan, run and watch KubeVirt upgrades')
+    .version(kvupVersion, '-V, --version', 'print the version of kvup')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+  for (const option of [...connection, ...manners]) root.addOption(option)
+  for (const entry of entries)
+    root.addCommand(await commandOf(entry, wire, words), { hidden: entry.hidden ?? false })
+  return root.addHelpText('after', '\nDocs: docs/ beside this program, or kvup help COMMAND\n')
+}
+
+async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
+  const named = words === 'all' || words.includes(entry.name)
+  if (entry.load && named) return (await entry.load())(wire).description(entry.description)
+  const command = new Command(entry.name).description(entry.description)
+  for (const child of entry.under ?? []) command.addCommand(await commandOf(child, wire, words))
+  return command
+}
+
+const list = (value: string, before: string[] = []) => [...before, value]
+
+/** kubectl's names, so that nobody has to learn them again. */
+const connection = [
+  new Option('--kubeconfig <file>', 'kubeconfig to use instead of KUBECONFIG or ~/.kube/config'),
+  new Option('--context <name>', 'context of the kubeconfig'),
+  new Option('--cluster <name>', 'cluster of the kubeconfig'),
+  new Option('--user <name>', 'user of the kubeconfig'),
+  new Option('-n, --namespace <namespace>', 'namespace of virtual machines; the one of KubeVirt is found'),
+  new Option('--as <user>', 'impersonate this user'),
+  new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
+  new Option('--as-uid <uid>', 'impersonate this uid'),
+  new Option('--request-timeout <duration>', 'how long one request may take, such as 30s').default('30s'),
+  new Option('-s, --server <url>', 'address of the API server'),
+  new Option('--token-file <file>', 'file with a bearer token, read again when it changes'),
+  new Option('--client-certificate <file>', 'client certificate'),
+  new Option('--client-key <file>', 'key of the client certificate'),
+  new Option('--certificate-authority <file>', 'certificate authority of the API server'),
+  new Option('--insecure-skip-tls-verify', 'do not check the certificate of the API server'),
+  new Option('--tls-server-name <name>', 'name to expect in the certificate of the API server'),
+]
+
+const manners = [
+  new Option(
+    '-o, --output <format>',
+    'table, wide, json, yaml, name, jsonpath=…, jsonpath-file=…, custom-columns=…, ndjson',
+  ).default('table'),
+  new Option('--no-headers', 'leave out the headings of tables'),
+  new Option('--sort-by <jsonpath>', 'sort rows by this field'),
+  new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
+  new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
+  new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
+    .default(0)
+    .argParser(Number),
+]
