@@ -1,0 +1,113 @@
+import type { HopFinding } from './finding.ts'
+import { type Hop, hop } from './hop.ts'
+import { knownSince, latestPatch } from './known-releases.ts'
+import { type Version, compareVersions, minorOf, versionOf } from './version.ts'
+
+/** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
+export function hopFindings(from: Version, to: Version): HopFinding[] {
+  const way = hop(from, to)
+  return [
+    ...tooOld(from),
+    ...downgrade(from, to, way),
+    ...minorSkipped(from, to, way),
+    ...majorStep(from, to, way),
+    ...patchGap(from, to, way),
+    ...preRelease(to),
+  ]
+}
+
+const oldest = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
+
+function tooOld(from: Version): HopFinding[] {
+  if (compareVersions(from, oldest) >= 0) return []
+  return [
+    {
+      id: 'from-unsupported',
+      level: 'blocker',
+      summary: `updates from ${from.text} are not supported: they begin with v0.17.0`,
+      remedy: ['install KubeVirt anew, after the VirtualMachine objects have been exported'],
+    },
+  ]
+}
+
+function downgrade(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+  if (kind !== 'downgrade') return []
+  const newest = latestPatch(minorOf(from))
+  const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
+  return [
+    {
+      id: 'downgrade',
+      level: 'blocker',
+      summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit`,
+      remedy:
+        forward === undefined
+          ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]
+          : [`kvup upgrade --to ${forward.text}`],
+    },
+  ]
+}
+
+function minorSkipped(from: Version, to: Version, { skipped }: Hop): HopFinding[] {
+  if (skipped === undefined) return []
+  const stops = [...skipped.map((minor) => stopIn(minor)), to]
+  return [
+    {
+      id: 'minor-skipped',
+      level: 'blocker',
+      summary: `from ${from.text} to ${to.text} leaves out ${skipped.join(', ')}: only updates to the next minor are supported`,
+      remedy: stops.map((stop) => `kvup upgrade --to ${stop.text}`),
+    },
+  ]
+}
+
+/** The newest patch we know of; `.0` exists in every minor. */
+const stopIn = (minor: string): { text: string } =>
+  latestPatch(minor) ?? versionOf(`${minor}.0`) ?? { text: minor }
+
+function majorStep(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+  if (kind !== 'major' || from.major === 0) return []
+  return [
+    {
+      id: 'major-step',
+      level: 'warning',
+      summary: `${to.text} is another major version; whether ${minorOf(from)} is the last minor before it is not known`,
+      remedy: [`read the release notes of ${minorOf(to)}`],
+    },
+  ]
+}
+
+function patchGap(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+  if (kind === 'patch' && to.patch - from.patch > 1) {
+    return [
+      gap(`only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`, []),
+    ]
+  }
+  const newest = latestPatch(minorOf(from))
+  const behind = newest !== undefined && compareVersions(from, newest) < 0
+  if (!(kind === 'minor' || kind === 'major') || !behind) return []
+  return [
+    gap(
+      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${knownSince}, here it is ${from.text}`,
+      [`kvup upgrade --to ${newest.text}`],
+    ),
+  ]
+}
+
+const gap = (summary: string, remedy: string[]): HopFinding => ({
+  id: 'patch-skipped',
+  level: 'warning',
+  summary,
+  remedy,
+})
+
+function preRelease(to: Version): HopFinding[] {
+  if (to.prerelease === undefined) return []
+  return [
+    {
+      id: 'pre-release',
+      level: 'warning',
+      summary: `${to.text} is a pre-release: no update to or from it is supported`,
+      remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
+    },
+  ]
+}

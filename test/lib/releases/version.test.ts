@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { compareVersions, parseVersion, versionOf } from '../../../src/lib/releases/version.ts'
+
+describe('parseVersion', () => {
+  test.each([
+    ['v1.9.0', 'v1.9.0'],
+    ['1.9.0', 'v1.9.0'],
+    [' v1.8.4 ', 'v1.8.4'],
+    ['1.9.0-rc.1', 'v1.9.0-rc.1'],
+    ['v0.59.0', 'v0.59.0'],
+  ])('%s is %s', (typed, canonical) => {
+    expect(parseVersion(typed).text).toBe(canonical)
+  })
+
+  test.each([
+    ['1.9', 'it is a minor, name a release such as v1.9.0'],
+    ['v1', 'it is a major version, name a release such as v1.0.0'],
+    ['latest', 'what latest points to changes from day to day'],
+    ['main', 'what main points to'],
+    [`sha256:${'a'.repeat(64)}`, 'image digest'],
+    ['quay.io/kubevirt/virt-operator:v1.9.0', 'the version is the tag alone'],
+    ['V1.9.0', 'write it with a small v: v1.9.0'],
+    ['v1.9.0.1', 'more than three numbers'],
+    ['v1.09.0', 'must not begin with 0'],
+    ['v1.9.0+build', 'build metadata'],
+    ['', 'nothing was named'],
+    ['one', 'three numbers'],
+  ])('%j is exit 2 and says why', (typed, why) => {
+    expect(() => parseVersion(typed)).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        reason: 'not-a-version',
+        message: expect.stringContaining(why),
+      }),
+    )
+  })
+})
+
+test('pre-releases come before their release, by semver', () => {
+  const typed = ['v1.9.0', 'v1.9.0-rc.10', 'v1.9.0-rc.2', 'v1.9.0-alpha.0', 'v1.8.4', 'v1.10.0']
+  const ordered = typed.map(parseVersion).sort(compareVersions)
+  expect(ordered.map((v) => v.text)).toEqual([
+    'v1.8.4',
+    'v1.9.0-alpha.0',
+    'v1.9.0-rc.2',
+    'v1.9.0-rc.10',
+    'v1.9.0',
+    'v1.10.0',
+  ])
+})
+
+test('what the cluster calls a version may be none', () => {
+  expect(versionOf('devel')).toBeUndefined()
+  expect(versionOf(undefined)).toBeUndefined()
+  expect(versionOf('v1.8.4')).toEqual({ text: 'v1.8.4', major: 1, minor: 8, patch: 4 })
+})

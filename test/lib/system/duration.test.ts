@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { formatDuration, parseDuration } from '../../../src/lib/system/duration.ts'
+
+test.each([
+  ['90s', 90_000],
+  ['5m', 300_000],
+  ['1h30m', 5_400_000],
+  ['0s', 0],
+  ['250ms', 250],
+  ['1.5h', 5_400_000],
+  ['2d', 172_800_000],
+])('%s is %d ms', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms)
+})
+
+test.each(['90', '', 'm', '5 m', '5x', '-5m', '1h30', '5mm', 'forever'])('%j is exit 2', (text) => {
+  expect(() => parseDuration(text)).toThrow(
+    expect.objectContaining({ exitCode: 2, reason: 'not-a-duration' }),
+  )
+})
+
+test('a bare number is told its units', () => {
+  expect(() => parseDuration('90')).toThrow(
+    expect.objectContaining({ remedy: ['90s for seconds, 90m for minutes'] }),
+  )
+})
+
+test.each([
+  [0, '0s'],
+  [999, '0s'],
+  [45_000, '45s'],
+  [192_000, '3m12s'],
+  [5_400_000, '1h30m'],
+  [3_600_000, '1h'],
+  [3_605_000, '1h'],
+  [12 * 86_400_000 + 4 * 3_600_000 + 60_000, '12d4h'],
+])('%d ms is %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text)
+})
