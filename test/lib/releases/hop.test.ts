@@ -21,9 +21,9 @@ test.each([
   expect(hop(v(from), v(to))).toEqual(expected)
 })
 
-describe('findings of a hop', () => {
-  const ids = (from: string, to: string) => hopFindings(v(from), v(to)).map((f) => `${f.level} ${f.id}`)
+const ids = (from: string, to: string) => hopFindings(v(from), v(to)).map((f) => `${f.level} ${f.id}`)
 
+describe('findings of a hop', () => {
   test.each([
     ['v1.8.3', 'v1.8.4', []],
     ['v1.8.4', 'v1.9.0', []],

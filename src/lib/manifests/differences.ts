@@ -1,0 +1,38 @@
+import { type FieldPath, type Fields, isFields, mergeKey } from './field-path.ts'
+import { sameQuantity } from './quantity.ts'
+
+/**
+ * Where the live object does not yet say what is wanted. What only the live one has is no difference: defaults and other
+ * managers' fields stay through a server-side apply.
+ */
+export function differences(wanted: unknown, live: unknown, at: FieldPath = []): FieldPath[] {
+  if (live === undefined || live === null) return isZero(wanted) ? [] : [at]
+  if (Array.isArray(wanted) && Array.isArray(live)) return inList(wanted, live, at)
+  if (isFields(wanted) && isFields(live)) return inFields(wanted, live, at)
+  return sameValue(wanted, live, at) ? [] : [at]
+}
+
+const sameValue = (wanted: unknown, live: unknown, at: FieldPath) =>
+  wanted === null || wanted === live || (at.includes('resources') && sameQuantity(wanted, live))
+
+/** The server leaves out what is empty: absent and zero are the same answer. */
+function isZero(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  if (isFields(value)) return Object.values(value).every(isZero)
+  return value === undefined || value === null || value === '' || value === false || value === 0
+}
+
+const inFields = (wanted: Fields, live: Fields, at: FieldPath): FieldPath[] =>
+  Object.entries(wanted).flatMap(([key, value]) => differences(value, live[key], [...at, key]))
+
+function inList(wanted: readonly unknown[], live: readonly unknown[], at: FieldPath): FieldPath[] {
+  const key = mergeKey(at, wanted)
+  if (key === undefined) {
+    if (wanted.length !== live.length) return [at]
+    return wanted.flatMap((element, index) => differences(element, live[index], [...at, { index }]))
+  }
+  return (wanted as Fields[]).flatMap((element) => {
+    const counterpart = live.find((l) => isFields(l) && l[key] === element[key])
+    return differences(element, counterpart, [...at, { by: key, value: element[key] }])
+  })
+}

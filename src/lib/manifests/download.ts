@@ -1,0 +1,86 @@
+import { type EnvHttpProxyAgent, type Response, fetch } from 'undici'
+import { KvupError, unreachable, usageError } from '../system/errors.ts'
+import { agentFor, type ProxyEnvironment } from './proxy-agent.ts'
+import { sizeLimit, tooLarge } from './size-limit.ts'
+import { originOf, secureUrl } from './source.ts'
+
+export interface Network {
+  readonly env: ProxyEnvironment
+  readonly signal?: AbortSignal
+}
+
+const mostRedirects = 5
+
+/**
+ * The bytes behind a URL: https all the way, through the proxy of the environment, never more than the limit. Throws `usage`
+ * when it is not there, `unreachable` when there is no way to it.
+ */
+export async function download(url: string, { env, signal }: Network): Promise<Buffer> {
+  const origin = originOf({ from: 'url', url })
+  const agent = agentFor(env)
+  try {
+    const response = await arrive(url, agent, signal)
+    if (!response.ok) throw refused(origin, response)
+    return await bodyOf(response, origin)
+  } catch (cause) {
+    if (cause instanceof KvupError) throw cause
+    signal?.throwIfAborted()
+    throw unreachable('manifest-unreachable', `cannot fetch ${origin}: ${why(cause)}`, {
+      remedy: airGap(origin),
+      cause,
+    })
+  } finally {
+    await agent.destroy()
+  }
+}
+
+/** Redirects are followed by hand, so that none leads away from https. */
+async function arrive(url: string, agent: EnvHttpProxyAgent, signal?: AbortSignal): Promise<Response> {
+  let next = url
+  for (let hop = 0; hop <= mostRedirects; hop++) {
+    const response = await fetch(next, { dispatcher: agent, redirect: 'manual', ...(signal && { signal }) })
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status >= 400 || location === null) return response
+    await response.body?.cancel()
+    next = secureUrl(new URL(location, next).href).href
+  }
+  throw new Error(`more than ${mostRedirects} redirects`)
+}
+
+async function bodyOf(response: Response, origin: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > sizeLimit) throw tooLarge(origin)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function refused(origin: string, { status, statusText }: Response): Error {
+  if (status === 404 || status === 410) {
+    return usageError('manifest-missing', `there is no manifest at ${origin} (${status})`, {
+      remedy: [
+        'is it a version that was released? https://github.com/kubevirt/kubevirt/releases',
+        ...airGap(origin),
+      ],
+    })
+  }
+  return unreachable('manifest-unreachable', `cannot fetch ${origin}: ${status} ${statusText}`.trimEnd(), {
+    remedy: airGap(origin),
+  })
+}
+
+const airGap = (origin: string) => [
+  `without a way to it: fetch ${origin} elsewhere, then add --manifest FILE`,
+  'or name a mirror that holds the releases: --manifest-base URL',
+]
+
+/** undici hides the cause of a failure one level below "fetch failed". */
+function why(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(inner instanceof Error)) return String(inner)
+  const code = 'code' in inner ? String(inner.code) : ''
+  return inner.message.includes(code) ? inner.message : `${inner.message} (${code})`
+}

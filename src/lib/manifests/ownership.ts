@@ -1,0 +1,64 @@
+import type { JsonOperation } from '../cluster/cluster.ts'
+import type { KubeObject, ManagedField } from '../cluster/object.ts'
+import { type FieldPath, type Fields, pathText } from './field-path.ts'
+import { owns, union } from './owned-fields.ts'
+
+/** Somebody who is not kubectl holds fields that the manifest sets to something else. */
+export interface Conflict {
+  manager: string
+  fields: readonly string[]
+}
+
+/** How the whole object got there: what these set and the manifest no longer has is to go, as kubectl does it. */
+const appliers = new Set([
+  'before-first-apply',
+  'kubectl',
+  'kubectl-client-side-apply',
+  'kubectl-create',
+  'kubectl-last-applied',
+  'kubectl-replace',
+])
+
+/** Other kubectl commands (edit, label, scale): a person's hand; overruled where the manifest speaks, else left alone. */
+const isOurs = (manager: string) =>
+  manager === 'kvup' || manager.startsWith('kubectl') || appliers.has(manager)
+
+/** Whom a forced apply would overrule: every foreign owner of a field that differs. */
+export function conflicts(live: KubeObject, differing: readonly FieldPath[]): Conflict[] {
+  const foreign = (live.metadata.managedFields ?? []).filter(({ manager = '' }) => !isOurs(manager))
+  const taken = new Map<string, Set<string>>()
+  for (const entry of foreign) {
+    const fields = differing.filter((path) => owns(entry, path)).map(pathText)
+    const before = taken.get(entry.manager ?? '') ?? []
+    if (fields.length > 0) taken.set(entry.manager ?? '', new Set([...before, ...fields]))
+  }
+  return [...taken].map(([manager, fields]) => ({ manager: manager || '(no name)', fields: [...fields] }))
+}
+
+/**
+ * A patch that gives kvup what the appliers own, so that the next apply also removes what the manifest no longer has.
+ * Undefined where there is nothing to take over. Fails with 422 when the object changed meanwhile.
+ */
+export function ownershipPatch(live: KubeObject): JsonOperation[] | undefined {
+  const entries = live.metadata.managedFields ?? []
+  const theirs = entries.filter(isApplier)
+  if (theirs.length === 0) return undefined
+  const own = entries.find((e) => e.manager === 'kvup' && e.operation === 'Apply')
+  const last = theirs.at(-1)
+  const fields = [...theirs, ...(own ? [own] : [])].map((entry) => entry.fieldsV1 ?? {})
+  const merged: ManagedField = {
+    ...(own ?? last),
+    manager: 'kvup',
+    operation: 'Apply',
+    fieldsV1: fields.reduce<Fields>(union, {}),
+  }
+  const rest = entries.filter((e) => e !== own && !theirs.includes(e))
+  return [
+    { op: 'test', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
+    { op: 'replace', path: '/metadata/managedFields', value: [...rest, merged] },
+  ]
+}
+
+function isApplier({ manager = '', subresource = '' }: ManagedField): boolean {
+  return appliers.has(manager) && subresource === ''
+}
