@@ -17,12 +17,24 @@ export interface Column<Row> {
   cell: (row: Row) => Cell
   /** Only with `-o wide`. */
   wide?: boolean
+  /** Colour of the cell; its word must say the same. */
+  tone?: (row: Row) => Tone | undefined
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong'
+
+/** The room a view has. `columns` is Infinity where nothing may be cut (a pipe, a file). */
+export interface Size {
+  columns: number
+  wide: boolean
+  /** False with `--no-headers`. Absent: true. */
+  headers?: boolean
 }
 
 /** How one kind of document is shown to a person. JSON, YAML, jsonpath and custom-columns need no view. */
 export interface View<T extends Document> {
   /** What `-o table` prints; lines without a newline at the end. `paint` colours where colour is on. */
-  text(document: T, paint: Paint, size: { columns: number; wide: boolean }): readonly string[]
+  text(document: T, paint: Paint, size: Size): readonly string[]
   /** `kind/name` per line for `-o name`. */
   names(document: T): readonly string[]
 }

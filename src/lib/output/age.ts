@@ -1,0 +1,58 @@
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const year = 365 * day
+
+/** Each row: below this age, the larger unit and, where its rest is not 0, the smaller one. Behaviour of kubectl's AGE column. */
+const rules: readonly { below: number; large: [number, string]; small?: [number, string] }[] = [
+  { below: 2 * minute, large: [second, 's'] },
+  { below: 10 * minute, large: [minute, 'm'], small: [second, 's'] },
+  { below: 3 * hour, large: [minute, 'm'] },
+  { below: 8 * hour, large: [hour, 'h'], small: [minute, 'm'] },
+  { below: 2 * day, large: [hour, 'h'] },
+  { below: 8 * day, large: [day, 'd'], small: [hour, 'h'] },
+  { below: 2 * year, large: [day, 'd'] },
+  { below: 8 * year, large: [year, 'y'], small: [day, 'd'] },
+]
+
+/** `12d`, `3h5m`, `45s`: a span of ms as kubectl shows ages. `<invalid>` for the future, by more than a second. */
+export function humanAge(ms: number): string {
+  if (ms < -second) return '<invalid>'
+  const span = Math.max(0, ms)
+  const rule = rules.find(({ below }) => span < below) ?? { large: [year, 'y'] as const }
+  return inUnits(span, rule.large, 'small' in rule ? rule.small : undefined)
+}
+
+function inUnits(ms: number, large: readonly [number, string], small?: readonly [number, string]): string {
+  const [size, unit] = large
+  const head = `${Math.floor(ms / size)}${unit}`
+  if (small === undefined) return head
+  const rest = Math.floor((ms % size) / small[0])
+  return rest === 0 ? head : `${head}${rest}${small[1]}`
+}
+
+/** Age of an RFC 3339 time at another moment; `<unknown>` without one. */
+export function ageAt(since: string | undefined, at: Date | string): string {
+  const then = since === undefined ? Number.NaN : Date.parse(since)
+  if (Number.isNaN(then)) return '<unknown>'
+  return humanAge(new Date(at).getTime() - then)
+}
+
+/** `9s`, `3m12s`, `1h5m`, `2d3h`: how long something took or has been going on. */
+export function duration(ms: number): string {
+  const span = Math.max(0, ms)
+  if (span < minute) return inUnits(span, [second, 's'])
+  if (span < hour) return inUnits(span, [minute, 'm'], [second, 's'])
+  if (span < 2 * day) return inUnits(span, [hour, 'h'], [minute, 'm'])
+  return inUnits(span, [day, 'd'], [hour, 'h'])
+}
+
+/** `07:10:02` in the local time of the reader. */
+export function timeOfDay(at: Date | string): string {
+  const time = new Date(at)
+  if (Number.isNaN(time.getTime())) return '--:--:--'
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((n) => String(n).padStart(2, '0'))
+    .join(':')
+}

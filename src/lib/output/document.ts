@@ -1,0 +1,39 @@
+import { KvupError } from '../system/errors.ts'
+import { exitCode } from '../system/exit-codes.ts'
+import type { Document, DocumentStatus } from './printer.ts'
+
+/** The `error` of a document. `code` is the exit code; the rest is there where it is known. */
+export interface DocumentError {
+  code: number
+  reason: string
+  message: string
+  object?: string
+  remedy?: readonly string[]
+}
+
+export type SealedDocument = Document & { status: DocumentStatus; error?: DocumentError }
+
+/** The document with `status` and `error` as its last two fields. An error makes a complete one `failed`. */
+export function seal(document: Document, status: DocumentStatus, error?: unknown): SealedDocument {
+  const { status: _, error: __, ...rest } = document as Document & { status?: unknown; error?: unknown }
+  if (error === undefined) return { ...rest, status }
+  return { ...rest, status: status === 'partial' ? 'partial' : 'failed', error: describeError(error) }
+}
+
+/** Foreseen failures as they are; anything else is a bug: code 1, reason `bug`. */
+export function describeError(error: unknown): DocumentError {
+  if (!(error instanceof KvupError)) {
+    return {
+      code: exitCode.bug,
+      reason: 'bug',
+      message: error instanceof Error ? error.message : String(error),
+    }
+  }
+  return {
+    code: error.exitCode,
+    reason: error.reason,
+    message: error.message,
+    ...(error.object !== undefined && { object: error.object }),
+    ...(error.remedy.length > 0 && { remedy: error.remedy }),
+  }
+}

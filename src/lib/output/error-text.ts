@@ -1,0 +1,40 @@
+import { describeError } from './document.ts'
+import { KvupError } from '../system/errors.ts'
+import type { Paint } from './printer.ts'
+import { sanitise, sanitiseLine } from './sanitise.ts'
+
+/** Lines for stderr: the failure, its object and cause indented, then what helps behind an arrow. Bugs say so; the stack only from `-v 6`. */
+export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[] {
+  if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
+  const [first = '', ...rest] = sanitise(error.message).split('\n')
+  const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
+  const details = [...rest.map(sanitiseLine), ...object.filter((text) => !error.message.includes(text))]
+  return [
+    `${paint.bad('error:')} ${sanitiseLine(first)}`,
+    ...details.filter((line) => line !== '').map((line) => `  ${line}`),
+    ...causeLines(error, verbosity),
+    ...error.remedy.map((line) => `  ${paint.mark.next} ${sanitiseLine(line)}`),
+  ]
+}
+
+function causeLines(error: Error, verbosity: number): string[] {
+  if (verbosity < 6 || error.cause === undefined) return []
+  const { cause } = error
+  return stackLines(cause).map((line, index) => (index === 0 ? `  caused by ${line}` : `  ${line}`))
+}
+
+function bugLines(error: unknown, paint: Paint, verbosity: number): string[] {
+  const { message } = describeError(error)
+  const name = error instanceof Error ? error.name : 'Error'
+  return [
+    `${paint.bad('error:')} ${sanitiseLine(`${name}: ${message}`)}`,
+    '  this is a bug in kvup, not a fault of the cluster or of the command line',
+    ...(verbosity >= 6 ? stackLines(error).map((line) => `  ${line}`) : []),
+    `  ${paint.mark.next} run it again with -v 6 and report what it prints`,
+  ]
+}
+
+function stackLines(error: unknown): string[] {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return sanitise(text).split('\n')
+}

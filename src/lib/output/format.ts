@@ -1,0 +1,66 @@
+import { usageError } from '../system/errors.ts'
+
+/** `-o`, understood. For `jsonpath-file` the template is the file's text, which the caller reads. */
+export type OutputFormat =
+  | { is: 'table' | 'wide' | 'json' | 'yaml' | 'name' | 'ndjson' }
+  | { is: 'jsonpath'; template: string }
+  | { is: 'jsonpath-file'; file: string }
+  | { is: 'custom-columns'; spec: string }
+
+const plain = ['table', 'wide', 'json', 'yaml', 'name', 'ndjson'] as const
+const withArgument = ['jsonpath', 'jsonpath-file', 'custom-columns'] as const
+type WithArgument = (typeof withArgument)[number]
+
+const make: Record<WithArgument, (argument: string) => OutputFormat> = {
+  jsonpath: (template) => ({ is: 'jsonpath', template }),
+  'jsonpath-file': (file) => ({ is: 'jsonpath-file', file }),
+  'custom-columns': (spec) => ({ is: 'custom-columns', spec }),
+}
+const examples: Record<WithArgument, string> = {
+  jsonpath: "-o jsonpath='{.status}'",
+  'jsonpath-file': '-o jsonpath-file=template.txt',
+  'custom-columns': '-o custom-columns=NAME:.metadata.name',
+}
+
+/** What `-o` asks for; nothing is a table. Throws a usage error (exit 2) that lists the formats. */
+export function parseOutput(flag: string | undefined): OutputFormat {
+  const asked = flag ?? 'table'
+  const simple = plain.find((name) => name === asked)
+  if (simple !== undefined) return { is: simple }
+  const [, name, argument] = /^([a-z-]+)(?:=([\s\S]*))?$/.exec(asked) ?? []
+  const known = withArgument.find((format) => format === name)
+  if (known === undefined) throw unknownFormat(asked)
+  if (argument === undefined || argument === '') {
+    throw usageError('output-format', `-o ${known} needs a template`, { remedy: examples[known] })
+  }
+  return make[known](argument)
+}
+
+function unknownFormat(asked: string): Error {
+  const all = [...plain, ...withArgument.map((name) => `${name}=`)].join(', ')
+  return usageError('output-format', `-o ${JSON.stringify(asked)} is not an output format`, {
+    remedy: `one of ${all}`,
+  })
+}
+
+/**
+ * The format that an argv asks for, read without parsing the rest of it: so that even a mistyped flag is answered in the
+ * format that a script expects. Anything that is not understood is a table.
+ */
+export function formatAsked(argv: readonly string[]): OutputFormat {
+  const end = argv.indexOf('--')
+  const words = end < 0 ? argv : argv.slice(0, end)
+  const found = words
+    .map((word, index) => valueOf(word, words[index + 1]))
+    .findLast((value) => value !== undefined)
+  try {
+    return parseOutput(found)
+  } catch {
+    return { is: 'table' }
+  }
+}
+
+function valueOf(word: string, next: string | undefined): string | undefined {
+  if (word === '-o' || word === '--output') return next
+  return /^(?:--output=|-o=?)([^=].*)$/s.exec(word)?.[1]
+}

@@ -1,0 +1,60 @@
+import { Chalk } from 'chalk'
+
+import type { Paint } from './printer.ts'
+import { type Environment, isSet, type Stream } from './stream.ts'
+
+export type ColourWish = 'auto' | 'always' | 'never'
+
+/** Whether this stream is coloured: `--color`, then KVUP_NO_COLOR and NO_COLOR, FORCE_COLOR, and then only a terminal that is not dumb. */
+export function isColoured(stream: Pick<Stream, 'isTTY'>, wish: ColourWish, env: Environment): boolean {
+  if (wish !== 'auto') return wish === 'always'
+  if ((env['NO_COLOR'] ?? '') !== '' || isSet(env['KVUP_NO_COLOR'])) return false
+  if (env['FORCE_COLOR'] !== undefined) return isSet(env['FORCE_COLOR'])
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+/** Whether marks and bars may leave ASCII: the first of LC_ALL, LC_CTYPE, LANG that is set decides, as in POSIX. */
+export function isUnicode(env: Environment): boolean {
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
+    (value) => value !== undefined && value !== '',
+  )
+  if (locale !== undefined) return /utf-?8/i.test(locale)
+  return isSet(env['WT_SESSION'])
+}
+
+const unicodeMarks: Paint['mark'] = {
+  done: '✔',
+  failed: '✖',
+  running: '▸',
+  warning: '!',
+  next: '→',
+  dot: '·',
+}
+const asciiMarks: Paint['mark'] = { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '-' }
+
+/** The words' colours and the marks for one stream. */
+export function paintFor(look: { colour: boolean; unicode: boolean }): Paint {
+  const chalk = new Chalk({ level: look.colour ? 1 : 0 })
+  const [full, empty] = look.unicode ? ['█', '░'] : ['#', '.']
+  return {
+    good: (text) => chalk.green(text),
+    bad: (text) => chalk.red(text),
+    warn: (text) => chalk.yellow(text),
+    dim: (text) => chalk.dim(text),
+    strong: (text) => chalk.bold(text),
+    mark: look.unicode ? unicodeMarks : asciiMarks,
+    bar: (done, total, cells) => {
+      const filled = total <= 0 ? 0 : Math.min(cells, Math.floor((Math.max(0, done) / total) * cells))
+      return full.repeat(filled) + empty.repeat(Math.max(0, cells - filled))
+    },
+  }
+}
+
+const asciiFor: Readonly<Record<string, string>> = {
+  '→': '->', '←': '<-', '·': '-', '…': '...', '✔': '+', '✖': 'x', '▸': '>', '–': '-', '—': '-', '≥': '>=', '≤': '<=', '×': 'x', '“': '"', '”': '"', '’': "'",
+} // oxfmt-ignore
+
+/** Our own typography in ASCII, for a locale that is not UTF-8; other characters are left alone. */
+export function asciiOnly(text: string): string {
+  return text.replace(/[→←·…✔✖▸–—≥≤×“”’]/g, (found) => asciiFor[found] ?? found)
+}

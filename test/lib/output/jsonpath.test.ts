@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+
+import { parseColumns, printColumns } from '../../../src/lib/output/custom-columns.ts'
+import { printTemplate } from '../../../src/lib/output/jsonpath/print.ts'
+import { parseTemplate } from '../../../src/lib/output/jsonpath/template.ts'
+import type { Document } from '../../../src/lib/output/printer.ts'
+import { sortItems } from '../../../src/lib/output/sort-by.ts'
+import golden from './golden/kubectl.json' with { type: 'json' }
+
+const print = (template: string, document: unknown = golden.document) =>
+  printTemplate(document, parseTemplate(template))
+
+/** Where kvup is meant to differ from kubectl, and what it prints instead; undefined is an error. */
+const ours: Record<string, string | undefined> = {
+  // Without braces kubectl prints the template itself; nobody can have meant that.
+  '.kind': 'List',
+  kind: 'List',
+  '.items[*].metadata.name': 'b a c',
+  'items[0].metadata.name': 'b',
+  hello: '',
+  'a\\nb': '',
+  '': undefined,
+  // kubectl stops at the first empty list.
+  '{.items[*].spec.methods[*]}': 'LiveMigrate Evict Evict',
+  '{.items[*].spec.methods[*]}{.items[0].spec.methods[1]}': 'LiveMigrate Evict EvictEvict',
+  // Order of keys: kubectl's is that of a Go map, ours the document's.
+  '{.items[*].metadata.*}': undefined,
+  "{.['kind']}": 'List',
+  // Open ranges print a guess there.
+  '{range .items[*]}{.kind}': undefined,
+  // Nested filters are refused there.
+  '{.items[?(@.status.conditions[?(@.type=="Available")])].metadata.name}': 'b',
+  // A step of 0 is an index out of bounds there.
+  '{.items[0:9:0].kind}': 'Thing Thing Thing',
+}
+const same = golden.cases.filter(({ template }) => !Object.hasOwn(ours, template))
+
+describe('jsonpath prints what kubectl prints', () => {
+  test.each(same.filter((c) => c.out !== undefined))('$template', ({ template, out }) => {
+    expect(print(template)).toBe(out)
+  })
+  test.each(same.filter((c) => c.out === undefined))(
+    '$template is an error, as in kubectl',
+    ({ template }) => {
+      expect(() => print(template)).toThrow(expect.objectContaining({ name: 'JsonPathError' }))
+    },
+  )
+})
+
+describe('jsonpath where kvup is meant to differ', () => {
+  const printed = Object.entries(ours).filter(([, out]) => out !== undefined)
+  test.each(printed)('%s', (template, out) => {
+    expect(print(template)).toBe(out)
+  })
+  test('an open range is an error', () => {
+    expect(() => print('{range .items[*]}{.kind}')).toThrow('range without {end}')
+  })
+})
+
+describe('jsonpath never acts on names of the JavaScript world', () => {
+  test.each(['{.constructor}', '{.__proto__}', '{.items.length}', '{.kind.length}', "{['toString']}"])(
+    '%s',
+    (path) => {
+      expect(print(path)).toBe('')
+    },
+  )
+  test.each([`it's`, 'a]b', 'a;b', '^', '~', '@string()', '#1', '`x', '$', '*x', 'a,b'])(
+    'the key %s',
+    (key) => {
+      const escaped = key.replace(/[^\w]/g, (c) => `\\${c}`)
+      expect(print(`{.${escaped}}`, { [key]: 'found' })).toBe('found')
+    },
+  )
+})
+
+describe('custom columns print what kubectl prints', () => {
+  test.each(golden.columns.filter((c) => c.out !== undefined))('$spec', ({ spec, out }) => {
+    const lines = printColumns(golden.document, parseColumns(spec), { columns: Infinity, wide: false })
+    // An empty string is shown as unknown, like every empty cell; kubectl leaves a hole.
+    const expected = spec.includes('.spec.e,')
+      ? out?.replace('true              map', 'true     <none>   map')
+      : out
+    expect(`${lines.join('\n')}\n`).toBe(expected)
+  })
+  test.each(golden.columns.filter((c) => c.out === undefined))('$spec is refused', ({ spec }) => {
+    expect(() => parseColumns(spec)).toThrow(/unexpected custom-columns spec/)
+  })
+  test.each(golden.noHeaders)('$spec without headers', ({ spec, out }) => {
+    const lines = printColumns(golden.document, parseColumns(spec), {
+      columns: Infinity,
+      wide: false,
+      headers: false,
+    })
+    // kubectl keeps the width of the headers it does not print.
+    expect(lines.map((line) => line.split(/ {3,}/))).toEqual(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {3,}/)),
+    )
+  })
+})
+
+describe('--sort-by', () => {
+  const document = golden.document as unknown as Document & { items: { metadata: { name: string } }[] }
+  const names = (by: string) =>
+    sortItems(document, by).items.map(({ metadata }) => `thing.x.io/${metadata.name}\n`)
+  test.each(golden.sorts.filter((s) => s.out !== undefined && s.by !== '.spec.t'))(
+    '$by sorts as kubectl does',
+    ({ by, out }) => {
+      expect(names(by).join('')).toBe(out)
+    },
+  )
+  test('a field that no item has is a usage error', () => {
+    expect(() => names('.spec.missing')).toThrow(expect.objectContaining({ exitCode: 2 }))
+  })
+})
