@@ -1,0 +1,97 @@
+import { ApiError, type Details } from '../../system/errors.ts'
+import type { Failure } from './failure.ts'
+import { inWords, type Subject } from './subject.ts'
+import { unserved } from './unserved.ts'
+
+/** Whom we speak to, for messages. */
+export interface Addressee {
+  server: string
+  context: string | undefined
+  user: string
+  proxy: string | undefined
+}
+
+/** The failure as it is told: what was tried on which object, why it failed, what helps. */
+export function apiError(failure: Failure, subject: Subject, to: Addressee): ApiError {
+  const details: Details = { object: inWords(subject), cause: failure.error }
+  if (failure.status === 0) return silent(failure, subject, { to, details })
+  if (failure.status === 401) return unauthorized(failure, subject, { to, details })
+  if (failure.status === 403 && isRbac(failure.message)) return notAllowed(failure, subject, { to, details })
+  if (failure.status === 404 && !failure.namesObject) {
+    return new ApiError(
+      404,
+      unserved,
+      `${to.server} does not serve ${subject.resource}: ${failure.message}`,
+      details,
+    )
+  }
+  const unsure = isWrite(subject) && (failure.status === 502 || failure.status === 504)
+  const tried = `cannot ${subject.verb} ${inWords(subject)}: ${failure.message}`
+  return new ApiError(
+    failure.status,
+    failure.statusReason,
+    unsure ? `${tried}; ${unknownOutcome}` : tried,
+    details,
+  )
+}
+
+const unknownOutcome = 'the outcome is unknown: the server may have acted on it'
+
+interface Telling {
+  to: Addressee
+  details: Details
+}
+
+function silent(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const through = to.proxy === undefined ? '' : ` through the proxy ${to.proxy}`
+  const unsure =
+    isWrite(subject) && (failure.cause === 'cut' || failure.cause === 'timeout' || failure.cause === 'other')
+  const what = `no answer from the API server ${to.server}${through} (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  return new ApiError(0, unsure ? 'OutcomeUnknown' : '', unsure ? `${what}; ${unknownOutcome}` : what, {
+    ...details,
+    remedy: failure.cause === 'certificate' ? certificateRemedy : reachRemedy(to),
+  })
+}
+
+const certificateRemedy = [
+  'the certificate is not trusted: name its authority with --certificate-authority FILE',
+  'or the name it is made for with --tls-server-name NAME',
+]
+
+function reachRemedy({ server, context }: Addressee): string[] {
+  return [
+    `kubectl${context === undefined ? ` --server ${server}` : ` --context ${context}`} get --raw /readyz`,
+    'kubectl config get-contexts   # then choose one with --context NAME',
+  ]
+}
+
+function unauthorized(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const message = `${to.server} does not accept the credentials of ${to.user} (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  return new ApiError(401, failure.statusReason, message, {
+    ...details,
+    remedy: `log in again, then check with: kubectl${context(to)} auth whoami`,
+  })
+}
+
+function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const who = /User "([^"]+)"/.exec(failure.message)?.[1] ?? to.user
+  const where = subject.namespace === undefined ? ' at cluster scope' : ''
+  const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}: ${failure.message}`
+  return new ApiError(403, failure.statusReason, message, {
+    ...details,
+    remedy: `kvup rbac kvup-upgrade | kubectl${context(to)} apply -f -`,
+  })
+}
+
+const context = (to: Addressee): string => (to.context === undefined ? '' : ` --context ${to.context}`)
+
+/** A webhook, a quota and pod security answer 403 as well, and no Role helps against them. */
+function isRbac(message: string): boolean {
+  return !/admission webhook|denied the request|exceeded quota|violates PodSecurity|is being terminated/.test(
+    message,
+  )
+}
+
+function isWrite({ verb }: Subject): boolean {
+  return ['create', 'update', 'patch', 'delete'].includes(verb)
+}

@@ -1,0 +1,53 @@
+import type { Failure } from './failure.ts'
+
+/** How long to wait before the next try, in ms; undefined when there must be none. */
+export type Patience = (failure: Failure, circumstances: Circumstances) => number | undefined
+
+export interface Circumstances {
+  /** 0 after the first try. */
+  attempt: number
+  random: () => number
+  /** False until this server has answered once: a mistyped address is told at once, a restart is sat out. */
+  met: boolean
+}
+
+const tries = 5
+const triesBeforeItAnswered = 2
+const firstWait = 600
+const longestRetryAfter = 30_000
+
+/** 0.6, 1.2, 2.4, 4.8 s … give or take a quarter, never over `cap`. */
+export function backoff(attempt: number, random: () => number, cap = 10_000): number {
+  const jitter = 0.75 + random() / 2
+  return Math.round(Math.min(cap, firstWait * 2 ** Math.min(attempt, 16)) * jitter)
+}
+
+/** Reading twice harms nobody: 429, 5xx, and connections that were refused, reset or cut. */
+export const patientReads: Patience = (failure, { attempt, random, met }) => {
+  const limit = met || failure.status > 0 ? tries : triesBeforeItAnswered
+  if (attempt + 1 >= limit || !isPassing(failure)) return undefined
+  return wait(failure, attempt, random)
+}
+
+/** A write is sent again only where the server surely did not act on the first one. */
+export const carefulWrites: Patience = (failure, circumstances) =>
+  surelyNotDone(failure) ? patientReads(failure, circumstances) : undefined
+
+/** Who follows decides about reconnecting; only an overloaded server is waited for here. */
+export const overloadOnly: Patience = (failure, circumstances) =>
+  failure.status === 429 ? patientReads(failure, circumstances) : undefined
+
+function isPassing({ status, cause }: Failure): boolean {
+  if (status === 0) return cause === 'refused' || cause === 'cut'
+  return status === 429 || (status >= 500 && status !== 501)
+}
+
+function surelyNotDone({ status, cause, retryAfter }: Failure): boolean {
+  if (status === 0) return cause === 'refused'
+  return (status === 429 || status === 503) && retryAfter !== undefined
+}
+
+function wait({ retryAfter }: Failure, attempt: number, random: () => number): number {
+  const own = backoff(attempt, random)
+  return retryAfter === undefined ? own : Math.max(Math.min(retryAfter, longestRetryAfter), own / 4)
+}

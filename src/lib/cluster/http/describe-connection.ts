@@ -1,0 +1,28 @@
+import type { Connection, Environment } from '../connection.ts'
+import { loadKubeconfig } from './kubeconfig.ts'
+import { resolveTarget } from './target.ts'
+
+export interface ConnectionDescription {
+  server: string
+  context: string | undefined
+  /** The context's namespace, `default` where it names none. */
+  namespace: string
+  /** The kubeconfig's name for the user, or whom we act as. */
+  user: string
+}
+
+/** What a connection would speak to, from the kubeconfig alone: no request is sent. Fails as `openCluster` does. */
+export function describeConnection(connection: Connection, env: Environment): ConnectionDescription {
+  const { context, namespace, cluster, login, impersonation } = resolveTarget(connection, env)
+  return {
+    server: cluster.server,
+    context,
+    namespace: namespace ?? 'default',
+    user: impersonation.user ?? login.name,
+  }
+}
+
+/** For completion: the contexts that can be named. */
+export function contextNames(connection: Connection, env: Environment): string[] {
+  return loadKubeconfig(connection, env).contexts.map(({ name }) => name)
+}

@@ -1,0 +1,59 @@
+import { KubeConfig } from '@kubernetes/client-node'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { unreachable, usageError } from '../../system/errors.ts'
+import type { Connection, Environment } from '../connection.ts'
+import { type Entries, readKubeconfig } from './kubeconfig-file.ts'
+
+const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token'
+
+/** All that can be connected to: `--kubeconfig`, `KUBECONFIG` (several files), `~/.kube/config`, or the pod we run in. */
+export function loadKubeconfig(connection: Connection, env: Environment): Entries {
+  if (connection.kubeconfig) return readKubeconfig(connection.kubeconfig)
+  const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '')
+  if (named.length > 0) return readAll(named)
+  const usual = usualFile(env)
+  if (usual !== undefined && existsSync(usual)) return readKubeconfig(usual)
+  if (env['KUBERNETES_SERVICE_HOST'] && existsSync(inClusterToken)) return inCluster()
+  if (connection.server) return { clusters: [], contexts: [], users: [], current: undefined }
+  throw unreachable('no-cluster', `no cluster is configured: there is no ${usual ?? '~/.kube/config'}`, {
+    remedy: 'name a kubeconfig with --kubeconfig FILE or KUBECONFIG',
+  })
+}
+
+function usualFile(env: Environment): string | undefined {
+  const home = env['HOME'] ?? env['USERPROFILE']
+  return home === undefined ? undefined : join(home, '.kube', 'config')
+}
+
+/** As kubectl merges: what comes first wins, files that do not exist are passed over. */
+function readAll(files: readonly string[]): Entries {
+  const present = files.filter((file) => existsSync(file))
+  if (present.length === 0) {
+    throw usageError('kubeconfig-missing', `KUBECONFIG names no file that exists: ${files.join(', ')}`, {
+      remedy: 'export KUBECONFIG=FILE, or name one with --kubeconfig FILE',
+    })
+  }
+  const all = present.map(readKubeconfig)
+  return {
+    clusters: firstOfEach(all.flatMap((one) => one.clusters)),
+    contexts: firstOfEach(all.flatMap((one) => one.contexts)),
+    users: firstOfEach(all.flatMap((one) => one.users)),
+    current: all.find((one) => one.current !== undefined)?.current,
+  }
+}
+
+function firstOfEach<T extends { name: string }>(entries: readonly T[]): T[] {
+  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()].toReversed()
+}
+
+function inCluster(): Entries {
+  const config = new KubeConfig()
+  config.loadFromCluster()
+  return {
+    clusters: config.clusters,
+    contexts: config.contexts,
+    users: config.users.map((login) => ({ name: login.name, login, impersonation: {} })),
+    current: config.currentContext,
+  }
+}

@@ -1,0 +1,13 @@
+/** The lines of a stream of bytes, whole however they were cut on the way. Blank ones are left out. */
+export async function* lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let begun = ''
+  for await (const piece of bytes) {
+    const parts = decoder.decode(piece, { stream: true }).split('\n')
+    parts[0] = begun + (parts[0] ?? '')
+    begun = parts.pop() ?? ''
+    for (const line of parts) if (line.trim() !== '') yield line
+  }
+  begun += decoder.decode()
+  if (begun.trim() !== '') yield begun
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../../system/clock.ts'
+import type { Cluster } from '../cluster.ts'
+import type { Connection, Environment } from '../connection.ts'
+import { Credentials } from './credentials.ts'
+import { HttpReader } from './http-reader.ts'
+import { HttpReviewer } from './http-reviewer.ts'
+import { HttpWriter } from './http-writer.ts'
+import { requestTimeout } from './request-timeout.ts'
+import { Requests } from './requests.ts'
+import { resolveTarget } from './target.ts'
+import { traceTo } from './trace.ts'
+import { once } from './warnings.ts'
+
+export interface ClusterTools {
+  clock: Clock
+  /** 0 ≤ x < 1: jitter. */
+  random: () => number
+  env: Environment
+  /** Is told each distinct `Warning:` of the server once. */
+  onWarning: (text: string) => void
+  /** `-v 6` and up: lines for stderr, secrets taken out. */
+  trace?: (line: string) => void
+  verbosity: number
+  /** `kvup/1.2.3` */
+  userAgent: string
+}
+
+/**
+ * The cluster behind a kubeconfig. Sends nothing yet: credentials are read at the first call. Throws a usage error
+ * for a file, context, cluster or user that does not exist, and `unreachable` where no cluster is configured at all.
+ */
+export async function openCluster(connection: Connection, tools: ClusterTools): Promise<Cluster> {
+  const target = resolveTarget(connection, tools.env)
+  const requests = new Requests({
+    ...tools,
+    trace: traceTo(tools.trace, tools.verbosity),
+    onWarning: once(tools.onWarning),
+    credentials: new Credentials(() => resolveTarget(connection, tools.env), tools.clock),
+    timeout: requestTimeout(connection.requestTimeout),
+    to: {
+      server: target.cluster.server,
+      context: target.context,
+      user: target.impersonation.user ?? target.login.name,
+      proxy: target.cluster.proxyUrl,
+    },
+  })
+  return {
+    reader: new HttpReader(requests, tools),
+    writer: new HttpWriter(requests),
+    reviewer: new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })),
+  }
+}

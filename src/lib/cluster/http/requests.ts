@@ -1,0 +1,141 @@
+import type { Clock } from '../../system/clock.ts'
+import type { Answer } from './answer.ts'
+import { type Addressee, apiError } from './api-error.ts'
+import type { Patience } from './backoff.ts'
+import type { Credentials } from './credentials.ts'
+import { type Failure, failureOfAnswer } from './failure.ts'
+import { failureOfSilence } from './silence.ts'
+import type { Subject } from './subject.ts'
+import { exchange, type Message } from './transport.ts'
+import type { Trace } from './trace.ts'
+
+export interface Call {
+  method: Message['method']
+  /** Path and query. */
+  path: string
+  subject: Subject
+  patience: Patience
+  body?: unknown
+  contentType?: string
+  signal?: AbortSignal
+}
+
+export interface RequestTools {
+  clock: Clock
+  random: () => number
+  trace: Trace
+  onWarning: (text: string) => void
+  credentials: Credentials
+  /** ms; undefined is no limit. */
+  timeout: number | undefined
+  userAgent: string
+  to: Addressee
+}
+
+type Outcome<T> = { value: T } | { failure: Failure }
+
+/** The talk with one API server: credentials, time limits, patience and errors are the same for every call. */
+export class Requests {
+  readonly #tools: RequestTools
+  #met = false
+
+  constructor(tools: RequestTools) {
+    this.#tools = tools
+  }
+
+  /** The parsed answer; undefined for an empty one. */
+  async json<T>(call: Call): Promise<T> {
+    const text = await this.text(call)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  text(call: Call): Promise<string> {
+    return this.#patiently(call, (answer) => this.#textOf(answer, call))
+  }
+
+  /** The answer with its body still coming; only the wait for its beginning is limited. */
+  stream(call: Call): Promise<Answer> {
+    return this.#patiently(call, async (answer) => answer)
+  }
+
+  /** For a failure that came later, in the stream. */
+  error(failure: Failure, subject: Subject): Error {
+    return apiError(failure, subject, this.#tools.to)
+  }
+
+  traceLine(path: string, line: string): void {
+    this.#tools.trace.body(path, line)
+  }
+
+  async #patiently<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
+    const { random, clock } = this.#tools
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#attempt(call, read)
+      if ('value' in outcome) return outcome.value
+      const pause = call.patience(outcome.failure, { attempt, random, met: this.#met })
+      if (pause === undefined) throw this.error(outcome.failure, call.subject)
+      await clock.sleep(pause, call.signal)
+    }
+  }
+
+  /** One try, and a second one with fresh credentials after a 401: the server has not acted on that. */
+  async #attempt<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
+    const { credentials } = this.#tools
+    const access = await credentials.current()
+    const outcome = await this.#once(call, access, read)
+    if ('value' in outcome || outcome.failure.status !== 401) return outcome
+    return this.#once(call, await credentials.renew(access), read)
+  }
+
+  async #once<T>(
+    call: Call,
+    access: Parameters<typeof exchange>[1],
+    read: (a: Answer) => Promise<T>,
+  ): Promise<Outcome<T>> {
+    const limit = timeLimit(this.#tools.timeout, call.signal)
+    try {
+      const answer = await exchange(this.#message(call, limit.signal), access, this.#tools)
+      this.#met = true
+      if (answer.status < 300) return { value: await read(answer) }
+      return { failure: failureOfAnswer(answer, await this.#textOf(answer, call), this.#tools.clock.now()) }
+    } catch (error) {
+      call.signal?.throwIfAborted()
+      return { failure: failureOfSilence(error, this.#tools.timeout) }
+    } finally {
+      limit.end()
+    }
+  }
+
+  async #textOf(answer: Answer, call: Call): Promise<string> {
+    const text = await answer.body.text()
+    this.#tools.trace.body(call.path, text)
+    return text
+  }
+
+  #message({ method, path, body, contentType = 'application/json' }: Call, signal: AbortSignal): Message {
+    return {
+      method,
+      url: this.#tools.to.server + path,
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#tools.userAgent,
+        ...(body !== undefined && { 'content-type': contentType }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    }
+  }
+}
+
+/** Aborts when the time is up or the caller has had enough; after `end` only the caller can. */
+function timeLimit(ms: number | undefined, signal: AbortSignal | undefined) {
+  const late = new AbortController()
+  const timer =
+    ms === undefined
+      ? undefined
+      : setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), ms)
+  return {
+    signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
+    end: () => clearTimeout(timer),
+  }
+}
