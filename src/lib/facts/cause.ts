@@ -1,0 +1,37 @@
+/** Why something is not as it should be, named as deep as the cluster tells: condition → component → pod → container → image, node or event. */
+export interface Cause {
+  kind: CauseKind
+  /** `virt-handler`, `virt-operator`, or `install strategy` for the Job that dumps it. */
+  component: string
+  /** The word that Kubernetes or KubeVirt uses: ImagePullBackOff, Unschedulable, NotReady, DeploymentFailed … */
+  reason: string
+  /** It does not get better by waiting: for 15 s of it the verdict is Stalled. */
+  terminal: boolean
+  namespace: string
+  pods: readonly string[]
+  nodes: readonly string[]
+  image?: string
+  /** What was said about it, with the middle of long texts left out. */
+  message?: string
+  /** RFC 3339; "at least". */
+  since?: string
+  /** The whole of it in one sentence, without its duration. */
+  sentence: string
+  /** Commands that show more. */
+  look: readonly string[]
+}
+
+export type CauseKind =
+  | 'image'
+  | 'crash'
+  | 'container'
+  | 'unschedulable'
+  | 'node'
+  | 'terminating'
+  | 'not-ready'
+  /** A pod could not even be created. */
+  | 'refused'
+  /** virt-operator gave up for now: DeploymentFailed. */
+  | 'failed'
+  /** DeploymentFailed because virt-operator may not grant what the new version needs (lab 13). */
+  | 'forbidden'

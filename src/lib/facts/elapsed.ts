@@ -1,0 +1,35 @@
+/** `9 s`, `12 m`, `3 h`, `12 days`: the largest unit that fits, for sentences. */
+export function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 120) return `${minutes} m`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}
+
+/** Milliseconds from an RFC 3339 time to `at`; undefined when the time is absent or unreadable. */
+export function since(time: string | null | undefined, at: Date): number | undefined {
+  const from = time ? Date.parse(time) : Number.NaN
+  return Number.isNaN(from) ? undefined : at.getTime() - from
+}
+
+/** The latest of some RFC 3339 times; absent ones are skipped. */
+export function latest(times: readonly (string | null | undefined)[]): string | undefined {
+  return pick(times, (a, b) => a > b)
+}
+
+/** The earliest of some RFC 3339 times; absent ones are skipped. */
+export function earliest(times: readonly (string | null | undefined)[]): string | undefined {
+  return pick(times, (a, b) => a < b)
+}
+
+function pick(
+  times: readonly (string | null | undefined)[],
+  better: (a: number, b: number) => boolean,
+): string | undefined {
+  let best: string | undefined
+  for (const time of times)
+    if (time && (best === undefined || better(Date.parse(time), Date.parse(best)))) best = time
+  return best
+}

@@ -1,0 +1,35 @@
+import type { DaemonSet } from '../cluster/kinds/apps.ts'
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+
+const newArgument = '--migration-cn-types'
+const oldVolume = 'kubevirt-virt-handler-certs'
+const supports = 'kubevirt.io/supports-migration-cn-types'
+
+/**
+ * What virt-operator still has to do to virt-handler after its pods are new: the second and third roll of v1.7 and
+ * later, and maxUnavailable back at 1 (facts 2.8). Undefined when nothing is left.
+ */
+export function handlerRollLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | undefined {
+  const spec = daemonset.spec?.template?.spec
+  if (daemonset.metadata.labels?.[supports] === 'true') {
+    const args = spec?.containers?.[0]?.args ?? []
+    if (!args.some((arg) => arg.includes(newArgument.slice(2))))
+      return `second roll to come, for ${newArgument}`
+    if (spec?.volumes?.some((volume) => volume.name === oldVolume))
+      return `last roll to come, without volume ${oldVolume}`
+  }
+  const unavailable = maxUnavailable(daemonset)
+  if (unavailable === '1' || customized(kubevirt)) return undefined
+  return `${unavailable} at a time; virt-operator puts it back to 1 when all are ready`
+}
+
+/** As it is written; Kubernetes' default is 1. */
+export function maxUnavailable(daemonset: DaemonSet): string {
+  return String(daemonset.spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1)
+}
+
+function customized(kubevirt: KubeVirt): boolean {
+  return (kubevirt.spec?.customizeComponents?.patches ?? []).some(
+    ({ resourceName, patch }) => resourceName === 'virt-handler' && patch.includes('maxUnavailable'),
+  )
+}

@@ -1,0 +1,22 @@
+import { ApiError } from '../system/errors.ts'
+
+/** A part of a snapshot: what was found, or why it is not known. Nothing is ever assumed about an unknown part. */
+export type Known<T> = { known: true; items: readonly T[] } | { known: false; why: string }
+
+export const notAsked: Known<never> = { known: false, why: 'not asked for' }
+
+/** The items, or none where the part is not known. Only for questions to which "not known" and "none" mean the same. */
+export function itemsOf<T>(part: Known<T>): readonly T[] {
+  return part.known ? part.items : []
+}
+
+/** Turns "you may not" (403) and "no such kind" (404) into an unknown part; every other failure is thrown on. */
+export async function known<T>(work: Promise<readonly T[]>): Promise<Known<T>> {
+  try {
+    return { known: true, items: await work }
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404))
+      return { known: false, why: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,174 @@
+import type { Event, Node } from '../cluster/kinds/core.ts'
+import type { ContainerStatus, Pod } from '../cluster/kinds/pods.ts'
+import type { CauseKind } from './cause.ts'
+import { latest, since } from './elapsed.ts'
+import { isReady } from './scene.ts'
+
+/** What holds up one pod. */
+export interface PodTrouble {
+  kind: CauseKind
+  reason: string
+  terminal: boolean
+  message: string
+  image?: string
+  since?: string
+}
+
+export interface Surroundings {
+  node: Node | undefined
+  /** Warnings on this pod. */
+  events: readonly Event[]
+  at: Date
+}
+
+const imageReasons = new Set([
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+  'RegistryUnavailable',
+])
+const containerReasons = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+  'PreStartHookError',
+  'PostStartHookError',
+])
+
+/** Why this pod is not ready, or undefined when nothing points at trouble: it may just be starting. */
+export function podTrouble(pod: Pod, around: Surroundings): PodTrouble | undefined {
+  if (pod.metadata.deletionTimestamp) return stuckTerminating(pod, around)
+  if (isReady(pod)) return undefined
+  return (
+    nodeTrouble(around.node) ??
+    containerTrouble(pod, around) ??
+    unschedulable(pod) ??
+    failed(pod) ??
+    told(around.events)
+  )
+}
+
+function nodeTrouble(node: Node | undefined): PodTrouble | undefined {
+  const ready = node?.status?.conditions?.find((c) => c.type === 'Ready')
+  if (!ready || ready.status === 'True') return undefined
+  return {
+    kind: 'node',
+    reason: 'NotReady',
+    terminal: false,
+    message: ready.message ?? '',
+    ...from(ready.lastTransitionTime),
+  }
+}
+
+/** deletionTimestamp is when the grace period ends, so half a minute later something holds the pod. */
+function stuckTerminating(pod: Pod, { node, at }: Surroundings): PodTrouble | undefined {
+  const over = since(pod.metadata.deletionTimestamp, at)
+  if (over === undefined || over < 30_000) return undefined
+  const lost = nodeTrouble(node)
+  return (
+    lost ?? {
+      kind: 'terminating',
+      reason: 'Terminating',
+      terminal: false,
+      message: '',
+      ...from(pod.metadata.deletionTimestamp),
+    }
+  )
+}
+
+function containerTrouble(pod: Pod, around: Surroundings): PodTrouble | undefined {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
+  for (const status of statuses) {
+    const trouble = waitingTrouble(status, around.events) ?? crashTrouble(status)
+    if (trouble) return { ...trouble, ...from(latest([notReadySince(pod), trouble.since])) }
+  }
+  return undefined
+}
+
+function waitingTrouble(status: ContainerStatus, events: readonly Event[]): PodTrouble | undefined {
+  const reason = status.state?.waiting?.reason ?? ''
+  if (imageReasons.has(reason)) return imageTrouble(status, reason, events)
+  if (!containerReasons.has(reason)) return undefined
+  return { kind: 'container', reason, terminal: true, message: status.state?.waiting?.message ?? '' }
+}
+
+/** The waiting message loses the cause when the kubelet backs off; the event keeps it, and when it began. */
+function imageTrouble(status: ContainerStatus, reason: string, events: readonly Event[]): PodTrouble {
+  const pulls = events.filter((event) => event.reason === 'Failed' && event.message?.includes('pull'))
+  const texts = [status.state?.waiting?.message, ...pulls.map((event) => event.message)]
+  return {
+    kind: 'image',
+    reason,
+    terminal: true,
+    message: texts.filter(Boolean).join('; '),
+    ...(status.image ? { image: status.image } : {}),
+    ...from(pulls.map(eventStart).toSorted()[0]),
+  }
+}
+
+function crashTrouble(status: ContainerStatus): PodTrouble | undefined {
+  const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff'
+  const restarts = status.restartCount ?? 0
+  // Between two back-offs it runs for a moment: that is no recovery.
+  if (!backsOff && (restarts < 2 || status.ready)) return undefined
+  const ended = status.lastState?.terminated ?? status.state?.terminated
+  const how = ended ? `, last ${ended.reason ?? 'exit'} with code ${ended.exitCode ?? '?'}` : ''
+  const text = ended?.message ? `: ${ended.message.trim()}` : ''
+  return {
+    kind: 'crash',
+    reason: 'CrashLoopBackOff',
+    terminal: true,
+    message: `${restarts} restarts${how}${text}`,
+    ...(status.image ? { image: status.image } : {}),
+  }
+}
+
+function unschedulable(pod: Pod): PodTrouble | undefined {
+  const scheduled = pod.status?.conditions?.find((c) => c.type === 'PodScheduled' && c.status === 'False')
+  if (!scheduled) return undefined
+  return {
+    kind: 'unschedulable',
+    reason: scheduled.reason ?? 'Unschedulable',
+    terminal: false,
+    message: scheduled.message ?? '',
+    ...from(scheduled.lastTransitionTime ?? pod.metadata.creationTimestamp),
+  }
+}
+
+function failed(pod: Pod): PodTrouble | undefined {
+  if (pod.status?.phase !== 'Failed') return undefined
+  const ended = pod.status.containerStatuses?.[0]?.state?.terminated
+  const text = ended?.message ?? pod.status.message ?? ''
+  return {
+    kind: 'crash',
+    reason: pod.status.reason ?? ended?.reason ?? 'Error',
+    terminal: true,
+    message: ended ? `exit code ${ended.exitCode ?? '?'}${text ? `: ${text.trim()}` : ''}` : text,
+    ...from(ended?.finishedAt ?? notReadySince(pod)),
+  }
+}
+
+/** Volumes that do not mount, sandboxes that do not start, probes that fail: only events tell. */
+function told(events: readonly Event[]): PodTrouble | undefined {
+  const last = events.toSorted((a, b) => eventEnd(a).localeCompare(eventEnd(b))).at(-1)
+  if (!last) return undefined
+  return {
+    kind: 'not-ready',
+    reason: last.reason ?? 'Warning',
+    terminal: false,
+    message: last.message ?? '',
+    ...from(eventStart(last)),
+  }
+}
+
+function notReadySince(pod: Pod): string | undefined {
+  const unready = pod.status?.conditions?.find((c) => c.type === 'ContainersReady' && c.status === 'False')
+  return unready?.lastTransitionTime ?? pod.status?.startTime ?? pod.metadata.creationTimestamp
+}
+
+const eventStart = (event: Event): string =>
+  event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ''
+const eventEnd = (event: Event): string => event.lastTimestamp ?? eventStart(event)
+const from = (time: string | undefined): { since?: string } => (time ? { since: time } : {})

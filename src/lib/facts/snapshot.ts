@@ -1,0 +1,139 @@
+import type { Reader, ServerVersion } from '../cluster/cluster.ts'
+import type { DaemonSet, Deployment, Job, ReplicaSet } from '../cluster/kinds/apps.ts'
+import { DaemonSets, Deployments, Jobs, ReplicaSets } from '../cluster/kinds/apps.ts'
+import { type Event, Events, type Lease, Leases, type Node, Nodes } from '../cluster/kinds/core.ts'
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import { type Pod, Pods } from '../cluster/kinds/pods.ts'
+import type { VirtualMachineInstanceMigration } from '../cluster/kinds/virtual-machines.ts'
+import { isOperand, isOperator, operatorName } from './stamps.ts'
+import { findKubeVirts } from './find-kubevirts.ts'
+import { itemsOf, type Known, known, notAsked } from './known.ts'
+import { unfinishedMigrations } from './migrations.ts'
+import { countWorkloads, type WorkloadCount } from './workload-count.ts'
+
+/** What was seen of an installation, as plain JSON. Every part is known or not; the judgements over it are pure. */
+export interface Snapshot {
+  /** RFC 3339. */
+  takenAt: string
+  serverVersion?: ServerVersion
+  kubevirts: Known<KubeVirt>
+  /** The virt-operator Deployments. */
+  operators: Known<Deployment>
+  /** What virt-operator manages; its own Deployment is in `operators`. */
+  deployments: Known<Deployment>
+  daemonsets: Known<DaemonSet>
+  replicaSets: Known<ReplicaSet>
+  /** Of KubeVirt itself and of the strategy Job, no virt-launcher. */
+  pods: Known<Pod>
+  /** Install-strategy Jobs. */
+  jobs: Known<Job>
+  leases: Known<Lease>
+  nodes: Known<Node>
+  /** Warnings in KubeVirt's namespace. */
+  events: Known<Event>
+  /** Unfinished ones, of every namespace. */
+  migrations: Known<VirtualMachineInstanceMigration>
+  /** One item. */
+  workloads: Known<WorkloadCount>
+}
+
+type Always = 'takenAt' | 'kubevirts' | 'operators' | 'deployments'
+export type Part = Exclude<keyof Snapshot, Always>
+
+/** What `standing` judges by. */
+export const standingParts: readonly Part[] = ['daemonsets', 'replicaSets', 'pods', 'jobs', 'leases']
+/** What it names causes with, when something is not as it should be. */
+export const causeParts: readonly Part[] = ['nodes', 'events']
+
+/**
+ * Reads the wanted parts in parallel, only in KubeVirt's namespace where that is enough; KubeVirts and Deployments
+ * always. Two round trips, or one where `namespace` is known from an earlier look. A 403 or 404 makes a part unknown,
+ * any other ApiError is thrown.
+ */
+export async function takeSnapshot(
+  reader: Reader,
+  wants: readonly Part[],
+  at: Date,
+  namespace?: string,
+): Promise<Snapshot> {
+  const everywhere = clusterWide(reader, wants)
+  // Awaited last; an early failure of it must not go unhandled until then.
+  everywhere.catch(() => undefined)
+  const listed = findKubeVirts(reader)
+  const home = namespace ?? homeOf(await listed)
+  const [kubevirts, deployments, narrow, wide] = await Promise.all([
+    listed,
+    known(reader.list(Deployments, home === undefined ? { name: operatorName } : { namespace: home })),
+    home === undefined ? {} : inNamespace(reader, wants, home),
+    everywhere,
+  ])
+  return {
+    ...nothing,
+    ...wide,
+    ...narrow,
+    takenAt: at.toISOString(),
+    kubevirts,
+    operators: only(deployments, isOperator),
+    deployments: only(deployments, isOperand),
+  }
+}
+
+type Parts = Partial<Snapshot>
+
+/** Of several, the one that a virt-operator follows. */
+function homeOf(kubevirts: Known<KubeVirt>): string | undefined {
+  const items = itemsOf(kubevirts)
+  return (items.find((kv) => kv.status?.operatorVersion) ?? items[0])?.metadata.namespace
+}
+
+const nothing = {
+  daemonsets: notAsked,
+  replicaSets: notAsked,
+  pods: notAsked,
+  jobs: notAsked,
+  leases: notAsked,
+  nodes: notAsked,
+  events: notAsked,
+  migrations: notAsked,
+  workloads: notAsked,
+} as const
+
+const infraPods = 'kubevirt.io,kubevirt.io!=virt-launcher'
+
+async function inNamespace(reader: Reader, wants: readonly Part[], namespace: string): Promise<Parts> {
+  return gather(wants, {
+    daemonsets: () => reader.list(DaemonSets, { namespace, labels: 'kubevirt.io' }),
+    replicaSets: () => reader.list(ReplicaSets, { namespace, labels: 'kubevirt.io' }),
+    pods: () => reader.list(Pods, { namespace, labels: infraPods }),
+    jobs: () => reader.list(Jobs, { namespace, labels: 'kubevirt.io/install-strategy' }),
+    leases: () => reader.list(Leases, { namespace }),
+    events: () => reader.list(Events, { namespace, fields: 'type=Warning' }),
+  })
+}
+
+async function clusterWide(reader: Reader, wants: readonly Part[]): Promise<Parts> {
+  const [parts, serverVersion] = await Promise.all([
+    gather(wants, {
+      nodes: () => reader.list(Nodes),
+      migrations: () => unfinishedMigrations(reader),
+      workloads: async () => [await countWorkloads(reader)],
+    }),
+    wants.includes('serverVersion') ? reader.version() : undefined,
+  ])
+  return serverVersion ? { ...parts, serverVersion } : parts
+}
+
+async function gather(
+  wants: readonly Part[],
+  how: Partial<Record<Part, () => Promise<readonly unknown[]>>>,
+): Promise<Parts> {
+  const asked = wants.flatMap((part) => {
+    const read = how[part]
+    return read ? [known(read()).then((found) => [part, found] as const)] : []
+  })
+  return Object.fromEntries(await Promise.all(asked)) as Parts
+}
+
+function only<T>(part: Known<T>, fits: (item: T) => boolean): Known<T> {
+  return part.known ? { known: true, items: part.items.filter(fits) } : part
+}
