@@ -1,0 +1,118 @@
+import type { KubeObject } from '../../cluster/object.ts'
+import { at, type Json, items, text, words } from './json.ts'
+import { atomicLists, type ListKeys } from './list-keys.ts'
+import { jsonPathColumns, ageColumn } from './column.ts'
+import { timestamp } from './preparation.ts'
+import { allVerbs, type SimKind } from './sim-kind.ts'
+import type { Store } from './store.ts'
+
+/** Serves what a CustomResourceDefinition describes from the moment it is there. */
+export function serveDefinition(store: Store, definition: KubeObject): void {
+  const kind = definition.kind === 'CustomResourceDefinition' ? customKind(definition, store) : undefined
+  if (!kind) return
+  store.kinds.add(kind)
+  establish(store, definition)
+}
+
+/** Its objects go with a CustomResourceDefinition, and then the kind is served no longer. */
+export function unserveDefinition(store: Store, definition: KubeObject): void {
+  const kind = customKind(definition, store)
+  if (!kind) return
+  for (const { metadata } of store.list(kind).items) store.remove(kind, metadata)
+  store.kinds.remove(kind)
+}
+
+/** The kind of a definition; undefined where the definition has no version that is served. */
+function customKind(definition: KubeObject, store: Store): SimKind | undefined {
+  const group = text(definition, 'spec', 'group') ?? ''
+  const versions = items(definition, 'spec', 'versions').filter((v) => v['served'] === true)
+  const stored = versions.find((v) => v['storage'] === true) ?? versions[0]
+  const plural = text(definition, 'spec', 'names', 'plural')
+  if (!stored || plural === undefined) return undefined
+  const apiVersion = `${group}/${text(stored, 'name')}`
+  const known = store.kinds.find({ apiVersion, plural })
+  const status = at(stored, 'subresources', 'status') !== undefined
+  const columns = jsonPathColumns(items(stored, 'additionalPrinterColumns'))
+  return {
+    apiVersion,
+    plural,
+    kind: text(definition, 'spec', 'names', 'kind') ?? '',
+    namespaced: text(definition, 'spec', 'scope') !== 'Cluster',
+    singular: text(definition, 'spec', 'names', 'singular') ?? known?.singular ?? '',
+    shortNames: words(definition, 'spec', 'names', 'shortNames'),
+    categories: words(definition, 'spec', 'names', 'categories'),
+    verbs: allVerbs,
+    versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
+    status,
+    subresources: known?.subresources ?? [],
+    generation: status ? 'spec' : 'object',
+    builtIn: false,
+    columns: columns.length > 0 ? columns : (known?.columns ?? [ageColumn]),
+    listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
+    ...(known?.validate && { validate: known.validate }),
+  }
+}
+
+/** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */
+export function byPriority(versions: readonly string[]): string[] {
+  const rank = (version: string): number => {
+    const {
+      major = '0',
+      stage,
+      minor = '0',
+    } = /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(version)?.groups ?? {}
+    const level = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
+    return level * 1e6 + Number(major) * 1e3 + Number(minor)
+  }
+  return [...versions].sort((a, b) => rank(b) - rank(a))
+}
+
+function schemaLists(schema: unknown): ListKeys {
+  return (path) => {
+    const found = schemaAt(schema, path)
+    const type = text(found, 'x-kubernetes-list-type')
+    if (type === 'set') return 'set'
+    const keys = words(found, 'x-kubernetes-list-map-keys')
+    return type === 'map' && keys.length > 0 ? keys : atomicLists(path)
+  }
+}
+
+function schemaAt(schema: unknown, path: readonly string[]): unknown {
+  let found = schema
+  for (const step of path) {
+    if (text(found, 'type') === 'array') found = at(found, 'items')
+    found = at(found, 'properties', step) ?? at(found, 'additionalProperties')
+  }
+  return found
+}
+
+function establish(store: Store, definition: KubeObject): void {
+  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established')) return
+  const since = { status: 'True', lastTransitionTime: timestamp(store.clock.now()) }
+  const stored = items(definition, 'spec', 'versions').filter((v) => v['storage'] === true)
+  const status: Json = {
+    conditions: [
+      { type: 'NamesAccepted', ...since, reason: 'NoConflicts', message: 'no conflicts found' },
+      {
+        type: 'Established',
+        ...since,
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+      },
+    ],
+    acceptedNames: at(definition, 'spec', 'names'),
+    storedVersions: stored.map((v) => v['name']),
+  }
+  const kind = {
+    apiVersion: definition.apiVersion,
+    kind: definition.kind,
+    plural: 'customresourcedefinitions',
+    namespaced: false,
+  }
+  store.patch(
+    kind,
+    definition.metadata,
+    { type: 'merge', body: { status } },
+    { manager: 'kube-apiserver', on: 'status' },
+  )
+}

@@ -1,0 +1,126 @@
+import { isJson, type Json } from './json.ts'
+import { atomicMap } from './list-keys.ts'
+import type { SimKind } from './sim-kind.ts'
+
+/** Fields by their path in fieldsV1's words, joined by `separator`: `f:spec ⏎ k:{"name":"a"} ⏎ f:image`. */
+export type FieldSet = Map<string, unknown>
+export const separator = '\u0000'
+
+/** Fields that nobody owns. */
+const unowned = new Set([
+  'f:apiVersion',
+  'f:kind',
+  ...[
+    'name',
+    'namespace',
+    'uid',
+    'resourceVersion',
+    'generation',
+    'creationTimestamp',
+    'managedFields',
+    'selfLink',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ].map((f) => `f:metadata${separator}f:${f}`),
+])
+
+/** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
+export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
+  const fields: FieldSet = new Map()
+  if (isJson(object)) members(object, { kind, fields, key: '', path: [] })
+  return fields
+}
+
+interface Spot {
+  kind: SimKind
+  fields: FieldSet
+  key: string
+  path: readonly string[]
+}
+
+function below(spot: Spot, element: string, name?: string): Spot {
+  const key = spot.key === '' ? element : `${spot.key}${separator}${element}`
+  return { ...spot, key, path: name === undefined ? spot.path : [...spot.path, name] }
+}
+
+function members(object: Json, spot: Spot): void {
+  for (const [name, value] of Object.entries(object)) {
+    const next = below(spot, `f:${name}`, name)
+    if (!unowned.has(next.key)) visit(value, next)
+  }
+}
+
+function visit(value: unknown, spot: Spot): void {
+  if (isJson(value)) {
+    if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
+      spot.fields.set(spot.key, value)
+    else members(value, spot)
+    return
+  }
+  const keys = Array.isArray(value) && value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
+  if (!Array.isArray(value) || keys === 'atomic') spot.fields.set(spot.key, value)
+  else for (const item of value) visitItem(item, keys, spot)
+}
+
+function visitItem(item: unknown, keys: readonly string[] | 'set', spot: Spot): void {
+  const next = below(spot, itemElement(item, keys))
+  spot.fields.set(next.key, keys === 'set' ? item : null)
+  if (keys !== 'set' && isJson(item)) members(item, next)
+}
+
+/** `k:{"name":"a"}` or `v:"a"`. */
+export function itemElement(item: unknown, keys: readonly string[] | 'set'): string {
+  if (keys === 'set') return `v:${JSON.stringify(item)}`
+  const known = [...keys]
+    .sort()
+    .map((key) => [key, isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : ''] as const)
+  return `k:${JSON.stringify(Object.fromEntries(known))}`
+}
+
+/** The wire form. A field that holds others and is itself owned gets a `.`. */
+export function toFieldsV1(paths: Iterable<string>): Json {
+  const root: Json = {}
+  const nodes = new Map<string, Json>([['', root]])
+  const node = (path: string): Json => {
+    const known = nodes.get(path)
+    if (known) return known
+    const cut = path.lastIndexOf(separator)
+    const parent = node(cut < 0 ? '' : path.slice(0, cut))
+    const made: Json = {}
+    parent[path.slice(cut + 1)] = made
+    nodes.set(path, made)
+    return made
+  }
+  const sorted = [...paths].sort()
+  const all = new Set(sorted)
+  for (const path of sorted) node(path)
+  for (const [path, made] of nodes) if (all.has(path) && Object.keys(made).length > 0) made['.'] = {}
+  return root
+}
+
+export function fromFieldsV1(fields: unknown, prefix = ''): Set<string> {
+  const paths = new Set<string>()
+  collect(fields, prefix, paths)
+  return paths
+}
+
+function collect(fields: unknown, prefix: string, into: Set<string>): void {
+  if (!isJson(fields)) return
+  const names = Object.keys(fields)
+  if (prefix !== '' && (names.length === 0 || '.' in fields)) into.add(prefix)
+  for (const name of names)
+    if (name !== '.') collect(fields[name], prefix === '' ? name : `${prefix}${separator}${name}`, into)
+}
+
+/** As conflicts print it: `.spec.template.spec.containers[name="a"].image`. */
+export function readable(path: string): string {
+  return path
+    .split(separator)
+    .map((element) => {
+      if (element.startsWith('f:')) return `.${element.slice(2)}`
+      if (element.startsWith('v:')) return `[=${element.slice(2)}]`
+      const known = Object.entries(JSON.parse(element.slice(2)) as Json)
+      return `[${known.map(([k, v]) => `${k}=${JSON.stringify(v)}`).join(',')}]`
+    })
+    .join('')
+}

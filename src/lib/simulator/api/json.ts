@@ -1,0 +1,51 @@
+/** Plain JSON objects as they come off the wire. */
+export type Json = Record<string, unknown>
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A deep copy of plain JSON; `undefined` members are dropped, as they would be on the wire. */
+export function copy<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((v) => copy(v)) as T
+  if (!isJson(value)) return value
+  const result: Json = {}
+  for (const key in value) if (value[key] !== undefined) result[key] = copy(value[key])
+  return result as T
+}
+
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((v, i) => same(v, b[i]))
+  if (!isJson(a) || !isJson(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((k) => k in b && same(a[k], b[k]))
+}
+
+/** The value at a path of member names, undefined where there is none. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let found = value
+  for (const step of path) {
+    if (!isJson(found)) return undefined
+    found = found[step]
+  }
+  return found
+}
+
+/** `at` for text. */
+export function text(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path)
+  return typeof found === 'string' ? found : undefined
+}
+
+/** `at` for a list of objects, empty where there is none. */
+export function items(value: unknown, ...path: readonly string[]): Json[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found.filter((v) => isJson(v)) : []
+}
+
+/** `at` for a list of words, empty where there is none. */
+export function words(value: unknown, ...path: readonly string[]): string[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found.filter((v): v is string => typeof v === 'string') : []
+}

@@ -1,0 +1,56 @@
+import {
+  ApiServices,
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  MutatingWebhooks,
+  RoleBindings,
+  type RoleBinding,
+  Roles,
+  ValidatingWebhooks,
+  type WebhookConfiguration,
+} from '../../../cluster/kinds/extension.ts'
+import { ageColumn, column, nameColumn } from '../column.ts'
+import { at, items, text } from '../json.ts'
+import type { SimKind } from '../sim-kind.ts'
+import { builtIn } from './make-kind.ts'
+
+const roleColumn = column('Role', (o) => {
+  const { roleRef } = o as RoleBinding
+  return `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`
+})
+
+const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
+
+export const extensionKinds: readonly SimKind[] = [
+  builtIn(CustomResourceDefinitions, {
+    shortNames: ['crd', 'crds'],
+    status: true,
+    generation: 'spec',
+    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+  }),
+  builtIn(ApiServices, {
+    status: true,
+    columns: [
+      nameColumn,
+      column('Service', (o) => {
+        const service = at(o, 'spec', 'service')
+        return service ? `${text(service, 'namespace')}/${text(service, 'name')}` : 'Local'
+      }),
+      column('Available', (o) => {
+        const available = items(o, 'status', 'conditions').find((c) => c['type'] === 'Available')
+        if (available?.['status'] === 'True') return 'True'
+        return available ? `False (${text(available, 'reason')})` : 'Unknown'
+      }),
+      ageColumn,
+    ],
+  }),
+  builtIn(ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(Roles, { columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')] }),
+  builtIn(ClusterRoles, {
+    columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
+  }),
+  builtIn(RoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+  builtIn(ClusterRoleBindings, { columns: [nameColumn, roleColumn, ageColumn] }),
+]

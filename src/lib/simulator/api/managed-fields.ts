@@ -1,0 +1,110 @@
+import type { KubeObject, ManagedField } from '../../cluster/object.ts'
+import { fieldsOf, type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts'
+import { same } from './json.ts'
+import type { SimKind } from './sim-kind.ts'
+
+/** Who writes: one owner per manager, operation and subresource. */
+export interface FieldWriter {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly subresource?: 'status' | undefined
+  /** RFC 3339. */
+  readonly at: string
+}
+
+export interface Owner extends FieldWriter {
+  readonly apiVersion: string
+  readonly fields: Set<string>
+}
+
+const parsed = new WeakMap<readonly ManagedField[], readonly Owner[]>()
+
+export function ownersOf(object: KubeObject | undefined): readonly Owner[] {
+  const entries = object?.metadata.managedFields
+  if (!entries) return []
+  const known = parsed.get(entries)
+  if (known) return known
+  const owners = entries.map((entry) => ownerOf(entry))
+  parsed.set(entries, owners)
+  return owners
+}
+
+function ownerOf(entry: ManagedField): Owner {
+  return {
+    manager: entry.manager ?? 'unknown',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    ...(entry.subresource === 'status' && { subresource: 'status' as const }),
+    at: entry.time ?? '',
+    apiVersion: entry.apiVersion ?? '',
+    fields: fromFieldsV1(entry.fieldsV1),
+  }
+}
+
+export function toEntries(owners: readonly Owner[]): ManagedField[] {
+  const kept = owners.filter((o) => o.fields.size > 0)
+  const entries = kept.map((owner) => ({
+    manager: owner.manager,
+    operation: owner.operation,
+    apiVersion: owner.apiVersion,
+    time: owner.at,
+    fieldsType: 'FieldsV1',
+    fieldsV1: toFieldsV1(owner.fields),
+    ...(owner.subresource && { subresource: owner.subresource }),
+  }))
+  parsed.set(entries, kept)
+  return entries
+}
+
+export function isOwner(owner: Owner, writer: FieldWriter): boolean {
+  return (
+    owner.manager === writer.manager &&
+    owner.operation === writer.operation &&
+    owner.subresource === writer.subresource
+  )
+}
+
+export interface FieldChanges {
+  /** Added or modified. */
+  readonly changed: Set<string>
+  readonly removed: Set<string>
+}
+
+export function fieldChanges(before: FieldSet, after: FieldSet): FieldChanges {
+  const changed = new Set<string>()
+  for (const [path, value] of after)
+    if (!before.has(path) || !same(before.get(path), value)) changed.add(path)
+  const removed = new Set([...before.keys()].filter((path) => !after.has(path)))
+  return { changed, removed }
+}
+
+/** The managedFields after a create, an update or a patch that is no apply: who writes a field owns it alone. */
+export function afterUpdate(
+  kind: SimKind,
+  before: KubeObject | undefined,
+  after: KubeObject,
+  writer: FieldWriter,
+): ManagedField[] {
+  const { changed, removed } = fieldChanges(fieldsOf(before, kind), fieldsOf(after, kind))
+  const owners = baseOwners(before, after)
+  const others = owners
+    .filter((o) => !isOwner(o, writer))
+    .map((o) => without(o, (path) => changed.has(path) || removed.has(path)))
+  const mine = owners.find((o) => isOwner(o, writer))
+  if (changed.size === 0)
+    return toEntries([...others, ...(mine ? [without(mine, (p) => removed.has(p))] : [])])
+  const fields = new Set([...(mine?.fields ?? []), ...changed].filter((path) => !removed.has(path)))
+  return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields }])
+}
+
+/** A writer may edit managedFields themselves, as `kubectl apply --server-side` does to take over older entries. */
+function baseOwners(before: KubeObject | undefined, after: KubeObject): readonly Owner[] {
+  const given = after.metadata.managedFields
+  if (!given || given.length === 0) return ownersOf(before)
+  return ownersOf(after).filter((o) => o.apiVersion !== '')
+}
+
+/** The same owner where nothing is taken away. */
+export function without(owner: Owner, gone: (path: string) => boolean): Owner {
+  const fields = [...owner.fields].filter((path) => !gone(path))
+  return fields.length === owner.fields.size ? owner : { ...owner, fields: new Set(fields) }
+}

@@ -1,0 +1,220 @@
+import type { ServerVersion } from '../../cluster/cluster.ts'
+import type { Kind } from '../../cluster/kind.ts'
+import type { KubeObject } from '../../cluster/object.ts'
+import type { Clock } from '../../system/clock.ts'
+import type { AuditRecord } from './audit.ts'
+import { builtInKinds } from './built-in-kinds.ts'
+import { serveDefinition, unserveDefinition } from './custom-kinds.ts'
+import { Deletion } from './deletion.ts'
+import { fieldTest } from './field-selector.ts'
+import { History, type StoreEvent } from './history.ts'
+import { Identity } from './identity.ts'
+import { at, copy, same } from './json.ts'
+import { KindRegistry, storageKey } from './kind-registry.ts'
+import { labelTest } from './label-selector.ts'
+import { ListSnapshots, type PageOf, place } from './list-page.ts'
+import { afterUpdate, type FieldWriter } from './managed-fields.ts'
+import { asVersion, type ObjectRef, ObjectTable } from './object-table.ts'
+import { patched, type Patch } from './patch.ts'
+import { prepareCreate, prepareUpdate, timestamp, validate } from './preparation.ts'
+import { alreadyExists, notFound, requirePrecondition, unserved } from './refusal.ts'
+import { applied } from './server-side-apply.ts'
+import type { SimKind } from './sim-kind.ts'
+import type { Admission, Listing, Removal, Write } from './store-request.ts'
+import { type SubresourceHook, Subresources } from './subresources.ts'
+
+export interface StoreOptions {
+  readonly kinds?: readonly SimKind[]
+  readonly version?: ServerVersion
+  /** How many changes per resource a watch may resume over. */
+  readonly history?: number
+  /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
+  readonly podTermination?: number
+}
+
+/**
+ * The objects of a simulated cluster with the semantics of a kube-apiserver. Synchronous; every object that it gives
+ * out is frozen. Failures are `Refusal`s with the `metav1.Status` of the real one.
+ */
+export class Store {
+  readonly clock: Clock
+  readonly kinds: KindRegistry
+  readonly version: ServerVersion
+  /** Every request that was made, oldest first. */
+  readonly audit: AuditRecord[] = []
+  readonly subresources = new Subresources()
+  /** Asked before every write, dry runs included. */
+  readonly admission = new Set<(admission: Admission) => void>()
+  readonly #table: ObjectTable
+  readonly #snapshots = new ListSnapshots()
+  readonly #identity = new Identity()
+  readonly #deletion: Deletion
+
+  constructor(clock: Clock, options: StoreOptions = {}) {
+    this.clock = clock
+    this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
+    this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
+    this.#table = new ObjectTable(new History(options.history))
+    const { kinds } = this
+    this.#deletion = new Deletion({
+      table: this.#table,
+      kinds,
+      clock,
+      podTermination: options.podTermination ?? 0,
+    })
+    this.#table.history.listen(({ type, object }) => {
+      if (type === 'DELETED' && object.kind === 'CustomResourceDefinition') unserveDefinition(this, object)
+    })
+  }
+
+  onSubresource(kind: Pick<Kind, 'apiVersion' | 'plural'>, name: string, hook: SubresourceHook): void {
+    this.subresources.on(kind, name, hook)
+  }
+
+  /** The newest resourceVersion. */
+  get revision(): number {
+    return this.#table.revision
+  }
+
+  read(kind: Kind, ref: ObjectRef): KubeObject | undefined {
+    const found = this.#table.find(this.kinds.resolve(kind), ref)
+    return found && asVersion(found, kind.apiVersion)
+  }
+
+  list(kind: Kind, where: Listing = {}): PageOf {
+    const resolved = this.kinds.resolve(kind)
+    const labels = labelTest(where.labels)
+    const fields = fieldTest(resolved, where.fields)
+    const objects = this.#table
+      .all(resolved)
+      .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
+      .filter((o) => labels(o.metadata.labels) && fields(o))
+      .sort((a, b) => (place(a) < place(b) ? -1 : 1))
+    const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
+    const page = this.#snapshots.page(
+      { id, objects, revision: this.revision },
+      where.limit ?? 0,
+      where.continue,
+    )
+    return { ...page, items: page.items.map((o) => asVersion(o, kind.apiVersion)) }
+  }
+
+  create(kind: Kind, given: KubeObject, write: Write = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const object = this.#prepared(resolved, given)
+    if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
+    object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
+    return asVersion(this.#admit(resolved, undefined, object, write), kind.apiVersion)
+  }
+
+  update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const before = this.#table.stored(resolved, ref)
+    requireStatus(resolved, write)
+    const object = prepareUpdate(resolved, before, given, write.on)
+    object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
+    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+  }
+
+  patch(kind: Kind, ref: ObjectRef, patch: Patch, write: Write = {}): KubeObject {
+    if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
+    const resolved = this.kinds.resolve(kind)
+    const before = asVersion(this.#table.stored(resolved, ref), kind.apiVersion)
+    return this.update(kind, ref, patched(resolved, before, patch), write)
+  }
+
+  #apply(kind: Kind, ref: ObjectRef, patch: Patch & { type: 'apply' }, write: Write): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    requireStatus(resolved, write)
+    const before = this.#table.find(resolved, ref)
+    const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
+    const merged = applied(resolved, before, copy(patch.body), { writer, force: patch.force })
+    const { managedFields = [] } = merged.metadata
+    if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
+    const object = before
+      ? prepareUpdate(resolved, before, merged, write.on)
+      : this.#prepared(resolved, merged)
+    object.metadata.managedFields = managedFields
+    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+  }
+
+  /** What was removed, or what waits for its finalizers. */
+  remove(kind: Kind, ref: ObjectRef, removal: Removal = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const before = this.#table.stored(resolved, ref)
+    requirePrecondition(resolved, before, removal.only)
+    for (const hook of this.admission)
+      hook({ operation: 'DELETE', kind: resolved, object: before, before, write: removal })
+    if (removal.dryRun === true) return before
+    if (removal.orphan === true) this.#deletion.orphan(before)
+    return asVersion(this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
+  }
+
+  /** Puts an object in as it is, status included: how a cluster is seeded. Replaces what is there. */
+  put(kind: Kind, object: KubeObject, manager = 'kubectl-create'): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const made = prepareCreate(resolved, object, { identity: this.#identity, now: this.clock.now() })
+    const { uid, creationTimestamp, generation, deletionTimestamp } = object.metadata
+    Object.assign(made.metadata, copy({ uid, creationTimestamp, generation, deletionTimestamp }))
+    const status = at(object, 'status')
+    if (status !== undefined) Object.assign(made, { status: copy(status) })
+    if ((made.metadata.managedFields ?? []).length === 0)
+      made.metadata.managedFields = afterUpdate(resolved, undefined, made, this.#writer({ manager }))
+    return this.#keep(resolved, undefined, made)
+  }
+
+  /** Changes of one resource from now on, or from after a revision. Throws 410 for one that is no longer known. */
+  watch(kind: Kind, listener: (event: StoreEvent) => void, after?: number): () => void {
+    const resource = storageKey(this.kinds.resolve(kind))
+    const tell = (event: StoreEvent) =>
+      listener({ ...event, object: asVersion(event.object, kind.apiVersion) })
+    if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
+    return this.#table.history.listen((event) => {
+      if (event.resource === resource) tell(event)
+    })
+  }
+
+  /** Resumed watches and continued lists from before now are answered with 410. */
+  compact(): void {
+    this.#table.advance()
+    this.#table.history.compact(this.revision)
+    this.#snapshots.expire(this.revision)
+  }
+
+  /** Every object of every kind. */
+  everything(): KubeObject[] {
+    return this.#table.everything()
+  }
+
+  #prepared(kind: SimKind, given: KubeObject): KubeObject {
+    const object = prepareCreate(kind, given, { identity: this.#identity, now: this.clock.now() })
+    const { namespace } = object.metadata
+    const namespaces = this.kinds.find({ apiVersion: 'v1', plural: 'namespaces' })
+    if (kind.namespaced && namespaces && !this.#table.find(namespaces, { name: namespace ?? '' }))
+      throw notFound(namespaces, namespace ?? '')
+    return object
+  }
+
+  #admit(kind: SimKind, before: KubeObject | undefined, object: KubeObject, write: Write): KubeObject {
+    validate(kind, object, before)
+    const operation = before ? 'UPDATE' : 'CREATE'
+    for (const hook of this.admission) hook({ operation, kind, object, before, write })
+    if (before && same(before, object)) return before
+    return write.dryRun === true ? object : this.#keep(kind, before, object)
+  }
+
+  #keep(kind: SimKind, before: KubeObject | undefined, object: KubeObject): KubeObject {
+    const kept = this.#table.keep(kind, object)
+    serveDefinition(this, kept)
+    if (before) this.#deletion.afterWrite(kind, before, kept)
+    return this.#table.find(kind, kept.metadata) ?? kept
+  }
+
+  #writer({ manager = 'unknown', on }: Write): FieldWriter {
+    return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
+  }
+}
+
+function requireStatus(kind: SimKind, { on }: Write): void {
+  if (on === 'status' && !kind.status) throw unserved()
+}

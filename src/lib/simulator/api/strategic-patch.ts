@@ -1,0 +1,85 @@
+import { copy, isJson, type Json, same } from './json.ts'
+
+const mergeKeys: Readonly<Record<string, string>> = {
+  containers: 'name',
+  initContainers: 'name',
+  ephemeralContainers: 'name',
+  env: 'name',
+  volumes: 'name',
+  imagePullSecrets: 'name',
+  webhooks: 'name',
+  secrets: 'name',
+  volumeMounts: 'mountPath',
+  volumeDevices: 'devicePath',
+  hostAliases: 'ip',
+  topologySpreadConstraints: 'topologyKey',
+  conditions: 'type',
+  addresses: 'type',
+  taints: 'key',
+  ownerReferences: 'uid',
+  podIPs: 'ip',
+}
+
+/** Strategic merge patch for built-in kinds, with the `$patch`, `$deleteFromPrimitiveList` and `$retainKeys` directives. */
+export function strategicPatch(into: unknown, change: unknown, path: readonly string[] = []): unknown {
+  if (!isJson(change)) return copy(change)
+  if (change['$patch'] === 'delete') return undefined
+  if (change['$patch'] === 'replace') return withoutDirectives(change)
+  const result: Json = isJson(into) ? { ...into } : {}
+  for (const [field, value] of Object.entries(change)) {
+    if (field.startsWith('$')) directive(result, field, value)
+    else if (value === null) delete result[field]
+    else result[field] = member(result[field], value, [...path, field])
+  }
+  return result
+}
+
+function member(current: unknown, value: unknown, path: readonly string[]): unknown {
+  if (!Array.isArray(value)) return strategicPatch(current, value, path)
+  const key = mergeKey(path)
+  if (key !== undefined) return mergedList(Array.isArray(current) ? current : [], value, { key, path })
+  if (path.at(-1) !== 'finalizers') return copy(value)
+  return [...new Set([...(Array.isArray(current) ? current : []), ...value])]
+}
+
+function mergeKey(path: readonly string[]): string | undefined {
+  const field = path.at(-1) ?? ''
+  if (field === 'ports') return path.includes('containers') ? 'containerPort' : 'port'
+  return mergeKeys[field]
+}
+
+function mergedList(
+  current: readonly unknown[],
+  changes: readonly unknown[],
+  { key, path }: { key: string; path: readonly string[] },
+): unknown[] {
+  if (changes.some((c) => isJson(c) && c['$patch'] === 'replace'))
+    return changes.filter((c) => isJson(c) && c['$patch'] === undefined).map((c) => copy(c))
+  let result = [...current]
+  for (const change of changes) {
+    if (!isJson(change)) continue
+    const found = result.findIndex((item) => isJson(item) && same(item[key], change[key]))
+    if (change['$patch'] === 'delete') result = result.filter((_, i) => i !== found)
+    else if (found < 0) result.push(strategicPatch({}, change, path))
+    else result[found] = strategicPatch(result[found], change, path)
+  }
+  return result
+}
+
+function directive(into: Json, field: string, value: unknown): void {
+  if (field === '$retainKeys' && Array.isArray(value)) {
+    for (const key of Object.keys(into)) if (!value.includes(key)) delete into[key]
+  }
+  if (!field.startsWith('$deleteFromPrimitiveList/') || !Array.isArray(value)) return
+  const name = field.slice(field.indexOf('/') + 1)
+  const current = into[name]
+  if (Array.isArray(current)) into[name] = current.filter((v) => !value.includes(v))
+}
+
+function withoutDirectives(change: Json): Json {
+  return Object.fromEntries(
+    Object.entries(change)
+      .filter(([field]) => !field.startsWith('$'))
+      .map(([field, value]) => [field, copy(value)]),
+  )
+}

@@ -1,0 +1,28 @@
+import type { Kind } from '../../cluster/kind.ts'
+import type { Json } from './json.ts'
+import type { ObjectRef } from './object-table.ts'
+import { notFound, unserved } from './refusal.ts'
+import type { Caller } from './request.ts'
+import type { Store } from './store.ts'
+
+export interface NamedCall {
+  readonly kind: Pick<Kind, 'apiVersion' | 'plural'> & Kind
+  readonly ref: ObjectRef
+  readonly name: string
+  readonly body?: Json
+  readonly dryRun?: boolean
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
+/** Throws 404 when there is no such object, or nobody answers for that subresource. */
+export function callSubresource(store: Store, { user }: Caller, call: NamedCall): object | string {
+  const { kind, ref, name, body = {}, dryRun = false, parameters = {} } = call
+  const object = store.read(kind, ref)
+  if (!object) throw notFound(kind, ref.name)
+  const hook = store.subresources.find(kind, name)
+  if (hook) return hook({ object, body, dryRun, user, parameters })
+  if (kind.kind === 'Pod' && name === 'log') return ''
+  if (kind.kind !== 'Pod' || name !== 'eviction') throw unserved()
+  store.remove(kind, ref, { dryRun, user })
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+}
