@@ -1,0 +1,62 @@
+import { Argument, Command, Option } from 'commander'
+import type { Context } from '../context.ts'
+import type { Role } from '../lib/cluster/kinds/extension.ts'
+import { asYaml } from '../lib/manifests/backup.ts'
+import type { Document, View } from '../lib/output/printer.ts'
+import { type RoleName, roleNames } from '../lib/upgrade/rights.ts'
+import { bindingCommands, rolesFor } from '../lib/upgrade/roles.ts'
+import type { Wire } from '../wire.ts'
+
+export interface RbacOptions {
+  namespaceOfKubevirt: string
+}
+
+export interface RbacDocument extends Document {
+  kind: 'RoleManifests'
+  role: RoleName
+  items: readonly Role[]
+  /** Commands; NAME is to be replaced. */
+  bind: readonly string[]
+}
+
+export function rbacCommand(wire: Wire): Command {
+  return new Command('rbac')
+    .description('Print the roles that kvup needs, ready for kubectl apply')
+    .addArgument(new Argument('<role>', 'which role').choices([...roleNames]))
+    .addOption(
+      new Option('--namespace-of-kubevirt <namespace>', 'where KubeVirt is installed').default('kubevirt'),
+    )
+    .action(wire<RbacOptions, [RoleName]>(rbac))
+}
+
+/** Asks no cluster: the roles are made from what kvup is going to ask for. */
+export async function rbac({ printer }: Context, options: RbacOptions, role: RoleName): Promise<void> {
+  const namespace = options.namespaceOfKubevirt
+  printer.result(
+    {
+      apiVersion: 'kvup.io/v1alpha1',
+      kind: 'RoleManifests',
+      role,
+      items: rolesFor(role, namespace),
+      bind: bindingCommands(role, namespace),
+    },
+    roleView,
+  )
+}
+
+const escalation = [
+  '# It may escalate and bind: the roles of the operator hold more rights than kvup itself. Whoever',
+  '# has this role can in effect give itself every right of virt-operator: bind it for the upgrade only.',
+]
+
+export const roleView: View<RbacDocument> = {
+  text: ({ role, items, bind }) => [
+    `# ${role}: kvup rbac ${role} | kubectl apply -f -`,
+    ...(role === 'kvup-operator-manifest' ? escalation : []),
+    '# Then bind both parts to whoever runs kvup:',
+    ...bind.map((command) => `#   ${command}`),
+    ...asYaml(items).trimEnd().split('\n'),
+  ],
+  names: ({ items }) =>
+    items.map(({ kind, metadata }) => `${kind.toLowerCase()}.rbac.authorization.k8s.io/${metadata.name}`),
+}

@@ -1,0 +1,42 @@
+import type { Access } from '../cluster/cluster.ts'
+import type { Method } from '../releases/operator-rule.ts'
+import { type Right, type RoleName, rightsOf } from './rights.ts'
+import { namesIn } from './roles.ts'
+
+/** One question for the preflight. */
+export interface NeededAccess {
+  access: Access
+  why: string
+  /** A refusal is a warning, not the end. */
+  optional: boolean
+}
+
+/** The role that a method needs. */
+export function roleFor(method: Method): RoleName {
+  return method === 'image-tag' ? 'kvup-upgrade' : 'kvup-operator-manifest'
+}
+
+/** Every right of the method's role, one question per verb, resource and object name. */
+export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
+  return accessOf(roleFor(method), namespace)
+}
+
+export function accessOf(role: RoleName, namespace: string): NeededAccess[] {
+  return rightsOf(role).flatMap((right) => questions(right, namespace))
+}
+
+function questions({ scope, group, resources, verbs, names, why, optional }: Right, namespace: string) {
+  const where = scope === 'kubevirt' ? { namespace } : {}
+  const objects = names.length > 0 ? namesIn(names, namespace).map((name) => ({ name })) : [{}]
+  return resources.flatMap((path) => {
+    const [resource = path, subresource] = path.split('/')
+    const below = subresource === undefined ? {} : { subresource }
+    return verbs.flatMap((verb) =>
+      objects.map((only) => ({
+        access: { verb, group, resource, ...below, ...where, ...only },
+        why,
+        optional,
+      })),
+    )
+  })
+}

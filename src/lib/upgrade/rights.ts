@@ -1,0 +1,107 @@
+/** The roles that `kvup rbac` prints; each holds what the one before it holds. */
+export const roleNames = ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'] as const
+export type RoleName = (typeof roleNames)[number]
+
+/** One right and what it is for. Roles and preflight are both made from these, so they cannot differ. */
+export interface Right {
+  /** `kubevirt`: only in KubeVirt's own namespace. */
+  scope: 'cluster' | 'kubevirt'
+  group: string
+  resources: readonly string[]
+  verbs: readonly string[]
+  why: string
+  /** Only these objects; `$namespace` stands for KubeVirt's namespace. */
+  names: readonly string[]
+  /** Without it kvup says less or cannot do an extra, but does its work. */
+  optional: boolean
+}
+
+type Row = readonly [
+  scope: Right['scope'],
+  group: string,
+  resources: string,
+  verbs: string,
+  why: string,
+  limits?: { names?: string; optional?: true },
+]
+
+const kubevirt = 'kubevirt.io'
+const leases = 'coordination.k8s.io'
+const rbac = 'rbac.authorization.k8s.io'
+const crds = 'apiextensions.k8s.io'
+const look = 'get list watch'
+const vms = 'virtualmachines virtualmachineinstances virtualmachineinstancemigrations'
+const optional = { optional: true } as const
+
+const view: readonly Row[] = [
+  ['cluster', kubevirt, 'kubevirts', look, 'find KubeVirt and follow its conditions'],
+  ['cluster', kubevirt, vms, look, 'count outdated VMs, wait for migrations, compare VMs before and after'],
+  ['kubevirt', 'apps', 'deployments daemonsets replicasets', look, 'see the components roll'],
+  ['kubevirt', '', 'pods', look, 'see which pod holds an update up'],
+  ['kubevirt', 'batch', 'jobs', look, 'see the install strategy Job'],
+  ['kubevirt', leases, 'leases', look, 'see who leads, and whether a kvup is at work'],
+  ['kubevirt', '', 'configmaps', 'get', 'read the journal', { names: 'kvup-journal' }],
+  ['kubevirt', '', 'pods/log', 'get', 'quote the last log line of a pod that fails', optional],
+  ['kubevirt', '', 'events', look, 'say why a pod does not start', optional],
+  ['cluster', '', 'nodes', look, 'say which node holds an update up', optional],
+  ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
+  ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
+  ['cluster', crds, 'customresourcedefinitions', look, 'see which versions are served and stored', optional],
+  ['cluster', 'apiregistration.k8s.io', 'apiservices', look, 'see whether virt-api answers', optional],
+]
+
+const upgrade: readonly Row[] = [
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
+  ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
+  ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
+  ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
+  ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
+  [
+    'cluster',
+    kubevirt,
+    'virtualmachineinstancemigrations',
+    'delete',
+    'only for --migrations cancel',
+    optional,
+  ],
+]
+
+const replace = 'get patch'
+const grant = 'get patch escalate bind'
+const apply = 'apply the operator manifest'
+const applyRoles = 'apply the roles of the operator, which hold more rights than whoever applies them'
+const create = 'make an object that is new in the operator manifest'
+const left = 'list what an older operator manifest left behind'
+
+const operatorManifest: readonly Row[] = [
+  ['cluster', '', 'namespaces', replace, apply, { names: '$namespace' }],
+  ['cluster', crds, 'customresourcedefinitions', replace, apply, { names: 'kubevirts.kubevirt.io' }],
+  ['cluster', 'scheduling.k8s.io', 'priorityclasses', replace, apply, { names: 'kubevirt-cluster-critical' }],
+  ['cluster', rbac, 'clusterroles', grant, applyRoles, { names: 'kubevirt-operator kubevirt.io:operator' }],
+  ['cluster', rbac, 'clusterrolebindings', replace, apply, { names: 'kubevirt-operator' }],
+  ['kubevirt', '', 'serviceaccounts', replace, apply, { names: 'kubevirt-operator' }],
+  ['kubevirt', rbac, 'roles', grant, applyRoles, { names: 'kubevirt-operator' }],
+  ['kubevirt', rbac, 'rolebindings', replace, apply, { names: 'kubevirt-operator-rolebinding' }],
+  ['kubevirt', 'apps', 'deployments', replace, apply, { names: 'virt-operator' }],
+  ['cluster', rbac, 'clusterroles clusterrolebindings', 'create', create, optional],
+  ['cluster', 'scheduling.k8s.io', 'priorityclasses', 'create', create, optional],
+  ['kubevirt', rbac, 'roles rolebindings', 'create', create, optional],
+  ['kubevirt', '', 'serviceaccounts', 'create', create, optional],
+  ['cluster', rbac, 'clusterroles clusterrolebindings', 'list', left, optional],
+  ['kubevirt', rbac, 'roles rolebindings', 'list', left, optional],
+  ['kubevirt', '', 'serviceaccounts', 'list', left, optional],
+]
+
+/** Everything that the role may do, that of the lesser roles included. */
+export function rightsOf(role: RoleName): readonly Right[] {
+  const upTo = [view, upgrade, operatorManifest].slice(0, roleNames.indexOf(role) + 1)
+  return upTo.flat().map(([scope, group, resources, verbs, why, limits]) => ({
+    scope,
+    group,
+    resources: resources.split(' '),
+    verbs: verbs.split(' '),
+    why,
+    names: limits?.names?.split(' ') ?? [],
+    optional: limits?.optional ?? false,
+  }))
+}
