@@ -73,6 +73,8 @@ export class HttpWriter implements Writer {
       kind: 'DeleteOptions',
       propagationPolicy: 'Background',
       ...(Object.keys(preconditions).length > 0 && { preconditions }),
+      // With a body the server ignores `?dryRun=All` and really deletes.
+      ...(this.#rehearsal && { dryRun: ['All'] }),
     }
     await this.#send(kind, ref, {
       verb: 'delete',
