@@ -9,10 +9,16 @@ export interface Journal {
   borrow(loan: Loan): Promise<Loan>
   /** Closes a loan after a give-back that was verified. Closing a closed one is no error. */
   release(id: string): Promise<void>
-  /** Keeps a baseline (a uid, an old transition time); the first value under a key wins. */
+  /**
+   * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the
+   * procedure's name and `/` is forgotten when that procedure is recorded as finished.
+   */
   keep(key: string, value: unknown): Promise<void>
   kept(key: string): Promise<unknown>
 }
+
+/** What a `check` may see of it. */
+export type JournalReader = Pick<Journal, 'entries' | 'loans' | 'kept'>
 
 export interface Entry {
   /** RFC 3339. */

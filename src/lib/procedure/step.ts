@@ -1,7 +1,7 @@
 import type { Reader, Reviewer, Where, Writer } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, JournalReader } from './journal.ts'
 
 export interface Progress {
   done: number
@@ -54,8 +54,6 @@ export interface StepContext extends ReadContext {
   readonly signal: AbortSignal
 }
 
-export type JournalReader = Pick<Journal, 'entries' | 'loans' | 'kept'>
-
 export interface Risk {
   /** How to undo it: a command, or `none`. */
   undo: string
@@ -72,17 +70,26 @@ export interface Step {
   readonly risk: Risk
   /** Expected duration in ms: for plans, ETA and --deadline. */
   readonly estimate: number
-  /** Present on steps that may be applied more than once (waves, hops). */
+  /**
+   * Present on steps that may be applied more than once (waves, hops). The runner holds `atMost`, counted per run; how many
+   * are under way at a time (`parallel`) is for `check`, which says `waiting` when it is enough.
+   */
   readonly repeats?: { atMost: number; parallel: number }
+  /** Ids of earlier steps that this one builds on: where one of them would change something, a dry run cannot tell. */
+  readonly dependsOn?: readonly string[]
   /** Reads only. `done` ends the step, so this is also what is waited for. */
   check(cx: ReadContext): Promise<StepState>
   /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
   apply?(cx: StepContext): Promise<void>
+  /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */
+  blame?(cx: ReadContext): Promise<string | undefined>
 }
 
 export interface Procedure {
   /** Also the procedure of the journal entries: `upgrade to v1.8.4`. */
   readonly name: string
+  /** Ids of the loans that its steps give back, whoever opened them. Default: those opened under its own name. */
+  readonly loans?: readonly string[]
   /** The goal is reached; with no open loan there is nothing to do: exit 0, no lock, no write. */
   reached(cx: ReadContext): Promise<boolean>
   /** All steps that are known now, for the plan and the live view; more may be found on the way. */

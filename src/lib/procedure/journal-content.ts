@@ -1,0 +1,102 @@
+import { blocked } from '../system/errors.ts'
+import type { Entry, Loan } from './journal.ts'
+
+/** Everything that a journal holds, as it is stored and as it is changed: by pure functions. */
+export interface JournalContent {
+  entries: readonly Entry[]
+  /** Open ones only: a loan that was given back is an entry. */
+  loans: readonly Loan[]
+  kept: Readonly<Record<string, unknown>>
+}
+
+export const emptyJournal: JournalContent = { entries: [], loans: [], kept: {} }
+
+/** Who writes, and when: for the entries that borrowing and giving back leave behind. */
+export interface Signature {
+  by: string
+  at: string
+}
+
+export function recorded(content: JournalContent, entry: Entry): JournalContent {
+  const entries = [...content.entries, entry]
+  if (entry.what !== 'finished') return { ...content, entries }
+  const prefix = `${entry.procedure}/`
+  const kept = Object.fromEntries(Object.entries(content.kept).filter(([key]) => !key.startsWith(prefix)))
+  return { ...content, entries, kept }
+}
+
+/** The first value wins: an open loan with this id leaves everything as it is. */
+export function borrowed(content: JournalContent, loan: Loan): JournalContent {
+  if (content.loans.some(({ id }) => id === loan.id)) return content
+  if (loan.was.present && loan.was.value === undefined)
+    throw new Error(`loan ${loan.id} has no value to keep`)
+  const { procedure, by, at } = loan
+  const entry: Entry = { at, by, procedure, step: loan.id, what: 'borrowed', text: wordsOf(loan) }
+  return recorded({ ...content, loans: [...content.loans, loan] }, entry)
+}
+
+export function released(content: JournalContent, id: string, signed: Signature): JournalContent {
+  const loan = content.loans.find((open) => open.id === id)
+  if (loan === undefined) return content
+  const { procedure } = loan
+  const { by, at } = signed
+  const entry: Entry = { at, by, procedure, step: id, what: 'gave-back', text: wordsOf(loan) }
+  return recorded({ ...content, loans: content.loans.filter((open) => open.id !== id) }, entry)
+}
+
+export function keeping(content: JournalContent, key: string, value: unknown): JournalContent {
+  if (Object.hasOwn(content.kept, key)) return content
+  return { ...content, kept: { ...content.kept, [key]: value } }
+}
+
+function wordsOf({ path, object, was }: Loan): string {
+  const value = was.present ? JSON.stringify(was.value) : 'absent'
+  return `${path} of ${object.kind} ${object.name}, which was ${value}`
+}
+
+const mostEntries = 300
+const mostEntryBytes = 256 * 1024
+const mostText = 2000
+const mostKept = 200
+const mostLoanBytes = 384 * 1024
+const mostKeptBytes = 128 * 1024
+
+/**
+ * Stays well under the 1 MiB of a ConfigMap: the oldest entries and kept values go first, an open loan never. Throws `blocked`
+ * when the loans alone are too large; nothing may be borrowed then.
+ */
+export function bounded({ entries, loans, kept }: JournalContent): JournalContent {
+  if (bytesOf(loans) > mostLoanBytes)
+    throw blocked(
+      'journal-full',
+      `the journal holds ${loans.length} open loans and has no room for another`,
+      {
+        remedy: 'kvup history      shows them and the line that gives each back',
+      },
+    )
+  return {
+    entries: newest(entries.map(shortened), mostEntries, mostEntryBytes),
+    loans,
+    kept: Object.fromEntries(newest(Object.entries(kept), mostKept, mostKeptBytes)),
+  }
+}
+
+function newest<T>(items: readonly T[], most: number, bytes: number): readonly T[] {
+  let room = bytes
+  let from = items.length
+  while (from > 0 && items.length - from < most) {
+    room -= bytesOf(items[from - 1])
+    if (room < 0) break
+    from--
+  }
+  return items.slice(from)
+}
+
+/** The cause of a long message stands at its end: the middle is cut. */
+function shortened(entry: Entry): Entry {
+  if (entry.text.length <= mostText) return entry
+  const half = mostText / 2
+  return { ...entry, text: `${entry.text.slice(0, half)} … ${entry.text.slice(-half)}` }
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 1

@@ -1,0 +1,28 @@
+import type { KubeObject, ManagedField } from '../cluster/object.ts'
+
+/**
+ * Who, other than kvup, wrote the field at this JSON pointer last, from managedFields: `kubectl-edit at 2026-01-01T00:00:00Z`. For a
+ * step's `blame`. Undefined when the server does not tell.
+ */
+export function lastWriter({ metadata }: KubeObject, pointer: string): string | undefined {
+  const path = pointer.split('/').slice(1)
+  const writers = (metadata.managedFields ?? [])
+    .filter(({ manager = '' }) => manager !== '' && !manager.startsWith('kvup'))
+    .filter((field) => owns(field, path))
+    .toSorted((a, b) => (b.time ?? '').localeCompare(a.time ?? ''))
+  const last = writers[0]
+  return last && `${last.manager}${last.time ? ` at ${last.time}` : ''}`
+}
+
+/** Who owns a field above, without anything below it, owns all of it. */
+function owns({ fieldsV1 }: ManagedField, path: readonly string[]): boolean {
+  let at: unknown = fieldsV1
+  for (const field of path) {
+    if (typeof at !== 'object' || at === null) return false
+    const below: unknown = Reflect.get(at, `f:${field}`)
+    if (below === undefined) return false
+    if (typeof below === 'object' && below !== null && Object.keys(below).length === 0) return true
+    at = below
+  }
+  return true
+}

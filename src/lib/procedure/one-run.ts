@@ -1,0 +1,117 @@
+import type { RunEvent } from './events.ts'
+import { meaningOf, remarkOn } from './failures.ts'
+import { FollowedReader } from './followed-reader.ts'
+import { guardedJournal, guardedWriter } from './guarded-writer.ts'
+import type { Entry, Journal } from './journal.ts'
+import type { Held } from './lock.ts'
+import { RememberedJournal } from './remembered-journal.ts'
+import type { RunContext } from './run-context.ts'
+import type { Procedure, ReadContext, Step, StepContext } from './step.ts'
+
+/** An event without its time, which is added when it is told. */
+type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never
+type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown }
+
+const pauseAtMost = 5000
+
+/** What the steps of one run share while the lock is held. */
+export class OneRun {
+  readonly procedure: Procedure
+  readonly cx: RunContext
+  /** Refuses to write once the lock is lost. */
+  readonly journal: Journal
+  /** Aborted by a person, or when the lock is lost. */
+  readonly signal: AbortSignal
+  readonly eyes: FollowedReader
+  readonly began: number
+  readonly ends: number
+  readonly #held: Held
+  readonly #memory: RememberedJournal
+  #lastRemark = ''
+
+  constructor(procedure: Procedure, cx: RunContext, held: Held) {
+    const { cluster, clock } = cx
+    this.procedure = procedure
+    this.cx = cx
+    this.#held = held
+    this.journal = guardedJournal(cx.journal, held)
+    this.#memory = new RememberedJournal(cx.journal)
+    this.signal = AbortSignal.any([cx.signal, held.signal])
+    this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
+    this.began = this.now
+    this.ends = this.began + cx.limits.timeoutMs
+  }
+
+  get now(): number {
+    return this.cx.clock.now().getTime()
+  }
+
+  /** Every read goes to the cluster. */
+  get live(): ReadContext {
+    this.#memory.forget()
+    return { reader: this.cx.cluster.reader, clock: this.cx.clock, journal: this.cx.journal }
+  }
+
+  /** What is followed is read from the watches, the journal from memory. */
+  get watching(): ReadContext {
+    return { reader: this.eyes.reader, clock: this.cx.clock, journal: this.#memory }
+  }
+
+  get writing(): StepContext {
+    const { cluster, clock } = this.cx
+    const writer = guardedWriter(cluster.writer, this.#held)
+    return { ...cluster, clock, writer, journal: this.journal, signal: this.signal }
+  }
+
+  emit(event: Untimed<RunEvent>): void {
+    this.cx.emit({ ...event, at: new Date(this.now).toISOString() })
+  }
+
+  /** Said once, as long as it stays the same. */
+  remark(text: string): void {
+    if (this.#lastRemark !== text) this.emit({ kind: 'remark', text })
+    this.#lastRemark = text
+  }
+
+  async record(what: Entry['what'], step: string, text: string): Promise<void> {
+    const at = new Date(this.now).toISOString()
+    await this.journal.record({ at, by: this.cx.who, procedure: this.procedure.name, step, what, text })
+  }
+
+  /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */
+  async tolerantly<T>(work: () => Promise<T>): Promise<Tried<T>> {
+    try {
+      const value = await work()
+      this.#lastRemark = ''
+      return { ok: true, value }
+    } catch (error) {
+      const meaning = meaningOf(error)
+      if (meaning !== 'retry' && meaning !== 'login') throw error
+      this.remark(remarkOn(error))
+      return { ok: false, error }
+    }
+  }
+
+  /** Tries until it works or the run's time is over, and throws the last failure then. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      this.signal.throwIfAborted()
+      const tried = await this.tolerantly(work)
+      if (tried.ok) return tried.value
+      if (this.now >= this.ends) throw tried.error
+      await this.pause(tries)
+    }
+  }
+
+  async pause(tries: number): Promise<void> {
+    await this.cx.clock.sleep(Math.min(1000 * tries, pauseAtMost), this.signal)
+  }
+
+  /** True when it is we who are no longer allowed to write. */
+  get lockLost(): boolean {
+    return this.#held.signal.aborted
+  }
+}
+
+/** What a printer needs of a step. */
+export const summaryOf = ({ id, title, estimate }: Step) => ({ id, title, estimate })

@@ -1,0 +1,203 @@
+import { blocked, isConflict } from '../system/errors.ts'
+import { meaningOf, remarkOn } from './failures.ts'
+import { type OneRun, summaryOf } from './one-run.ts'
+import type { StopReason } from './run-context.ts'
+import type { Step, StepState } from './step.ts'
+import { reasonToStop } from './stopping.ts'
+import { gaveUp } from './gave-up.ts'
+import { unlessAborted } from './unless-aborted.ts'
+
+export type Settled =
+  | { is: 'done'; changed: boolean; note?: string | undefined }
+  | { is: 'stopped'; because: StopReason }
+
+type Todo = Extract<StepState, { is: 'todo' }>
+type Blocked = Extract<StepState, { is: 'blocked' }>
+type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
+
+/** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
+const liveAtLeastEvery = 60_000
+const mostRefusals = 5
+
+/** Takes one step to where it is done: looks, changes at most once, waits. See the promises in `run.ts`. */
+export class SettlingStep {
+  readonly #step: Step
+  readonly #run: OneRun
+  readonly #steps: readonly Step[]
+  #since: number
+  #applied = 0
+  #refused = 0
+  #troubles = 0
+  #intended = ''
+  /** The change was made, and the journal does not know yet. */
+  #owed: { key: string; change: string } | undefined
+  /** The next look is at the cluster, not at what the watches say. */
+  #fresh = true
+  #liveAt = 0
+  #shown = ''
+  #last: Waiting | undefined
+
+  constructor(step: Step, run: OneRun, steps: readonly Step[]) {
+    this.#step = step
+    this.#run = run
+    this.#steps = steps
+    this.#since = run.now
+  }
+
+  async settle(): Promise<Settled> {
+    for (;;) {
+      this.#run.signal.throwIfAborted()
+      const settled = await this.#advance()
+      if (settled === undefined) await this.#wait()
+      else if (settled !== 'look-again') return settled
+    }
+  }
+
+  async #advance(): Promise<Settled | 'look-again' | undefined> {
+    const late = this.#run.now >= this.#ends
+    const looked = await this.#run.tolerantly(() => this.#look())
+    const next = looked.ok ? await this.#act(looked.value) : this.#trouble()
+    if (next === undefined && late) throw gaveUp(this.#step, this.#last, this.#lateness(looked))
+    return next
+  }
+
+  async #look(): Promise<StepState> {
+    const { eyes, signal } = this.#run
+    eyes.look()
+    if (!this.#fresh && this.#run.now - this.#liveAt < liveAtLeastEvery) {
+      const seen = await unlessAborted(this.#step.check(this.#run.watching), signal)
+      if (isWaiting(seen)) return seen
+    }
+    const state = await unlessAborted(this.#step.check(this.#run.live), signal)
+    this.#liveAt = this.#run.now
+    this.#fresh = false
+    return state
+  }
+
+  async #act(state: StepState): Promise<Settled | 'look-again' | undefined> {
+    this.#troubles = 0
+    if (!(await this.#paid())) return this.#trouble()
+    const because = this.#applied === 0 ? this.#stopReason(state) : undefined
+    if (because !== undefined) return { is: 'stopped', because }
+    if (state.is === 'done') return { is: 'done', changed: this.#applied > 0, note: state.note }
+    if (state.is === 'todo') return this.#todo(state)
+    if (state.is === 'blocked') throw this.#blocked(state)
+    return this.#show(state)
+  }
+
+  #blocked({ by, reason = 'blocked', remedy }: Blocked): Error {
+    return blocked(reason, `${this.#step.title}: ${by}`, { remedy })
+  }
+
+  #stopReason(state: StepState): StopReason | undefined {
+    return reasonToStop(this.#step, state, {
+      limits: this.#run.cx.limits,
+      steps: this.#steps,
+      now: this.#run.now,
+    })
+  }
+
+  async #todo(state: Todo): Promise<'look-again' | undefined> {
+    if (this.#step.apply === undefined) return this.#show({ is: 'waiting', on: state.change })
+    if (this.#run.now >= this.#ends) return undefined
+    const most = this.#step.repeats?.atMost ?? 1
+    if (this.#applied >= most) throw await this.#undone(state, most)
+    const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
+    this.#fresh = true
+    try {
+      await this.#apply(key, state.change)
+      return 'look-again'
+    } catch (error) {
+      return this.#refusal(error)
+    }
+  }
+
+  /** Never raced with the signal: what was begun is brought to its end, and written down. */
+  async #apply(key: string, change: string): Promise<void> {
+    const intent = `${key} ${change}`
+    if (this.#intended !== intent) await this.#run.record('intends', key, change)
+    this.#intended = intent
+    await this.#step.apply?.(this.#run.writing)
+    this.#applied++
+    this.#refused = 0
+    this.#since = this.#run.now
+    this.#owed = { key, change }
+    this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
+    await this.#paid()
+  }
+
+  /** Writes down what was changed; false when the journal cannot be reached just now. */
+  async #paid(): Promise<boolean> {
+    if (this.#owed === undefined) return true
+    const { key, change } = this.#owed
+    const { ok } = await this.#run.tolerantly(() => this.#run.record('applied', key, change))
+    if (ok) this.#owed = undefined
+    return ok
+  }
+
+  async #refusal(error: unknown): Promise<'look-again' | undefined> {
+    const meaning = meaningOf(error)
+    if (meaning === 'fatal' || (meaning === 'decide-again' && ++this.#refused > mostRefusals))
+      throw isConflict(error) ? this.#contested(error) : error
+    if (meaning !== 'decide-again') {
+      this.#run.remark(remarkOn(error))
+      return this.#trouble()
+    }
+    await this.#run.cx.clock.sleep(200 * this.#refused, this.#run.signal)
+    return 'look-again'
+  }
+
+  #contested(error: Error): Error {
+    const message = `${this.#step.title}: somebody else keeps writing the same object, gave up after ${mostRefusals} tries: ${error.message}`
+    return blocked('contested', message, { cause: error })
+  }
+
+  async #undone({ change }: Todo, most: number): Promise<Error> {
+    const { title, repeats } = this.#step
+    if (repeats)
+      return blocked('too-many-repeats', `${title}: not done after ${most} times; still to do: ${change}`)
+    const who = await this.#step.blame?.(this.#run.live)
+    const by = who ? ` It was ${who}` : ''
+    return blocked('undone', `${title}: something undid our change (${change}).${by}`, {
+      remedy:
+        'find out who writes this object (kubectl get … -o yaml --show-managed-fields), stop it, and run the same command again',
+    })
+  }
+
+  #trouble(): undefined {
+    this.#troubles++
+    this.#fresh = true
+  }
+
+  #show(state: Waiting): undefined {
+    this.#last = state
+    const shown = JSON.stringify(state)
+    if (shown === this.#shown) return
+    this.#shown = shown
+    const until = new Date(this.#ends).toISOString()
+    this.#run.emit({ kind: 'step-waiting', step: summaryOf(this.#step), state, until })
+  }
+
+  async #wait(): Promise<void> {
+    const { eyes, signal, cx } = this.#run
+    const left = Math.max(1, this.#ends - this.#run.now)
+    if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
+    else {
+      eyes.follow(this.#step.follows)
+      await eyes.changeWithin(Math.min(this.#step.patience.every, left), signal)
+    }
+    if (this.#run.now >= this.#ends) this.#fresh = true
+  }
+
+  get #ends(): number {
+    return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
+  }
+
+  #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
+    const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
+    const tookMs = this.#run.now - (whole ? this.#run.began : this.#since)
+    return { whole, tookMs, ...(!looked.ok && { trouble: looked.error }) }
+  }
+}
+
+const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'
