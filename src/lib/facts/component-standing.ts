@@ -1,5 +1,7 @@
+import type { DaemonSet, Deployment } from '../cluster/kinds/apps.ts'
 import type { Container, Pod } from '../cluster/kinds/pods.ts'
-import { elapsed, since } from './elapsed.ts'
+import { formatDuration } from '../system/duration.ts'
+import { since } from './elapsed.ts'
 import { handlerRollLeft } from './handler-rolls.ts'
 import { isReady, isUpdated, podsOf, type Scene, targetId, type Workload } from './scene.ts'
 import { componentLabel, identifierOf, stampedVersion } from './stamps.ts'
@@ -24,65 +26,83 @@ export interface ComponentStanding {
 
 /** How far one component is on its way to the target (facts 2.9, 2.11). Never `stalled`: that takes the causes. */
 export function componentStanding(scene: Scene, workload: Workload): ComponentStanding {
-  const target = targetId(scene)
   const { object, kind } = workload
-  const pods = podsOf(scene, workload)
-  const numbers = numbersOf(workload)
-  const updated = scene.snapshot.pods.known
-    ? pods.filter((pod) => isUpdated(pod, target)).length
-    : numbers.updated
-  const observed = (object.status?.observedGeneration ?? 0) >= (object.metadata.generation ?? 0)
-  const applied = target !== undefined && identifierOf(object) === target
+  const applied = isAppliedTo(object, targetId(scene))
   const left = applied ? leftOver(scene, workload) : undefined
-  const counted = {
-    ready: numbers.ready,
-    desired: numbers.desired,
-    updated: Math.min(updated, observed ? numbers.updated : updated, numbers.desired),
-  }
-  const rolled = applied && observed && left === undefined && allNew(counted, numbers)
-  const current = rolled && counted.ready === counted.desired
+  const counts = countsOf(scene, workload)
+  const rolled = applied && left === undefined && allNew(counts)
+  const { updated, ready, desired } = counts
+  const current = rolled && ready === desired
   return {
     name: object.metadata.name,
     kind,
     applied,
     rolled,
-    ...counted,
+    updated,
+    ready,
+    desired,
     ...described(workload),
-    state: current ? 'current' : applied ? 'rolling' : 'waiting',
-    detail: current ? '' : applied ? waitsFor(pods, left, scene) : 'its turn has not come',
+    ...(current ? { state: 'current', detail: '' } : onItsWay(scene, workload, { applied, left })),
   }
 }
 
-interface Numbers {
+interface Counts {
   updated: number
   ready: number
   desired: number
+  /** Old and new. */
   total: number
+  /** Kubernetes has seen the spec as it is now: its counts are about this one. */
+  observed: boolean
+}
+
+function isAppliedTo(object: Workload['object'], target: string | undefined): boolean {
+  return target !== undefined && identifierOf(object) === target
 }
 
 /** A DaemonSet that runs nowhere is not finished for virt-operator either (facts 2.9). */
-function allNew(counted: { updated: number; desired: number }, { total, desired }: Numbers): boolean {
-  return counted.updated === desired && total <= desired && desired > 0
+function allNew({ updated, desired, total, observed }: Counts): boolean {
+  return observed && updated === desired && total <= desired && desired > 0
 }
 
-function numbersOf(workload: Workload): Numbers {
-  if (workload.kind === 'DaemonSet') {
-    const status = workload.object.status ?? {}
-    const desired = status.desiredNumberScheduled ?? 0
-    return {
-      desired,
-      updated: status.updatedNumberScheduled ?? 0,
-      ready: status.numberReady ?? 0,
-      total: desired,
-    }
-  }
-  const { spec, status = {} } = workload.object
+/**
+ * Pods of the target and Kubernetes' own count of updated ones, whichever is less: the first misses a second roll under
+ * the same identifier, the second is of the old spec until that is observed.
+ */
+function countsOf(scene: Scene, workload: Workload): Counts {
+  const said =
+    workload.kind === 'DaemonSet' ? daemonSetCounts(workload.object) : deploymentCounts(workload.object)
+  if (!scene.snapshot.pods.known) return said
+  const carrying = podsOf(scene, workload).filter((pod) => isUpdated(pod, targetId(scene))).length
+  const updated = said.observed ? Math.min(carrying, said.updated) : carrying
+  return { ...said, updated: Math.min(updated, said.desired) }
+}
+
+function daemonSetCounts({ metadata, status = {} }: DaemonSet): Counts {
+  const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberReady = 0 } = status
+  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return { updated: updatedNumberScheduled, ready: numberReady, desired, total: desired, observed }
+}
+
+function deploymentCounts({ metadata, spec, status = {} }: Deployment): Counts {
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
+  const observed = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
   return {
+    updated: updatedReplicas,
+    ready: readyReplicas,
     desired: spec?.replicas ?? 1,
-    updated: status.updatedReplicas ?? 0,
-    ready: status.readyReplicas ?? 0,
-    total: status.replicas ?? 0,
+    total: replicas,
+    observed,
   }
+}
+
+function onItsWay(
+  scene: Scene,
+  workload: Workload,
+  { applied, left }: { applied: boolean; left: string | undefined },
+): Pick<ComponentStanding, 'state' | 'detail'> {
+  if (!applied) return { state: 'waiting', detail: 'its turn has not come' }
+  return { state: 'rolling', detail: waitsFor(podsOf(scene, workload), left, scene) }
 }
 
 function leftOver({ kubevirt }: Scene, { kind, object }: Workload): string | undefined {
@@ -111,12 +131,14 @@ function waitsFor(pods: readonly Pod[], left: string | undefined, scene: Scene):
 }
 
 function waitingPod(pod: Pod, at: Date): string {
-  const waiting = [
-    ...(pod.status?.initContainerStatuses ?? []),
-    ...(pod.status?.containerStatuses ?? []),
-  ].find((container) => container.state?.waiting?.reason)?.state?.waiting?.reason
-  const age = elapsed(since(pod.metadata.creationTimestamp, at) ?? 0)
-  return `${placeOf(pod)} (${waiting ?? (pod.status?.phase === 'Running' ? 'not ready' : 'Pending')}, ${age})`
+  const age = formatDuration(since(pod.metadata.creationTimestamp, at) ?? 0)
+  const state = waitingReason(pod) ?? (pod.status?.phase === 'Running' ? 'not ready' : 'Pending')
+  return `${placeOf(pod)} (${state}, ${age})`
+}
+
+function waitingReason({ status = {} }: Pod): string | undefined {
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+  return statuses.map((container) => container.state?.waiting?.reason).find(Boolean)
 }
 
 /** A node means more to a person than the random end of a pod's name. */

@@ -26,14 +26,18 @@ const wanted: Readonly<Record<string, 'True' | 'False'>> = {
 
 /** The CR's conditions with their meaning (facts 1.5): what they say literally is not what they mean. */
 export function judgedConditions(kubevirt: KubeVirt, at: Date): JudgedCondition[] {
-  return (kubevirt.status?.conditions ?? []).map((found) => ({
+  return (kubevirt.status?.conditions ?? []).map((found) => judged(found, kubevirt, at))
+}
+
+function judged(found: Condition, kubevirt: KubeVirt, at: Date): JudgedCondition {
+  return {
     type: found.type,
     status: found.status,
-    ...(found.reason ? { reason: found.reason } : {}),
-    ...(found.message ? { message: shorten(found.message) } : {}),
-    ...(found.lastTransitionTime ? { since: found.lastTransitionTime } : {}),
+    ...(found.reason && { reason: found.reason }),
+    ...(found.message && { message: shorten(found.message) }),
+    ...(found.lastTransitionTime && { since: found.lastTransitionTime }),
     judged: judge(found, kubevirt, at),
-  }))
+  }
 }
 
 /** The first condition that is not as it is when all is well, in words; undefined when all are. */

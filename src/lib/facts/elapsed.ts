@@ -1,13 +1,3 @@
-/** `9 s`, `12 m`, `3 h`, `12 days`: the largest unit that fits, for sentences. */
-export function elapsed(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000))
-  if (seconds < 120) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 120) return `${minutes} m`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
-}
-
 /** Milliseconds from an RFC 3339 time to `at`; undefined when the time is absent or unreadable. */
 export function since(time: string | null | undefined, at: Date): number | undefined {
   const from = time ? Date.parse(time) : Number.NaN

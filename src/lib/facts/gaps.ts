@@ -80,7 +80,13 @@ function oldPods(scene: Scene): Gap[] {
   const target = targetId(scene)
   const old = infraPods(scene).filter((pod) => identifierOf(pod) !== target)
   const [first] = old
-  return first ? [underWay(`${old.length} pods of another version to go (${first.metadata.name})`)] : []
+  return first
+    ? [
+        underWay(
+          `the pods of another version to go: ${first.metadata.name}${old.length > 1 ? ` and ${old.length - 1} more` : ''}`,
+        ),
+      ]
+    : []
 }
 
 function targetGap({ kubevirt }: Scene): Gap[] {

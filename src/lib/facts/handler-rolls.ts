@@ -1,7 +1,7 @@
 import type { DaemonSet } from '../cluster/kinds/apps.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 
-const newArgument = '--migration-cn-types'
+const newArgument = 'migration-cn-types'
 const oldVolume = 'kubevirt-virt-handler-certs'
 const supports = 'kubevirt.io/supports-migration-cn-types'
 
@@ -10,17 +10,20 @@ const supports = 'kubevirt.io/supports-migration-cn-types'
  * later, and maxUnavailable back at 1 (facts 2.8). Undefined when nothing is left.
  */
 export function handlerRollLeft(daemonset: DaemonSet, kubevirt: KubeVirt): string | undefined {
-  const spec = daemonset.spec?.template?.spec
-  if (daemonset.metadata.labels?.[supports] === 'true') {
-    const args = spec?.containers?.[0]?.args ?? []
-    if (!args.some((arg) => arg.includes(newArgument.slice(2))))
-      return `second roll to come, for ${newArgument}`
-    if (spec?.volumes?.some((volume) => volume.name === oldVolume))
-      return `last roll to come, without volume ${oldVolume}`
-  }
+  const roll = daemonset.metadata.labels?.[supports] === 'true' ? certificateRoll(daemonset) : undefined
+  if (roll !== undefined) return roll
   const unavailable = maxUnavailable(daemonset)
   if (unavailable === '1' || customized(kubevirt)) return undefined
   return `${unavailable} at a time; virt-operator puts it back to 1 when all are ready`
+}
+
+function certificateRoll(daemonset: DaemonSet): string | undefined {
+  const { containers = [], volumes = [] } = daemonset.spec?.template?.spec ?? {}
+  if (!containers[0]?.args?.some((arg) => arg.includes(newArgument)))
+    return `second roll to come, for --${newArgument}`
+  return volumes.some((volume) => volume.name === oldVolume)
+    ? `last roll to come, without volume ${oldVolume}`
+    : undefined
 }
 
 /** As it is written; Kubernetes' default is 1. */

@@ -81,20 +81,25 @@ function severalKubeVirts(found: readonly { namespace: string; name: string }[])
 }
 
 function one(kubevirt: KubeVirt, deployment: Deployment | undefined): Installation {
-  const { imageTag, imageRegistry, workloadUpdateStrategy } = kubevirt.spec ?? {}
+  const { workloadUpdateStrategy } = kubevirt.spec ?? {}
   return {
     is: 'one',
     ...nameOf(kubevirt),
     uid: kubevirt.metadata.uid ?? '',
     apiVersion: kubevirt.apiVersion,
-    manager: managerOf(kubevirt) ?? (deployment && managerOf(deployment)) ?? { kind: 'plain' },
+    manager: managerOf(kubevirt) ?? (deployment ? managerOf(deployment) : undefined) ?? { kind: 'plain' },
     ...operatorPart(deployment),
-    ...(imageTag ? { imageTag } : {}),
-    ...(imageRegistry ? { imageRegistry } : {}),
+    ...imageSource(kubevirt),
     workloadUpdateMethods: workloadUpdateStrategy?.workloadUpdateMethods ?? [],
     kubevirt,
     ...(deployment ? { deployment } : {}),
   }
+}
+
+/** An empty text is as good as none to virt-operator (facts 2.1). */
+function imageSource({ spec = {} }: KubeVirt): { imageTag?: string; imageRegistry?: string } {
+  const { imageTag, imageRegistry } = spec
+  return { ...(imageTag && { imageTag }), ...(imageRegistry && { imageRegistry }) }
 }
 
 function operatorPart(deployment: Deployment | undefined): { operator?: Operator } {

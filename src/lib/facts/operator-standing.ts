@@ -27,7 +27,8 @@ export function operatorStanding(scene: Scene): OperatorStanding | undefined {
   return {
     image,
     ...(version === undefined ? {} : { version }),
-    updated: updatedReplicas,
+    // Of the old spec until Kubernetes has seen the new one.
+    updated: isObserved(operator) ? updatedReplicas : 0,
     ready: readyReplicas,
     desired: desiredReplicas(operator),
     rolled: isRolled(operator),
@@ -50,11 +51,14 @@ function release(text: string | undefined): string | undefined {
 }
 
 function isRolled(operator: Deployment): boolean {
-  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = operator.status ?? {}
-  const seen = observedGeneration >= (operator.metadata.generation ?? 0)
-  return seen && replicas === updatedReplicas && updatedReplicas === desiredReplicas(operator)
+  const { replicas = 0, updatedReplicas = 0 } = operator.status ?? {}
+  return isObserved(operator) && replicas === updatedReplicas && updatedReplicas === desiredReplicas(operator)
 }
 
 function desiredReplicas(operator: Deployment): number {
   return operator.spec?.replicas ?? 1
+}
+
+function isObserved({ metadata, status }: Deployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }

@@ -1,5 +1,5 @@
 import type { Event, Node } from '../cluster/kinds/core.ts'
-import type { ContainerStatus, Pod } from '../cluster/kinds/pods.ts'
+import type { ContainerState, ContainerStatus, Pod } from '../cluster/kinds/pods.ts'
 import type { CauseKind } from './cause.ts'
 import { latest, since } from './elapsed.ts'
 import { isReady } from './scene.ts'
@@ -109,20 +109,29 @@ function imageTrouble(status: ContainerStatus, reason: string, events: readonly 
 }
 
 function crashTrouble(status: ContainerStatus): PodTrouble | undefined {
-  const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff'
   const restarts = status.restartCount ?? 0
+  const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff'
   // Between two back-offs it runs for a moment: that is no recovery.
   if (!backsOff && (restarts < 2 || status.ready)) return undefined
-  const ended = status.lastState?.terminated ?? status.state?.terminated
-  const how = ended ? `, last ${ended.reason ?? 'exit'} with code ${ended.exitCode ?? '?'}` : ''
-  const text = ended?.message ? `: ${ended.message.trim()}` : ''
   return {
     kind: 'crash',
     reason: 'CrashLoopBackOff',
     terminal: true,
-    message: `${restarts} restarts${how}${text}`,
+    message: `${restarts} restarts${lastEnd(status)}`,
     ...(status.image ? { image: status.image } : {}),
   }
+}
+
+function lastEnd({ lastState, state }: ContainerStatus): string {
+  const ended = lastState?.terminated ?? state?.terminated
+  return ended ? `, ${endOf(ended)}` : ''
+}
+
+type Ended = NonNullable<ContainerState['terminated']>
+
+function endOf({ reason = 'Error', exitCode, message }: Ended): string {
+  const code = exitCode === undefined ? '' : ` with code ${exitCode}`
+  return `ended by ${reason}${code}${message ? `: ${message.trim()}` : ''}`
 }
 
 function unschedulable(pod: Pod): PodTrouble | undefined {
@@ -137,16 +146,17 @@ function unschedulable(pod: Pod): PodTrouble | undefined {
   }
 }
 
-function failed(pod: Pod): PodTrouble | undefined {
-  if (pod.status?.phase !== 'Failed') return undefined
-  const ended = pod.status.containerStatuses?.[0]?.state?.terminated
-  const text = ended?.message ?? pod.status.message ?? ''
+/** Of the strategy Job: its pods are not started again. */
+function failed({ status = {}, metadata }: Pod): PodTrouble | undefined {
+  if (status.phase !== 'Failed') return undefined
+  const [container] = status.containerStatuses ?? []
+  const ended = container?.state?.terminated
   return {
     kind: 'crash',
-    reason: pod.status.reason ?? ended?.reason ?? 'Error',
+    reason: status.reason ?? 'Error',
     terminal: true,
-    message: ended ? `exit code ${ended.exitCode ?? '?'}${text ? `: ${text.trim()}` : ''}` : text,
-    ...from(ended?.finishedAt ?? notReadySince(pod)),
+    message: ended ? endOf(ended) : (status.message ?? ''),
+    ...from(ended?.finishedAt ?? metadata.creationTimestamp),
   }
 }
 

@@ -11,8 +11,8 @@ export function troubleSentence(cause: Unworded): Worded {
 }
 
 const words: Record<Cause['kind'], (cause: Unworded, who: string) => string> = {
-  image: ({ image, message, reason }, who) =>
-    `${who} cannot pull ${image ?? 'its image'}: ${pullFailure(message ?? '') ?? firstLine(message) ?? reason}`,
+  image: ({ image = 'its image', message, reason }, who) =>
+    `${who} cannot pull ${image}: ${pullFailure(message ?? '') ?? reason}`,
   crash: ({ message, reason }, who) =>
     `${who} keeps failing (${reason}${message ? `, ${firstLine(message)}` : ''})`,
   container: ({ message, reason }, who) => `${who} cannot start: ${firstLine(message) ?? reason}`,

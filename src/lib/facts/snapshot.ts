@@ -78,6 +78,20 @@ export async function takeSnapshot(
   }
 }
 
+/** The same look with more parts, taken now: one round trip. Parts that are there already are not read again. */
+export async function withParts(
+  reader: Reader,
+  snapshot: Snapshot,
+  wants: readonly Part[],
+): Promise<Snapshot> {
+  const home = homeOf(snapshot.kubevirts)
+  const [wide, narrow] = await Promise.all([
+    clusterWide(reader, wants),
+    home === undefined ? {} : inNamespace(reader, wants, home),
+  ])
+  return { ...snapshot, ...wide, ...narrow }
+}
+
 type Parts = Partial<Snapshot>
 
 /** Of several, the one that a virt-operator follows. */
@@ -127,11 +141,13 @@ async function gather(
   wants: readonly Part[],
   how: Partial<Record<Part, () => Promise<readonly unknown[]>>>,
 ): Promise<Parts> {
-  const asked = wants.flatMap((part) => {
+  const found: Partial<Record<keyof Snapshot, unknown>> = {}
+  const asked = wants.map(async (part) => {
     const read = how[part]
-    return read ? [known(read()).then((found) => [part, found] as const)] : []
+    if (read) found[part] = await known(read())
   })
-  return Object.fromEntries(await Promise.all(asked)) as Parts
+  await Promise.all(asked)
+  return found as Parts
 }
 
 function only<T>(part: Known<T>, fits: (item: T) => boolean): Known<T> {

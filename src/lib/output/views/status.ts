@@ -1,0 +1,110 @@
+import type { Cause } from '../../facts/cause.ts'
+import type { ComponentStanding } from '../../facts/component-standing.ts'
+import type { StatusReport } from '../../facts/status-report.ts'
+import { ageAt } from '../age.ts'
+import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
+import { table } from '../table.ts'
+import { managedBy } from './managed-by.ts'
+
+export interface StatusDocument extends Document, StatusReport {
+  kind: 'Status'
+}
+
+export const statusView: View<StatusDocument> = {
+  text: (status, paint, size) =>
+    status.installation ? installed(status, paint, size) : idle(status, paint),
+  names: ({ installation: found, idleOperator }) =>
+    found ? [`kubevirt/${found.name}`] : [`deployment/${idleOperator?.name ?? 'virt-operator'}`],
+}
+
+function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
+  return [
+    headline(status, paint),
+    ...(status.waitingFor ? [entry('waiting for', status.waitingFor)] : []),
+    ...(status.why ?? []).flatMap((cause) => causeLines(cause, status, paint)),
+    entry('managed by', managedBy(status)),
+    entry('operator', operatorText(status)),
+    ...(status.running ? [entry('kvup', `${status.running.holder} is at work`)] : []),
+    ...(status.remarks ?? []).map((remark) => entry('not judged', paint.warn(remark))),
+    '',
+    ...table(columns(status), status.components ?? [], { ...size, paint }),
+    '',
+    entry('workloads', workloadsText(status, paint)),
+  ]
+}
+
+function idle({ idleOperator: operator }: StatusDocument, paint: Paint): string[] {
+  return [
+    `virt-operator ${operator?.version ?? ''} ${paint.mark.dot} namespace ${operator?.namespace ?? ''} ${paint.mark.dot} ${paint.warn('no KubeVirt resource')}`,
+    'It does nothing until that resource exists.',
+    `${paint.mark.next} kubectl apply -f kubevirt-cr.yaml of that release, in namespace ${operator?.namespace ?? ''}`,
+  ]
+}
+
+const tones: Record<NonNullable<StatusReport['verdict']>, Tone> = {
+  Settled: 'good',
+  Updating: 'strong',
+  Stalled: 'bad',
+  Degraded: 'bad',
+}
+
+function headline(status: StatusDocument, paint: Paint): string {
+  const verdict = status.verdict ?? 'Updating'
+  const age = status.since ? `, for at least ${ageAt(status.since, status.takenAt)}` : ''
+  const parts = [
+    paint.strong(`KubeVirt ${versions(status, paint)}`),
+    `namespace ${status.installation?.namespace ?? ''}`,
+    `${paint[tones[verdict]](verdict.toLowerCase())}${age}`,
+  ]
+  return parts.join(` ${paint.mark.dot} `)
+}
+
+function versions({ observed, target }: StatusDocument, paint: Paint): string {
+  const to = target?.version ?? 'of no version yet'
+  return observed?.version === undefined || observed.version === to ? to : `${observed.version} ${paint.mark.next} ${to}`
+}
+
+function causeLines(cause: Cause, { takenAt }: StatusDocument, paint: Paint): string[] {
+  const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
+  const [first, ...rest] = [...cause.look.map((line) => entry('look', line))]
+  return [entry('why', paint.bad(`${cause.sentence}${age}`)), ...(first ? [first, ...rest] : [])]
+}
+
+function operatorText({ operator }: StatusDocument): string {
+  if (!operator) return 'not found'
+  const leads = operator.leads === false ? ', a pod of the new template does not lead yet' : ''
+  return `${operator.version ?? operator.image}, ${operator.ready} of ${operator.desired} ready${leads}`
+}
+
+function columns({ verdict }: StatusDocument): Column<ComponentStanding>[] {
+  return [
+    { name: 'COMPONENT', cell: ({ name }) => name },
+    { name: 'UPDATED', cell: ({ updated, desired }) => `${updated}/${desired}` },
+    { name: 'READY', cell: ({ ready, desired }) => `${ready}/${desired}` },
+    { name: 'VERSION', cell: ({ version }) => version },
+    ...(verdict === 'Settled' ? [] : [stateColumn]),
+    { name: 'IMAGE', cell: ({ image }) => image, wide: true },
+  ]
+}
+
+const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = { current: 'good', stalled: 'bad', absent: 'warn' }
+
+const stateColumn: Column<ComponentStanding> = {
+  name: 'STATE',
+  cell: ({ state, detail }) => (detail ? `${state}: ${detail}` : state),
+  tone: ({ state }) => stateTones[state],
+}
+
+function workloadsText({ workloads, verdict, installation: found }: StatusDocument, paint: Paint): string {
+  const { instances, outdated } = workloads
+  const behind = outdated.labelled ?? outdated.reported
+  const count = instances === undefined ? 'not readable' : `${instances} instances`
+  const late = behind === undefined ? ', outdated: not known' : `, ${behind} outdated`
+  const next = behind && verdict === 'Settled' ? `  ${paint.mark.next} kvup workloads outdated` : ''
+  const held = found?.workloadUpdateMethods.length === 0 ? ' (no automatic update: no methods are set)' : ''
+  return `${count}${late}${held}${next}`
+}
+
+function entry(label: string, text: string): string {
+  return `${label.padEnd(15)} ${text}`
+}

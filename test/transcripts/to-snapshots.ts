@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { constants, gunzipSync } from 'node:zlib'
+import type { DaemonSet, Deployment, Job } from '../../src/lib/cluster/kinds/apps.ts'
+import type { Event, Lease } from '../../src/lib/cluster/kinds/core.ts'
+import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Pod } from '../../src/lib/cluster/kinds/pods.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { type Known, notAsked } from '../../src/lib/facts/known.ts'
+import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
+import { isOperand, isOperator } from '../../src/lib/facts/stamps.ts'
+
+/** A line of a transcript: a change of an object, or a note of the person at the keyboard. */
+export interface Line {
+  /** ms since the start of the recording. */
+  t: number
+  at: string
+  type?: 'ADDED' | 'MODIFIED' | 'DELETED'
+  object?: KubeObject
+  note?: string
+}
+
+/** The cluster as it was right after a line. */
+export interface Moment {
+  line: Line
+  snapshot: Snapshot
+}
+
+export interface Replay {
+  /** Without Leases, as the recording is, or with those that its LeaderElection events tell of. */
+  leases: 'unknown' | 'from events'
+}
+
+export function transcript(name: string): Line[] {
+  const file = new URL(`recorded/${name}.ndjson.gz`, import.meta.url)
+  const text = gunzipSync(readFileSync(file), { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line)
+}
+
+/** Rebuilds a Snapshot at every line, from the first KubeVirt CR on. */
+export function* moments(lines: readonly Line[], { leases }: Replay): Generator<Moment> {
+  const world = new Map<string, KubeObject>()
+  const led = new Map<string, Lease>()
+  for (const line of lines) {
+    const { object, type } = line
+    if (object?.kind === 'Event') elect(led, object as Event)
+    else if (object && type === 'DELETED') world.delete(key(object))
+    else if (object) world.set(key(object), object)
+    const snapshot = snapshotOf(
+      [...world.values()],
+      line.at,
+      leases === 'unknown' ? undefined : [...led.values()],
+    )
+    if (snapshot.kubevirts.known && snapshot.kubevirts.items.length > 0) yield { line, snapshot }
+  }
+}
+
+function snapshotOf(objects: readonly KubeObject[], takenAt: string, leases: Lease[] | undefined): Snapshot {
+  const of = <T extends KubeObject>(
+    kind: string,
+    fits: (object: KubeObject) => boolean = () => true,
+  ): Known<T> => ({
+    known: true,
+    items: objects.filter((object) => object.kind === kind && fits(object)) as T[],
+  })
+  return {
+    takenAt,
+    kubevirts: of<KubeVirt>('KubeVirt'),
+    operators: of<Deployment>('Deployment', isOperator),
+    deployments: of<Deployment>('Deployment', isOperand),
+    daemonsets: of<DaemonSet>('DaemonSet'),
+    pods: of<Pod>('Pod', ({ metadata }) => {
+      const component = metadata.labels?.['kubevirt.io']
+      return component !== undefined && component !== 'virt-launcher'
+    }),
+    jobs: of<Job>('Job'),
+    leases: leases ? { known: true, items: leases } : { known: false, why: 'not recorded' },
+    replicaSets: notAsked,
+    nodes: notAsked,
+    events: notAsked,
+    migrations: notAsked,
+    workloads: notAsked,
+  }
+}
+
+function elect(led: Map<string, Lease>, { involvedObject, reason, message = '' }: Event): void {
+  if (reason !== 'LeaderElection' || involvedObject?.kind !== 'Lease') return
+  const { name = '', namespace = '' } = involvedObject
+  led.set(name, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace },
+    spec: { holderIdentity: message.replace(/ became leader$/, '') },
+  })
+}
+
+const key = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
