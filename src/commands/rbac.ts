@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import type { Context } from '../context.ts'
 import type { Role } from '../lib/cluster/kinds/extension.ts'
-import { asYaml } from '../lib/manifests/backup.ts'
+import { asYaml } from '../lib/manifests/as-yaml.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import { type RoleName, roleNames } from '../lib/upgrade/rights.ts'
 import { bindingCommands, rolesFor } from '../lib/upgrade/roles.ts'

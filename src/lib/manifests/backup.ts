@@ -1,5 +1,4 @@
-import { stringify } from 'yaml'
-import type { KubeObject } from '../cluster/object.ts'
+import { asYaml } from './as-yaml.ts'
 import type { ObjectChange } from './changes.ts'
 import { nameOf } from './name-of.ts'
 import { withoutServerFields } from './server-fields.ts'
@@ -24,13 +23,6 @@ export function backupOf(changes: readonly ObjectChange[], { file, from, to }: B
     ...created.map((name) => `# ${name} was not there before.`),
   ]
   return `${head.join('\n')}\n${asYaml(replaced)}`
-}
-
-/** One document per object, each after `---`. */
-export function asYaml(objects: readonly KubeObject[]): string {
-  return objects
-    .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
-    .join('')
 }
 
 const quoted = (file: string) => (/^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`)

@@ -30,14 +30,12 @@ export function bindingCommands(name: RoleName, namespace: string): string[] {
 }
 
 function rulesOf(rights: readonly Right[], scope: Right['scope'], namespace: string): PolicyRule[] {
-  return rights
-    .filter((right) => right.scope === scope)
-    .map(({ group, resources, verbs, names }) => ({
-      apiGroups: [group],
-      resources: [...resources],
-      ...(names.length > 0 && { resourceNames: namesIn(names, namespace) }),
-      verbs: [...verbs],
-    }))
+  return rights.filter((right) => right.scope === scope).map((right) => ruleOf(right, namespace))
+}
+
+function ruleOf({ group, resources, verbs, names }: Right, namespace: string): PolicyRule {
+  const rule = { apiGroups: [group], resources: [...resources], verbs: [...verbs] }
+  return names.length === 0 ? rule : { ...rule, resourceNames: namesIn(names, namespace) }
 }
 
 /** `$namespace` is known only when the role is printed or asked for. */

@@ -1,0 +1,71 @@
+import { Command } from 'commander'
+import type { Context } from '../context.ts'
+import { type Installation, installation } from '../lib/facts/installation.ts'
+import { takeSnapshot } from '../lib/facts/snapshot.ts'
+import type { Document, View } from '../lib/output/printer.ts'
+import type { Wire } from '../wire.ts'
+
+export interface VersionOptions {
+  client?: boolean
+}
+
+export interface VersionDocument extends Document {
+  kind: 'Version'
+  client: string
+  server?: string
+  /** Absent where there is no KubeVirt, or several. */
+  kubevirt?: { namespace: string; operator?: string; observed?: string; target?: string }
+}
+
+export function versionCommand(wire: Wire): Command {
+  return new Command('version')
+    .description('Show the versions of kvup, the API server and KubeVirt')
+    .option('--client', 'only that of kvup; asks no cluster')
+    .action(wire<VersionOptions, []>(version))
+}
+
+/** Throws `unreachable` without a cluster, unless only the client's version is asked for. */
+export async function version(cx: Context, { client = false }: VersionOptions): Promise<void> {
+  const document: VersionDocument = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'Version',
+    client: cx.world.version,
+  }
+  if (client) return cx.printer.result(document, versionView)
+  const { reader } = await cx.cluster()
+  const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock.now())
+  const found = installation(snapshot)
+  if (found.is === 'unknown') cx.printer.warn(`the version of KubeVirt is not known: ${found.why}`)
+  const whole: VersionDocument = {
+    ...document,
+    server: snapshot.serverVersion?.gitVersion ?? '',
+    ...(found.is === 'one' && { kubevirt: kubevirt(found) }),
+  }
+  cx.printer.result(whole, versionView, found.is === 'unknown' ? 'partial' : 'complete')
+}
+
+function kubevirt(found: Installation) {
+  const { observedKubeVirtVersion: observed, targetKubeVirtVersion: target } = found.kubevirt.status ?? {}
+  const operator = found.operator?.version
+  return {
+    namespace: found.namespace,
+    ...(operator && { operator }),
+    ...(observed && { observed }),
+    ...(target && { target }),
+  }
+}
+
+export const versionView: View<VersionDocument> = {
+  text: ({ client, server, kubevirt: installed }) => [
+    `kvup        ${client}`,
+    ...(server === undefined ? [] : [`Kubernetes  ${server}`]),
+    ...(installed === undefined ? [] : [`KubeVirt    ${words(installed)}`]),
+  ],
+  names: ({ client }) => [`version/${client}`],
+}
+
+function words({ operator, observed, target }: NonNullable<VersionDocument['kubevirt']>): string {
+  const now = observed ?? 'not installed yet'
+  const moving = target !== undefined && target !== observed ? `, moving to ${target}` : ''
+  return `${now}${moving} (operator ${operator ?? 'unknown'})`
+}
