@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { parseAllDocuments } from 'yaml'
+import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
+import { systemClock } from '../../src/lib/system/clock.ts'
+import { clusterContract } from '../contract/cluster-contract.ts'
+import { operatorManifest, startLab } from './lab.ts'
+
+interface Named {
+  kind: string
+}
+
+/** The CRD alone, out of the release's manifest: with no operator, nobody acts on its objects. */
+async function kubeVirtDefinition(): Promise<string> {
+  const documents = parseAllDocuments(await readFile(operatorManifest('v1.8.4'), 'utf8'))
+  const found = documents
+    .map((document) => document.toJS() as Named)
+    .find(({ kind }) => kind === 'CustomResourceDefinition')
+  return JSON.stringify(found)
+}
+
+clusterContract('the real kube-apiserver', async () => {
+  const lab = await startLab({ name: 'contract', workers: 1 })
+  const namespace = 'contract'
+  await lab.kubectl(['create', 'namespace', namespace])
+  await lab.kubectl(['apply', '--server-side', '-f', '-'], await kubeVirtDefinition())
+  await lab.kubectl(['wait', '--for=condition=Established', 'crd/kubevirts.kubevirt.io', '--timeout=30s'])
+  const cluster = await openCluster(
+    { kubeconfig: lab.kubeconfig },
+    {
+      clock: systemClock,
+      random: Math.random,
+      env: {},
+      onWarning: () => {},
+      verbosity: 0,
+      userAgent: 'kvup/contract',
+    },
+  )
+  return { cluster, namespace, close: () => lab.stop() }
+})
