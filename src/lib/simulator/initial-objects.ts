@@ -1,0 +1,115 @@
+import type { Node } from '../cluster/kinds/core.ts'
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import type { VirtualMachine } from '../cluster/kinds/virtual-machines.ts'
+import type { KubeObject } from '../cluster/object.ts'
+import { operatorManifest } from './virt-operator/operator-manifest.ts'
+import { defaultVms, type VmShape, virtualMachine } from './virtual-machine.ts'
+
+/** What is in a cluster before anything happens. */
+export interface ClusterShape {
+  /** KubeVirt's version; default v1.7.0. */
+  version?: string
+  /** virt-operator's version; default KubeVirt's. */
+  operator?: string
+  /** `image-tag`: the CR says which version; `operator-manifest` (default): the operator's own. */
+  method?: 'image-tag' | 'operator-manifest'
+  /** Default 3. */
+  workers?: number
+  /** Default 3; each has the label and the taint. */
+  controlPlanes?: number
+  /** That many ordinary VMs, or these; default none. */
+  vms?: number | readonly VmShape[]
+  /** `workloadUpdateMethods`; default absent. */
+  methods?: readonly string[]
+  batchEvictionSize?: number
+  batchEvictionInterval?: string
+  /** Default `quay.io/kubevirt`. */
+  registry?: string
+  /** Images that the operator's environment pins. */
+  pinned?: Readonly<Record<string, string>>
+}
+
+export function initialObjects(shape: ClusterShape): KubeObject[] {
+  const { version = 'v1.7.0', registry, pinned } = shape
+  const options = {
+    ...(registry === undefined ? {} : { registry }),
+    ...(pinned === undefined ? {} : { pinned }),
+  }
+  const system = ['default', 'kube-system'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  }))
+  return [
+    ...system,
+    ...nodes(shape),
+    ...operatorManifest(shape.operator ?? version, options),
+    kubeVirt(shape, version),
+    ...machines(shape.vms ?? 0),
+  ]
+}
+
+function nodes({ workers = 3, controlPlanes = 3 }: ClusterShape): Node[] {
+  const role = 'node-role.kubernetes.io/control-plane'
+  const planes = Array.from({ length: controlPlanes }, (_, i) => ({
+    ...node(`cp-${i + 1}`, { [role]: '' }),
+    spec: { taints: [{ key: role, effect: 'NoSchedule' }] },
+  }))
+  const others = Array.from({ length: workers }, (_, i) =>
+    node(`worker-${i + 1}`, { 'kubevirt.io/schedulable': 'true' }),
+  )
+  return [...planes, ...others]
+}
+
+function node(name: string, labels: Record<string, string>): Node {
+  const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        ...labels,
+      },
+    },
+    status: {
+      capacity: size,
+      allocatable: size,
+      addresses: [{ type: 'Hostname', address: name }],
+      nodeInfo: {
+        kubeletVersion: 'v1.35.4',
+        containerRuntimeVersion: 'containerd://2.2.3',
+        architecture: 'amd64',
+      },
+    },
+  }
+}
+
+/** The kubevirt-cr.yaml of a release, with its empty list of feature gates. */
+function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
+  const { methods, batchEvictionSize, batchEvictionInterval, registry = 'quay.io/kubevirt' } = shape
+  const tagged = { imageTag: version, imageRegistry: registry }
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { name: 'kubevirt', namespace: 'kubevirt', finalizers: ['foregroundDeleteKubeVirt'] },
+    spec: {
+      configuration: { developerConfiguration: { featureGates: [] } },
+      customizeComponents: {},
+      imagePullPolicy: 'IfNotPresent',
+      ...(shape.method === 'image-tag' ? tagged : {}),
+      workloadUpdateStrategy: {
+        ...(methods === undefined ? {} : { workloadUpdateMethods: [...methods] }),
+        ...(batchEvictionSize === undefined ? {} : { batchEvictionSize }),
+        ...(batchEvictionInterval === undefined ? {} : { batchEvictionInterval }),
+      },
+    },
+  }
+}
+
+function machines(vms: number | readonly VmShape[]): VirtualMachine[] {
+  return (typeof vms === 'number' ? defaultVms(vms) : vms).map(virtualMachine)
+}

@@ -1,0 +1,93 @@
+import type { Reader, Where, Writer } from '../../cluster/cluster.ts'
+import type { Kind } from '../../cluster/kind.ts'
+import type { KubeObject } from '../../cluster/object.ts'
+import type { Clock } from '../../system/clock.ts'
+import { ApiError } from '../../system/errors.ts'
+import { Doorbell } from './doorbell.ts'
+
+/** What a controller may touch: the API like any other client, time and luck. All of it ends with `signal`. */
+export interface ControllerContext {
+  readonly reader: Reader
+  readonly writer: Writer
+  readonly clock: Clock
+  /** 0 ≤ x < 1; seeded where every run has to be the same. */
+  readonly random: () => number
+  readonly signal: AbortSignal
+}
+
+/** A change here wakes the controller; `concerns` leaves out objects that it has no part in. */
+export interface Watched {
+  readonly kind: Kind
+  readonly where?: Where
+  readonly concerns?: (object: KubeObject) => boolean
+}
+
+/** What to do about the state of things; the result is after how many ms to look again without any change. */
+export type Reconcile = () => Promise<number | undefined>
+
+/** How long a refused or failed call is left alone. */
+const backOff = 1000
+
+/** Reconciles once, and again after every change in what is watched, until the signal ends it. */
+export function control(
+  cx: ControllerContext,
+  watched: readonly Watched[],
+  reconcile: Reconcile,
+): Promise<void> {
+  return whenRung(cx, watched, reconcile, () => 0)
+}
+
+/** Like `control`, but waits `delay` ms after a change, for the changes that come with it. */
+export async function whenRung(
+  cx: ControllerContext,
+  watched: readonly Watched[],
+  reconcile: Reconcile,
+  delay: () => number,
+): Promise<void> {
+  const bell = new Doorbell(cx.clock, cx.signal)
+  const followers = Promise.all(watched.map((w) => ringOnChange(cx, w, bell)))
+  const working = untilAborted(cx.signal, async () => {
+    while (!cx.signal.aborted) {
+      await bell.wait(await attempt(cx, reconcile))
+      const pause = delay()
+      if (pause > 0) await cx.clock.sleep(pause, cx.signal)
+      bell.hush()
+    }
+  })
+  await Promise.all([followers, working])
+}
+
+/** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
+async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<number | undefined> {
+  try {
+    return await reconcile()
+  } catch (error) {
+    if (cx.signal.aborted) return undefined
+    if (error instanceof ApiError) return backOff
+    throw error
+  }
+}
+
+async function ringOnChange(cx: ControllerContext, watched: Watched, bell: Doorbell): Promise<void> {
+  const { kind, where = {}, concerns = () => true } = watched
+  await untilAborted(cx.signal, async () => {
+    for await (const change of cx.reader.follow(kind, where, cx.signal)) {
+      if (!('object' in change) || concerns(change.object)) bell.ring()
+    }
+  })
+}
+
+/** Runs until the end of the signal, which is no failure. */
+export async function untilAborted(signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** True for objects that a controller of that kind owns. */
+export const ownedBy =
+  (kind: string) =>
+  (object: KubeObject): boolean =>
+    object.metadata.ownerReferences?.some((o) => o.controller === true && o.kind === kind) ?? false

@@ -1,0 +1,42 @@
+/** What goes wrong with pods and nodes. Plain data, so that a scenario can be written down. */
+export interface MachineryFaults {
+  /** Regular expression on `registry/image:tag`: the registry does not have it. */
+  unpullable?: string | undefined
+  /** Regular expression on the image: the container ends with exit code 1 a second after it started. */
+  crashing?: string | undefined
+  /** Regular expression on the pod's name: no node fits. */
+  unschedulable?: string | undefined
+  /** Names of nodes whose kubelet has gone silent. */
+  notReady?: readonly string[] | undefined
+}
+
+/** Faults that can be switched while the cluster runs. */
+export class Faults<T extends object> {
+  #on: Partial<T>
+  readonly #listeners = new Set<() => void>()
+
+  constructor(on: Partial<T> = {}) {
+    this.#on = on
+  }
+
+  get on(): Readonly<Partial<T>> {
+    return this.#on
+  }
+
+  /** `undefined` switches a fault off again. */
+  set(change: Partial<T>): void {
+    this.#on = { ...this.#on, ...change }
+    for (const tell of this.#listeners) tell()
+  }
+
+  /** Tells of every change until the signal ends. */
+  onChange(tell: () => void, signal: AbortSignal): void {
+    this.#listeners.add(tell)
+    signal.addEventListener('abort', () => this.#listeners.delete(tell), { once: true })
+  }
+}
+
+/** True when the text matches the fault's pattern. */
+export function hits(pattern: string | undefined, text: string): boolean {
+  return pattern !== undefined && new RegExp(pattern).test(text)
+}

@@ -1,0 +1,65 @@
+import { type Node, Nodes } from '../../cluster/kinds/core.ts'
+import { type Pod, Pods } from '../../cluster/kinds/pods.ts'
+import { condition } from '../../cluster/object.ts'
+import type { ControllerContext } from './controller.ts'
+import { Doorbell } from './doorbell.ts'
+import type { Faults, MachineryFaults } from './faults.ts'
+import { recordEvent } from './record-event.ts'
+
+/** A kubelet writes its node's status at least every five minutes. */
+const heartbeat = 300_000
+const unreachable = 'node.kubernetes.io/unreachable'
+
+/** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
+export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
+  const bell = new Doorbell(cx.clock, cx.signal)
+  faults.onChange(() => bell.ring(), cx.signal)
+  while (!cx.signal.aborted) {
+    for (const node of await cx.reader.list(Nodes)) await tend(cx, node, faults.on.notReady ?? [])
+    await bell.wait(heartbeat)
+  }
+}
+
+async function tend(cx: ControllerContext, node: Node, silent: readonly string[]): Promise<void> {
+  const ready = !silent.includes(node.metadata.name)
+  const word = ready ? 'True' : 'Unknown'
+  const before = condition(node, 'Ready')
+  const changed = before?.status !== word
+  const now = cx.clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+  if (!ready && !changed) return
+  const next = {
+    type: 'Ready',
+    status: word,
+    reason: ready ? 'KubeletReady' : 'NodeStatusUnknown',
+    message: ready ? 'kubelet is posting ready status' : 'Kubelet stopped posting node status.',
+    lastHeartbeatTime: now,
+    lastTransitionTime: changed ? now : (before?.lastTransitionTime ?? now),
+  } as const
+  const others = (node.status?.conditions ?? []).filter((c) => c.type !== 'Ready')
+  await cx.writer.mergePatch(Nodes, node.metadata, { status: { conditions: [...others, next] } }, 'status')
+  if (changed) await react(cx, node, ready)
+}
+
+async function react(cx: ControllerContext, node: Node, ready: boolean): Promise<void> {
+  const taints = (node.spec?.taints ?? []).filter((t) => t.key !== unreachable)
+  const timeAdded = cx.clock.now().toISOString()
+  const added = ready ? [] : [{ key: unreachable, effect: 'NoExecute', timeAdded }]
+  await cx.writer.mergePatch(Nodes, node.metadata, { spec: { taints: [...taints, ...added] } })
+  const pods = await cx.reader.list(Pods, { fields: `spec.nodeName=${node.metadata.name}` })
+  for (const pod of pods) await markPod(cx, pod, ready)
+  const reason = ready ? 'NodeReady' : 'NodeNotReady'
+  const message = `Node ${node.metadata.name} status is now: ${reason}`
+  await recordEvent(cx, node, { type: 'Normal', reason, message, by: 'node-controller' })
+}
+
+async function markPod(cx: ControllerContext, pod: Pod, ready: boolean): Promise<void> {
+  if (pod.status?.phase !== 'Running') return
+  const status = ready ? 'True' : 'False'
+  const conditions = (pod.status.conditions ?? []).map((c) =>
+    c.type === 'Ready' ? ({ ...c, status } as const) : c,
+  )
+  await cx.writer.mergePatch(Pods, pod.metadata, { status: { conditions } }, 'status')
+}

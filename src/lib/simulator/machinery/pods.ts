@@ -1,0 +1,72 @@
+import { type Pod, type PodTemplate, Pods } from '../../cluster/kinds/pods.ts'
+import { condition, type KubeObject, type OwnerReference } from '../../cluster/object.ts'
+import type { ControllerContext } from './controller.ts'
+import { nameSuffix } from './luck.ts'
+
+/** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
+export const terminationFinalizer = 'simulator.kvup.io/termination'
+
+/** The reference that makes an object go when its owner goes. */
+export function ownerReference(owner: KubeObject): OwnerReference {
+  const { apiVersion, kind, metadata } = owner
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
+}
+
+/** The owner's pods, those that are going included. */
+export async function podsOf(
+  cx: ControllerContext,
+  owner: KubeObject,
+  labels: Record<string, string>,
+): Promise<Pod[]> {
+  const pods = await cx.reader.list(Pods, { namespace: owner.metadata.namespace, labels: asSelector(labels) })
+  return pods.filter(
+    (pod) => pod.metadata.ownerReferences?.some((o) => o.uid === owner.metadata.uid) ?? false,
+  )
+}
+
+/** `a=b,c=d`. */
+export function asSelector(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
+}
+
+interface Birth {
+  template: PodTemplate
+  prefix: string
+  labels?: Record<string, string>
+  nodeName?: string | undefined
+}
+
+/** Creates a pod of the owner from a template. */
+export function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+  const { template, prefix, labels, nodeName } = birth
+  return cx.writer.create(Pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `${prefix}${nameSuffix(cx.random)}`,
+      generateName: prefix,
+      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      labels: { ...template.metadata?.labels, ...labels },
+      annotations: { ...template.metadata?.annotations },
+      ownerReferences: [ownerReference(owner)],
+      finalizers: [terminationFinalizer],
+    },
+    spec: { ...template.spec, ...(nodeName === undefined ? {} : { nodeName }) },
+  })
+}
+
+/** True while the pod is there and nobody has asked it to go. */
+export function isLiving({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && !isOver({ status })
+}
+
+/** True when its containers have ended for good. */
+export function isOver({ status }: Pick<Pod, 'status'> | { status: Pod['status'] }): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+export function isReady(pod: Pod): boolean {
+  return condition(pod, 'Ready')?.status === 'True'
+}

@@ -1,0 +1,13 @@
+import type { MachineryFaults } from '../machinery/faults.ts'
+
+/** What goes wrong with virt-operator, besides what goes wrong with pods. */
+export interface OperatorFaults extends MachineryFaults {
+  /** Its ClusterRole lacks a rule: every pass ends in "forbidden". */
+  withoutRights?: boolean | undefined
+  /** Its processes hang: nobody renews the Lease, nobody answers. */
+  stopped?: boolean | undefined
+  /** Four seconds after AllComponentsReady it fails once on its own cache, and heals (lab "Seen" 2). */
+  blipAfterReady?: boolean | undefined
+  /** virt-handler rolls a second and a third time after it looked finished (facts 2.8). */
+  moreHandlerRolls?: boolean | undefined
+}

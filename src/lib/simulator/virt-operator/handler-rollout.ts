@@ -1,0 +1,97 @@
+import { type DaemonSet, DaemonSets } from '../../cluster/kinds/apps.ts'
+import type { Pod } from '../../cluster/kinds/pods.ts'
+import { recordEvent } from '../machinery/record-event.ts'
+import { type HandlerExtras, handlerDaemonSet, migrationNames, oldCertificates } from './components.ts'
+import { contains, ensure } from './managed.ts'
+import { DeploymentFailure, type OperatorContext, type Pass } from './operator-context.ts'
+import { type ComponentPods, componentPods } from './readiness.ts'
+import { bearsStamps } from './stamp.ts'
+import type { Standing } from './operands.ts'
+
+/** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
+export async function rollHandler(cx: OperatorContext, pass: Pass): Promise<Standing> {
+  const ref = { name: 'virt-handler', namespace: pass.config.namespace }
+  const found = await cx.reader.find(DaemonSets, ref)
+  const before = found.is === 'object' ? found.object : undefined
+  const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, before))
+  if (before === undefined || !bearsStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
+    await write(cx, pass, { before, wanted })
+    return 'changed'
+  }
+  const pods = await componentPods(cx, pass, ref.name)
+  if (pods.updatedReady === 0) await refuseBrokenCanary(cx, before, pods.all)
+  const next = nextLimit(before, pods)
+  if (next !== undefined) {
+    await cx.writer.mergePatch(DaemonSets, ref, {
+      spec: { updateStrategy: { rollingUpdate: { maxUnavailable: next } } },
+    })
+  }
+  return isThrough(before, pods) ? 'rolled' : 'rolling'
+}
+
+const limitOf = ({ spec }: DaemonSet): number | string =>
+  spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
+const desiredOf = ({ status }: DaemonSet): number => status?.desiredNumberScheduled ?? 0
+const drifted = (before: DaemonSet, wanted: DaemonSet): boolean =>
+  !contains(before.spec?.template?.spec, wanted.spec?.template?.spec)
+
+async function write(
+  cx: OperatorContext,
+  pass: Pass,
+  { before, wanted }: { before: DaemonSet | undefined; wanted: DaemonSet },
+): Promise<void> {
+  const { updateStrategy: _, ...kept } = wanted.spec ?? {}
+  const onlyStamps = before !== undefined && !drifted(before, wanted)
+  await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? { ...wanted, ...{ spec: kept } } : wanted })
+  if (before && bearsStamps(before, pass.config, pass.generation)) {
+    await cx.writer.mergePatch(DaemonSets, before.metadata, { spec: wanted.spec ?? {} })
+  }
+}
+
+function nextLimit(set: DaemonSet, pods: ComponentPods): number | string | undefined {
+  const desired = desiredOf(set)
+  const limit = limitOf(set)
+  if (pods.updatedReady >= desired) return limit === 1 ? undefined : 1
+  return pods.updatedReady > 0 && limit === 1 && desired > 1 ? '10%' : undefined
+}
+
+function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
+  const desired = desiredOf(set)
+  const seen = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0)
+  return (
+    seen &&
+    desired > 0 &&
+    set.status?.numberReady === desired &&
+    pods.updatedReady >= desired &&
+    !pods.oldRunning
+  )
+}
+
+/** A canary that ends is a failure; one that never starts is waited for without an end. */
+async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: readonly Pod[]): Promise<void> {
+  const ended = pods.some(
+    (pod) => pod.status?.containerStatuses?.some((c) => (c.restartCount ?? 0) > 0) ?? false,
+  )
+  if (!ended) return
+  const message = `daemonSet ${set.metadata.name} rollout failed`
+  await recordEvent(cx, set, { type: 'Warning', reason: 'FailedUpdate', message, by: 'virt-operator' })
+  throw new DeploymentFailure(`unable to update DaemonSet ${set.metadata.name}: ${message}`)
+}
+
+/** Without the fault the argument is there from the first install on, as was seen from v1.7.0 on (lab "Seen" 9). */
+function extrasOf(
+  cx: OperatorContext,
+  { kubevirt, config }: Pass,
+  set: DaemonSet | undefined,
+): HandlerExtras {
+  if (cx.faults.on.moreHandlerRolls !== true) return { migrationNames: true, oldVolume: false }
+  const settled = kubevirt.status?.observedDeploymentID === config.id && set !== undefined
+  const has = (set?.spec?.template?.spec?.containers?.[0]?.args ?? []).includes(migrationNames[0])
+  const detached = !(set?.spec?.template?.spec?.volumes ?? []).some(
+    (volume) => volume.name === oldCertificates,
+  )
+  if (!settled) return { migrationNames: false, oldVolume: true }
+  const through =
+    (set.status?.updatedNumberScheduled ?? 0) === desiredOf(set) && set.status?.numberReady === desiredOf(set)
+  return { migrationNames: true, oldVolume: !detached && !(has && through) }
+}

@@ -1,0 +1,155 @@
+import type { Deployment } from '../../cluster/kinds/apps.ts'
+import type { KubeObject } from '../../cluster/object.ts'
+import { onControlPlane } from './components.ts'
+import { kubeVirtDefinition } from './custom-resources.ts'
+import { isAtLeast } from './version-order.ts'
+
+export interface ManifestOptions {
+  /** Default `quay.io/kubevirt`. */
+  registry?: string
+  /** Images that the operator's environment pins: `VIRT_API_IMAGE` and the like. */
+  pinned?: Readonly<Record<string, string>>
+}
+
+const namespace = 'kubevirt'
+const account = 'kubevirt-operator'
+const labels = { 'kubevirt.io': '' }
+const rbac = 'rbac.authorization.k8s.io/v1'
+const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
+
+/** The objects of a release's kubevirt-operator.yaml, in its order (facts 7). */
+export function operatorManifest(version: string, options: ManifestOptions = {}): KubeObject[] {
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: namespace,
+        labels: { ...labels, 'pod-security.kubernetes.io/enforce': 'privileged' },
+      },
+    },
+    {
+      ...kubeVirtDefinition,
+      metadata: { ...kubeVirtDefinition.metadata, labels: { 'operator.kubevirt.io': '' } },
+    },
+    priorityClass,
+    clusterRole('kubevirt.io:operator', [
+      { apiGroups: ['kubevirt.io'], resources: ['kubevirts'], verbs: ['*'] },
+    ]),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace, labels } },
+    role(),
+    binding('RoleBinding', { name: 'kubevirt-operator-rolebinding', namespace, labels }, 'Role'),
+    clusterRole(account, operatorRules(version)),
+    binding('ClusterRoleBinding', { name: account, labels }, 'ClusterRole'),
+    operatorDeployment(version, options),
+  ]
+}
+
+const priorityClass: KubeObject & { value: number; globalDefault: boolean; description: string } = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'kubevirt-cluster-critical' },
+  value: 1_000_000_000,
+  globalDefault: false,
+  description: 'This priority class should be used for core kubevirt components only.',
+}
+
+function clusterRole(name: string, rules: readonly object[]): KubeObject {
+  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, ...{ rules } }
+}
+
+function role(): KubeObject {
+  const rules = [
+    {
+      apiGroups: [''],
+      resources: ['secrets', 'configmaps'],
+      verbs: ['create', 'get', 'list', 'watch', 'patch', 'delete'],
+    },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      verbs: ['get', 'list', 'watch', 'create', 'update'],
+    },
+  ]
+  return { apiVersion: rbac, kind: 'Role', metadata: { name: account, namespace, labels }, ...{ rules } }
+}
+
+function binding(kind: string, metadata: KubeObject['metadata'], of: string): KubeObject {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: account }
+  return { apiVersion: rbac, kind, metadata, ...{ roleRef, subjects } }
+}
+
+/** What the operator grants it has to hold itself, so each release's role names the groups of that release. */
+function operatorRules(version: string): object[] {
+  const groups = [
+    'kubevirt.io',
+    'snapshot.kubevirt.io',
+    'export.kubevirt.io',
+    'pool.kubevirt.io',
+    'clone.kubevirt.io',
+  ]
+  return [
+    {
+      apiGroups: [...groups, ...(isAtLeast(version, 8) ? ['backup.kubevirt.io'] : [])],
+      resources: ['*'],
+      verbs: ['*'],
+    },
+    { apiGroups: ['', 'apps', 'batch', 'policy'], resources: ['*'], verbs: ['*'] },
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      verbs: ['get', 'list', 'watch', 'create', 'delete', 'patch'],
+    },
+    {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['*'],
+      verbs: ['get', 'list', 'watch', 'create', 'delete', 'patch'],
+    },
+  ]
+}
+
+function operatorDeployment(
+  version: string,
+  { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions,
+): Deployment {
+  const image = `${registry}/virt-operator:${version}`
+  const env = [
+    { name: 'VIRT_OPERATOR_IMAGE', value: image },
+    {
+      name: 'WATCH_NAMESPACE',
+      valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
+    },
+    { name: 'KUBEVIRT_VERSION', value: version },
+    ...Object.entries(pinned).map(([name, value]) => ({ name, value })),
+  ]
+  const own = { 'kubevirt.io': 'virt-operator' }
+  const container = {
+    name: 'virt-operator',
+    image,
+    command: ['virt-operator'],
+    args: ['--port', '8443', '-v', '2'],
+    env,
+  }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'virt-operator', namespace, labels: own },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: own },
+      strategy: { type: 'RollingUpdate' },
+      template: {
+        metadata: {
+          name: 'virt-operator',
+          labels: { ...own, name: 'virt-operator', 'prometheus.kubevirt.io': 'true' },
+        },
+        spec: {
+          serviceAccountName: account,
+          priorityClassName: 'kubevirt-cluster-critical',
+          ...onControlPlane,
+          containers: [container],
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { Deployment } from '../../cluster/kinds/apps.ts'
+import { type Pod, Pods } from '../../cluster/kinds/pods.ts'
+import { isReady } from '../machinery/pods.ts'
+import type { OperatorContext, Pass } from './operator-context.ts'
+import { isOfDeployment } from './stamp.ts'
+
+/** The pods of a component, and which of them are of the wanted deployment. */
+export interface ComponentPods {
+  all: Pod[]
+  updatedReady: number
+  /** A running pod of another deployment is left. */
+  oldRunning: boolean
+}
+
+export async function componentPods(
+  cx: OperatorContext,
+  { config }: Pass,
+  name: string,
+): Promise<ComponentPods> {
+  const all = await cx.reader.list(Pods, { namespace: config.namespace, labels: `kubevirt.io=${name}` })
+  const updated = all.filter((pod) => isOfDeployment(pod, config.id))
+  return {
+    all,
+    updatedReady: updated.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length,
+    oldRunning: all.some((pod) => pod.status?.phase === 'Running' && !isOfDeployment(pod, config.id)),
+  }
+}
+
+/** The operator's own idea of a Deployment that is through: one updated ready pod, no old one (facts 2.9). */
+export async function isRolled(cx: OperatorContext, pass: Pass, deployment: Deployment): Promise<boolean> {
+  const { status, metadata } = deployment
+  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
+  if ((status?.replicas ?? 0) === 0 || (status?.readyReplicas ?? 0) === 0) return false
+  const pods = await componentPods(cx, pass, metadata.name)
+  return pods.updatedReady > 0 && !pods.oldRunning
+}

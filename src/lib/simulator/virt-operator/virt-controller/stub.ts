@@ -1,0 +1,3 @@
+import type { ControllerContext } from '../../machinery/controller.ts'
+import { control } from '../../machinery/controller.ts'
+export const runLauncherStub = (cx: ControllerContext) => control(cx, [], async () => undefined)
