@@ -10,7 +10,10 @@ export type Patch =
   | { readonly type: 'merge' | 'json' | 'strategic'; readonly body: unknown }
   | { readonly type: 'apply'; readonly body: KubeObject; readonly force: boolean }
 
-export const patchTypes: Readonly<Record<string, Patch['type']>> = {
+export type PatchTypeName = Patch['type']
+
+/** By content type. */
+export const patchTypes: Readonly<Record<string, PatchTypeName>> = {
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
   'application/strategic-merge-patch+json': 'strategic',

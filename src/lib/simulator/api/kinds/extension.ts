@@ -22,6 +22,14 @@ const roleColumn = column('Role', (o) => {
 
 const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
 
+const question = { verbs: ['create'] }
+const asked = (group: string, kind: string) => ({
+  apiVersion: `${group}.k8s.io/v1`,
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: false,
+})
+
 export const extensionKinds: readonly SimKind[] = [
   builtIn(CustomResourceDefinitions, {
     shortNames: ['crd', 'crds'],
@@ -47,6 +55,9 @@ export const extensionKinds: readonly SimKind[] = [
   }),
   builtIn(ValidatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
   builtIn(MutatingWebhooks, { generation: 'spec', columns: [nameColumn, webhooks, ageColumn] }),
+  builtIn(asked('authorization', 'SelfSubjectAccessReview'), question),
+  builtIn(asked('authorization', 'SelfSubjectRulesReview'), question),
+  builtIn(asked('authentication', 'SelfSubjectReview'), question),
   builtIn(Roles, { columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')] }),
   builtIn(ClusterRoles, {
     columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ApiFaults } from '../faults.ts'
+import { attend } from './http/front.ts'
+import { kubeconfig } from './http/kubeconfig.ts'
+import type { Store } from './store.ts'
+
+export interface Simulator {
+  readonly url: string
+  readonly port: number
+  /** With a context for every user that is named, besides the admin's. */
+  kubeconfig(users?: readonly string[]): string
+  /** Cuts every connection. */
+  close(): Promise<void>
+}
+
+/** Puts a store on the wire: plain HTTP on loopback, good enough for kubectl. Time is the store's clock. */
+export async function serveSimulator(
+  store: Store,
+  { port = 0, faults }: { port?: number; faults?: ApiFaults } = {},
+): Promise<Simulator> {
+  const server = createServer((request, response) => void attend({ store, faults }, request, response))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const stopRestarts = faults?.onRestart(() => server.closeAllConnections())
+  const { port: listening } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${listening}`
+  return {
+    url,
+    port: listening,
+    kubeconfig: (users) => kubeconfig(url, users),
+    async close() {
+      stopRestarts?.()
+      server.close()
+      server.closeAllConnections()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
