@@ -44,4 +44,6 @@ export interface Loan {
   was: { present: true; value: unknown } | { present: false }
   by: string
   at: string
+  /** For how long it does no harm to leave it open, and what does not work meanwhile. */
+  harmless?: string
 }

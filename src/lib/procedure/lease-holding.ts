@@ -39,6 +39,7 @@ export class LeaseHolding implements Held {
 
   /** Empties the holder, so that the next run need not wait. Gives up after a moment: then the Lease runs out by itself. */
   async release(): Promise<void> {
+    this.#expire()
     this.#over.abort()
     if (this.signal.aborted) return
     const patience = new AbortController()
@@ -65,6 +66,8 @@ export class LeaseHolding implements Held {
 
   /** False when it has to be tried again soon. */
   async #renewed(): Promise<boolean> {
+    this.#expire()
+    if (this.signal.aborted) return false
     const at = this.#now()
     try {
       await this.#write({ renewTime: microTime(at) })

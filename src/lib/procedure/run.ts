@@ -1,3 +1,4 @@
+import { nothingToDo } from './nothing-to-do.ts'
 import { OneRun } from './one-run.ts'
 import type { RunContext, RunOutcome } from './run-context.ts'
 import type { Procedure, ReadContext, Step } from './step.ts'
@@ -22,14 +23,6 @@ export async function runProcedure(procedure: Procedure, cx: RunContext): Promis
     ensureStepsExist(limits, await unlessAborted(procedure.steps(reading), signal))
   const remark = (text: string) => cx.emit({ kind: 'remark', at: clock.now().toISOString(), text })
   return cx.lock.hold((held) => underLock(new OneRun(procedure, cx, held)), { signal, remark })
-}
-
-async function nothingToDo(procedure: Procedure, cx: ReadContext): Promise<boolean> {
-  if (!(await procedure.reached(cx))) return false
-  const ours = (await cx.journal.loans()).filter((loan) =>
-    procedure.loans ? procedure.loans.includes(loan.id) : loan.procedure === procedure.name,
-  )
-  return ours.length === 0
 }
 
 async function underLock(run: OneRun): Promise<RunOutcome> {

@@ -3,6 +3,8 @@ import type { Kind } from '../cluster/kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Journal, JournalReader } from './journal.ts'
 
+export type { JournalReader } from './journal.ts'
+
 export interface Progress {
   done: number
   total: number

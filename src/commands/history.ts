@@ -1,0 +1,92 @@
+import { Command } from 'commander'
+import type { Context } from '../context.ts'
+import type { Reader } from '../lib/cluster/cluster.ts'
+import { findKubeVirts } from '../lib/facts/find-kubevirts.ts'
+import { notOne } from '../lib/facts/installation.ts'
+import { ageAt } from '../lib/output/age.ts'
+import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
+import { table } from '../lib/output/table.ts'
+import type { Entry, Loan } from '../lib/procedure/journal.ts'
+import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
+import type { Wire } from '../wire.ts'
+
+export interface HistoryDocument extends Document {
+  kind: 'History'
+  /** KubeVirt's own, where the journal is. */
+  namespace: string
+  /** When it was read: ages count to here. */
+  asOf: string
+  /** Open ones only. */
+  loans: readonly Loan[]
+  /** The line that gives them back, where there are any. */
+  giveBack?: string
+  /** The oldest first. */
+  items: readonly Entry[]
+}
+
+export function historyCommand(wire: Wire): Command {
+  return new Command('history')
+    .description('Show what kvup changed on this cluster, and what is still borrowed')
+    .action(wire<object, []>(history))
+}
+
+/** Prints the journal; reads only. */
+export async function history(cx: Context): Promise<void> {
+  const { reader, writer } = await cx.cluster()
+  const namespace = await kubevirtNamespace(reader)
+  const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock: cx.clock })
+  const loans = await journal.loans()
+  const document: HistoryDocument = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'History',
+    namespace,
+    asOf: cx.clock.now().toISOString(),
+    loans,
+    ...(loans.length > 0 && { giveBack }),
+    items: await journal.entries(),
+  }
+  cx.printer.result(document, view)
+}
+
+async function kubevirtNamespace(reader: Reader): Promise<string> {
+  const found = await findKubeVirts(reader)
+  if (!found.known) throw notOne({ is: 'unknown', why: found.why })
+  const [first, second] = found.items.map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
+  if (first === undefined) throw notOne({ is: 'none' })
+  if (second !== undefined) throw notOne({ is: 'several', found: [first, second] })
+  return first.namespace
+}
+
+const giveBack = 'kvup workloads restore'
+
+const columns: readonly Column<Entry>[] = [
+  { name: 'AT', cell: ({ at }) => at.replace(/\.\d+Z$/, 'Z') },
+  { name: 'BY', cell: ({ by }) => by },
+  { name: 'PROCEDURE', cell: ({ procedure }) => procedure },
+  { name: 'WHAT', cell: ({ what }) => what },
+  { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
+  { name: 'TEXT', cell: ({ text }) => text },
+]
+
+const view: View<HistoryDocument> = {
+  text: ({ items, loans, asOf, namespace }, paint, size) => [
+    ...(items.length > 0
+      ? table(columns, items, { ...size, paint })
+      : [`kvup has changed nothing here (no journal in namespace ${namespace}).`]),
+    ...loans.flatMap((loan) => ['', ...loanLines(loan, asOf, paint)]),
+  ],
+  names: ({ items, loans }) => [
+    ...items.map(({ at, what }) => `entry/${at}-${what}`),
+    ...loans.map(({ id }) => `loan/${id}`),
+  ],
+}
+
+function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
+  const { object, path, was, by, at, procedure, harmless } = loan
+  const value = was.present ? JSON.stringify(was.value) : 'absent'
+  return [
+    `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
+    ...(harmless === undefined ? [] : [`  harmless: ${harmless}`]),
+    `  ${paint.mark.next} ${giveBack}      gives it back`,
+  ]
+}
