@@ -3,6 +3,7 @@ import { parseAllDocuments } from 'yaml'
 import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
 import { systemClock } from '../../src/lib/system/clock.ts'
 import { clusterContract } from '../contract/cluster-contract.ts'
+import { eventually } from './installation.ts'
 import { operatorManifest, startLab } from './lab.ts'
 
 interface Named {
@@ -23,7 +24,12 @@ clusterContract('the real kube-apiserver', async () => {
   const namespace = 'contract'
   await lab.kubectl(['create', 'namespace', namespace])
   await lab.kubectl(['apply', '--server-side', '-f', '-'], await kubeVirtDefinition())
-  await lab.kubectl(['wait', '--for=condition=Established', 'crd/kubevirts.kubevirt.io', '--timeout=30s'])
+  await eventually('KubeVirts are served', 30, () =>
+    lab.kubectl(['get', '--raw', '/apis/kubevirt.io/v1/kubevirts']).then(
+      () => true,
+      () => false,
+    ),
+  )
   const cluster = await openCluster(
     { kubeconfig: lab.kubeconfig },
     {

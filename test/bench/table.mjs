@@ -1,0 +1,24 @@
+/** Rows of {what, kvup, than, peer, limit}, times in ms, as aligned columns. */
+export function table(rows) {
+  const lines = [
+    ['WHAT', 'KVUP', 'COMPARED WITH', 'ITS TIME', 'RATIO', 'LIMIT', ''],
+    ...rows.map(({ what, kvup, than, peer, limit }) => [
+      what,
+      `${kvup.toFixed(0)} ms`,
+      than,
+      `${peer.toFixed(0)} ms`,
+      (kvup / peer).toFixed(2),
+      limit.toFixed(1),
+      kvup / peer > limit ? 'over' : 'ok',
+    ]),
+  ]
+  const widths = lines[0].map((_, i) => Math.max(...lines.map((line) => line[i].length)))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, i) => cell.padEnd(widths[i]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
