@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
+import type { Reader } from '../lib/cluster/cluster.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
@@ -28,12 +29,17 @@ const codes: Record<NonNullable<StatusReport['verdict']>, ExitCode> = {
 /** Exit 0 whatever it finds, unless asked for the verdict; no KubeVirt at all or several is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const { reader } = await cx.cluster()
-  if (options.watch)
-    for await (const report of statusChanges({ reader, clock: cx.clock, signal: cx.signal }))
-      cx.printer.result(documentOf(report), statusView)
+  if (options.watch) return follow(cx, reader)
   const report = await statusReport(reader, cx.clock)
   cx.printer.result(documentOf(report), statusView)
   return options.exitCode ? codes[report.verdict ?? 'Degraded'] : exitCode.done
+}
+
+/** Until Ctrl-C. */
+async function follow({ printer, clock, signal }: Context, reader: Reader): Promise<ExitCode> {
+  for await (const report of statusChanges({ reader, clock, signal }))
+    printer.result(documentOf(report), statusView)
+  return exitCode.done
 }
 
 function documentOf(report: StatusReport): StatusDocument {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { constants, gunzipSync } from 'node:zlib'
 import type { DaemonSet, Deployment, Job } from '../../src/lib/cluster/kinds/apps.ts'
 import type { Event, Lease } from '../../src/lib/cluster/kinds/core.ts'
 import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
@@ -8,15 +6,11 @@ import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { type Known, notAsked } from '../../src/lib/facts/known.ts'
 import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
 import { isOperand, isOperator } from '../../src/lib/facts/stamps.ts'
+import { readTranscript, type Line as Recorded } from './read.ts'
 
-/** A line of a transcript: a change of an object, or a note of the person at the keyboard. */
-export interface Line {
-  /** ms since the start of the recording. */
-  t: number
+/** With the wall-clock time of the recording, RFC 3339. */
+export interface Line extends Recorded {
   at: string
-  type?: 'ADDED' | 'MODIFIED' | 'DELETED'
-  object?: KubeObject
-  note?: string
 }
 
 /** The cluster as it was right after a line. */
@@ -31,12 +25,7 @@ export interface Replay {
 }
 
 export function transcript(name: string): Line[] {
-  const file = new URL(`recorded/${name}.ndjson.gz`, import.meta.url)
-  const text = gunzipSync(readFileSync(file), { finishFlush: constants.Z_SYNC_FLUSH }).toString()
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Line)
+  return readTranscript(name) as Line[]
 }
 
 /** Rebuilds a Snapshot at every line, from the first KubeVirt CR on. */

@@ -14,7 +14,8 @@ export class Bell {
   async wait(clock: Clock, atMost: number, signal: AbortSignal): Promise<void> {
     const enough = new AbortController()
     this.#wake = () => enough.abort()
-    if (!this.#rung) await clock.sleep(atMost, AbortSignal.any([signal, enough.signal])).catch(() => undefined)
+    if (!this.#rung)
+      await clock.sleep(atMost, AbortSignal.any([signal, enough.signal])).catch(() => undefined)
     this.#rung = false
     this.#wake = () => undefined
     signal.throwIfAborted()

@@ -149,8 +149,7 @@ function unschedulable(pod: Pod): PodTrouble | undefined {
 /** Of the strategy Job: its pods are not started again. */
 function failed({ status = {}, metadata }: Pod): PodTrouble | undefined {
   if (status.phase !== 'Failed') return undefined
-  const [container] = status.containerStatuses ?? []
-  const ended = container?.state?.terminated
+  const ended = (status.containerStatuses ?? []).map((container) => container.state?.terminated).find(Boolean)
   return {
     kind: 'crash',
     reason: status.reason ?? 'Error',

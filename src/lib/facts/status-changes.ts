@@ -29,7 +29,8 @@ export async function* statusChanges({ reader, clock, signal }: Watching): Async
       const { takenAt: _, ...rest } = report
       const text = JSON.stringify(rest)
       if (text !== before) yield report
-      if (before === '') ringOnChange(reader, report, { bell, signal: AbortSignal.any([signal, done.signal]) })
+      if (before === '')
+        ringOnChange(reader, report, { bell, signal: AbortSignal.any([signal, done.signal]) })
       before = text
       await bell.wait(clock, lookEvery, signal)
       await clock.sleep(burst, signal)
@@ -39,7 +40,11 @@ export async function* statusChanges({ reader, clock, signal }: Watching): Async
   }
 }
 
-function ringOnChange(reader: Reader, report: StatusReport, { bell, signal }: { bell: Bell; signal: AbortSignal }) {
+function ringOnChange(
+  reader: Reader,
+  report: StatusReport,
+  { bell, signal }: { bell: Bell; signal: AbortSignal },
+) {
   const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
   const pods = { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' }
   const followed: readonly [Kind, Where][] = [
@@ -52,7 +57,12 @@ function ringOnChange(reader: Reader, report: StatusReport, { bell, signal }: { 
 }
 
 /** A watch that ends or is refused leaves the regular look. */
-async function ring(reader: Reader, kind: Kind, where: Where, { bell, signal }: { bell: Bell; signal: AbortSignal }) {
+async function ring(
+  reader: Reader,
+  kind: Kind,
+  where: Where,
+  { bell, signal }: { bell: Bell; signal: AbortSignal },
+) {
   try {
     for await (const change of reader.follow(kind, where, signal)) if (change.type !== 'lost') bell.ring()
   } catch {

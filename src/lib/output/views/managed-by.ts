@@ -18,8 +18,14 @@ export function managedBy({ installation: found }: Pick<StatusReport, 'installat
   return `${who}${whole ? ` ${whole}` : ''} (${source(found)})`
 }
 
-function source({ imageTag, imageRegistry, pinnedImages }: NonNullable<StatusReport['installation']>): string {
+function source({
+  imageTag,
+  imageRegistry,
+  pinnedImages,
+}: NonNullable<StatusReport['installation']>): string {
   if (pinnedImages.length > 0) return `${pinnedImages.length} images fixed by the operator's environment`
   if (imageTag) return `imageTag ${imageTag}${imageRegistry ? ` of ${imageRegistry}` : ''}`
-  return imageRegistry ? `imageRegistry ${imageRegistry}, follows its operator` : 'no imageTag: follows its operator'
+  return imageRegistry
+    ? `imageRegistry ${imageRegistry}, follows its operator`
+    : 'no imageTag: follows its operator'
 }

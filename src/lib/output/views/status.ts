@@ -11,8 +11,7 @@ export interface StatusDocument extends Document, StatusReport {
 }
 
 export const statusView: View<StatusDocument> = {
-  text: (status, paint, size) =>
-    status.installation ? installed(status, paint, size) : idle(status, paint),
+  text: (status, paint, size) => (status.installation ? installed(status, paint, size) : idle(status, paint)),
   names: ({ installation: found, idleOperator }) =>
     found ? [`kubevirt/${found.name}`] : [`deployment/${idleOperator?.name ?? 'virt-operator'}`],
 }
@@ -61,13 +60,17 @@ function headline(status: StatusDocument, paint: Paint): string {
 
 function versions({ observed, target }: StatusDocument, paint: Paint): string {
   const to = target?.version ?? 'of no version yet'
-  return observed?.version === undefined || observed.version === to ? to : `${observed.version} ${paint.mark.next} ${to}`
+  return observed?.version === undefined || observed.version === to
+    ? to
+    : `${observed.version} ${paint.mark.next} ${to}`
 }
 
 function causeLines(cause: Cause, { takenAt }: StatusDocument, paint: Paint): string[] {
   const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
-  const [first, ...rest] = [...cause.look.map((line) => entry('look', line))]
-  return [entry('why', paint.bad(`${cause.sentence}${age}`)), ...(first ? [first, ...rest] : [])]
+  return [
+    entry('why', paint.bad(`${cause.sentence}${age}`)),
+    ...cause.look.map((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
+  ]
 }
 
 function operatorText({ operator }: StatusDocument): string {
@@ -87,7 +90,11 @@ function columns({ verdict }: StatusDocument): Column<ComponentStanding>[] {
   ]
 }
 
-const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = { current: 'good', stalled: 'bad', absent: 'warn' }
+const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
+  current: 'good',
+  stalled: 'bad',
+  absent: 'warn',
+}
 
 const stateColumn: Column<ComponentStanding> = {
   name: 'STATE',
