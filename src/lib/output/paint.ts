@@ -54,6 +54,11 @@ const asciiFor: Readonly<Record<string, string>> = {
   '→': '->', '←': '<-', '·': '-', '…': '...', '✔': '+', '✖': 'x', '▸': '>', '–': '-', '—': '-', '≥': '>=', '≤': '<=', '×': 'x', '“': '"', '”': '"', '’': "'",
 } // oxfmt-ignore
 
+/** The text in the typography of this paint: as it is, or in ASCII. */
+export function inLocale(text: string, paint: Paint): string {
+  return paint.mark.next === unicodeMarks.next ? text : asciiOnly(text)
+}
+
 /** Our own typography in ASCII, for a locale that is not UTF-8; other characters are left alone. */
 export function asciiOnly(text: string): string {
   return text.replace(/[→←·…✔✖▸–—≥≤×“”’]/g, (found) => asciiFor[found] ?? found)

@@ -1,18 +1,33 @@
 import { usageError } from '../system/errors.ts'
+import type { Path } from './jsonpath/path.ts'
 import { parseRelaxedPath } from './jsonpath/template.ts'
 import { walk } from './jsonpath/walk.ts'
 import type { Document } from './printer.ts'
+import { templateError } from './template-error.ts'
 
-/** The document with its `items` sorted by a path into each; missing values first. A path that no item has is a usage error. */
-export function sortItems<T extends Document>(document: T, sortBy: string): T {
-  const { items } = document as { items?: unknown }
-  if (!Array.isArray(items)) return document
-  const path = parseRelaxedPath(sortBy)
-  const keyed = items.map((item: unknown) => ({ item, key: walk(item, path)[0] }))
-  if (items.length > 0 && keyed.every(({ key }) => key === undefined)) {
-    throw usageError('sort-by', `no item has a field ${sortBy}`, { remedy: '--sort-by=.metadata.name' })
+/** Sorts the `items` of documents by a path into each, missing values first. Throws a usage error when the path does not parse. */
+export function itemSorter(sortBy: string): <T extends Document>(document: T) => T {
+  const path = templateError('sort-by', sortBy, () => parseRelaxedPath(sortBy))
+  return (document) => {
+    const { items } = document as { items?: unknown }
+    if (!Array.isArray(items)) return document
+    const keyed = items.map((item: unknown) => ({ item, key: sortKey(item, path) }))
+    if (items.length > 0 && keyed.every(({ key }) => key === undefined)) throw noSuchField(sortBy)
+    return { ...document, items: keyed.sort((a, b) => order(a.key, b.key)).map(({ item }) => item) }
   }
-  return { ...document, items: keyed.sort((a, b) => order(a.key, b.key)).map(({ item }) => item) }
+}
+
+/** An index out of bounds is a missing value here. */
+function sortKey(item: unknown, path: Path): unknown {
+  try {
+    return walk(item, path)[0]
+  } catch {
+    return undefined
+  }
+}
+
+function noSuchField(sortBy: string): Error {
+  return usageError('sort-by', `no item has a field ${sortBy}`, { remedy: '--sort-by=.metadata.name' })
 }
 
 function order(a: unknown, b: unknown): number {

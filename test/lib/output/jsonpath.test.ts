@@ -4,7 +4,7 @@ import { parseColumns, printColumns } from '../../../src/lib/output/custom-colum
 import { printTemplate } from '../../../src/lib/output/jsonpath/print.ts'
 import { parseTemplate } from '../../../src/lib/output/jsonpath/template.ts'
 import type { Document } from '../../../src/lib/output/printer.ts'
-import { sortItems } from '../../../src/lib/output/sort-by.ts'
+import { itemSorter } from '../../../src/lib/output/sort-by.ts'
 import golden from './golden/kubectl.json' with { type: 'json' }
 
 const print = (template: string, document: unknown = golden.document) =>
@@ -104,7 +104,7 @@ describe('custom columns print what kubectl prints', () => {
 describe('--sort-by', () => {
   const document = golden.document as unknown as Document & { items: { metadata: { name: string } }[] }
   const names = (by: string) =>
-    sortItems(document, by).items.map(({ metadata }) => `thing.x.io/${metadata.name}\n`)
+    itemSorter(by)(document).items.map(({ metadata }) => `thing.x.io/${metadata.name}\n`)
   test.each(golden.sorts.filter((s) => s.out !== undefined && s.by !== '.spec.t'))(
     '$by sorts as kubectl does',
     ({ by, out }) => {

@@ -1,0 +1,87 @@
+import { type Answer, documentAnswer, type Given, textAnswer } from './answer.ts'
+import { seal } from './document.ts'
+import type { OutputFormat } from './format.ts'
+import { jsonLine, jsonText } from './json-text.ts'
+import { inLocale } from './paint.ts'
+import type { Paint, Size } from './printer.ts'
+import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from './sanitise.ts'
+import { templateError } from './template-error.ts'
+
+export interface Answering {
+  write: (text: string) => void
+  warn: (text: string) => void
+  paint: Paint
+  /** Read again for each answer: a terminal may have been resized. */
+  size: () => Size
+  isWatch: boolean
+  failureKind: string
+}
+
+type Format<K extends OutputFormat['is']> = Extract<OutputFormat, { is: K }>
+type Answers = {
+  [K in Exclude<OutputFormat['is'], 'jsonpath-file'>]: (format: Format<K>, how: Answering) => Promise<Answer>
+}
+
+/** Each brings what it needs when it is asked for: `kvup status` loads neither yaml nor jsonpath. */
+const answers: Answers = {
+  table: async (_, how) => viewAnswer(how),
+  wide: async (_, how) => viewAnswer(how),
+  name: async (_, { write }) =>
+    textAnswer(write, ({ document, view }) => joined(view.names(document).map(sanitiseLine))),
+  json: async (_, how) => documentAnswer((document) => how.write(jsonText(document)), how),
+  ndjson: async (_, how) => documentAnswer((document) => how.write(jsonLine(document)), how),
+  yaml: async (_, how) => {
+    const { yamlText } = await import('./yaml-text.ts')
+    let isFirst = true
+    return documentAnswer((document) => {
+      how.write(yamlText(document, isFirst))
+      isFirst = false
+    }, how)
+  },
+  jsonpath: async ({ template }, how) => {
+    const { parseTemplate, printTemplate } = await import('./jsonpath/index.ts')
+    const nodes = templateError('jsonpath', template, () => parseTemplate(template))
+    return printedAnswer(how, (given) => sanitise(printTemplate(sealed(given), nodes)))
+  },
+  'custom-columns': async ({ spec }, how) => {
+    const { parseColumns, printColumns } = await import('./custom-columns.ts')
+    const columns = templateError('custom-columns', spec, () => parseColumns(spec))
+    return printedAnswer(how, (given) => joined(printColumns(sealed(given), columns, how.size())))
+  },
+}
+
+/** The answer for a format. Throws a usage error for a template that does not parse. `jsonpath-file` has become `jsonpath` by then. */
+export function answerIn(
+  format: Exclude<OutputFormat, { is: 'jsonpath-file' }>,
+  how: Answering,
+): Promise<Answer> {
+  return (answers[format.is] as (format: OutputFormat, how: Answering) => Promise<Answer>)(format, how)
+}
+
+function viewAnswer(how: Answering): Answer {
+  return textAnswer(how.write, ({ document, view }) => {
+    const lines = view.text(sanitiseDeep(document), how.paint, how.size())
+    return joined(lines.map((line) => inLocale(onlyColours(line), how.paint)))
+  })
+}
+
+/** A template that does not fit the document is a warning: the work is done, its exit code is worth more. */
+function printedAnswer(how: Answering, print: (given: Given) => string): Answer {
+  return textAnswer(how.write, (given) => {
+    try {
+      return print(given)
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'JsonPathError') throw error
+      how.warn(`cannot print the template: ${error.message}`)
+      return ''
+    }
+  })
+}
+
+function sealed({ document, status }: Given): unknown {
+  return seal(document, status)
+}
+
+function joined(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}

@@ -1,0 +1,2 @@
+export { parseTemplate } from './template.ts'
+export { printTemplate } from './print.ts'

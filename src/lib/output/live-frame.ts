@@ -1,0 +1,175 @@
+import { duration } from './age.ts'
+import { cut, displayWidth, pad } from './display-width.ts'
+import { inLocale } from './paint.ts'
+import type { Paint, Tone } from './printer.ts'
+import type { RunProgress, StepLine, StepShape } from './progress.ts'
+import { sanitiseLine } from './sanitise.ts'
+import { timeLeft } from './time-left.ts'
+import { waitingWords } from './wording.ts'
+
+interface Span {
+  text: string
+  tone?: Tone
+}
+type Line = readonly Span[]
+
+/** Up to this column a title is padded, so that bars stand below each other; below `narrow` columns nothing is. */
+const titleColumn = 33
+const barCells = 12
+const narrow = 56
+const headerColumns = 72
+
+interface Frame {
+  at: Date
+  columns: number
+  paint: Paint
+}
+
+/**
+ * The live view: header, one line per step, and last what is waited for. Never wider than `columns` and never higher than
+ * `rows` - 1: done steps are folded first, then those to come.
+ */
+export function renderLive(
+  run: RunProgress,
+  at: Date,
+  size: { columns: number; rows: number },
+  paint: Paint,
+): string[] {
+  if (run.startedAt === undefined) return []
+  const frame: Frame = { at, columns: size.columns, paint }
+  const foot = footer(run, frame)
+  const room = Math.max(1, size.rows - 2 - foot.length)
+  const steps = folded(run.steps, room).map((step) => stepLine(step, frame))
+  const lines = [header(run, run.startedAt, frame), ...steps, ...foot]
+  return lines.slice(-Math.max(1, size.rows - 1)).map((line) => painted(line, frame))
+}
+
+/** The title gives way before the time does. */
+function header(run: RunProgress, startedAt: string, { at, columns, paint }: Frame): Line {
+  const end = run.finishedAt === undefined ? at : new Date(run.finishedAt)
+  const elapsed = duration(end.getTime() - Date.parse(startedAt))
+  const left = timeLeft(run, at)
+  const title = inLocale(sanitiseLine(run.procedure), paint)
+  const long = inLocale(left === undefined ? elapsed : `${elapsed} · ${left}`, paint)
+  const right = displayWidth(title) + displayWidth(long) + 2 <= columns ? long : elapsed
+  const shown = cut(title, columns - displayWidth(right) - 2, ellipsis(paint))
+  const gap = Math.min(columns, headerColumns) - displayWidth(shown) - displayWidth(right)
+  return [
+    { text: shown, tone: 'strong' },
+    { text: `${' '.repeat(Math.max(2, gap))}${right}`, tone: 'dim' },
+  ]
+}
+
+type Folded = StepLine | { fold: string; shape: StepShape }
+
+/** Done steps become one line, then the ones to come, until the rest fits; the step at work always stays. */
+function folded(steps: readonly StepLine[], room: number): Folded[] {
+  if (steps.length <= room) return [...steps]
+  const done = steps.filter(({ shape }) => shape === 'done')
+  const open = steps.filter(({ shape }) => shape !== 'done')
+  const head: Folded[] = done.length > 0 && room > 1 ? [{ fold: `${done.length} done`, shape: 'done' }] : []
+  const left = room - head.length
+  if (open.length <= left) return [...head, ...open]
+  const kept = open.slice(0, Math.max(1, left - 1))
+  const more = open.length - kept.length
+  return [...head, ...kept, ...(left > 1 ? [{ fold: `… ${more} more`, shape: 'todo' as const }] : [])]
+}
+
+const toneOf: Record<StepShape, Tone | undefined> = {
+  todo: 'dim',
+  running: 'strong',
+  stalled: 'bad',
+  done: 'good',
+  failed: 'bad',
+}
+
+function stepLine(step: Folded, frame: Frame): Line {
+  const { shape } = step
+  const mark = toned(` ${markOf(shape, frame.paint)} `, toneOf[shape])
+  if ('fold' in step) return [mark, toned(step.fold, 'dim')]
+  const beside = besideTitle(step, frame)
+  const isOpen = shape === 'todo' || shape === 'running'
+  return [
+    mark,
+    toned(titleText(step, beside, frame), isOpen ? toneOf[shape] : undefined),
+    toned(beside, isOpen || shape === 'done' ? undefined : 'bad'),
+  ]
+}
+
+function toned(text: string, tone: Tone | undefined): Span {
+  return { text, ...(tone && { tone }) }
+}
+
+function titleText({ title }: StepLine, beside: string, { columns, paint }: Frame): string {
+  const text = inLocale(sanitiseLine(title), paint)
+  if (beside === '') return text
+  if (columns >= narrow) return `${pad(text, titleColumn - 4)} `
+  return `${cut(text, Math.max(8, columns - 4 - displayWidth(beside)), ellipsis(paint))} `
+}
+
+function markOf(shape: StepShape, paint: Paint): string {
+  if (shape === 'done') return paint.mark.done
+  if (shape === 'todo') return ' '
+  return shape === 'running' ? paint.mark.running : paint.mark.failed
+}
+
+function besideTitle(step: StepLine, frame: Frame): string {
+  const parts = step.shape === 'done' ? doneWords(step) : openWords(step, frame)
+  const shown = frame.columns < narrow ? parts.slice(0, 1) : parts
+  return inLocale(shown.join('  '), frame.paint)
+}
+
+function doneWords({ note, tookMs }: StepLine): string[] {
+  return [sanitiseLine(note ?? ''), tookMs === undefined || tookMs < 1000 ? '' : duration(tookMs)].filter(
+    Boolean,
+  )
+}
+
+function openWords(
+  { shape, progress, startedAt, stalledAt }: StepLine,
+  { at, columns, paint }: Frame,
+): string[] {
+  const bar = progressText(progress, columns, paint)
+  if (shape === 'failed') return [bar, 'failed'].filter(Boolean)
+  const since = shape === 'stalled' ? stalledAt : startedAt
+  const age = since === undefined ? '' : duration(at.getTime() - Date.parse(since))
+  return [bar, shape === 'stalled' ? `stalled ${age}` : age].filter(Boolean)
+}
+
+function progressText(progress: StepLine['progress'], columns: number, paint: Paint): string {
+  if (progress === undefined || progress.total === 0) return ''
+  const { done, total } = progress
+  return columns < narrow ? `${done}/${total}` : `${paint.bar(done, total, barCells)}  ${done}/${total}`
+}
+
+/** The last lines: what is waited for, since when, until when; for a stall also why and what helps. */
+function footer(run: RunProgress, { at, columns }: Frame): Line[] {
+  if (run.waiting === undefined) return []
+  const { state } = run.waiting
+  const { what, how } = waitingWords(run.waiting, at, run.waiting.began)
+  const [text, limits] = [sanitiseLine(what), how.join(', ')]
+  const tone = state.is === 'stalled' ? ('bad' as const) : undefined
+  const first: Span = { text, ...(tone && { tone }) }
+  const fits = displayWidth(text) + displayWidth(limits) + 2 <= columns
+  const said: Line[] = fits
+    ? [[first, { text: `, ${limits}` }]]
+    : [[first], [{ text: `  ${limits}`, tone: 'dim' }]]
+  if (state.is === 'waiting') return said
+  const remedy = (state.remedy ?? []).map((line): Line => [{ text: `  → ${sanitiseLine(line)}` }])
+  return [...said, [{ text: `  ${sanitiseLine(state.why)}`, tone: 'bad' }], ...remedy]
+}
+
+function ellipsis(paint: Paint): string {
+  return inLocale('…', paint) === '…' ? '…' : '~'
+}
+
+/** Cut first and painted afterwards, so that no colour sequence is cut in two. */
+function painted(line: Line, { columns, paint }: Frame): string {
+  let room = columns
+  const parts = line.map(({ text, tone }) => {
+    const shown = cut(inLocale(text, paint), room, ellipsis(paint))
+    room -= displayWidth(shown)
+    return tone === undefined || shown.trim() === '' ? shown : paint[tone](shown)
+  })
+  return parts.join('').trimEnd()
+}

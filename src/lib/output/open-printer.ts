@@ -1,0 +1,108 @@
+import type { Clock } from '../system/clock.ts'
+import { usageError } from '../system/errors.ts'
+import { answerIn } from './answer-format.ts'
+import { type OutputFormat, parseOutput } from './format.ts'
+import { jsonLine } from './json-text.ts'
+import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
+import type { Document, DocumentStatus, Paint, Printer, Size, View } from './printer.ts'
+import { type Beat, type Story, tellStory } from './story.ts'
+import type { Environment, Stream } from './stream.ts'
+
+/** What a printer needs to know. Flags are as typed; nothing is read from the process. */
+export interface PrinterOptions {
+  stdout: Stream
+  stderr: Stream
+  output: string
+  headers: boolean
+  sortBy?: string | undefined
+  color: ColourWish
+  env: Environment
+  clock: Clock
+  verbosity?: number
+  /** `-w`: each answer is a document of its own, written at once. */
+  watch?: boolean
+  /** `kind` of the document that reports a failure before there was an answer. */
+  failureKind?: string
+  /** Reads the file of `jsonpath-file=`. */
+  readText?: (file: string) => Promise<string>
+  beat?: Beat
+}
+
+/** A printer, and what ends its output. */
+export interface OpenPrinter extends Printer {
+  /** Has to be called once, last: closes the live view, writes the kept document, reports the error. Never throws. */
+  finish(error?: unknown): void
+  /** For SIGTSTP and SIGCONT. */
+  readonly live: Story['live']
+}
+
+/** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */
+export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter> {
+  const format = await withTemplate(parseOutput(options.output), options.readText)
+  const story = tellStory({
+    stream: options.stderr,
+    clock: options.clock,
+    paint: paintOn(options.stderr, options),
+    env: options.env,
+    verbosity: options.verbosity ?? 0,
+    beat: options.beat ?? wallClock,
+    eventsElsewhere: format.is === 'ndjson',
+  })
+  const answer = await answerIn(format, {
+    write: (text) => story.aside(() => options.stdout.write(text)),
+    warn: story.warn,
+    paint: paintOn(options.stdout, options),
+    size: () => sizeOf(options, format),
+    isWatch: options.watch ?? false,
+    failureKind: options.failureKind ?? 'Error',
+  })
+  const sort =
+    options.sortBy === undefined ? asItIs : (await import('./sort-by.ts')).itemSorter(options.sortBy)
+  return {
+    result: <T extends Document>(document: T, view: View<T>, status: DocumentStatus = 'complete') =>
+      answer.give({ document: sort(document), view, status }),
+    event(event) {
+      if (format.is === 'ndjson') options.stdout.write(jsonLine(eventDocument(event)))
+      story.event(event)
+    },
+    note: story.note,
+    warn: story.warn,
+    finish(error) {
+      story.end(error)
+      answer.end(error)
+    },
+    live: story.live,
+  }
+}
+
+function asItIs<T>(document: T): T {
+  return document
+}
+
+/** An event as a document of its own: its kind becomes `event`. */
+function eventDocument({ kind, ...rest }: Parameters<Printer['event']>[0]): object {
+  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Event', event: kind, ...rest }
+}
+
+type Ready = Exclude<OutputFormat, { is: 'jsonpath-file' }>
+
+async function withTemplate(format: OutputFormat, readText: PrinterOptions['readText']): Promise<Ready> {
+  if (format.is !== 'jsonpath-file') return format
+  if (readText === undefined) throw usageError('output-format', 'no file can be read here')
+  return { is: 'jsonpath', template: await readText(format.file) }
+}
+
+function paintOn(stream: Stream, { color, env }: PrinterOptions): Paint {
+  return paintFor({ colour: isColoured(stream, color, env), unicode: isUnicode(env) })
+}
+
+function sizeOf({ stdout, headers }: PrinterOptions, format: OutputFormat): Size {
+  const columns = stdout.isTTY === true ? (stdout.columns?.() ?? 80) : Infinity
+  return { columns, wide: format.is === 'wide', headers }
+}
+
+const wallClock: Beat = (ms, beat) => {
+  const timer = setInterval(beat, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}

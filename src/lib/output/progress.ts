@@ -1,0 +1,97 @@
+import type { RunEvent, StepSummary } from '../procedure/events.ts'
+import type { Progress } from '../procedure/step.ts'
+
+type Waiting = Extract<RunEvent, { kind: 'step-waiting' }>
+
+export type StepShape = 'todo' | 'running' | 'stalled' | 'done' | 'failed'
+
+/** One step as the live view knows it. */
+export interface StepLine {
+  id: string
+  title: string
+  /** ms */
+  estimate: number
+  shape: StepShape
+  /** What it did or found: shown beside the title. */
+  note?: string
+  progress?: Progress
+  startedAt?: string
+  stalledAt?: string
+  tookMs?: number
+}
+
+/** What of a run is worth showing, reduced from its events. */
+export interface RunProgress {
+  procedure: string
+  startedAt?: string
+  steps: readonly StepLine[]
+  waiting?: Pick<Waiting, 'state' | 'until'> & { step: string; began: string }
+  finishedAt?: string
+}
+
+const nothing: RunProgress = { procedure: '', steps: [] }
+
+type Reducers = {
+  [K in RunEvent['kind']]: (run: RunProgress, event: Extract<RunEvent, { kind: K }>) => RunProgress
+}
+
+const reducers: Reducers = {
+  'run-started': (_, { procedure, at, steps }) => ({ procedure, startedAt: at, steps: merged([], steps) }),
+  'steps-known': (run, { steps }) => ({ ...run, steps: merged(run.steps, steps) }),
+  'step-started': (run, { step, at }) => quiet(withStep(run, step, { shape: 'running', startedAt: at })),
+  'step-applied': (run, { step, change }) => withStep(run, step, { shape: 'running', note: change }),
+  'step-waiting': waited,
+  'step-done': (run, { step, note, changed, tookMs }) =>
+    quiet(withStep(run, step, { shape: 'done', note: note ?? (changed ? '' : 'already so'), tookMs })),
+  'run-finished': (run, { at }) => quiet({ ...run, finishedAt: at }),
+  remark: (run) => run,
+}
+
+/** The run after one more event. */
+export function progressAfter<E extends RunEvent>(run: RunProgress, event: E): RunProgress {
+  return (reducers[event.kind] as (run: RunProgress, event: E) => RunProgress)(run, event)
+}
+
+/** Where a run stands after these events. */
+export function progressOf(events: readonly RunEvent[]): RunProgress {
+  return events.reduce<RunProgress>(progressAfter, nothing)
+}
+
+/** The run as it is left when it ends with an error: the step at work failed, nothing is waited for. */
+export function progressFailed(run: RunProgress, at: string): RunProgress {
+  const steps = run.steps.map((step) =>
+    step.shape === 'running' || step.shape === 'stalled' ? { ...step, shape: 'failed' as const } : step,
+  )
+  return quiet({ ...run, steps, finishedAt: at })
+}
+
+function waited(run: RunProgress, { step, state, until, at }: Waiting): RunProgress {
+  const goesOn = run.waiting?.step === step.id && run.waiting.state.is === state.is
+  const began = goesOn && run.waiting !== undefined ? run.waiting.began : at
+  const change: Partial<StepLine> = {
+    ...(state.progress !== undefined && { progress: state.progress }),
+    ...(state.is === 'stalled'
+      ? { shape: 'stalled', stalledAt: state.since ?? began }
+      : { shape: 'running' }),
+  }
+  return { ...withStep(run, step, change), waiting: { state, until, step: step.id, began } }
+}
+
+function quiet(run: RunProgress): RunProgress {
+  const { waiting: _, ...rest } = run
+  return rest
+}
+
+function merged(known: readonly StepLine[], steps: readonly StepSummary[]): StepLine[] {
+  return steps.map((step) => known.find(({ id }) => id === step.id) ?? lineOf(step))
+}
+
+function lineOf({ id, title, estimate }: StepSummary): StepLine {
+  return { id, title, estimate, shape: 'todo' }
+}
+
+function withStep(run: RunProgress, step: StepSummary, change: Partial<StepLine>): RunProgress {
+  const at = run.steps.findIndex(({ id }) => id === step.id)
+  const line = { ...(run.steps[at] ?? lineOf(step)), ...change }
+  return { ...run, steps: at < 0 ? [...run.steps, line] : run.steps.with(at, line) }
+}

@@ -1,0 +1,58 @@
+import type { KvupError } from '../system/errors.ts'
+import { interrupted, usageError } from '../system/errors.ts'
+import type { Prompt } from './printer.ts'
+import { sanitise } from './sanitise.ts'
+
+/** What a prompt needs of the process: where answers come from and where questions go (stderr). */
+export interface Asking {
+  stdin: NodeJS.ReadStream | (NodeJS.ReadableStream & { isTTY?: boolean })
+  stderr: NodeJS.WritableStream
+  /** `--yes`. */
+  yes: boolean
+  /** Ctrl-C and SIGTERM end the question as well. */
+  signal?: AbortSignal
+}
+
+/** A prompt that asks only a person: with `--yes` it asks nobody, without a terminal it throws a usage error that names the flag. */
+export function openPrompt(
+  asking: Asking,
+): Prompt & { confirmName(question: string, name: string): Promise<boolean> } {
+  return {
+    async confirm(question) {
+      if (asking.yes) return true
+      return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
+    },
+    async confirmName(question, name) {
+      if (asking.yes) return true
+      const message = `${question} Type ${name} to go on:`
+      const answer = await ask(asking, { type: 'input', message })
+      return typeof answer === 'string' && answer.trim() === name
+    },
+  }
+}
+
+type Question = { type: 'confirm'; message: string; default: boolean } | { type: 'input'; message: string }
+
+async function ask({ stdin, stderr, signal }: Asking, question: Question): Promise<unknown> {
+  if (stdin.isTTY !== true) throw nobodyThere(question.message)
+  const { createPromptModule } = await import('inquirer')
+  const prompt = createPromptModule({ input: stdin, output: stderr, ...(signal && { signal }) })
+  try {
+    const shown = { ...question, message: sanitise(question.message), name: 'answer' as const }
+    const { answer } = await prompt<{ answer: unknown }>([shown])
+    return answer
+  } catch (error) {
+    throw signal?.aborted === true ? signal.reason : givenUp(error)
+  }
+}
+
+function nobodyThere(question: string): KvupError {
+  return usageError('nobody-to-ask', `there is no terminal to ask: ${question}`, {
+    remedy: 'add --yes to the command to go on without being asked',
+  })
+}
+
+/** Ctrl-C at a question closes it with inquirer's own error. */
+function givenUp(error: unknown): unknown {
+  return error instanceof Error && /ExitPrompt|AbortPrompt/.test(error.name) ? interrupted('SIGINT') : error
+}

@@ -1,0 +1,72 @@
+import type { RunEvent } from '../procedure/events.ts'
+import { duration, timeOfDay } from './age.ts'
+
+export type Tone = 'good' | 'bad' | 'warn' | 'strong'
+
+/** What is said of an event: nothing, or a line and how much it matters. */
+export interface Wording {
+  text: string
+  tone?: Tone
+}
+
+type Waiting = Extract<RunEvent, { kind: 'step-waiting' }>
+type Words = { [K in RunEvent['kind']]: (event: Extract<RunEvent, { kind: K }>) => Wording | undefined }
+
+/** The mapped type makes a new kind of event a compile error here. */
+const words: Words = {
+  'run-started': ({ procedure, steps }) => ({
+    text: `${procedure}: ${count(steps.length, 'step')}`,
+    tone: 'strong',
+  }),
+  'steps-known': ({ steps }) => ({ text: `${count(steps.length, 'step')} known now` }),
+  // What it does or waits for is said by the events that follow at once.
+  'step-started': () => undefined,
+  'step-applied': ({ step, change }) => ({ text: `${step.title}: ${change}` }),
+  'step-waiting': (event) => waitingChange(event),
+  'step-done': ({ step, changed, note, tookMs }) => ({
+    text: `${step.title}: ${note ?? (changed ? 'done' : 'already so')}${changed && tookMs >= 1000 ? `, took ${duration(tookMs)}` : ''}`,
+    tone: 'good',
+  }),
+  'run-finished': ({ procedure, tookMs }) => ({
+    text: `${procedure}: finished in ${duration(tookMs)}`,
+    tone: 'good',
+  }),
+  remark: ({ text }) => ({ text: `note: ${text}`, tone: 'warn' }),
+}
+
+/** The line for one event, without time and colour; undefined where a pipe has nothing to gain from it. */
+export function wordingOf<E extends RunEvent>(event: E): Wording | undefined {
+  return (words[event.kind] as (event: E) => Wording | undefined)(event)
+}
+
+function waitingChange({ step, state }: Waiting): Wording {
+  const progress = state.progress === undefined ? '' : `${state.progress.done}/${state.progress.total}, `
+  if (state.is === 'waiting') return { text: `${step.title}: ${progress}waiting for ${state.on}` }
+  const remedy = (state.remedy ?? []).map((line) => ` → ${line}`).join('')
+  return { text: `${step.title}: ${progress}stalled on ${state.on}: ${state.why}${remedy}`, tone: 'bad' }
+}
+
+/** What is waited for, and since when and until when: `waiting for node-14` and `for 9s`, `until 08:10:02`. */
+export function waitingWords(
+  { state, until }: Pick<Waiting, 'state' | 'until'>,
+  at: Date,
+  began?: string,
+): { what: string; how: string[] } {
+  const since = state.since ?? began
+  const so = since === undefined ? [] : [`for ${duration(at.getTime() - Date.parse(since))}`]
+  return {
+    what: state.is === 'waiting' ? `waiting for ${state.on}` : `stalled on ${state.on}`,
+    how: [...so, `until ${timeOfDay(until)}`],
+  }
+}
+
+/** The same in one sentence, with the cause of a stall. */
+export function waitingSentence(event: Pick<Waiting, 'state' | 'until'>, at: Date, began?: string): string {
+  const { what, how } = waitingWords(event, at, began)
+  const why = event.state.is === 'stalled' ? [event.state.why] : []
+  return [what, ...why, ...how].join(', ')
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}

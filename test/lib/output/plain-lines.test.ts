@@ -1,0 +1,70 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { plainLines } from '../../../src/lib/output/plain-lines.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
+
+beforeAll(() => {
+  process.env['TZ'] = 'UTC'
+})
+
+function open(start = at('13:14')) {
+  const lines: string[] = []
+  const clock = new SimClock(start)
+  const plain = plainLines((line) => lines.push(line), clock, paintFor({ colour: false, unicode: true }))
+  return { lines, clock, plain }
+}
+
+describe('a run on a pipe', () => {
+  test('is a line per change', () => {
+    const { lines, plain } = open()
+    upgradeEvents.forEach((event) => plain.event(event))
+    expect(lines).toEqual([
+      '07:10:02 KubeVirt v1.8.4 → v1.9.0: 7 steps',
+      '07:10:02 hold workload updates: workloadUpdateMethods: [] (was [LiveMigrate])',
+      '07:10:02 hold workload updates: kept LiveMigrate',
+      '07:10:41 virt-operator: 2/2, took 38s',
+      '07:11:14 install strategy, CRDs, RBAC: already so',
+      '07:13:05 virt-handler: 12/20, waiting for virt-handler on node-13 (ContainerCreating, 3s)',
+      '07:13:14 virt-handler: 13/20, waiting for virt-handler on node-14 (ContainerCreating, 9s)',
+    ])
+  })
+
+  test('a duration that grows is no change', () => {
+    const { lines, plain } = open()
+    plain.event(waitingForHandler(at('13:14'), 13, 'node-14 (ContainerCreating, 9s)'))
+    plain.event(waitingForHandler(at('13:15'), 13, 'node-14 (ContainerCreating, 10s)'))
+    plain.event(waitingForHandler(at('14:17'), 13, 'node-14 (ContainerCreating, 1m12s)'))
+    expect(lines).toHaveLength(1)
+  })
+
+  test('a heartbeat every 30 s names what is waited for, since when and until when', async () => {
+    const { lines, plain, clock } = open()
+    plain.event(waitingForHandler(at('13:14'), 13, 'node-14'))
+    for (let second = 0; second < 65; second++) {
+      await clock.sleep(1000)
+      plain.tick()
+    }
+    expect(lines.slice(1)).toEqual([
+      '07:13:44 virt-handler: still waiting for virt-handler on node-14, for 30s, until 08:10:02',
+      '07:14:14 virt-handler: still waiting for virt-handler on node-14, for 1m, until 08:10:02',
+    ])
+  })
+
+  test('nothing is waited for, nothing beats', async () => {
+    const { lines, plain, clock } = open()
+    plain.event({ kind: 'step-started', at: at('13:14'), step: steps.api, index: 0, total: 1 })
+    await clock.sleep(120_000)
+    plain.tick()
+    expect(lines).toEqual([])
+  })
+
+  test('a stall names its cause and what helps', () => {
+    const { lines, plain } = open()
+    stalledEvents.forEach((event) => plain.event(event))
+    expect(lines.at(-1)).toBe(
+      '07:11:30 install strategy, CRDs, RBAC: stalled on pod kubevirt-5f3c-job: cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found → kvup upgrade --to v1.9.1 → kvup upgrade --to v1.8.4',
+    )
+  })
+})

@@ -1,0 +1,64 @@
+import { PassThrough } from 'node:stream'
+
+import { describe, expect, test } from 'vitest'
+
+import { openPrompt } from '../../../src/lib/output/prompt.ts'
+
+function person(answer: string) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
+  const stderr = new PassThrough()
+  let asked = ''
+  stderr.on('data', (chunk: Buffer) => {
+    const isFirst = asked === ''
+    asked += chunk.toString()
+    if (isFirst) setImmediate(() => stdin.write(answer))
+  })
+  return { stdin, stderr, text: () => asked }
+}
+
+describe('a question', () => {
+  test('without a terminal is a usage error that names the flag', async () => {
+    const prompt = openPrompt({ stdin: new PassThrough(), stderr: new PassThrough(), yes: false })
+    await expect(prompt.confirm('Go on?')).rejects.toMatchObject({
+      exitCode: 2,
+      remedy: [expect.stringContaining('--yes')],
+    })
+  })
+  test('is answered by --yes without asking', async () => {
+    const stderr = new PassThrough()
+    const prompt = openPrompt({ stdin: new PassThrough(), stderr, yes: true })
+    expect(await prompt.confirm('Go on?')).toBe(true)
+    expect(stderr.readableLength).toBe(0)
+  })
+  test.each([
+    ['y\n', true],
+    ['n\n', false],
+    ['\n', false],
+  ])('answered %j', async (answer, expected) => {
+    const { stdin, stderr, text } = person(answer)
+    const prompt = openPrompt({ stdin, stderr, yes: false })
+    expect(await prompt.confirm('Go on\u001b]0;x\u0007?')).toBe(expected)
+    expect(text()).toContain('y/N')
+    expect(text()).not.toContain('\u001b]0;x')
+  })
+  test.each([
+    ['prod\n', true],
+    ['Prod\n', false],
+  ])('that wants a name, answered %j', async (answer, expected) => {
+    const { stdin, stderr } = person(answer)
+    expect(await openPrompt({ stdin, stderr, yes: false }).confirmName('Sure?', 'prod')).toBe(expected)
+  })
+  test('Ctrl-C is exit 130', async () => {
+    const { stdin, stderr } = person('\u0003')
+    await expect(openPrompt({ stdin, stderr, yes: false }).confirm('Go on?')).rejects.toMatchObject({
+      exitCode: 130,
+    })
+  })
+  test('SIGTERM while it is asked is the reason of the signal', async () => {
+    const { stdin, stderr } = person('')
+    const controller = new AbortController()
+    const answer = openPrompt({ stdin, stderr, yes: false, signal: controller.signal }).confirm('Go on?')
+    setTimeout(() => controller.abort(new Error('terminated')), 50)
+    await expect(answer).rejects.toThrow('terminated')
+  })
+})

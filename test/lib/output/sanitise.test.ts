@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+
+import { jsonLine, jsonText } from '../../../src/lib/output/json-text.ts'
+import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../../../src/lib/output/sanitise.ts'
+import { yamlText } from '../../../src/lib/output/yaml-text.ts'
+import { parse } from 'yaml'
+
+const attacks: [string, string, string][] = [
+  ['a window title', 'a\u001b]0;owned\u0007b', 'ab'],
+  ['a window title with ST', 'a\u001b]0;owned\u001b\\b', 'ab'],
+  ['a link', '\u001b]8;;http://evil\u0007text\u001b]8;;\u0007', 'text'],
+  ['colours', '\u001b[31;1mred\u001b[0m', 'red'],
+  ['clear screen', 'x\u001b[2J\u001b[Hy', 'xy'],
+  ['8-bit CSI', 'x\u009b2Jy', 'xy'],
+  ['8-bit OSC', 'x\u009d0;t\u009cy', 'xy'],
+  ['device control', '\u001bPq#0\u001b\\z', 'z'],
+  ['reset', '\u001bcx', 'x'],
+  ['charset', '\u001b(0x', 'x'],
+  ['an unfinished title', 'x\u001b]0;rest', 'x0;rest'],
+  ['a lone escape at the end', 'x\u001b', 'x'],
+  ['backspace, bell, carriage return', 'ab\b\u0007c\rd', 'abcd'],
+  ['DEL and C1', 'a\u007f\u0085b', 'ab'],
+  ['bidi override', 'exe\u202egnp.\u2066x\u2069', 'exegnp.x'],
+  ['zero width and tags', 'a\u200bb\ufeff\u{e0041}', 'ab'],
+]
+
+describe('text of a cluster reaches a terminal without', () => {
+  test.each(attacks)('%s', (_, evil, clean) => {
+    expect(sanitise(evil)).toBe(clean)
+  })
+  test('losing newlines, tabs, accents, emoji, CJK', () => {
+    const text = 'line\n\ttab é 漢字 👩‍🚀 ✔'
+    expect(sanitise(text)).toBe(text)
+  })
+  test('breaking a line, where a line is asked for', () => {
+    expect(sanitiseLine('one\r\n  two\tthree\n')).toBe('one two three')
+  })
+  test('leaving anything deep inside a document', () => {
+    expect(sanitiseDeep({ 'k\u001b[2J': ['a\u0007', { b: 'c\u001b]0;x\u0007', n: 1, z: null }] })).toEqual({
+      k: ['a', { b: 'c', n: 1, z: null }],
+    })
+  })
+  test('losing our own colours in a painted line', () => {
+    expect(onlyColours('\u001b[32mok\u001b[39m \u001b[2J\u001b]0;x\u0007')).toBe('\u001b[32mok\u001b[39m ')
+  })
+})
+
+describe('documents keep the content and escape it', () => {
+  const evil = Object.fromEntries(attacks.map(([name, text]) => [name, text]))
+  // oxlint-disable-next-line no-control-regex
+  const raw = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0041}]/u
+  test.each([
+    ['JSON', jsonText(evil), (json: string): unknown => JSON.parse(json)],
+    ['ndjson', jsonLine(evil), (json: string): unknown => JSON.parse(json)],
+    ['YAML', yamlText(evil, true), (yaml: string): unknown => parse(yaml)],
+  ] as const)('%s', (_, text, read) => {
+    expect(text).not.toMatch(raw)
+    expect(read(text)).toEqual(evil)
+  })
+  test('a YAML key with an escape in it', () => {
+    const text = yamlText({ 'k\u001b[2J': 1 }, true)
+    expect(text).not.toMatch(raw)
+    expect(parse(text)).toEqual({ 'k\u001b[2J': 1 })
+  })
+  test('documents after the first are parted', () => {
+    expect(yamlText({ a: 1 }, true) + yamlText({ a: 2 }, false)).toBe('a: 1\n---\na: 2\n')
+  })
+})

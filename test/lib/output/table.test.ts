@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+
+import { ageAt, duration, humanAge } from '../../../src/lib/output/age.ts'
+import { cut, displayWidth } from '../../../src/lib/output/display-width.ts'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import type { Column } from '../../../src/lib/output/printer.ts'
+import { table } from '../../../src/lib/output/table.ts'
+
+interface Row {
+  name: string
+  node?: string
+  why: string
+}
+const columns: Column<Row>[] = [
+  { name: 'NAME', cell: ({ name }) => name },
+  { name: 'NODE', cell: ({ node }) => node },
+  { name: 'UID', cell: () => 'u-1', wide: true },
+  { name: 'WHY', cell: ({ why }) => why, tone: () => 'bad' },
+]
+const rows: Row[] = [
+  { name: 'db-0', node: 'node-4', why: 'disk data is hostpath: not migratable' },
+  { name: 'web-1', why: 'first line\n  second\tline' },
+]
+
+describe('a table', () => {
+  test('has no borders, says <none>, and keeps a row on a line', () => {
+    expect(table(columns, rows, {})).toEqual([
+      'NAME    NODE     WHY',
+      'db-0    node-4   disk data is hostpath: not migratable',
+      'web-1   <none>   first line second line',
+    ])
+  })
+  test('shows wide columns when asked, and no headings when asked', () => {
+    expect(table(columns, rows.slice(0, 1), { wide: true, headers: false })).toEqual([
+      'db-0   node-4   u-1   disk data is hostpath: not migratable',
+    ])
+  })
+  test.each([60, 40, 30, 20, 8, 1])('fits into %i columns', (width) => {
+    const lines = table(columns, rows, { columns: width })
+    expect(lines.every((line) => displayWidth(line) <= width)).toBe(true)
+  })
+  test('cuts the widest column first', () => {
+    expect(table(columns, rows, { columns: 40 })[1]).toBe('db-0    node-4   disk data is hostpath:…')
+  })
+  test('never cuts on a pipe', () => {
+    expect(table(columns, rows, { columns: Infinity })[1]).toMatch(/not migratable$/)
+  })
+  test('pads by what is seen: wide and combining characters, colours', () => {
+    const paint = paintFor({ colour: true, unicode: true })
+    const lines = table(
+      [columns[0]!, { name: 'X', cell: () => 'x' }],
+      [
+        { name: '漢字', why: '' },
+        { name: 'e\u0301a', why: '' },
+        { name: 'abcd', why: '' },
+      ],
+      { paint },
+    )
+    expect(
+      lines.map((line) =>
+        displayWidth(line.slice(0, line.indexOf('x') < 0 ? line.indexOf('X') : line.indexOf('x'))),
+      ),
+    ).toEqual([7, 7, 7, 7])
+    expect(table(columns, rows, { paint })[1]).toContain('\u001b[31mdisk')
+  })
+})
+
+test.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'ab…'],
+  ['漢字漢字', 5, '漢字…'],
+  ['漢字漢字', 4, '漢…'],
+  ['abc', 0, ''],
+  ['abc', 1, '…'],
+])('%s cut to %i', (text, width, shown) => {
+  expect(cut(text, width)).toBe(shown)
+})
+
+const s = 1000
+const m = 60 * s
+const h = 60 * m
+const d = 24 * h
+// The table of kubectl's AGE column.
+test.each([
+  [-3 * s, '<invalid>'],
+  [-500, '0s'],
+  [0, '0s'],
+  [119 * s, '119s'],
+  [120 * s, '2m'],
+  [3 * m + 5 * s, '3m5s'],
+  [10 * m + 5 * s, '10m'],
+  [179 * m, '179m'],
+  [3 * h, '3h'],
+  [3 * h + 5 * m, '3h5m'],
+  [8 * h + 5 * m, '8h'],
+  [47 * h, '47h'],
+  [48 * h, '2d'],
+  [7 * d + 23 * h, '7d23h'],
+  [8 * d + 1 * h, '8d'],
+  [729 * d, '729d'],
+  [730 * d, '2y'],
+  [800 * d, '2y70d'],
+  [8 * 365 * d + 5 * d, '8y'],
+])('%i ms is an age of %s', (ms, text) => {
+  expect(humanAge(ms)).toBe(text)
+})
+
+test.each([
+  [900, '0s'],
+  [9 * s, '9s'],
+  [3 * m + 12 * s, '3m12s'],
+  [65 * m, '1h5m'],
+  [50 * h, '2d2h'],
+])('%i ms took %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
+})
+
+test('an age needs a time', () => {
+  expect(ageAt('2026-11-09T07:00:00Z', '2026-11-21T07:00:00Z')).toBe('12d')
+  expect(ageAt(undefined, '2026-11-21T07:00:00Z')).toBe('<unknown>')
+  expect(ageAt('yesterday', '2026-11-21T07:00:00Z')).toBe('<unknown>')
+})
