@@ -2,6 +2,7 @@ import type { ObjectChange } from './changes.ts'
 import { nameOf } from './name-of.ts'
 
 const shown = 3
+const longest = 60
 
 /** Finding `manifest-conflicts` (the shape of checks): somebody else looks after fields that the manifest sets. */
 export function conflictFindings(changes: readonly ObjectChange[]) {
@@ -19,8 +20,14 @@ export function conflictFindings(changes: readonly ObjectChange[]) {
 }
 
 function words({ wanted, conflicts }: ObjectChange): string[] {
-  return conflicts.map(({ manager, fields }) => {
+  return conflicts.map(({ manager, fields: paths }) => {
+    const fields = [...new Set(paths.map(shortened))]
     const more = fields.length > shown ? ` and ${fields.length - shown} more` : ''
     return `${manager} has ${fields.slice(0, shown).join(', ')}${more} of ${nameOf(wanted)}`
   })
+}
+
+/** Deep in the schema of a CRD a path is longer than it says anything. */
+function shortened(path: string): string {
+  return path.length <= longest ? path : `${path.slice(0, longest)}…`
 }

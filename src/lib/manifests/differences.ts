@@ -16,7 +16,7 @@ const sameValue = (wanted: unknown, live: unknown, at: FieldPath) =>
   wanted === null || wanted === live || (at.includes('resources') && sameQuantity(wanted, live))
 
 /** The server leaves out what is empty: absent and zero are the same answer. */
-function isZero(value: unknown): boolean {
+export function isZero(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (isFields(value)) return Object.values(value).every(isZero)
   return value === undefined || value === null || value === '' || value === false || value === 0

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../cluster/object.ts'
+import { isZero } from './differences.ts'
 import { type FieldPath, type Fields, isFields, mergeKey } from './field-path.ts'
 import { elementKey } from './owned-fields.ts'
 
@@ -27,7 +28,7 @@ function parsed(annotation: string): unknown {
 
 /** What `before` has and `wanted` has not. */
 function dropped(before: unknown, wanted: unknown, at: FieldPath): FieldPath[] {
-  if (wanted === undefined) return before === null ? [] : [at]
+  if (wanted === undefined) return isZero(before) ? [] : [at]
   if (Array.isArray(before)) {
     const key = mergeKey(at, before)
     if (key === undefined) return []

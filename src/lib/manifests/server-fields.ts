@@ -17,8 +17,14 @@ const bookkeeping =
 
 /** The object as a person would write it: no status, no uid, nothing that only the server or a controller keeps. */
 export function withoutServerFields(object: KubeObject): KubeObject {
-  const { status: _, ...rest } = object as KubeObject & { status?: unknown }
-  const metadata = without(object.metadata, (key) => serverMetadata.has(key)) as unknown as Metadata
+  const {
+    apiVersion,
+    kind,
+    metadata: known,
+    status: _,
+    ...rest
+  } = object as KubeObject & { status?: unknown }
+  const metadata = without(known, (key) => serverMetadata.has(key)) as unknown as Metadata
   if (metadata.annotations !== undefined) {
     const annotations = without(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
       string,
@@ -27,7 +33,7 @@ export function withoutServerFields(object: KubeObject): KubeObject {
     if (Object.keys(annotations).length > 0) metadata.annotations = annotations
     else delete metadata.annotations
   }
-  return { ...rest, metadata }
+  return { apiVersion, kind, metadata, ...rest }
 }
 
 function without(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
