@@ -2,7 +2,7 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { jsonPatch } from './json-patch.ts'
 import { isJson } from './json.ts'
 import { mergePatch } from './merge-patch.ts'
-import { badRequest, unsupportedPatch } from './refusal.ts'
+import { badRequest, unsupportedBody } from './refusal.ts'
 import type { SimKind } from './sim-kind.ts'
 import { strategicPatch } from './strategic-patch.ts'
 
@@ -30,6 +30,6 @@ export function patched(
   if (!isJson(patch.body))
     throw badRequest('json: cannot unmarshal array into Go value of type map[string]interface {}')
   if (patch.type === 'merge') return mergePatch(object, patch.body) as KubeObject
-  if (!kind.builtIn) throw unsupportedPatch(Object.keys(patchTypes).filter((t) => !t.includes('strategic')))
+  if (!kind.builtIn) throw unsupportedBody(Object.keys(patchTypes).filter((t) => !t.includes('strategic')))
   return strategicPatch(object, patch.body) as KubeObject
 }

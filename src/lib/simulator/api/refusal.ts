@@ -107,7 +107,7 @@ export const unprocessable = (): Refusal =>
 
 export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message)
 
-export const unsupportedPatch = (accepted: readonly string[]): Refusal =>
+export const unsupportedBody = (accepted: readonly string[]): Refusal =>
   new Refusal(
     415,
     'UnsupportedMediaType',

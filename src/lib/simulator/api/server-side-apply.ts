@@ -35,10 +35,13 @@ export function applied(
   const wantedFields = new Set(fieldsOf(wanted, kind).keys())
   const merged = merge(live ?? {}, wanted, { kind, path: [] }) as Json
   for (const path of droppedFields(mine, wantedFields, others)) prune(merged, path.split(separator))
-  const { changed, removed } = fieldChanges(fieldsOf(live, kind), fieldsOf(merged, kind))
+  const after = fieldsOf(merged, kind)
+  const { changed, removed } = fieldChanges(fieldsOf(live, kind), after)
+  // A map that is left empty is nobody's loss.
+  const contested = (path: string) => changed.has(path) && !isEmptyMap(after.get(path))
   const conflicts = others.map((o) => ({
     owner: o,
-    fields: [...o.fields].filter((path) => changed.has(path)),
+    fields: [...o.fields].filter((path) => contested(path)),
   }))
   if (!force) refuse(conflicts.filter((c) => c.fields.length > 0))
   const settled = others.map((o) => without(o, (path) => changed.has(path) || removed.has(path)))
@@ -47,6 +50,10 @@ export function applied(
   const own = unchanged ? mine : { ...writer, apiVersion: kind.apiVersion, fields: wantedFields }
   object.metadata.managedFields = toEntries([...settled, own])
   return object
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return isJson(value) && Object.keys(value).length === 0
 }
 
 function sameFields(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

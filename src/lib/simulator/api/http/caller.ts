@@ -12,7 +12,7 @@ export function callerOf(store: Store, headers: IncomingHttpHeaders): Caller {
   const userAgent = headers['user-agent'] ?? ''
   const real = { ...byToken(headers.authorization), userAgent }
   const wanted = one(headers['impersonate-user'])
-  if (wanted === undefined) return real
+  if (wanted === undefined || wanted === real.user) return real
   const access = { verb: 'impersonate', group: '', resource: 'users', name: wanted }
   if (!decide(store, real, access).allowed)
     throw forbiddenTo(
@@ -20,15 +20,21 @@ export function callerOf(store: Store, headers: IncomingHttpHeaders): Caller {
       wanted,
       `User "${real.user}" cannot impersonate resource "users" in API group "" at the cluster scope`,
     )
-  const groups = many(headers['impersonate-group'])
-  return { user: wanted, groups: [...groups, 'system:authenticated'], userAgent }
+  return { ...userCalled(wanted, many(headers['impersonate-group'])), userAgent }
 }
 
 function byToken(authorization: string | undefined): Caller {
   const token = /^Bearer (?<token>.+)$/.exec(authorization ?? '')?.groups?.['token']
   if (token === undefined || token === 'sim-admin') return admin
   if (token === 'expired') throw unauthorized()
-  return { user: token.replace(/^sim-/, ''), groups: ['system:authenticated'], userAgent: '' }
+  return userCalled(token.replace(/^sim-/, ''))
+}
+
+function userCalled(user: string, groups: readonly string[] = []): Caller {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
+  const accounts =
+    namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  return { user, groups: [...groups, ...accounts, 'system:authenticated'], userAgent: '' }
 }
 
 function one(header: string | string[] | undefined): string | undefined {

@@ -75,7 +75,7 @@ function entries(kind: SimKind): Json[] {
       name: `${plural}/${sub.subresource}`,
       singularName: '',
       namespaced,
-      kind: sub.responseKind.kind,
+      ...(sub.responseKind.group === '' ? { kind: sub.responseKind.kind } : sub.responseKind),
       verbs: sub.verbs,
     })),
   ]

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { isJson, type Json } from '../json.ts'
 import type { PatchTypeName } from '../patch.ts'
-import { badRequest } from '../refusal.ts'
+import { badRequest, unsupportedBody } from '../refusal.ts'
 import type { Caller } from '../request.ts'
 import type { SimKind } from '../sim-kind.ts'
+import { fromProtobuf } from './protobuf.ts'
 import type { ResourceRoute } from './route.ts'
 
 /** One request on a resource, read and recognised. */
@@ -18,12 +19,19 @@ export interface Exchange {
   readonly caller: Caller
 }
 
-/** Throws 400 for a body that is not JSON. */
+/** Throws 400 for a body that is not JSON, 415 for protobuf of a kind that is not known here. */
 export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const source = Buffer.concat(chunks).toString()
-  if (source.trim() === '') return undefined
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length === 0) return undefined
+  if (request.headers['content-type']?.includes('protobuf') !== true) return json(bytes.toString())
+  const object = fromProtobuf(bytes)
+  if (!object) throw unsupportedBody(['application/json'])
+  return object
+}
+
+function json(source: string): unknown {
   try {
     return JSON.parse(source) as unknown
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../cluster/object.ts'
 import { at, type Json, text, words } from '../json.ts'
-import { badRequest, methodNotAllowed, notFound, unsupportedPatch } from '../refusal.ts'
+import { badRequest, methodNotAllowed, notFound, unsupportedBody } from '../refusal.ts'
 import { patchTypes, type Patch } from '../patch.ts'
 import type { Store } from '../store.ts'
 import type { Removal, Write } from '../store-request.ts'
@@ -88,7 +88,7 @@ function read(store: Store, exchange: Exchange): Answer {
 
 function patch(store: Store, exchange: Exchange): Answer {
   const { patchType, query, body } = exchange
-  if (patchType === undefined) throw unsupportedPatch(Object.keys(patchTypes))
+  if (patchType === undefined) throw unsupportedBody(Object.keys(patchTypes))
   const change: Patch =
     patchType === 'apply'
       ? { type: 'apply', body: applied(exchange), force: flag(query, 'force') }
