@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { history, type HistoryDocument } from '../../src/commands/history.ts'
+import type { Context } from '../../src/context.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Document, Paint, View } from '../../src/lib/output/printer.ts'
+import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
+import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import { Store } from '../../src/lib/simulator/api/store.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+
+const plain = (text: string) => text
+const paint: Paint = {
+  good: plain,
+  bad: plain,
+  warn: plain,
+  dim: plain,
+  strong: plain,
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  bar: () => '',
+}
+
+async function open(...namespaces: string[]) {
+  const clock = new SimClock()
+  const store = new Store(clock)
+  const cluster = storeCluster(store)
+  for (const namespace of namespaces) {
+    await cluster.writer.create(Namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace },
+    })
+    const { apiVersion, kind } = KubeVirts
+    await cluster.writer.create(KubeVirts, { apiVersion, kind, metadata: { name: 'kubevirt', namespace } })
+  }
+  return {
+    clock,
+    cluster,
+    store,
+    journal: configMapJournal(cluster, { namespace: 'kubevirt', who: 'jane@here', clock }),
+  }
+}
+
+async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock }) {
+  const printed: { document: HistoryDocument; lines: readonly string[]; names: readonly string[] }[] = []
+  const printer = {
+    result<T extends Document>(document: T, view: View<T>) {
+      const lines = view.text(document, paint, { columns: Infinity, wide: false })
+      printed.push({ document: document as unknown as HistoryDocument, lines, names: view.names(document) })
+    },
+  }
+  const world = { who: 'jane@here' }
+  await history({ cluster: async () => cluster, clock, printer, world } as unknown as Context)
+  expect(printed).toHaveLength(1)
+  return printed[0]!
+}
+
+test('prints the journal and what is still borrowed: age, value and the line that gives it back', async () => {
+  const opened = await open('kubevirt')
+  await opened.journal.borrow({
+    id: 'workload-updates',
+    procedure: 'upgrade to v1.8.4',
+    object: {
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'KubeVirt',
+      namespace: 'kubevirt',
+      name: 'kubevirt',
+      uid: 'u',
+    },
+    path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+    was: { present: true, value: ['LiveMigrate'] },
+    by: 'jane@here',
+    at: opened.clock.now().toISOString(),
+    harmless: 'for days; hotplug waits',
+  })
+  await opened.clock.sleep(3 * 3_600_000)
+  const writes = opened.store.audit.length
+  const { document, lines, names } = await answer(opened)
+  expect(document).toMatchObject({
+    kind: 'History',
+    namespace: 'kubevirt',
+    giveBack: 'kvup workloads restore',
+  })
+  expect(document.items).toMatchObject([{ what: 'borrowed', step: 'workload-updates' }])
+  expect(lines[0]).toMatch(/^AT +BY +PROCEDURE +WHAT +STEP +TEXT$/)
+  expect(lines.slice(2)).toEqual([
+    '',
+    '! borrowed 3h ago by jane@here for upgrade to v1.8.4: /spec/workloadUpdateStrategy/workloadUpdateMethods of KubeVirt kubevirt, which was ["LiveMigrate"]',
+    '  harmless: for days; hotplug waits',
+    '  -> kvup workloads restore      gives it back',
+  ])
+  expect(names).toEqual([expect.stringMatching(/^entry\//), 'loan/workload-updates'])
+  expect(opened.store.audit.slice(writes).map(({ verb }) => verb)).not.toContain('patch')
+})
+
+test('an empty journal is said, not shown as an empty table', async () => {
+  const { document, lines } = await answer(await open('kubevirt'))
+  expect(document.items).toEqual([])
+  expect(lines).toEqual(['kvup has changed nothing here (no journal in namespace kubevirt).'])
+})
+
+test('no KubeVirt, or two of them, is exit 3', async () => {
+  await expect(answer(await open())).rejects.toMatchObject({ exitCode: 3 })
+  await expect(answer(await open('kubevirt', 'other'))).rejects.toMatchObject({ exitCode: 3 })
+})

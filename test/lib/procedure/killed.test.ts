@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import { ConfigMaps, Leases } from '../../../src/lib/cluster/kinds/core.ts'
+import type { Procedure, Step } from '../../../src/lib/procedure/step.ts'
+import { awaitOn, Engine, flip, minute, second, setting } from './engine.ts'
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', name: 'setting', namespace: 'kubevirt', uid: 'u' }
+
+/** Borrows `methods`, moves `tag`, waits for the operator to set `rolled`, and gives back. */
+function borrowing(): Procedure {
+  const hold: Step = {
+    ...flip('hold'),
+    async check({ journal, reader }) {
+      const found = await reader.find(ConfigMaps, setting)
+      if (found.is !== 'object') return { is: 'blocked', by: 'no setting' }
+      const isOver = found.object.data?.['rolled'] === 'on' && (await journal.loans()).length === 0
+      if (isOver || found.object.data?.['methods'] === 'none') return { is: 'done' }
+      return { is: 'todo', change: 'empty methods' }
+    },
+    async apply({ reader, writer, journal }) {
+      const found = await reader.find(ConfigMaps, setting)
+      const value = found.is === 'object' ? found.object.data?.['methods'] : undefined
+      await journal.borrow({
+        id: 'methods',
+        procedure: 'upgrade',
+        object,
+        path: '/data/methods',
+        was: { present: true, value },
+        by: 'jane',
+        at: 'then',
+      })
+      await writer.mergePatch(ConfigMaps, setting, { data: { methods: 'none' } })
+    },
+  }
+  const giveBack: Step = {
+    ...flip('give-back'),
+    check: async ({ journal }) =>
+      (await journal.loans()).length === 0 ? { is: 'done' } : { is: 'todo', change: 'set methods back' },
+    async apply({ writer, journal }) {
+      const [loan] = await journal.loans()
+      const methods = loan?.was.present ? String(loan.was.value) : ''
+      await writer.mergePatch(ConfigMaps, setting, { data: { methods } })
+      await journal.release('methods')
+    },
+  }
+  return {
+    name: 'upgrade',
+    loans: ['methods'],
+    async reached({ reader }) {
+      const found = await reader.find(ConfigMaps, setting)
+      return found.is === 'object' && found.object.data?.['rolled'] === 'on'
+    },
+    steps: async () => [hold, flip('tag'), awaitOn('rolled'), giveBack],
+  }
+}
+
+/** Rolls 5 s after the tag was set. */
+async function operate(engine: Engine): Promise<void> {
+  while (engine.elapsed < 10 * minute && engine.value('rolled') !== 'on') {
+    await engine.clock.sleep(second)
+    if (engine.value('tag') === 'on') {
+      await engine.clock.sleep(5 * second)
+      engine.set({ rolled: 'on' })
+    }
+  }
+}
+
+/** The process dies when the server has answered its n-th call: nothing of it is heard again. */
+function killAt(engine: Engine, last: number): void {
+  const from = engine.fake.calls.length
+  engine.fake.before = (_, number) => {
+    if (number - from > last) throw new Error('killed')
+  }
+  engine.fake.after = (_, number) => {
+    if (number - from === last) throw new Error('killed')
+  }
+}
+
+function revive(engine: Engine): void {
+  engine.fake.before = () => undefined
+  engine.fake.after = () => undefined
+}
+
+const first = { methods: 'LiveMigrate' }
+const last = { methods: 'LiveMigrate', tag: 'on', rolled: 'on' }
+
+async function callsOfAWholeRun(): Promise<number> {
+  const engine = new Engine(first)
+  void operate(engine)
+  expect(await engine.run(borrowing())).toMatchObject({
+    is: 'finished',
+    changed: ['hold', 'tag', 'give-back'],
+  })
+  return engine.fake.calls.length
+}
+
+test('killed after any of its calls and started again: same end, loan given back, history whole', async () => {
+  const calls = await callsOfAWholeRun()
+  expect(calls).toBeGreaterThan(40)
+  for (let n = 1; n < calls; n++) {
+    const engine = new Engine(first)
+    void operate(engine)
+    killAt(engine, n)
+    await engine.run(borrowing()).catch(() => undefined)
+    revive(engine)
+    const before = engine.elapsed
+    await engine.run(borrowing(), {}, { pid: 2, alive: [2] })
+    expect(engine.elapsed - before, `killed after ${n}`).toBeLessThan(20 * second)
+    expect(engine.fake.peek(ConfigMaps, setting)?.data, `killed after ${n}`).toEqual(last)
+    expect(await engine.journal().loans()).toEqual([])
+    const history = await engine.history()
+    expect(history, `killed after ${n}`).toContain('gave-back methods')
+    // The last one may lack its end: the goal is reached then, and nothing to do means no write.
+    for (const step of ['hold', 'tag']) {
+      const known = history.filter((line) => line === `intends ${step}` || line === `applied ${step}`)
+      expect(known.at(-1) ?? `applied ${step}`, `killed after ${n}`).toBe(`applied ${step}`)
+    }
+    const writes = engine.fake.writes().length
+    expect(await engine.run(borrowing())).toEqual({ is: 'nothing-to-do' })
+    expect(engine.fake.writes()).toHaveLength(writes)
+  }
+})
+
+test('two runs at once: one works, the other is told who, and nothing is done twice', async () => {
+  const engine = new Engine(first)
+  void operate(engine)
+  const ends = await Promise.allSettled([
+    engine.run(borrowing(), {}, { host: 'here' }),
+    engine.run(borrowing(), {}, { host: 'there' }),
+  ])
+  expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { exitCode: 6 } })
+  const history = await engine.history()
+  expect(history.filter((line) => line === 'applied tag')).toHaveLength(1)
+  expect(engine.fake.peek(ConfigMaps, setting)?.data).toEqual(last)
+})
+
+test('a run whose lock is taken in the middle ends with exit 6 and writes nothing more, journal included', async () => {
+  const engine = new Engine(first)
+  const run = engine.run(borrowing(), {}, { host: 'there' })
+  const ended = run.catch((error: unknown) => error)
+  await engine.clock.sleep(20 * second)
+  const [holder] = (
+    engine.fake.peek(Leases, { name: 'kvup', namespace: 'kubevirt' })?.spec?.holderIdentity ?? ''
+  ).split(' ')
+  const before = (await engine.journal().entries()).length
+  await engine.lock({ takeOver: holder ?? '' }).hold(() => engine.clock.sleep(minute))
+  expect(await ended).toMatchObject({ exitCode: 6, reason: 'lock-lost' })
+  expect(await engine.journal().entries()).toHaveLength(before)
+})

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { rehearse } from '../../../src/lib/procedure/rehearse.ts'
+import type { Procedure } from '../../../src/lib/procedure/step.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
+import { awaitOn, Engine, flip, procedureOf, setting } from './engine.ts'
+
+const rehearsed = (engine: Engine, procedure: Procedure, mode: 'client' | 'server') =>
+  rehearse(procedure, {
+    cluster: engine.fake.cluster(),
+    clock: engine.clock,
+    journal: engine.journal(),
+    mode,
+    signal: engine.stop.signal,
+  })
+
+test('says what would change, what is so already, and what cannot be known', async () => {
+  const engine = new Engine({ a: 'on', d: 'on' })
+  const steps = [flip('a'), flip('b'), awaitOn('c'), awaitOn('d'), flip('e'), flip('f', { dependsOn: ['b'] })]
+  expect(await rehearsed(engine, procedureOf(...steps), 'client')).toMatchObject([
+    { id: 'a', state: 'already-so' },
+    { id: 'b', state: 'would-change', change: 'set b to on' },
+    { id: 'c', state: 'depends', dependsOn: 'b' },
+    { id: 'd', state: 'depends', dependsOn: 'b' },
+    { id: 'e', state: 'would-change' },
+    { id: 'f', state: 'depends', dependsOn: 'b' },
+  ])
+  expect(engine.fake.writes()).toEqual([])
+})
+
+test('what is waited for before any change is a wait', async () => {
+  const engine = new Engine()
+  expect(await rehearsed(engine, procedureOf(awaitOn('a')), 'client')).toMatchObject([
+    { id: 'a', state: 'waits', on: 'a (now off)' },
+  ])
+})
+
+test('on the server every change is a dry run, the journal stays in memory, and no lock is taken', async () => {
+  const engine = new Engine()
+  const journalling = flip('a', {
+    async apply({ writer, journal, clock }) {
+      await journal.record({
+        at: clock.now().toISOString(),
+        by: '',
+        procedure: '',
+        step: 'a',
+        what: 'intends',
+        text: '',
+      })
+      await writer.mergePatch(ConfigMaps, setting, { data: { a: 'on' } })
+    },
+  })
+  expect(await rehearsed(engine, procedureOf(journalling), 'server')).toMatchObject([
+    { state: 'would-change' },
+  ])
+  expect(engine.fake.writes().map(({ verb }) => verb)).toEqual(['dry-patch'])
+  expect(engine.value('a')).toBeUndefined()
+  expect(await engine.history()).toEqual([])
+})
+
+test('what the server refuses, and what is blocked, is told per step', async () => {
+  const engine = new Engine()
+  engine.fake.before = ({ verb }) => {
+    if (verb === 'dry-patch') throw new ApiError(422, 'Invalid', 'admission webhook denied the request')
+  }
+  const stuck = flip('b', { check: async () => ({ is: 'blocked', by: 'a budget', reason: 'budget' }) })
+  expect(await rehearsed(engine, procedureOf(flip('a')), 'server')).toMatchObject([
+    { state: 'would-change', refused: { message: 'admission webhook denied the request' } },
+  ])
+  expect(await rehearsed(engine, procedureOf(stuck), 'server')).toMatchObject([
+    { state: 'waits', refused: { reason: 'budget', message: 'a budget' } },
+  ])
+})

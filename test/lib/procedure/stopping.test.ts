@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
+
+test('--until ends after that step', async () => {
+  const engine = new Engine()
+  expect(await engine.run(procedureOf(flip('a'), flip('b')), { until: 'a' })).toMatchObject({
+    is: 'stopped-before',
+    because: 'until',
+    step: { id: 'b' },
+    changed: ['a'],
+    safeToLeave: 'always',
+  })
+  expect([engine.value('a'), engine.value('b')]).toEqual(['on', undefined])
+  expect((await engine.history()).at(-1)).toBe('interrupted b')
+})
+
+test('--until the last step is a whole run', async () => {
+  const engine = new Engine()
+  expect(await engine.run(procedureOf(flip('a')), { until: 'a' })).toMatchObject({ is: 'finished' })
+})
+
+test('--pause-before ends before that step, and passes over it when it is done', async () => {
+  const engine = new Engine()
+  const procedure = procedureOf(flip('a'), flip('b'), flip('c'))
+  expect(await engine.run(procedure, { pauseBefore: ['b'] })).toMatchObject({
+    because: 'pause-before',
+    step: { id: 'b' },
+  })
+  expect(engine.value('b')).toBeUndefined()
+  engine.set({ b: 'on' })
+  expect(await engine.run(procedure, { pauseBefore: ['b'] })).toMatchObject({
+    is: 'finished',
+    changed: ['c'],
+  })
+})
+
+test('--pause-before stops before a wait as well', async () => {
+  const engine = new Engine()
+  const outcome = await engine.run(procedureOf(flip('a'), awaitOn('b')), { pauseBefore: ['b'] })
+  expect(outcome).toMatchObject({ because: 'pause-before', step: { id: 'b' } })
+})
+
+test('a step that does not exist is exit 2, before the lock', async () => {
+  const engine = new Engine()
+  await expect(engine.run(procedureOf(flip('a')), { until: 'A' })).rejects.toMatchObject({
+    exitCode: 2,
+    remedy: ['the steps are: a'],
+  })
+  await expect(engine.run(procedureOf(flip('a')), { pauseBefore: ['a', 'x'] })).rejects.toMatchObject({
+    exitCode: 2,
+  })
+  expect(engine.fake.writes()).toEqual([])
+})
+
+test('--deadline starts no change that would pass it, the waits that belong to it included', async () => {
+  const engine = new Engine()
+  const set = flip('a', { estimate: 5 * second })
+  const roll = awaitOn('b', { estimate: 20 * minute })
+  const deadline = new Date(engine.clock.now().getTime() + 10 * minute)
+  expect(await engine.run(procedureOf(set, roll, flip('c')), { deadline })).toMatchObject({
+    is: 'stopped-before',
+    because: 'deadline',
+    step: { id: 'a' },
+    changed: [],
+  })
+  expect(engine.value('a')).toBeUndefined()
+})
+
+test('--deadline does not leave what is on its way', async () => {
+  const engine = new Engine({ a: 'on' })
+  const deadline = new Date(engine.clock.now().getTime() + minute)
+  engine.later(5 * minute, () => engine.set({ b: 'on' }))
+  const roll = awaitOn('b', { estimate: 20 * minute })
+  expect(await engine.run(procedureOf(flip('a'), roll, flip('c')), { deadline })).toMatchObject({
+    because: 'deadline',
+    step: { id: 'c' },
+  })
+  expect(engine.elapsed).toBeGreaterThanOrEqual(5 * minute)
+})
