@@ -34,7 +34,7 @@ export function* moments(lines: readonly Line[], { leases }: Replay): Generator<
   const led = new Map<string, Lease>()
   for (const line of lines) {
     const { object, type } = line
-    if (object?.kind === 'Event') elect(led, object as Event)
+    if (object?.kind === 'Event') elect(led, object)
     else if (object && type === 'DELETED') world.delete(key(object))
     else if (object) world.set(key(object), object)
     const snapshot = snapshotOf(

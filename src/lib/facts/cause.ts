@@ -5,11 +5,14 @@ export interface Cause {
   component: string
   /** The word that Kubernetes or KubeVirt uses: ImagePullBackOff, Unschedulable, NotReady, DeploymentFailed … */
   reason: string
+  /** The CR's condition that is not as it must be: `Available=False (DeploymentFailed)`. */
+  condition?: string
   /** It does not get better by waiting: for 15 s of it the verdict is Stalled. */
   terminal: boolean
   namespace: string
   pods: readonly string[]
   nodes: readonly string[]
+  container?: string
   image?: string
   /** What was said about it, with the middle of long texts left out. */
   message?: string

@@ -2,6 +2,7 @@ import type { Event } from '../cluster/kinds/core.ts'
 import type { Pod } from '../cluster/kinds/pods.ts'
 import type { Cause } from './cause.ts'
 import { workloads } from './components.ts'
+import { unmetCondition } from './conditions.ts'
 import { failureCause } from './failure-cause.ts'
 import { earliest, since } from './elapsed.ts'
 import { itemsOf } from './known.ts'
@@ -11,6 +12,8 @@ import { operatorPods, podsOf, type Scene, strategyPods, targetId } from './scen
 import { troubleSentence } from './sentence.ts'
 import { identifierOf, operatorName } from './stamps.ts'
 import { shorten } from './shorten.ts'
+
+const strategyComponent = 'install strategy'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */
 export const terminalPatience = 15_000
@@ -24,7 +27,9 @@ export function causes(scene: Scene): Cause[] {
     }),
   )
   const failure = failureCause(scene)
-  return [...grouped(found), ...refusedPods(scene), ...(failure ? [failure] : [])]
+  const all = [...grouped(found, scene), ...refusedPods(scene), ...(failure ? [failure] : [])]
+  const condition = unmetCondition(scene.kubevirt)
+  return condition === undefined ? all : all.map((cause) => Object.assign(cause, { condition }))
 }
 
 /** A terminal reason that has lasted its 15 s. */
@@ -35,7 +40,7 @@ export function isTerminal(cause: Cause, at: Date): boolean {
 function podGroups(scene: Scene): { component: string; pods: readonly Pod[] }[] {
   return [
     { component: operatorName, pods: operatorPods(scene) },
-    { component: 'install strategy', pods: jobPods(scene) },
+    { component: strategyComponent, pods: jobPods(scene) },
     ...workloads(scene).map((workload) => ({
       component: workload.object.metadata.name,
       pods: podsOf(scene, workload),
@@ -80,7 +85,7 @@ function causeOf(component: string, pod: Pod, trouble: PodTrouble): Single {
 }
 
 /** ErrImagePull and ImagePullBackOff alternate: they are one cause, and so are the steps of a crash loop. */
-function grouped(found: readonly Single[]): Cause[] {
+function grouped(found: readonly Single[], scene: Scene): Cause[] {
   const groups = new Map<string, [Single, ...Single[]]>()
   for (const single of found) {
     const key = keyOf(single)
@@ -88,7 +93,7 @@ function grouped(found: readonly Single[]): Cause[] {
     if (group) group.push(single)
     else groups.set(key, [single])
   }
-  return [...groups.values()].map(merged)
+  return [...groups.values()].map((group) => merged(group, scene))
 }
 
 function keyOf({ component, trouble }: Single): string {
@@ -96,7 +101,7 @@ function keyOf({ component, trouble }: Single): string {
   return JSON.stringify([component, kind, image, kind === 'unschedulable' ? message : ''])
 }
 
-function merged(group: readonly [Single, ...Single[]]): Cause {
+function merged(group: readonly [Single, ...Single[]], scene: Scene): Cause {
   const { component, trouble, pod } = group[0]
   const from = earliest(group.map((single) => single.trouble.since))
   const cause = {
@@ -107,9 +112,17 @@ function merged(group: readonly [Single, ...Single[]]): Cause {
     namespace: pod.metadata.namespace ?? '',
     pods: group.map((single) => single.pod.metadata.name),
     nodes: [...new Set(group.flatMap((single) => single.pod.spec?.nodeName ?? []))],
-    ...(trouble.image ? { image: trouble.image } : {}),
-    ...(trouble.message ? { message: shorten(trouble.message) } : {}),
-    ...(from ? { since: from } : {}),
+    ...(trouble.container && { container: trouble.container }),
+    ...(trouble.image && { image: trouble.image }),
+    ...(trouble.message && { message: shorten(trouble.message) }),
+    ...(from && { since: from }),
   }
-  return { ...cause, ...troubleSentence(cause) }
+  const { sentence, look } = troubleSentence(cause)
+  return { ...cause, sentence, look: [...look, ...wayBack(component, scene)] }
+}
+
+/** Nothing has rolled before the strategy is there: the former version is one command away. */
+function wayBack(component: string, { kubevirt }: Scene): string[] {
+  const observed = kubevirt.status?.observedKubeVirtVersion
+  return component === strategyComponent && observed ? [`kvup upgrade --to ${observed}`] : []
 }

@@ -42,6 +42,6 @@ function rbacRefusal(message: string): string | undefined {
   if (!object) return undefined
   const groups = [...message.slice(object.index).matchAll(/APIGroups:\[([^\]]*)\]/g)].map((match) => match[1])
   const missing = [...new Set(groups)].map((group) => group?.replaceAll('"', '')).filter(Boolean)
-  const what = `${object[1]} ${object[2]} is forbidden`
+  const what = `${object[1]?.split('.', 1)[0]} ${object[2]} is forbidden`
   return missing.length > 0 ? `${what}, rights on ${missing.join(', ')} are missing` : what
 }

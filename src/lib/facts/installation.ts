@@ -65,11 +65,16 @@ export function notOne(found: Exclude<Found, Installation>): KvupError {
       })
 }
 
-function operatorAlone({ namespace, version = 'of unknown version' }: Operator): KvupError {
+/** What makes an operator without a KubeVirt begin. */
+export function createCommand({ version = 'VERSION' }: Pick<Operator, 'version'>): string {
+  return `kubectl apply -f https://github.com/kubevirt/kubevirt/releases/download/${version}/kubevirt-cr.yaml`
+}
+
+function operatorAlone({ namespace, version }: Operator): KvupError {
   return blocked(
     'no-kubevirt-cr',
-    `virt-operator ${version} runs in namespace ${namespace}, but there is no KubeVirt resource: it does nothing until that resource exists`,
-    { remedy: `kubectl apply -f kubevirt-cr.yaml of that release, in namespace ${namespace}` },
+    `virt-operator ${version ?? 'of unknown version'} runs in namespace ${namespace}, but there is no KubeVirt resource: it does nothing until that resource exists`,
+    { remedy: createCommand(version === undefined ? {} : { version }) },
   )
 }
 

@@ -10,6 +10,7 @@ export interface PodTrouble {
   reason: string
   terminal: boolean
   message: string
+  container?: string
   image?: string
   since?: string
 }
@@ -82,7 +83,8 @@ function containerTrouble(pod: Pod, around: Surroundings): PodTrouble | undefine
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
   for (const status of statuses) {
     const trouble = waitingTrouble(status, around.events) ?? crashTrouble(status)
-    if (trouble) return { ...trouble, ...from(latest([notReadySince(pod), trouble.since])) }
+    if (trouble)
+      return { ...trouble, container: status.name, ...from(latest([notReadySince(pod), trouble.since])) }
   }
   return undefined
 }

@@ -49,5 +49,5 @@ function looks({ kind, namespace, pods, nodes }: Unworded): string[] {
 }
 
 function firstLine(text: string | undefined): string | undefined {
-  return text?.split('\n', 1)[0]?.trim() || undefined
+  return text?.split('\n', 1)[0]?.trim().replace(/\.$/, '') || undefined
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import { since } from './elapsed.ts'
-import { type Found, type Installation, installation, notOne } from './installation.ts'
+import { createCommand, type Found, type Installation, installation, notOne } from './installation.ts'
 import { itemsOf } from './known.ts'
 import type { Manager } from './ownership.ts'
 import type { Operator } from './operator.ts'
@@ -16,6 +16,8 @@ export interface StatusReport extends Partial<Standing> {
   installation?: InstallationReport
   /** The Deployment of an operator that has no KubeVirt to look after. */
   idleOperator?: Operator
+  /** Commands that get it going. */
+  next?: readonly string[]
   workloads: WorkloadsReport
   /** A kvup that is at work now. */
   running?: { holder: string; since?: string }
@@ -71,7 +73,12 @@ export function reportOf(snapshot: Snapshot, found: Installation, judged: Standi
 
 function withoutKubeVirt(snapshot: Snapshot, found: Exclude<Found, Installation>): StatusReport {
   if (found.is !== 'none' || !found.operator) throw notOne(found)
-  return { takenAt: snapshot.takenAt, idleOperator: found.operator, workloads: workloadsReport(snapshot) }
+  return {
+    takenAt: snapshot.takenAt,
+    idleOperator: found.operator,
+    next: [createCommand(found.operator)],
+    workloads: workloadsReport(snapshot),
+  }
 }
 
 function installationReport(found: Installation): InstallationReport {

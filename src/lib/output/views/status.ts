@@ -32,11 +32,16 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
   ]
 }
 
-function idle({ idleOperator: operator }: StatusDocument, paint: Paint): string[] {
+function idle({ idleOperator: operator, next = [] }: StatusDocument, paint: Paint): string[] {
+  const parts = [
+    `virt-operator ${operator?.version ?? ''}`.trim(),
+    `namespace ${operator?.namespace ?? ''}`,
+    paint.warn('no KubeVirt resource'),
+  ]
   return [
-    `virt-operator ${operator?.version ?? ''} ${paint.mark.dot} namespace ${operator?.namespace ?? ''} ${paint.mark.dot} ${paint.warn('no KubeVirt resource')}`,
+    parts.join(` ${paint.mark.dot} `),
     'It does nothing until that resource exists.',
-    `${paint.mark.next} kubectl apply -f kubevirt-cr.yaml of that release, in namespace ${operator?.namespace ?? ''}`,
+    ...next.map((command) => `${paint.mark.next} ${command}`),
   ]
 }
 
@@ -98,7 +103,10 @@ const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
 
 const stateColumn: Column<ComponentStanding> = {
   name: 'STATE',
-  cell: ({ state, detail }) => (detail ? `${state}: ${detail}` : state),
+  cell: ({ state, rolled, detail }) => {
+    const word = rolled && state === 'rolling' ? 'not ready' : state
+    return detail ? `${word}: ${detail}` : word
+  },
   tone: ({ state }) => stateTones[state],
 }
 
@@ -108,7 +116,7 @@ function workloadsText({ workloads, verdict, installation: found }: StatusDocume
   const count = instances === undefined ? 'not readable' : `${instances} instances`
   const late = behind === undefined ? ', outdated: not known' : `, ${behind} outdated`
   const next = behind && verdict === 'Settled' ? `  ${paint.mark.next} kvup workloads outdated` : ''
-  const held = found?.workloadUpdateMethods.length === 0 ? ' (no automatic update: no methods are set)' : ''
+  const held = behind && found?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
   return `${count}${late}${held}${next}`
 }
 

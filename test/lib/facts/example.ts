@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseAllDocuments } from 'yaml'
+import type { Reader } from '../../../src/lib/cluster/cluster.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { seed } from '../../../src/lib/simulator/api/seed.ts'
+import { Store } from '../../../src/lib/simulator/api/store.ts'
+import type { Clock } from '../../../src/lib/system/clock.ts'
+
+const folder = new URL('../../examples/', import.meta.url)
+
+/** A whole cluster from a file, and when it was looked at. */
+export interface Example {
+  reader: Reader
+  store: Store
+  clock: Clock
+}
+
+export const exampleNames: readonly string[] = readdirSync(folder).toSorted()
+
+/** Loads test/examples/NAME/cluster.yaml: what `kubectl get … -o yaml` prints, after a line `# Looked at: TIME`. */
+export function example(name: string): Example {
+  const text = readFileSync(new URL(`${name}/cluster.yaml`, folder), 'utf8')
+  const at = /^# Looked at: (\S+)/.exec(text)?.[1]
+  if (at === undefined) throw new Error(`${name}/cluster.yaml does not say when it was looked at`)
+  return exampleOf(
+    parseAllDocuments(text).map((document) => document.toJS() as KubeObject),
+    at,
+  )
+}
+
+/** The store gives what lacks a time one of long ago, so that only the file's own times count. */
+export function exampleOf(objects: readonly KubeObject[], at: string): Example {
+  const store = new Store(still('2026-01-01T00:00:00Z'))
+  seed(store, objects, 'before-first-apply')
+  return { store, reader: storeCluster(store).reader, clock: still(at) }
+}
+
+/** Expected text beside the example; with UPDATE=1 it is written anew. */
+export function expected(name: string, file: string, actual: string): string {
+  const url = new URL(`${name}/${file}`, folder)
+  if (process.env['UPDATE'] === '1' || !existsSync(url)) {
+    if (process.env['CI']) throw new Error(`${name}/${file} is missing`)
+    writeFileSync(url, actual)
+  }
+  return readFileSync(url, 'utf8')
+}
+
+function still(time: string): Clock {
+  return { now: () => new Date(time), sleep: async () => undefined }
+}

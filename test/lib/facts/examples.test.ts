@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { statusReport } from '../../../src/lib/facts/status-report.ts'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { statusView } from '../../../src/lib/output/views/status.ts'
+import { example, exampleNames, expected } from './example.ts'
+
+const paint = paintFor({ colour: false, unicode: true })
+
+test.each(exampleNames)('%s', async (name) => {
+  const { reader, clock } = example(name)
+  const report = await statusReport(reader, clock)
+  const lines = statusView.text({ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report }, paint, {
+    columns: Infinity,
+    wide: false,
+  })
+  const text = `${lines.join('\n')}\n`
+  expect(text).toBe(expected(name, 'status.txt', text))
+})
