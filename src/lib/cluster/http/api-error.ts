@@ -14,7 +14,7 @@ export interface Addressee {
 /** The failure as it is told: what was tried on which object, why it failed, what helps. */
 export function apiError(failure: Failure, subject: Subject, to: Addressee): ApiError {
   const details: Details = { object: inWords(subject), cause: failure.error }
-  if (failure.status === 0) return silent(failure, subject, { to, details })
+  if (failure.status < 400) return silent(failure, subject, { to, details })
   if (failure.status === 401) return unauthorized(failure, subject, { to, details })
   if (failure.status === 403 && isRbac(failure.message)) return notAllowed(failure, subject, { to, details })
   if (failure.status === 404 && !failure.namesObject) {
@@ -76,7 +76,8 @@ function unauthorized(failure: Failure, subject: Subject, { to, details }: Telli
 function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
   const who = /User "([^"]+)"/.exec(failure.message)?.[1] ?? to.user
   const where = subject.namespace === undefined ? ' at cluster scope' : ''
-  const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}: ${failure.message}`
+  const more = /cannot \w+ (resource|path)/.test(failure.message) ? '' : `: ${failure.message}`
+  const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
   return new ApiError(403, failure.statusReason, message, {
     ...details,
     remedy: `kvup rbac kvup-upgrade | kubectl${context(to)} apply -f -`,

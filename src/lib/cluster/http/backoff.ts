@@ -38,12 +38,12 @@ export const overloadOnly: Patience = (failure, circumstances) =>
   failure.status === 429 ? patientReads(failure, circumstances) : undefined
 
 function isPassing({ status, cause }: Failure): boolean {
-  if (status === 0) return cause === 'refused' || cause === 'cut'
+  if (status === 0) return cause === 'refused' || cause === 'unknown-host' || cause === 'cut'
   return status === 429 || (status >= 500 && status !== 501)
 }
 
 function surelyNotDone({ status, cause, retryAfter }: Failure): boolean {
-  if (status === 0) return cause === 'refused'
+  if (status === 0) return cause === 'refused' || cause === 'unknown-host'
   return (status === 429 || status === 503) && retryAfter !== undefined
 }
 

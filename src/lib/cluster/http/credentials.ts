@@ -16,14 +16,20 @@ export interface Access {
 /** A token file or an exec plug-in is asked again this often; in between a 401 asks them. */
 const freshFor = 30_000
 
+interface Login {
+  target: Target
+  config: KubeConfig
+}
+
 /** Who we are to the server: read once, kept, and read again when they are old or were refused. */
 export class Credentials {
   readonly #resolve: () => Target
   readonly #clock: Clock
-  #config: KubeConfig | undefined
+  #login: Login | undefined
   #access: (Access & { readAt: number; tls: string }) | undefined
   #reading: Promise<Access> | undefined
 
+  /** `resolve` reads the kubeconfig: at the first call and after a refusal. */
   constructor(resolve: () => Target, clock: Clock) {
     this.#resolve = resolve
     this.#clock = clock
@@ -31,14 +37,16 @@ export class Credentials {
 
   async current(): Promise<Access> {
     const kept = this.#access
-    if (kept !== undefined && this.#clock.now().getTime() - kept.readAt < freshFor) return kept
-    return this.#readOnce()
+    if (kept === undefined) return this.#readOnce()
+    if (this.#now() - kept.readAt < freshFor) return kept
+    // What the server has not refused stays good enough while a file or a plug-in fails.
+    return this.#readOnce().catch(() => Object.assign(kept, { readAt: this.#now() }))
   }
 
   /** Forgets what was refused: the kubeconfig is read and the plug-in run again, once for all who wait. */
   async renew(refused: Access): Promise<Access> {
-    if (this.#access !== refused && this.#access !== undefined) return this.#access
-    this.#config = undefined
+    if (this.#access !== undefined && this.#access !== refused) return this.#access
+    this.#login = undefined
     return this.#readOnce()
   }
 
@@ -48,26 +56,31 @@ export class Credentials {
   }
 
   async #read(): Promise<Access> {
-    const target = this.#resolve()
-    this.#config ??= configFor(target)
-    const told = await login(this.#config, target)
-    const tls = JSON.stringify([told.ca, told.cert, told.key, told.servername, target.cluster], asText)
-    const dispatcher =
-      this.#access?.tls === tls ? this.#access.dispatcher : await dispatcherFor(this.#config, told)
+    this.#login ??= loginOf(this.#resolve())
+    const { target, config } = this.#login
+    const told = await logIn(config, target)
+    const tls = JSON.stringify([told.ca, told.cert, told.key, told.servername, target.cluster].map(asText))
+    const kept = this.#access
+    const dispatcher = kept?.tls === tls ? kept.dispatcher : await dispatcherFor(config, told)
     const headers = { ...headersOf(told), ...impersonationHeaders(target.impersonation) }
-    this.#access = { dispatcher, headers, tls, readAt: this.#clock.now().getTime() }
+    this.#access = { dispatcher, headers, tls, readAt: this.#now() }
     return this.#access
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime()
   }
 }
 
-function configFor({ cluster, login: user }: Target): KubeConfig {
+function loginOf(target: Target): Login {
+  const { cluster, login: user } = target
   const config = new KubeConfig()
   // Impersonation is sent by us, groups and all.
   config.loadFromClusterAndUser(cluster, { ...user, ...({ impersonateUser: undefined } as object) })
-  return config
+  return { target, config }
 }
 
-async function login(config: KubeConfig, target: Target): Promise<RequestOptions> {
+async function logIn(config: KubeConfig, target: Target): Promise<RequestOptions> {
   const options: RequestOptions = {}
   try {
     await config.applyToHTTPSOptions(options)
@@ -89,7 +102,4 @@ function headersOf({ headers, auth }: RequestOptions): Headers {
   return { ...basic, ...Object.fromEntries(given) }
 }
 
-const asText = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
-    ? Buffer.from((value as unknown as { data: number[] }).data).toString('base64')
-    : value
+const asText = (value: unknown): unknown => (Buffer.isBuffer(value) ? value.toString('base64') : value)

@@ -22,7 +22,7 @@ export interface Failure {
 interface StatusBody {
   message?: string
   reason?: string
-  details?: { name?: string; retryAfterSeconds?: number }
+  details?: { name?: string; retryAfterSeconds?: number; causes?: { reason?: string }[] }
 }
 
 const longestMessage = 1000
@@ -35,7 +35,7 @@ export function failureOfAnswer(answer: Answer, body: string, now: Date): Failur
     statusReason: reason,
     message: shortened(message ?? (body.trim() || `HTTP ${answer.status}`)),
     namesObject: Boolean(details.name),
-    ...(after > 0 && { retryAfter: after }),
+    ...(after > 0 && !isBudget(details) && { retryAfter: after }),
   }
 }
 
@@ -47,6 +47,11 @@ export function failureOfStatus(object: { code?: number } & StatusBody): Failure
     message: shortened(object.message ?? 'the watch failed'),
     namesObject: false,
   }
+}
+
+/** The no of a PodDisruptionBudget is an answer, and not an overloaded server. */
+function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean {
+  return causes.some(({ reason }) => reason === 'DisruptionBudget')
 }
 
 function parsed(body: string): StatusBody {

@@ -79,8 +79,7 @@ function kubeUser(login: User, raw: NonNullable<RawUser['user']>, file: string):
   return {
     name: login.name,
     login: {
-      ...login,
-      ...(tokenFile !== undefined && withTokenFile(login, beside(tokenFile))),
+      ...(tokenFile === undefined ? login : withTokenFile(login, beside(tokenFile))),
       ...(exec?.command?.includes('/') && { exec: { ...exec, command: beside(exec.command) } }),
     },
     impersonation: {
@@ -92,8 +91,8 @@ function kubeUser(login: User, raw: NonNullable<RawUser['user']>, file: string):
   }
 }
 
-/** A token file goes before a token, and is read again when it changes. */
+/** A token file goes before a token and a plug-in, and is read again when it changes. */
 export function withTokenFile(login: User, tokenFile: string): User {
-  const { token: _, ...rest } = login
+  const { token: _, exec: __, ...rest } = login
   return { ...rest, authProvider: { name: 'tokenFile', config: { tokenFile } } }
 }

@@ -44,7 +44,7 @@ function readAll(files: readonly string[]): Entries {
 }
 
 function firstOfEach<T extends { name: string }>(entries: readonly T[]): T[] {
-  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()].toReversed()
+  return entries.filter((entry, i) => entries.findIndex(({ name }) => name === entry.name) === i)
 }
 
 function inCluster(): Entries {

@@ -7,7 +7,7 @@ import { HttpReviewer } from './http-reviewer.ts'
 import { HttpWriter } from './http-writer.ts'
 import { requestTimeout } from './request-timeout.ts'
 import { Requests } from './requests.ts'
-import { resolveTarget } from './target.ts'
+import { resolveTarget, type Target } from './target.ts'
 import { traceTo } from './trace.ts'
 import { once } from './warnings.ts'
 
@@ -35,7 +35,7 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),
     onWarning: once(tools.onWarning),
-    credentials: new Credentials(() => resolveTarget(connection, tools.env), tools.clock),
+    credentials: new Credentials(sameTarget(target, connection, tools.env), tools.clock),
     timeout: requestTimeout(connection.requestTimeout),
     to: {
       server: target.cluster.server,
@@ -48,5 +48,19 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     reader: new HttpReader(requests, tools),
     writer: new HttpWriter(requests),
     reviewer: new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })),
+  }
+}
+
+/**
+ * Reads the kubeconfig again for new credentials only: `kubectl config use-context` in another window, or another
+ * address under the same name, must not move a run to another cluster.
+ */
+function sameTarget(first: Target, connection: Connection, env: Environment): () => Target {
+  const pinned = first.context === undefined ? connection : { ...connection, context: first.context }
+  let unread: Target | undefined = first
+  return () => {
+    const target = unread ?? resolveTarget(pinned, env)
+    unread = undefined
+    return target.cluster.server === first.cluster.server ? target : first
   }
 }

@@ -3,7 +3,8 @@ import type { Answer } from './answer.ts'
 import { type Addressee, apiError } from './api-error.ts'
 import type { Patience } from './backoff.ts'
 import type { Credentials } from './credentials.ts'
-import { type Failure, failureOfAnswer } from './failure.ts'
+import { decoded } from './decoded.ts'
+import { type Failure, failureOfAnswer, shortened } from './failure.ts'
 import { failureOfSilence } from './silence.ts'
 import type { Subject } from './subject.ts'
 import { exchange, type Message } from './transport.ts'
@@ -46,7 +47,12 @@ export class Requests {
   /** The parsed answer; undefined for an empty one. */
   async json<T>(call: Call): Promise<T> {
     const text = await this.text(call)
-    return (text === '' ? undefined : JSON.parse(text)) as T
+    if (text === '') return undefined as T
+    try {
+      return JSON.parse(text) as T
+    } catch {
+      throw this.error(notJson(text), call.subject)
+    }
   }
 
   text(call: Call): Promise<string> {
@@ -107,17 +113,22 @@ export class Requests {
   }
 
   async #textOf(answer: Answer, call: Call): Promise<string> {
-    const text = await answer.body.text()
+    const text = await decoded(answer)
     this.#tools.trace.body(call.path, text)
     return text
   }
 
-  #message({ method, path, body, contentType = 'application/json' }: Call, signal: AbortSignal): Message {
+  #message(
+    { method, path, body, subject, contentType = 'application/json' }: Call,
+    signal: AbortSignal,
+  ): Message {
     return {
       method,
       url: this.#tools.to.server + path,
       headers: {
-        accept: 'application/json',
+        accept: 'application/json, */*',
+        // A watch is read as it comes, line by line.
+        ...(subject.verb !== 'watch' && { 'accept-encoding': 'gzip' }),
         'user-agent': this.#tools.userAgent,
         ...(body !== undefined && { 'content-type': contentType }),
       },
@@ -125,6 +136,12 @@ export class Requests {
       signal,
     }
   }
+}
+
+/** A login page, a proxy's excuse: whoever it is, it is no API server. */
+function notJson(text: string): Failure {
+  const message = `the answer is no JSON: ${shortened(text.trim(), 80)}`
+  return { status: 0, statusReason: '', message, cause: 'other', namesObject: false }
 }
 
 /** Aborts when the time is up or the caller has had enough; after `end` only the caller can. */

@@ -6,7 +6,6 @@ const causes: Record<string, Silence> = {
   ENETUNREACH: 'refused',
   EHOSTDOWN: 'refused',
   UND_ERR_CONNECT_TIMEOUT: 'refused',
-  ENOENT: 'refused',
   ENOTFOUND: 'unknown-host',
   EAI_AGAIN: 'unknown-host',
   ECONNRESET: 'cut',
@@ -39,9 +38,10 @@ export function failureOfSilence(error: unknown, timeoutMs: number | undefined):
 
 function causeOf(error: unknown): Silence {
   for (const each of chain(error)) {
-    const { code, name } = each as { code?: unknown; name?: unknown }
+    const { code, name, syscall } = each as { code?: unknown; name?: unknown; syscall?: unknown }
     if (name === 'TimeoutError') return 'timeout'
     if (typeof code !== 'string') continue
+    if (syscall === 'connect') return 'refused'
     const cause = causes[code] ?? (code.startsWith('ERR_SSL') ? 'certificate' : undefined)
     if (cause !== undefined) return cause
   }

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Connection } from '../../../../src/lib/cluster/connection.ts'
+import { contextNames, describeConnection } from '../../../../src/lib/cluster/http/describe-connection.ts'
+import { resolveTarget } from '../../../../src/lib/cluster/http/target.ts'
+import { KvupError } from '../../../../src/lib/system/errors.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'kvup-kubeconfig-'))
+afterAll(() => rmSync(home, { recursive: true }))
+
+const config = (name: string, more: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': name,
+  clusters: [{ name, cluster: { server: `https://${name}:6443/`, 'certificate-authority': 'ca.crt' } }],
+  contexts: [{ name, context: { cluster: name, user: name, namespace: `${name}-ns` } }],
+  users: [{ name, user: { token: `token-of-${name}` } }],
+  ...more,
+})
+const write = (file: string, content: object | string) => {
+  const path = join(home, file)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+const a = write('a', config('a'))
+const b = write('b', {
+  ...config('b'),
+  users: [...config('b').users, { name: 'a', user: { token: 'not-this' } }],
+})
+const failure = (connection: Connection, env = {}): KvupError => {
+  try {
+    resolveTarget(connection, env)
+  } catch (error) {
+    if (error instanceof KvupError) return error
+  }
+  throw new Error('expected a KvupError')
+}
+
+describe('which kubeconfig', () => {
+  test('--kubeconfig before KUBECONFIG before ~/.kube/config', () => {
+    mkdirSync(join(home, '.kube'))
+    write('.kube/config', config('home'))
+    const env = { HOME: home, KUBECONFIG: b }
+    expect(describeConnection({ kubeconfig: a }, env).context).toBe('a')
+    expect(describeConnection({}, env).context).toBe('b')
+    expect(describeConnection({}, { HOME: home }).context).toBe('home')
+  })
+
+  test('several in KUBECONFIG: what comes first wins, a file that is not there is passed over', () => {
+    const env = { KUBECONFIG: [join(home, 'nowhere'), a, b].join(delimiter) }
+    expect(contextNames({}, env)).toEqual(['a', 'b'])
+    expect(describeConnection({}, env)).toEqual({
+      server: 'https://a:6443',
+      context: 'a',
+      namespace: 'a-ns',
+      user: 'a',
+    })
+    expect(resolveTarget({}, env).login.token).toBe('token-of-a')
+    expect(describeConnection({ context: 'b' }, env).server).toBe('https://b:6443')
+  })
+
+  test('files in it are beside it', () => {
+    expect(resolveTarget({ kubeconfig: a }, {}).cluster.caFile).toBe(join(home, 'ca.crt'))
+  })
+
+  test('a missing file is exit 2 and named', () => {
+    const nowhere = join(home, 'nowhere')
+    for (const error of [failure({ kubeconfig: nowhere }), failure({}, { KUBECONFIG: nowhere })]) {
+      expect(error.exitCode).toBe(2)
+      expect(error.message).toContain(nowhere)
+    }
+  })
+
+  test('what is no kubeconfig is exit 2', () => {
+    const error = failure({ kubeconfig: write('broken', 'clusters:\n- name: [') })
+    expect(error).toMatchObject({ exitCode: 2, reason: 'kubeconfig-invalid' })
+    expect(
+      failure({ kubeconfig: write('no-server', { clusters: [{ name: 'x', cluster: {} }] }) }).exitCode,
+    ).toBe(2)
+  })
+
+  test('none at all is exit 8: there is no cluster', () => {
+    expect(failure({}, { HOME: join(home, 'empty') })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
+    const empty = write('empty-config', { clusters: [], contexts: [], users: [] })
+    expect(failure({ kubeconfig: empty })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
+  })
+})
+
+describe('flags', () => {
+  const env = { KUBECONFIG: [a, b].join(delimiter) }
+
+  test.each(['context', 'cluster', 'user'] as const)(
+    'an unknown --%s is exit 2 and names those there are',
+    (flag) => {
+      const error = failure({ [flag]: 'typo' }, env)
+      expect(error.exitCode).toBe(2)
+      expect(error.message).toContain('"typo"; it has: a, b')
+    },
+  )
+
+  test('--cluster and --user change their half of the context', () => {
+    const target = resolveTarget({ cluster: 'b', user: 'b' }, env)
+    expect(target).toMatchObject({
+      context: 'a',
+      namespace: 'a-ns',
+      cluster: { name: 'b' },
+      login: { name: 'b' },
+    })
+  })
+
+  test('--server and the TLS flags are laid over the cluster', () => {
+    const flags = {
+      server: 'https://other:1',
+      certificateAuthority: '/my/ca.crt',
+      tlsServerName: 'kubernetes',
+      insecureSkipTlsVerify: true,
+      clientCertificate: '/my/crt',
+      clientKey: '/my/key',
+    }
+    const { cluster, login } = resolveTarget(flags, env)
+    expect(cluster).toMatchObject({
+      server: 'https://other:1',
+      caFile: '/my/ca.crt',
+      tlsServerName: 'kubernetes',
+      skipTLSVerify: true,
+    })
+    expect(login).toMatchObject({ certFile: '/my/crt', keyFile: '/my/key', token: 'token-of-a' })
+  })
+
+  test('plain http is for this machine alone', () => {
+    expect(resolveTarget({ server: 'http://127.0.0.1:8001' }, {}).cluster.server).toBe(
+      'http://127.0.0.1:8001',
+    )
+    expect(failure({ server: 'http://api.example.com' })).toMatchObject({
+      exitCode: 2,
+      reason: 'server-not-https',
+    })
+    expect(failure({ server: 'nonsense' })).toMatchObject({ exitCode: 2, reason: 'server-invalid' })
+  })
+
+  test("the cluster's proxy-url goes before the environment's", () => {
+    const proxied = config('p', {
+      clusters: [{ name: 'p', cluster: { server: 'https://p:6443', 'proxy-url': 'http://near:1' } }],
+    })
+    const all = { HTTPS_PROXY: 'http://far:1' }
+    expect(resolveTarget({ kubeconfig: write('p', proxied) }, all).cluster.proxyUrl).toBe('http://near:1')
+    expect(resolveTarget({ kubeconfig: a }, all).cluster.proxyUrl).toBe('http://far:1')
+    expect(resolveTarget({ kubeconfig: a }, { ...all, NO_PROXY: 'a' }).cluster.proxyUrl).toBeUndefined()
+  })
+})

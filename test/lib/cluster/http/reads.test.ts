@@ -1,0 +1,150 @@
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+
+let server: TinyServer | undefined
+afterEach(() => server?.close())
+const ref = { name: 'x', namespace: 'ns' }
+const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
+
+describe('a read', () => {
+  test('is repeated after 429 when Retry-After has passed', async () => {
+    const { url, asked } = await serve((_, response, count) =>
+      count < 3
+        ? refuse(response, 429, 'TooManyRequests: slow down', { 'retry-after': '7' })
+        : reply(response, 200, configMapBody('x')),
+    )
+    const { cluster, clock } = await opened(url)
+    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect(asked).toHaveLength(3)
+    expect(clock.slept).toEqual([7000, 7000])
+  })
+
+  test('is repeated five times on 500, and then says what the server said', async () => {
+    const { url, asked } = await serve((_, response) => refuse(response, 500, 'InternalError: etcd is away'))
+    const { cluster, clock } = await opened(url)
+    const error = await cluster.reader.find(ConfigMaps, ref).catch((e: unknown) => e)
+    expect(error).toMatchObject({ status: 500, exitCode: 8, object: 'configmaps/x in namespace ns' })
+    expect((error as Error).message).toContain('etcd is away')
+    expect(asked).toHaveLength(5)
+    expect(clock.slept.reduce((a, b) => a + b)).toBeGreaterThan(5000)
+  })
+
+  test('survives a connection that is cut, before and in the answer', async () => {
+    const { url, asked } = await serve((_, response, count) => {
+      if (count === 1) reply(response, 200, configMapBody('x'))
+      else if (count === 2) response.destroy()
+      else if (count === 3) {
+        response.writeHead(200, { 'content-length': '1000' })
+        response.write('{"half', () => response.destroy())
+      } else reply(response, 200, configMapBody('x', '4'))
+    })
+    const { cluster } = await opened(url)
+    await cluster.reader.find(ConfigMaps, ref)
+    const found = await cluster.reader.find(ConfigMaps, ref)
+    expect(found).toMatchObject({ is: 'object', object: { metadata: { resourceVersion: '4' } } })
+    expect(asked).toHaveLength(4)
+  })
+
+  test('of a server that is not there fails soon, with exit 8 and its address', async () => {
+    const gone = await tinyServer(() => undefined)
+    await gone.close()
+    const { url } = gone
+    const { cluster, clock } = await opened(url)
+    const error = await cluster.reader.version().catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status: 0, exitCode: 8, reason: 'unreachable' })
+    expect((error as Error).message).toContain(url)
+    expect(clock.slept).toHaveLength(1)
+  })
+
+  test('ends with --request-timeout', async () => {
+    const { url, asked } = await serve(() => undefined)
+    const { cluster } = await opened(url, { connection: { requestTimeout: '50ms' } })
+    const error = await cluster.reader.version().catch((e: unknown) => e)
+    expect((error as Error).message).toContain('no answer within 0.05 s')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('tells an object that is absent from a kind that is unknown', async () => {
+    const { url } = await serve(({ path }, response) => {
+      if (path.includes('/configmaps/')) return refuse(response, 404, 'NotFound')
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
+    })
+    const { cluster } = await opened(url)
+    expect(await cluster.reader.find(ConfigMaps, ref)).toEqual({ is: 'absent' })
+    expect(await cluster.reader.find({ ...ConfigMaps, plural: 'nothings' }, ref)).toEqual({ is: 'unserved' })
+    expect(await cluster.reader.versions('nothing.io')).toEqual([])
+  })
+
+  test('of something that is no API server says so', async () => {
+    const { url } = await serve((_, response) => response.writeHead(200).end('<html>Please log in</html>'))
+    const { cluster } = await opened(url)
+    const error = await cluster.reader.version().catch((e: unknown) => e)
+    expect(error).toMatchObject({ exitCode: 8 })
+    expect((error as Error).message).toContain('<html>Please log in')
+  })
+
+  test('understands a compressed answer', async () => {
+    const { url, asked } = await serve((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      response.end(gzipSync(JSON.stringify(configMapBody('x'))))
+    })
+    const { cluster } = await opened(url)
+    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect(asked[0]?.headers['accept-encoding']).toBe('gzip')
+  })
+
+  test('shows warnings once, says who is asking, and keeps its connection', async () => {
+    const connections = new Set<unknown>()
+    const { url, asked } = await serve((_, response) => {
+      connections.add(response.socket)
+      reply(response, 200, configMapBody('x'), { warning: '299 - "old api"' })
+    })
+    const { cluster, warnings } = await opened(url)
+    for (let i = 0; i < 20; i++) await cluster.reader.find(ConfigMaps, ref)
+    expect(warnings).toEqual(['old api'])
+    expect(asked[0]?.headers['user-agent']).toBe('kvup/1.2.3')
+    // a second one may be opened while the first is still being put back
+    expect(connections.size).toBeLessThanOrEqual(2)
+  })
+
+  test('of a log asks for its container and tail', async () => {
+    const { url, asked } = await serve((_, response) => response.end('line\n'))
+    const { cluster } = await opened(url)
+    expect(await cluster.reader.log(ref, { container: 'c', previous: true, tailLines: 5 })).toBe('line\n')
+    expect(asked[0]?.path).toBe('/api/v1/namespaces/ns/pods/x/log')
+    expect(asked[0]?.query.toString()).toBe('container=c&previous=true&tailLines=5')
+  })
+})
+
+const page = (names: string[], next: string) => ({
+  metadata: { resourceVersion: '9', continue: next },
+  items: names.map((name) => ({ metadata: { name, namespace: 'ns' } })),
+})
+
+describe('pages', () => {
+  test('a token that expired: the list begins again after what was handed over', async () => {
+    const { url, asked } = await serve(({ query }, response, count) => {
+      if (query.get('continue') === 'two' && count === 2) return refuse(response, 410, 'Expired')
+      if (query.get('continue') === 'two') return reply(response, 200, page(['c', 'd'], ''))
+      // b was deleted and aa was made meanwhile: the one is gone, the other comes before what was shown
+      reply(response, 200, count === 1 ? page(['a', 'b'], 'two') : page(['a', 'aa', 'bb'], 'two'))
+    })
+    const { cluster } = await opened(url)
+    const names = (await cluster.reader.list(ConfigMaps)).map(({ metadata }) => metadata.name)
+    expect(names).toEqual(['a', 'b', 'bb', 'c', 'd'])
+    expect(asked.map(({ query }) => query.get('continue'))).toEqual([null, 'two', null, 'two'])
+  })
+
+  test('a server whose tokens never live is not asked for ever', async () => {
+    const { url, asked } = await serve(({ query }, response) =>
+      query.has('continue') ? refuse(response, 410, 'Expired') : reply(response, 200, page(['a'], 'two')),
+    )
+    const { cluster } = await opened(url)
+    await expect(cluster.reader.list(ConfigMaps)).rejects.toMatchObject({ status: 410 })
+    expect(asked.length).toBeLessThan(20)
+  })
+})

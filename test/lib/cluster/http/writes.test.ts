@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { VirtualMachines } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { atVersion } from '../../../../src/lib/cluster/kind.ts'
+import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+
+let server: TinyServer | undefined
+afterEach(() => server?.close())
+const ref = { name: 'x', namespace: 'ns' }
+const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
+const patch = { data: { a: '1' } }
+
+describe('a write', () => {
+  test('that was cut is not repeated, and its outcome is called unknown', async () => {
+    const { url, asked } = await serve((_, response) => void response.destroy())
+    const { cluster } = await opened(url)
+    const error = await cluster.writer.mergePatch(ConfigMaps, ref, patch).catch((e: unknown) => e)
+    expect(error).toMatchObject({ status: 0, statusReason: 'OutcomeUnknown', exitCode: 8 })
+    expect((error as Error).message).toContain('the outcome is unknown')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is not repeated after 500', async () => {
+    const { url, asked } = await serve((_, response) =>
+      refuse(response, 500, 'InternalError: webhook failed'),
+    )
+    const { cluster } = await opened(url)
+    await expect(cluster.writer.mergePatch(ConfigMaps, ref, patch)).rejects.toMatchObject({ status: 500 })
+    expect(asked).toHaveLength(1)
+  })
+
+  test.each([429, 503])('is repeated after %i when the server says when', async (status) => {
+    const { url, asked } = await serve((_, response, count) =>
+      count === 1
+        ? refuse(response, status, 'Busy: busy', { 'retry-after': '2' })
+        : reply(response, 200, configMapBody('x')),
+    )
+    const { cluster, clock } = await opened(url)
+    await cluster.writer.mergePatch(ConfigMaps, ref, patch)
+    expect(asked).toHaveLength(2)
+    expect(clock.slept).toEqual([2000])
+  })
+
+  test('that a PodDisruptionBudget forbids for now is the answer, not a reason to wait here', async () => {
+    const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget' }] }
+    const { url, asked } = await serve((_, response) =>
+      reply(response, 429, { reason: 'TooManyRequests', message: 'no', details }),
+    )
+    const { cluster } = await opened(url)
+    const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
+    const call = { name: 'eviction', method: 'POST' as const, body: {} }
+    await expect(cluster.writer.subresource(pods, ref, call)).rejects.toMatchObject({ status: 429 })
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is signed, and each kind of patch has its type', async () => {
+    const { url, asked } = await serve((_, response) => reply(response, 200, configMapBody('x')))
+    const { writer } = (await opened(url)).cluster
+    await writer.mergePatch(ConfigMaps, ref, patch)
+    await writer.jsonPatch(ConfigMaps, ref, [{ op: 'remove', path: '/data' }], 'status')
+    await writer.apply(
+      ConfigMaps,
+      { ...configMapBody('x'), metadata: { ...ref, managedFields: [] } },
+      { force: true },
+    )
+    await writer.apply(ConfigMaps, configMapBody('x'), { manager: 'kubectl' })
+    const seen = asked.map(({ headers, query, path }) => [
+      headers['content-type'],
+      query.toString(),
+      path.split('/').at(-1),
+    ])
+    expect(seen).toEqual([
+      ['application/merge-patch+json', 'fieldManager=kvup', 'x'],
+      ['application/json-patch+json', 'fieldManager=kvup', 'status'],
+      ['application/apply-patch+yaml', 'fieldManager=kvup&force=true', 'x'],
+      ['application/apply-patch+yaml', 'fieldManager=kubectl', 'x'],
+    ])
+    expect(JSON.parse(asked[2]?.body ?? '').metadata).toEqual(ref)
+  })
+})
+
+describe('a rehearsal', () => {
+  const subresources = atVersion({ ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }, 'v1')
+
+  test('asks for a dry run in every way that servers listen to', async () => {
+    const { url, asked } = await serve((_, response) => reply(response, 200, configMapBody('x')))
+    const { rehearsal } = (await opened(url)).cluster.reviewer
+    await rehearsal.create(ConfigMaps, configMapBody('x'))
+    await rehearsal.mergePatch(ConfigMaps, ref, patch)
+    await rehearsal.apply(ConfigMaps, configMapBody('x'))
+    await rehearsal.delete(ConfigMaps, ref)
+    await rehearsal.subresource(subresources, ref, { name: 'restart', method: 'PUT', body: {} })
+    expect(asked.map(({ query }) => query.get('dryRun'))).toEqual(Array(5).fill('All'))
+    // With a body, a deletion heeds only the body; virt-api heeds only the body for its own calls.
+    expect(JSON.parse(asked[3]?.body ?? '')).toMatchObject({ dryRun: ['All'] })
+    expect(JSON.parse(asked[4]?.body ?? '')).toMatchObject({ dryRun: ['All'] })
+  })
+
+  test('refuses what KubeVirt would really do', async () => {
+    const { url, asked } = await serve((_, response) => reply(response, 200, {}))
+    const { rehearsal } = (await opened(url)).cluster.reviewer
+    const call = { name: 'softreboot', method: 'PUT' as const, body: {} }
+    await expect(rehearsal.subresource(subresources, ref, call)).rejects.toMatchObject({ exitCode: 2 })
+    expect(asked).toHaveLength(0)
+  })
+})
