@@ -17,7 +17,7 @@ import { runOperator } from './virt-operator/operator.ts'
 import { type ManifestOptions, operatorManifest } from './virt-operator/operator-manifest.ts'
 import { dumpStrategy } from './virt-operator/strategy-dumper.ts'
 import { runVirtController } from './virt-operator/virt-controller/program.ts'
-import { serveLaunchers } from './virt-operator/virt-controller/subresources.ts'
+import { serveVirtApi } from './virt-operator/virt-controller/subresources.ts'
 
 export interface Simulation extends ClusterShape {
   clock: Clock
@@ -49,7 +49,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
   seed(store, initialObjects(simulation))
   const faults = new Faults<OperatorFaults>()
   const life = new Life({ store, clock: time, random: simulation.random ?? seeded(1), faults })
-  serveLaunchers(store)
+  serveVirtApi(store)
   await time.arrive()
   faults.set(simulation.faults ?? {})
   life.throwIfBroken()

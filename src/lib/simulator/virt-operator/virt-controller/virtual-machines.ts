@@ -1,0 +1,103 @@
+import { type KubeVirt, KubeVirts } from '../../../cluster/kinds/kubevirt.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../../cluster/kinds/virtual-machines.ts'
+import type { Metadata } from '../../../cluster/object.ts'
+import { control } from '../../machinery/controller.ts'
+import { ownerReference } from '../../machinery/pods.ts'
+import { recordEvent } from '../../machinery/record-event.ts'
+import { sameStatus } from '../../machinery/same-status.ts'
+import type { VirtControllerContext } from './controller-context.ts'
+
+const by = 'virtualmachine-controller'
+
+/** What a restart, a start or a stop leaves in the status of a VM for the controller. */
+export interface StateChange {
+  action: 'Start' | 'Stop'
+}
+type Status = NonNullable<VirtualMachine['status']> & { stateChangeRequests?: StateChange[] | null }
+
+/** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
+export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
+  return control(cx, [{ kind: VirtualMachines }, { kind: VirtualMachineInstances }], async () => {
+    const instances = await cx.reader.list(VirtualMachineInstances)
+    for (const vm of await cx.reader.list(VirtualMachines)) {
+      const { name, namespace } = vm.metadata
+      await tend(cx, vm, instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace))
+    }
+    return undefined
+  })
+}
+
+async function tend(cx: VirtControllerContext, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Promise<void> {
+  const [request, ...later] = (vm.status as Status | undefined)?.stateChangeRequests ?? []
+  const over = vmi?.status?.phase === 'Succeeded' || vmi?.status?.phase === 'Failed'
+  if (vmi && (over || request?.action === 'Stop')) {
+    await stop(cx, vm, vmi)
+    return report(cx, vm, { printableStatus: 'Stopped', ready: false, created: false, stateChangeRequests: later })
+  }
+  const wanted = request?.action === 'Start' || startsByItself(vm)
+  if (vmi === undefined && wanted) {
+    await start(cx, vm)
+    return report(cx, vm, { printableStatus: 'Starting', ready: false, created: true, stateChangeRequests: null })
+  }
+  return report(cx, vm, standing(vmi))
+}
+
+/** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
+function startsByItself({ spec, status }: VirtualMachine): boolean {
+  const strategy = spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
+  if (strategy === 'Always') return true
+  return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
+}
+
+function standing(vmi: VirtualMachineInstance | undefined): Status {
+  if (vmi === undefined) return { printableStatus: 'Stopped', ready: false, created: false }
+  const running = vmi.status?.phase === 'Running'
+  const { migrationState } = vmi.status ?? {}
+  const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
+  const printableStatus = migrating ? 'Migrating' : running ? 'Running' : 'Starting'
+  return { printableStatus, ready: running, created: true }
+}
+
+async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
+  const nothing = status.stateChangeRequests === null && (vm.status as Status | undefined)?.stateChangeRequests === undefined
+  const { stateChangeRequests: _, ...rest } = status
+  if (sameStatus(vm.status, nothing ? rest : status)) return
+  await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
+}
+
+async function start(cx: VirtControllerContext, vm: VirtualMachine): Promise<void> {
+  const { name, namespace } = vm.metadata
+  const template = (vm.spec?.template?.metadata ?? {}) as Partial<Metadata>
+  const evictionStrategy = vm.spec?.template?.spec?.evictionStrategy ?? (await clusterStrategy(cx))
+  const created = await cx.writer.create(VirtualMachineInstances, {
+    apiVersion: VirtualMachineInstances.apiVersion,
+    kind: VirtualMachineInstances.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...template.labels },
+      annotations: { ...template.annotations },
+      ownerReferences: [ownerReference(vm)],
+    },
+    spec: { ...vm.spec?.template?.spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+  })
+  const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
+  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+}
+
+/** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
+async function clusterStrategy(cx: VirtControllerContext): Promise<string | undefined> {
+  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
+}
+
+async function stop(cx: VirtControllerContext, vm: VirtualMachine, { metadata }: VirtualMachineInstance): Promise<void> {
+  await cx.writer.delete(VirtualMachineInstances, metadata, { uid: metadata.uid })
+  const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
+  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })
+}
