@@ -22,6 +22,9 @@ export interface World {
   readonly pid: number
   readonly host: string
   readonly version: string
+  /** As it was typed, quoted so that it works when pasted: what resumes it. */
+  readonly commandLine: string
+  isAlive(pid: number): boolean
   readonly env: Readonly<Record<string, string | undefined>>
   readText(file: string): Promise<string>
   writeText(file: string, text: string): Promise<void>

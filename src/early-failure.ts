@@ -8,16 +8,18 @@ interface Streams {
 
 /** Reports what went wrong before a printer could be opened; with `-o json` as one document on stdout as well. */
 export function reportEarly(error: unknown, argv: readonly string[], { stdout, stderr }: Streams): number {
-  const failure = error instanceof KvupError ? error : undefined
-  const message = error instanceof Error ? error.message : String(error)
-  const code = failure?.exitCode ?? exitCode.bug
-  stderr.write(`error: ${message}\n`)
-  for (const line of failure?.remedy ?? [
-    'this is a bug in kvup: please report it with the command that you typed',
-  ])
-    stderr.write(`  → ${line}\n`)
-  if (wantsJson(argv)) stdout.write(documentOf(code, failure?.reason ?? 'bug', message))
+  const { code, reason, message, remedy } = described(error)
+  stderr.write(`error: ${message}\n${remedy.map((line) => `  → ${line}\n`).join('')}`)
+  if (wantsJson(argv)) stdout.write(documentOf(code, reason, message))
   return code
+}
+
+function described(error: unknown): Pick<KvupError, 'reason' | 'message' | 'remedy'> & { code: number } {
+  if (error instanceof KvupError)
+    return { code: error.exitCode, reason: error.reason, message: error.message, remedy: error.remedy }
+  const message = error instanceof Error ? error.message : String(error)
+  const remedy = ['this is a bug in kvup: please report it with the command that you typed']
+  return { code: exitCode.bug, reason: 'bug', message, remedy }
 }
 
 /** What commander found wrong with the words that were typed; it has said so on stderr already. */

@@ -3,6 +3,7 @@ import type { Context, GlobalFlags } from './context.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { KvupError } from './lib/system/errors.ts'
 import { reportEarly, reportUsage } from './early-failure.ts'
+import type { Called } from './open.ts'
 import { program } from './program.ts'
 import type { Wire } from './wire.ts'
 
@@ -19,9 +20,9 @@ export interface Opened {
   finish(error?: unknown): Promise<void>
 }
 
-export type OpenContext = (flags: GlobalFlags, name: string) => Promise<Opened>
+export type OpenContext = (flags: GlobalFlags, called: Called) => Promise<Opened>
 
-const openLate: OpenContext = async (flags, name) => (await import('./open.ts')).openContext(flags, name)
+const openLate: OpenContext = async (flags, called) => (await import('./open.ts')).openContext(flags, called)
 
 /** argv -> exit code. The only place that reports errors; never throws, never exits. */
 export async function main(
@@ -36,7 +37,7 @@ export async function main(
     (run) =>
     async (...all) => {
       const command = all.at(-1) as Command
-      opened = await open(command.optsWithGlobals<GlobalFlags>(), name)
+      opened = await open(command.optsWithGlobals<GlobalFlags>(), calledFor(command, { name, argv }))
       const act = run as (cx: Context, options: object, ...args: string[]) => Promise<number | void>
       code = (await act(opened.cx, command.opts(), ...(all.slice(0, -2) as string[]))) ?? exitCode.done
     }
@@ -62,6 +63,19 @@ function prepare(command: Command, io: Invocation): void {
     writeErr: (text) => io.stderr.write(text),
   })
   for (const child of command.commands) prepare(child, io)
+}
+
+/** Kind of the document in which a command reports a failure. */
+const kinds: Readonly<Record<string, string>> = {
+  status: 'Status',
+  upgrade: 'UpgradeReport',
+  history: 'History',
+  version: 'Version',
+  restore: 'GiveBack',
+}
+
+function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Called {
+  return { ...words, kind: kinds[command.name()] ?? 'Error', watch: command.opts()['watch'] === true }
 }
 
 /** `kubectl kvup` when kubectl started us as its plug-in. */

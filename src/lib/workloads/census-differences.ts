@@ -8,6 +8,8 @@ export interface Differences {
   notReady: string[]
   restartRequired: string[]
   volumes: string[]
+  /** VMIs whose migration began meanwhile and failed (night U1). */
+  failedMigrations: string[]
 }
 
 /** What an upgrade must not have changed. Pure. */
@@ -19,6 +21,7 @@ export function compareCensus(before: Census, after: Census): Differences {
     notReady: [],
     restartRequired: [],
     volumes: [],
+    failedMigrations: [],
   }
   for (const name of before.instances.keys()) {
     const list = instanceDifference(before, after, name)
@@ -28,7 +31,13 @@ export function compareCensus(before: Census, after: Census): Differences {
     ...[...after.restartRequired].filter((name) => !before.restartRequired.has(name)),
   )
   found.volumes.push(...[...before.volumes.keys()].flatMap((name) => volumeDifference(before, after, name)))
+  found.failedMigrations.push(...failedSince(before, after))
   return found
+}
+
+function failedSince(before: Census, after: Census): string[] {
+  const began = [...after.migrations].filter(([uid]) => !before.migrations.has(uid))
+  return [...new Set(began.filter(([, { phase }]) => phase === 'Failed').map(([, { vmi }]) => vmi))]
 }
 
 function instanceDifference(before: Census, after: Census, name: string): keyof Differences | undefined {

@@ -4,6 +4,7 @@ import type { KubeObject } from '../cluster/object.ts'
 import { condition } from '../cluster/object.ts'
 import {
   type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
   VirtualMachines,
 } from '../cluster/kinds/virtual-machines.ts'
@@ -22,6 +23,8 @@ export interface Census {
   instances: ReadonlyMap<string, Mark>
   restartRequired: ReadonlySet<string>
   volumes: ReadonlyMap<string, Mark>
+  /** By uid. */
+  migrations: ReadonlyMap<string, { vmi: string; phase: string }>
   unread: readonly string[]
 }
 
@@ -47,6 +50,7 @@ export async function takeCensus(reader: Reader): Promise<Census> {
   const instances = new Map<string, Mark>()
   const restartRequired = new Set<string>()
   const volumes = new Map<string, Mark>()
+  const migrations = new Map<string, { vmi: string; phase: string }>()
   const unread: string[] = []
   const fold = async <T extends KubeObject>(kind: Kind<T>, keep: (object: T) => void) => {
     try {
@@ -61,10 +65,16 @@ export async function takeCensus(reader: Reader): Promise<Census> {
     fold(VirtualMachines, (vm) => {
       if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
     }),
+    fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) =>
+      migrations.set(metadata.uid ?? '', {
+        vmi: `${metadata.namespace}/${spec?.vmiName}`,
+        phase: status?.phase ?? '',
+      }),
+    ),
     fold(PersistentVolumeClaims, (claim) => volumes.set(`claim ${nameOf(claim)}`, volumeMark(claim))),
     fold(DataVolumes, (volume) => volumes.set(`DataVolume ${nameOf(volume)}`, volumeMark(volume))),
   ])
-  return { instances, restartRequired, volumes, unread }
+  return { instances, restartRequired, volumes, migrations, unread }
 }
 
 const nameOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/${metadata.name}`

@@ -11,7 +11,11 @@ export interface UpdateRules {
 }
 
 /** facts 3.2, 3.4 and 3.5. `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
-export function fateOf(vmi: VirtualMachineInstance, rules: UpdateRules, runStrategy: string | undefined): Fate {
+export function fateOf(
+  vmi: VirtualMachineInstance,
+  rules: UpdateRules,
+  runStrategy: string | undefined,
+): Fate {
   const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
   if (rules.methods.includes('LiveMigrate') && migratable) return 'migrates'
   if (!rules.methods.includes('Evict')) return 'stays'

@@ -13,9 +13,10 @@ export interface Forecast {
   counts: Record<Fate, number>
   /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
   interrupted: readonly string[]
+  /** VMIs that are being moved off a drained node (`evacuationNodeName`); at most 100 are named. */
+  evacuating: readonly string[]
 }
 
-export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 const namedAtMost = 100
 
 /** Folds page by page: nothing of a VMI that migrates or stays is kept. `labels` narrows to the outdated ones. */
@@ -29,14 +30,16 @@ export async function forecastUpdates(
     : new Map<string, string>()
   const counts: Forecast['counts'] = { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }
   const interrupted: string[] = []
+  const evacuating: string[] = []
   for await (const vmi of running(reader, labels)) {
     const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
     const fate = fateOf(vmi, rules, runStrategies.get(name))
     counts[fate]++
+    if (vmi.status?.evacuationNodeName && evacuating.length < namedAtMost) evacuating.push(name)
     if (fate !== 'migrates' && fate !== 'stays' && interrupted.length < namedAtMost)
       interrupted.push(`${name} (${fate})`)
   }
-  return { counts, interrupted }
+  return { counts, interrupted, evacuating }
 }
 
 /** `migrates 211, shuts down 3`; `moves nothing` when all stay or there are none. */

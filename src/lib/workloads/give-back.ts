@@ -12,18 +12,19 @@ const minutes = 60 * seconds
  * Sets `workloadUpdateMethods` back to the kept value and closes the loan once that was read back. Belongs behind a step
  * that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten.
  */
-export function giveWorkloadUpdatesBack(owner: Owner): Step {
+export function giveWorkloadUpdatesBack(owner: Owner, { overwrite = false } = {}): Step {
   return {
     id: 'give-back-workload-updates',
     title: 'give workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
     follows: [],
+    dependsOn: ['hold-workload-updates'],
     risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
       const loan = openLoan(await journal.loans(), owner.uid)
       if (!loan) return { is: 'done' }
-      return standingOf(loan, await readOwner(reader, owner))
+      return standingOf(loan, await readOwner(reader, owner), overwrite)
     },
     async apply(cx) {
       const loan = openLoan(await cx.journal.loans(), owner.uid)
@@ -32,10 +33,11 @@ export function giveWorkloadUpdatesBack(owner: Owner): Step {
   }
 }
 
-function standingOf(loan: Loan, kubevirt: KubeVirt): StepState {
+function standingOf(loan: Loan, kubevirt: KubeVirt, overwrite: boolean): StepState {
   const now = methodsOf(kubevirt)
   const kept = keptMethods(loan)
-  if (now.length === 0) return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
+  if (now.length === 0 || (overwrite && !sameMethods(now, kept)))
+    return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
   if (sameMethods(now, kept))
     return { is: 'todo', change: `close the loan: workloadUpdateMethods is ${kept.join(', ')} again` }
   return {

@@ -2,13 +2,13 @@ import {
   VirtualMachineInstanceMigrations,
   type VirtualMachineInstanceMigration,
 } from '../cluster/kinds/virtual-machines.ts'
+import { unfinishedMigrations } from '../facts/migrations.ts'
 import type { Step, StepState } from '../procedure/step.ts'
 import { isNotFound } from '../system/errors.ts'
 import type { Reader } from '../cluster/cluster.ts'
 
 export type MigrationsPolicy = 'wait' | 'cancel' | 'ignore'
 
-const over = new Set(['Succeeded', 'Failed'])
 const seconds = 1000
 
 /**
@@ -24,18 +24,18 @@ export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): S
     follows: [{ kind: VirtualMachineInstanceMigrations, where: {} }],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
-      const open = await unfinishedMigrations(reader)
-      if (open.length === 0) return { is: 'done' }
-      const names = open.slice(0, 3).map(nameOf).join(', ')
-      const text = `${open.length} ${open.length === 1 ? 'migration' : 'migrations'} (${names}${open.length > 3 ? ', …' : ''})`
-      const cancellable = open.filter((m) => m.metadata.deletionTimestamp === undefined)
+      const found = await open(reader)
+      if (found.length === 0) return { is: 'done' }
+      const names = found.slice(0, 3).map(nameOf).join(', ')
+      const text = `${found.length} ${found.length === 1 ? 'migration' : 'migrations'} (${names}${found.length > 3 ? ', …' : ''})`
+      const cancellable = found.filter((m) => m.metadata.deletionTimestamp === undefined)
       if (policy === 'cancel' && cancellable.length > 0) return { is: 'todo', change: `cancel ${text}` }
       return { is: 'waiting', on: `${text} to end` }
     },
     ...(policy === 'cancel' && {
       repeats: { atMost: 10, parallel: 1 },
       apply: async ({ reader, writer }) => {
-        for (const { metadata } of await unfinishedMigrations(reader))
+        for (const { metadata } of await open(reader))
           await writer
             .delete(
               VirtualMachineInstanceMigrations,
@@ -51,10 +51,9 @@ export function migrationsInFlight(policy: 'wait' | 'cancel', atMost: number): S
 }
 
 /** None where the kind is not served. */
-export async function unfinishedMigrations(reader: Reader): Promise<VirtualMachineInstanceMigration[]> {
+async function open(reader: Reader): Promise<VirtualMachineInstanceMigration[]> {
   try {
-    const all = await reader.list(VirtualMachineInstanceMigrations)
-    return all.filter((m) => !over.has(m.status?.phase ?? ''))
+    return await unfinishedMigrations(reader)
   } catch (error) {
     if (isNotFound(error)) return []
     throw error

@@ -1,0 +1,57 @@
+import { Command, Option } from 'commander'
+import type { Wire } from '../wire.ts'
+import { upgrade } from './upgrade/upgrade.ts'
+
+const list = (value: string, before: string[]) => [...before, value]
+
+export function upgradeCommand(wire: Wire): Command {
+  const command = new Command('upgrade')
+  for (const option of options) command.addOption(option)
+  return command.addHelpText('after', examples).action(wire(upgrade))
+}
+
+const options = [
+  new Option('--to <version>', 'version to end up with, such as v1.8.4'),
+  new Option(
+    '--method <method>',
+    'how: patch imageTag, apply the operator manifest, or what fits the cluster',
+  )
+    .choices(['auto', 'image-tag', 'operator-manifest'])
+    .default('auto'),
+  new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the release instead of the public one'),
+  new Option('--manifest-base <url>', 'where releases lie, a folder per version').env('KVUP_MANIFEST_BASE'),
+  new Option('--manifest-sha256 <sum>', 'refuse the manifest unless it has this checksum'),
+  new Option('--rewrite-namespace', 'move a manifest of another namespace into that of the operator'),
+  new Option('--image-registry <registry>', 'registry that the images come from'),
+  new Option(
+    '--backup <file>',
+    'where the replaced operator objects are saved (default: kvup-backup-VERSION.yaml)',
+  ),
+  new Option('--timeout <duration>', 'how long the whole run may take').default('60m'),
+  new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
+  new Option('--dry-run <how>', 'none, client or server: show what would change, change nothing'),
+  new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
+  new Option('--leave-held', 'end before the workload update methods are given back'),
+  new Option('--wait-workloads', 'wait until no VM is left on the old virt-launcher but those that stay'),
+  new Option('--migrations <how>', 'what to do with migrations in flight')
+    .choices(['wait', 'cancel', 'ignore'])
+    .default('wait'),
+  new Option('--migrations-timeout <duration>', 'how long to wait for migrations in flight').default('30m'),
+  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
+    .argParser(list)
+    .default([]),
+  new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
+  new Option('--until <step>', 'end after this step'),
+  new Option('--pause-before <step>', 'end before this step (repeatable)').argParser(list).default([]),
+  new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
+]
+
+const examples = `
+Examples:
+  kvup upgrade --to v1.8.4                           the method that fits this cluster
+  kvup upgrade --to v1.8.4 --dry-run=server          what would change, asked of the API server
+  kvup upgrade --to v1.8.4 --manifest operator.yaml  without the internet
+
+Killed, interrupted or timed out, the same line goes on where the cluster stands.
+Exit codes: 0 done or nothing to do, 2 usage, 3 blocked, 4 timed out, 6 locked, 7 forbidden, 8 unreachable
+`

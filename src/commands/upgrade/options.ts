@@ -1,0 +1,80 @@
+import type { Method } from '../../lib/releases/operator-rule.ts'
+import { parseVersion } from '../../lib/releases/version.ts'
+import { parseDeadline } from '../../lib/system/deadline.ts'
+import { parseDuration } from '../../lib/system/duration.ts'
+import { usageError } from '../../lib/system/errors.ts'
+import type { UpgradeRequest } from '../../lib/upgrade/plan.ts'
+import type { RunLimits } from '../../lib/procedure/run-context.ts'
+import type { MigrationsPolicy } from '../../lib/workloads/migrations-in-flight.ts'
+
+/** As commander hands them over. */
+export interface UpgradeOptions {
+  to?: string
+  method: Method | 'auto'
+  manifest?: string
+  manifestSha256?: string
+  manifestBase?: string
+  rewriteNamespace?: boolean
+  imageRegistry?: string
+  backup?: string
+  timeout: string
+  settle: string
+  dryRun?: string
+  holdWorkloads: boolean
+  leaveHeld?: boolean
+  waitWorkloads?: boolean
+  migrations: MigrationsPolicy
+  migrationsTimeout: string
+  accept: string[]
+  deadline?: string
+  until?: string
+  pauseBefore: string[]
+  takeOver?: string
+}
+
+/** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */
+export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest {
+  refuseContradictions(options, yes)
+  return {
+    to: parseVersion(options.to ?? ''),
+    method: options.method,
+    hold: options.holdWorkloads,
+    leaveHeld: options.leaveHeld ?? false,
+    waitWorkloads: options.waitWorkloads ?? false,
+    migrations: options.migrations,
+    migrationsTimeoutMs: parseDuration(options.migrationsTimeout),
+    settleMs: parseDuration(options.settle),
+    ...(options.imageRegistry !== undefined && { imageRegistry: options.imageRegistry }),
+  }
+}
+
+function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
+  const { leaveHeld, holdWorkloads, waitWorkloads, manifest, dryRun } = options
+  if (leaveHeld && !holdWorkloads)
+    throw usageError('contradiction', '--leave-held and --no-hold-workloads exclude each other')
+  if (leaveHeld && waitWorkloads)
+    throw usageError(
+      'contradiction',
+      '--leave-held and --wait-workloads exclude each other: held VMs do not move',
+    )
+  if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
+    throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
+      remedy: 'add --yes, or pass the manifest as a file',
+    })
+}
+
+export function limitsOf(options: UpgradeOptions, now: Date): RunLimits {
+  return {
+    timeoutMs: parseDuration(options.timeout),
+    ...(options.deadline !== undefined && { deadline: parseDeadline(options.deadline, now) }),
+    until: options.until,
+    pauseBefore: options.pauseBefore,
+  }
+}
+
+/** Throws `usage` for a bare `--dry-run` and for anything but none, client and server. */
+export function rehearsalOf({ dryRun = 'none' }: UpgradeOptions): 'client' | 'server' | undefined {
+  if (dryRun === 'none') return undefined
+  if (dryRun === 'client' || dryRun === 'server') return dryRun
+  throw usageError('dry-run', `--dry-run takes none, client or server, not ${JSON.stringify(dryRun)}`)
+}

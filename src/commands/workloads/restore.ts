@@ -1,0 +1,109 @@
+import { Command } from 'commander'
+import type { Context } from '../../context.ts'
+import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give-back.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import type { Installation } from '../../lib/facts/installation.ts'
+import type { Loan } from '../../lib/procedure/journal.ts'
+import { usageError } from '../../lib/system/errors.ts'
+import { parseDuration } from '../../lib/system/duration.ts'
+import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
+import { carryOut, type Work } from '../../lib/run/carry-out.ts'
+import { parseAccepted } from '../../lib/run/gate.ts'
+import { accessOf } from '../../lib/upgrade/required-access.ts'
+import { ownerOf } from '../../lib/upgrade/make-plan.ts'
+import { settledFor } from '../../lib/upgrade/steps/settled.ts'
+import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { evictionFindings } from '../../lib/workloads/eviction-finding.ts'
+import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
+import { keptMethods, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
+import type { Wire } from '../../wire.ts'
+import { handsOf } from '../upgrade/hands.ts'
+
+export interface RestoreOptions {
+  keepCurrent?: boolean
+  overwrite?: boolean
+  accept: string[]
+  timeout: string
+  takeOver?: string
+}
+
+export function restoreCommand(wire: Wire): Command {
+  return new Command('restore')
+    .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
+    .option('--overwrite', 'where somebody changed it meanwhile: set the kept value')
+    .option(
+      '--accept <id>',
+      'take a risk by the name of its finding (repeatable)',
+      (v: string, before: string[]) => [...before, v],
+      [],
+    )
+    .option('--timeout <duration>', 'how long to wait for KubeVirt to settle', '10m')
+    .option('--take-over <holder>', 'take the lock of this holder')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kvup workloads restore\n  kvup workloads restore --overwrite --yes\n',
+    )
+    .action(wire(restore))
+}
+
+/** Gives back what an upgrade borrowed, from anywhere; the journal in the cluster knows the value. */
+export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
+  const meanwhile = meanwhileOf(options)
+  const cluster = await cx.cluster()
+  const { installation } = await seeForUpgrade(cluster.reader, cx.clock)
+  const owner = ownerOf(installation)
+  const hands = handsOf(cx, cluster, { namespace: owner.ref.namespace, takeOver: options.takeOver })
+  const loan = openLoan(await hands.journal.loans(), owner.uid)
+  const print = (outcome: GiveBackDocument['outcome'], methods: readonly string[]) =>
+    cx.printer.result(
+      { apiVersion: 'kvup.io/v1alpha1', kind: 'GiveBack', kubevirt: owner.ref, outcome, methods },
+      giveBackView,
+    )
+  if (!loan) {
+    print('nothing-borrowed', installation.workloadUpdateMethods)
+    return exitCode.done
+  }
+  const terms = { owner, loan, installation, meanwhile, options }
+  await carryOut(await workOf(terms, cluster), {
+    ...hands,
+    announce: () => cx.printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`),
+  })
+  if (meanwhile === 'keep-current') print('left-as-it-is', installation.workloadUpdateMethods)
+  else print('given-back', keptMethods(loan))
+  return exitCode.done
+}
+
+interface Terms {
+  owner: Owner
+  loan: Loan
+  installation: Installation
+  meanwhile: Meanwhile
+  options: RestoreOptions
+}
+
+async function workOf(
+  { owner, loan, installation, meanwhile, options }: Terms,
+  cluster: Cluster,
+): Promise<Work> {
+  const leave = meanwhile === 'keep-current'
+  const settled = settledFor(owner, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
+  const kept = keptMethods(loan)
+  const needed = accessOf('kvup-upgrade', owner.ref.namespace).filter(({ optional }) => !optional)
+  return {
+    procedure: restoreProcedure(owner, meanwhile, settled),
+    findings: leave ? [] : await evictionFindings(cluster.reader, installation.kubevirt, kept),
+    accepted: parseAccepted(options.accept),
+    rights: { required: needed.map(({ access }) => access), optional: [], role: 'kvup-upgrade' },
+    question: leave
+      ? `Leave ${installation.workloadUpdateMethods.join(', ') || 'no methods'} and close the loan?`
+      : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
+    limits: { timeoutMs: parseDuration(options.timeout) },
+  }
+}
+
+function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
+  if (keepCurrent && overwrite)
+    throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
+  if (overwrite) return 'overwrite'
+  return keepCurrent ? 'keep-current' : 'ask'
+}

@@ -1,0 +1,27 @@
+import type { HopFinding } from '../../releases/finding.ts'
+import type { UpgradePlan } from '../../upgrade/plan.ts'
+
+/** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
+export function announcement(
+  { from, to, method, owner, holds, said, tag }: UpgradePlan,
+  findings: readonly HopFinding[],
+): readonly string[] {
+  const how = {
+    'image-tag': `patch imageTag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
+    'operator-manifest': 'apply the operator manifest; the new operator brings its own version',
+  }[method]
+  return [
+    `KubeVirt ${from ?? 'unknown'} → ${to.text}: ${how}`,
+    ...(holds.length > 0
+      ? [`workload updates are held meanwhile and given back at the end (${holds.join(', ')})`]
+      : []),
+    ...(tag.is === 'lift'
+      ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
+      : []),
+    ...(tag.is === 'pin'
+      ? [`imageTag stays ${tag.tag} until the new operator has settled, then becomes ${to.text}: two rolls`]
+      : []),
+    ...said,
+    ...findings.map(({ level, summary, id }) => `${level === 'info' ? 'note' : level}: ${summary} (${id})`),
+  ]
+}

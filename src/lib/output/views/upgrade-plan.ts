@@ -1,0 +1,43 @@
+import type { RehearsedStep } from '../../procedure/rehearse.ts'
+import type { HopFinding } from '../../releases/finding.ts'
+import { formatDuration } from '../../system/duration.ts'
+import type { UpgradeReport } from '../../upgrade/report.ts'
+import type { Paint, View } from '../printer.ts'
+
+/** `kvup.io/v1alpha1 UpgradePlan`, as a dry run prints it. */
+export interface PlanDocument extends Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method'> {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'UpgradePlan'
+  dryRun: 'client' | 'server'
+  /** Workload update methods that are borrowed. */
+  holds: readonly string[]
+  said: readonly string[]
+  findings: readonly HopFinding[]
+  accepted: readonly { id: string; reason?: string }[]
+  steps: readonly RehearsedStep[]
+}
+
+export const planView: View<PlanDocument> = {
+  text: (plan, paint) => [
+    `KubeVirt ${plan.from ?? 'unknown'} ${paint.mark.next} ${plan.to} by ${plan.method}, ${plan.dryRun} dry run: nothing was changed`,
+    ...plan.steps.flatMap((step, index) => stepLines(step, index + 1, paint)),
+    ...plan.findings.flatMap(({ id, level, summary, remedy }) => [
+      `${level}: ${summary} (${id})`,
+      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+    ]),
+    `estimate ${formatDuration(plan.steps.reduce((sum, { estimate }) => sum + estimate, 0))}; kvup guesses, it has not seen this cluster update yet`,
+  ],
+  names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+}
+
+function stepLines(step: RehearsedStep, number: number, paint: Paint): readonly string[] {
+  const head = `${String(number).padStart(2)} ${step.title}: ${words[step.state](step)}`
+  return step.refused ? [head, `   ${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : [head]
+}
+
+const words: { [S in RehearsedStep['state']]: (step: RehearsedStep) => string } = {
+  'would-change': ({ change }) => `would change: ${change ?? ''}`,
+  'already-so': () => 'already so',
+  waits: ({ on }) => `waits for ${on ?? 'the cluster'}`,
+  depends: ({ dependsOn }) => `depends on step ${dependsOn ?? '?'}, cannot be rehearsed`,
+}

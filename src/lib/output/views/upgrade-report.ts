@@ -1,0 +1,85 @@
+import { formatDuration } from '../../system/duration.ts'
+import type { UpgradeReport } from '../../upgrade/report.ts'
+import type { Paint, View } from '../printer.ts'
+
+export const reportView: View<UpgradeReport> = {
+  text: (report, paint) =>
+    report.outcome === 'nothing-to-do' ? [unchanged(report, paint)] : whole(report, paint),
+  names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
+}
+
+function unchanged({ to }: UpgradeReport, paint: Paint): string {
+  return `${paint.good(paint.mark.done)} KubeVirt is at ${to} and settled: nothing to do`
+}
+
+/** Differences come first (night U6), the important line last. */
+function whole(report: UpgradeReport, paint: Paint): readonly string[] {
+  return [
+    ...differenceLines(report, paint),
+    ...report.findings.flatMap(({ summary, remedy }) => [
+      `${paint.warn(paint.mark.warning)} ${summary}`,
+      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+    ]),
+    ...creationLines(report, paint),
+    ...slowest(report),
+    ...workloadLines(report),
+    ...(report.backup ? [`way back        the replaced operator objects are in ${report.backup}`] : []),
+    ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
+    lastLine(report, paint),
+    ...report.next.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
+}
+
+function differenceLines({ differences, unread = [] }: UpgradeReport, paint: Paint): readonly string[] {
+  if (!differences) return []
+  const rows: readonly [string, readonly string[]][] = [
+    ['vanished', differences.vanished],
+    ['failed', differences.failed],
+    ['restarted', differences.restarted],
+    ['no longer ready', differences.notReady],
+    ['now need a restart (RestartRequired)', differences.restartRequired],
+    ['migration failed; repeat with virtctl migrate', differences.failedMigrations],
+    ['volumes', differences.volumes],
+  ]
+  const found = rows
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${paint.bad(paint.mark.failed)} ${what}: ${names.join(', ')}`)
+  const blind =
+    unread.length > 0
+      ? [`${paint.warn(paint.mark.warning)} not compared, for they may not be read: ${unread.join(', ')}`]
+      : []
+  return found.length > 0 ? [...found, ...blind] : ['VMs and volumes are as they were', ...blind]
+}
+
+function creationLines({ vmCreation }: UpgradeReport, paint: Paint): readonly string[] {
+  if (vmCreation?.is === 'refused')
+    return [`${paint.bad(paint.mark.failed)} a dry-run create of a VM was refused: ${vmCreation.why}`]
+  return vmCreation?.is === 'accepted' ? ['a dry-run create of a VM is accepted'] : []
+}
+
+function slowest({ steps }: UpgradeReport): readonly string[] {
+  const timed = steps.filter(({ seconds }) => seconds > 0)
+  return timed.length === 0
+    ? []
+    : [
+        `took            ${timed.map(({ title, seconds }) => `${title} ${formatDuration(seconds * 1000)}`).join(', ')}`,
+      ]
+}
+
+function workloadLines({ workloads }: UpgradeReport): readonly string[] {
+  if (!workloads) return []
+  const { instances, outdated, forecast, held } = workloads
+  const fate = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
+  return [`workloads       ${instances} VMs, ${outdated} on an old virt-launcher${fate}`]
+}
+
+function lastLine(
+  { outcome, from, to, tookSeconds = 0, stoppedBefore }: UpgradeReport,
+  paint: Paint,
+): string {
+  const took = formatDuration(tookSeconds * 1000)
+  if (outcome === 'done')
+    return `${paint.good(paint.mark.done)} KubeVirt ${from ?? ''} ${paint.mark.next} ${to} in ${took}, settled`
+  const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''
+  return `${paint.warn(paint.mark.warning)} stopped before ${stoppedBefore?.step ?? 'the next step'} (${stoppedBefore?.because ?? ''})${leave}`
+}

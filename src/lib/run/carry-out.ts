@@ -1,0 +1,63 @@
+import type { Access, Cluster } from '../cluster/cluster.ts'
+import type { Finding } from '../checks/finding.ts'
+import type { Prompt } from '../output/printer.ts'
+import type { RunEvent } from '../procedure/events.ts'
+import type { Journal } from '../procedure/journal.ts'
+import type { Lock } from '../procedure/lock.ts'
+import { ensureRights } from '../procedure/preflight.ts'
+import type { RunLimits, RunOutcome } from '../procedure/run-context.ts'
+import { runProcedure } from '../procedure/run.ts'
+import type { Procedure } from '../procedure/step.ts'
+import type { Clock } from '../system/clock.ts'
+import { blocked } from '../system/errors.ts'
+import { type Accepted, passGate } from './gate.ts'
+
+/** What is to be done, and what stands against it. */
+export interface Work {
+  procedure: Procedure
+  findings: readonly Finding[]
+  accepted: readonly Accepted[]
+  rights: { required: readonly Access[]; optional: readonly Access[]; role: string }
+  question: string
+  limits: RunLimits
+  /** After the answer and before the lock: what may only happen once a person agreed (a download, a saved file). */
+  prepare?(): Promise<void>
+}
+
+/** The world as a changing command needs it. */
+export interface Hands {
+  cluster: Cluster
+  clock: Clock
+  journal: Journal
+  lock: Lock
+  prompt: Prompt
+  signal: AbortSignal
+  who: string
+  emit(event: RunEvent): void
+  warn(line: string): void
+  /** Shown between the gate and the question: what will be done. */
+  announce(): void
+}
+
+/**
+ * The way that every changing command goes: nothing to do? → findings → rights → question → preparation → lock and run.
+ * Throws `blocked` for a finding or a no (3), `forbidden` (7) before the first write, and what `runProcedure` throws.
+ */
+export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
+  const { cluster, signal } = hands
+  if (await nothingToDo(work.procedure, hands)) return { is: 'nothing-to-do' }
+  passGate(work.findings, work.accepted)
+  const missing = await ensureRights(cluster.reviewer, work.rights)
+  for (const warning of missing) hands.warn(warning)
+  hands.announce()
+  if (!(await hands.prompt.confirm(work.question))) throw blocked('answered-no', 'nothing was changed')
+  await work.prepare?.()
+  signal.throwIfAborted()
+  return runProcedure(work.procedure, { ...hands, limits: work.limits })
+}
+
+/** The goal is reached and nothing of it is borrowed: no gate, no question, no lock. */
+async function nothingToDo(procedure: Procedure, { cluster, clock, journal }: Hands): Promise<boolean> {
+  if (!(await procedure.reached({ reader: cluster.reader, clock, journal }))) return false
+  return (await journal.loans()).every(({ id }) => !(procedure.loans ?? []).includes(id))
+}

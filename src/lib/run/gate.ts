@@ -1,0 +1,39 @@
+import type { Finding } from '../checks/finding.ts'
+import { blocked } from '../system/errors.ts'
+
+/** A risk that a person took by name: `--accept ID` or `--accept ID=reason`. */
+export interface Accepted {
+  id: string
+  reason?: string
+}
+
+export function parseAccepted(words: readonly string[]): readonly Accepted[] {
+  return words.map((word) => {
+    const at = word.indexOf('=')
+    return at < 0 ? { id: word } : { id: word.slice(0, at), reason: word.slice(at + 1) }
+  })
+}
+
+/** The blockers that nobody accepted. A check that could not be made blocks as well. */
+export function unaccepted(findings: readonly Finding[], accepted: readonly Accepted[]): readonly Finding[] {
+  const taken = new Set(accepted.map(({ id }) => id))
+  return findings.filter(
+    ({ id, level }) => (level === 'blocker' || level === 'not-checked') && !taken.has(id),
+  )
+}
+
+/** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. */
+export function passGate(findings: readonly Finding[], accepted: readonly Accepted[]): void {
+  const [first, ...more] = unaccepted(findings, accepted)
+  if (!first) return
+  const all = [first, ...more]
+  throw blocked(first.id, all.map(({ id, summary }) => `${summary} (${id})`).join('\n  '), {
+    ...(first.objects && { object: first.objects.join(', ') }),
+    remedy: [
+      ...new Set([
+        ...all.flatMap(({ remedy }) => remedy),
+        `take the risk by name: ${all.map(({ id }) => `--accept ${id}`).join(' ')}`,
+      ]),
+    ],
+  })
+}

@@ -1,0 +1,72 @@
+import type { Cluster } from '../cluster/cluster.ts'
+import { ValidatingWebhooks } from '../cluster/kinds/extension.ts'
+import { VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
+import { countWorkloads, outdatedLabel } from '../facts/workload-count.ts'
+import type { HopFinding } from '../releases/finding.ts'
+import { ApiError } from '../system/errors.ts'
+import { readOwner } from '../workloads/find-owner.ts'
+import { forecastText, forecastUpdates } from '../workloads/forecast.ts'
+import { methodsOf, openLoan, type Owner } from '../workloads/update-methods.ts'
+import type { JournalReader } from '../procedure/step.ts'
+import type { UpgradeReport, WorkloadReport } from './report.ts'
+
+/** How many VMs are outdated now, and what will happen to them. */
+export async function workloadsAfter(
+  { reader }: Cluster,
+  owner: Owner,
+  journal: JournalReader,
+): Promise<WorkloadReport> {
+  const kubevirt = await readOwner(reader, owner)
+  const eviction = kubevirt.spec?.configuration?.['evictionStrategy']
+  const methods = methodsOf(kubevirt)
+  const rules = { methods, clusterEviction: typeof eviction === 'string' ? eviction : undefined }
+  const [count, forecast, loans] = await Promise.all([
+    countWorkloads(reader),
+    forecastUpdates(reader, rules, outdatedLabel),
+    journal.loans(),
+  ])
+  return { ...count, forecast: forecastText(forecast), held: openLoan(loans, owner.uid) !== undefined }
+}
+
+/** Does the new KubeVirt take a VM? Asked of its webhooks by a server-side dry run, in KubeVirt's namespace (night U6). */
+export async function tryVmCreation(
+  { reviewer }: Cluster,
+  namespace: string,
+): Promise<NonNullable<UpgradeReport['vmCreation']>> {
+  const vm = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'kvup-dry-run', namespace },
+    spec: {
+      runStrategy: 'Halted',
+      template: { spec: { domain: { devices: {}, memory: { guest: '64Mi' } } } },
+    },
+  }
+  try {
+    await reviewer.rehearsal.create(VirtualMachines, vm)
+    return { is: 'accepted' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.status === 403 || error.status === 404
+      ? { is: 'not-allowed' }
+      : { is: 'refused', why: error.message }
+  }
+}
+
+/** Webhooks that block new APIs while virt-api is old; left behind, they go on blocking (night U5). */
+export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly HopFinding[]> {
+  try {
+    const left = (await reader.list(ValidatingWebhooks)).filter(({ metadata }) =>
+      metadata.name.startsWith('virt-operator-tmp-webhook'),
+    )
+    return left.map(({ metadata }) => ({
+      id: 'tmp-webhook-left',
+      level: 'warning',
+      summary: `${metadata.name} was left behind and goes on refusing new APIs`,
+      remedy: [`kubectl delete validatingwebhookconfiguration ${metadata.name}`],
+    }))
+  } catch (error) {
+    if (error instanceof ApiError) return []
+    throw error
+  }
+}

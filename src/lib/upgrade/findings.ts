@@ -1,0 +1,99 @@
+import type { Installation } from '../facts/installation.ts'
+import type { Standing } from '../facts/standing.ts'
+import type { HopFinding } from '../releases/finding.ts'
+import { hopFindings } from '../releases/hop-finding.ts'
+import { type Method, operatorRule, pinnedTagRule } from '../releases/operator-rule.ts'
+import { versionOf } from '../releases/version.ts'
+import { evictionFinding } from '../workloads/eviction-finding.ts'
+import type { Forecast } from '../workloads/forecast.ts'
+import type { TagTreatment, UpgradeRequest } from './plan.ts'
+import { runningFindings, runningUpdate } from './running-update.ts'
+
+/** All that a plan is judged by. */
+export interface Question {
+  installation: Installation
+  standing: Standing
+  request: UpgradeRequest
+  method: Method
+  tag: TagTreatment
+  /** What the methods will do to all VMIs once they are outdated and the methods are given back. */
+  forecast: Forecast
+}
+
+/** Everything that speaks against this upgrade or should be known, in the order in which it is printed. Pure. */
+export function upgradeFindings(question: Question): readonly HopFinding[] {
+  const { standing, request, forecast } = question
+  return [
+    ...hops(question),
+    ...runningFindings(standing, request.to),
+    ...operator(question),
+    ...pinnedImages(question),
+    ...drained(forecast.evacuating),
+    ...evictions(question),
+  ]
+}
+
+/** The version policy looks at where we come from; leaving a half-done update is judged by how far it came. */
+function hops({ standing, request: { to } }: Question): readonly HopFinding[] {
+  const from = versionOf(standing.observed.version)
+  if (from === undefined)
+    return [
+      {
+        id: 'never-settled',
+        level: 'warning',
+        summary: 'no version was ever installed completely here',
+        remedy: ['kvup status'],
+      },
+    ]
+  const way = runningUpdate(standing, to)
+  return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to) : []
+}
+
+function operator({ installation, method, tag, request: { to } }: Question): readonly HopFinding[] {
+  const runs = versionOf(installation.operator?.version)
+  if (runs === undefined)
+    return [
+      {
+        id: 'operator-unknown',
+        level: 'blocker',
+        summary:
+          'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+        remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
+      },
+    ]
+  const pinned = tag.is === 'pin' ? versionOf(tag.tag) : undefined
+  return [...operatorRule(runs, to, method), ...(pinned ? pinnedTagRule(pinned, to) : [])]
+}
+
+/** Images fixed by the operator's environment win over imageTag: the tag would change words only (facts 2.1). */
+function pinnedImages({ installation, method }: Question): readonly HopFinding[] {
+  const pinned = installation.operator?.pinned ?? []
+  if (method !== 'image-tag' || pinned.length === 0) return []
+  return [
+    {
+      id: 'images-pinned',
+      level: 'blocker',
+      summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag would change the recorded version, not the images`,
+      remedy: ['kvup upgrade --method operator-manifest --manifest FILE'],
+    },
+  ]
+}
+
+function drained(evacuating: readonly string[]): readonly HopFinding[] {
+  if (evacuating.length === 0) return []
+  return [
+    {
+      id: 'node-drained',
+      level: 'blocker',
+      summary: `${evacuating.length} VMs are being moved off a node that is drained: the virt-handler roll would kill these migrations`,
+      objects: evacuating.slice(0, 20),
+      remedy: ['wait for the drain to end, then run this again'],
+    },
+  ]
+}
+
+/** Once given back, or at once where they are not held, the methods apply to the new version. */
+function evictions({ forecast, installation, request }: Question): readonly HopFinding[] {
+  const stayHeld = request.hold && request.leaveHeld
+  return stayHeld ? [] : evictionFinding(installation.workloadUpdateMethods, forecast)
+}

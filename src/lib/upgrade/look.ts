@@ -1,0 +1,34 @@
+import { DaemonSets, Deployments, Jobs } from '../cluster/kinds/apps.ts'
+import { Leases } from '../cluster/kinds/core.ts'
+import { Pods } from '../cluster/kinds/pods.ts'
+import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
+import { type Standing, standing } from '../facts/standing.ts'
+import type { Followed, ReadContext } from '../procedure/step.ts'
+import type { Owner } from '../workloads/update-methods.ts'
+
+export interface Look {
+  snapshot: Snapshot
+  standing: Standing
+}
+
+/** One judged look at the installation; answered from what is followed while a step is waited for. */
+export async function look({ reader, clock }: ReadContext, { ref }: Owner): Promise<Look> {
+  const quick = await takeSnapshot(reader, standingParts, clock.now(), ref.namespace)
+  const verdict = standing(quick, clock.now())
+  if (verdict.verdict === 'Settled' || verdict.verdict === 'Updating')
+    return { snapshot: quick, standing: verdict }
+  const full = await takeSnapshot(reader, [...standingParts, ...causeParts], clock.now(), ref.namespace)
+  return { snapshot: full, standing: standing(full, clock.now()) }
+}
+
+/** What `look` reads: a change in any of it wakes the runner. */
+export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Followed[] {
+  return [
+    { kind, where: {} },
+    { kind: Deployments, where: { namespace } },
+    { kind: DaemonSets, where: { namespace, labels: 'kubevirt.io' } },
+    { kind: Pods, where: { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' } },
+    { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
+    { kind: Leases, where: { namespace } },
+  ]
+}

@@ -1,0 +1,77 @@
+import { atVersion } from '../cluster/kind.ts'
+import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
+import type { Installation } from '../facts/installation.ts'
+import type { Standing } from '../facts/standing.ts'
+import { blocked } from '../system/errors.ts'
+import type { Forecast } from '../workloads/forecast.ts'
+import type { Owner } from '../workloads/update-methods.ts'
+import { upgradeFindings } from './findings.ts'
+import { chooseMethod, tagTreatment } from './method.ts'
+import type { UpgradePlan, UpgradeRequest } from './plan.ts'
+
+/** What the cluster looked like when the plan was made. */
+export interface Seen {
+  installation: Installation
+  standing: Standing
+  forecast: Forecast
+}
+
+/** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
+export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
+  const { installation, standing } = seen
+  refuseForeignOwner(installation)
+  const method = chooseMethod(request.method, installation, request.to)
+  const tag = tagTreatment(method, installation, request.to)
+  return {
+    owner: ownerOf(installation),
+    from: standing.observed.version,
+    to: request.to,
+    method,
+    tag,
+    holds: request.hold ? installation.workloadUpdateMethods : [],
+    request,
+    findings: upgradeFindings({ ...seen, request, method, tag }),
+    said: beforehand(request.to.text),
+  }
+}
+
+/** The KubeVirt CR that every step writes to, tied to its uid. */
+export function ownerOf({ apiVersion, name, namespace, uid }: Installation): Owner {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  return { kind: atVersion(KubeVirts, version), ref: { name, namespace }, uid }
+}
+
+/** Night U5: said before the question, since nobody can undo it. */
+function beforehand(to: string): readonly string[] {
+  return [
+    'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
+    `APIs that are new in ${to} are refused until virt-api is replaced`,
+  ]
+}
+
+function refuseForeignOwner({ manager, name, namespace }: Installation): void {
+  const object = `kubevirts/${name} in namespace ${namespace}`
+  if (manager.kind === 'hyperconverged')
+    throw blocked(
+      'managed-by-hyperconverged',
+      `${object} belongs to HyperConverged ${manager.name ?? ''}`.trimEnd() +
+        ': its operator reverts what is written to KubeVirt',
+      {
+        object,
+        remedy: [
+          'upgrade through OLM: approve the InstallPlan of the kubevirt-hyperconverged Subscription',
+          'kvup status shows how far it is',
+        ],
+      },
+    )
+  if (manager.kind === 'olm')
+    throw blocked(
+      'managed-by-olm',
+      `virt-operator belongs to ClusterServiceVersion ${manager.name ?? ''}`.trimEnd() +
+        ': OLM reverts what is written to it',
+      {
+        object,
+        remedy: 'upgrade through OLM: approve the InstallPlan of its Subscription',
+      },
+    )
+}

@@ -1,0 +1,48 @@
+import type { Method } from '../releases/operator-rule.ts'
+import type { HopFinding } from '../releases/finding.ts'
+import type { Version } from '../releases/version.ts'
+import type { MigrationsPolicy } from '../workloads/migrations-in-flight.ts'
+import type { Owner } from '../workloads/update-methods.ts'
+
+/** What a person asked for, checked and with its defaults. Durations in ms. */
+export interface UpgradeRequest {
+  to: Version
+  method: Method | 'auto'
+  /** Borrow the workload update methods while the control plane moves. */
+  hold: boolean
+  /** End before they are given back. */
+  leaveHeld: boolean
+  /** Afterwards wait until no VM is left but those that stay. */
+  waitWorkloads: boolean
+  migrations: MigrationsPolicy
+  migrationsTimeoutMs: number
+  /** How long it has to stay settled. */
+  settleMs: number
+  imageRegistry?: string
+}
+
+/** What will be done, as data: it is printed, asked about, and the procedure is made from it. */
+export interface UpgradePlan {
+  owner: Owner
+  /** As observed; undefined where nothing was ever installed completely. */
+  from: string | undefined
+  to: Version
+  method: Method
+  /** What happens to spec.imageTag when the operator is replaced (night U2). */
+  tag: TagTreatment
+  /** The workload update methods that will be borrowed; empty: none are set. */
+  holds: readonly string[]
+  request: UpgradeRequest
+  findings: readonly HopFinding[]
+  /** What a person should know before the question (night U5). */
+  said: readonly string[]
+}
+
+/**
+ * `none`: no tag is set, or the method is image-tag. `lift`: it says what the operator would do anyway, so it is taken out,
+ * and the new one put in at the end: one roll. `pin`: it keeps the old version while the operator is replaced: two rolls.
+ */
+export type TagTreatment =
+  | { is: 'none' }
+  | { is: 'lift'; tag: string; registry?: string }
+  | { is: 'pin'; tag: string }

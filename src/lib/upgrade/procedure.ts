@@ -1,0 +1,112 @@
+import type { Procedure, ReadContext, Step } from '../procedure/step.ts'
+import { giveWorkloadUpdatesBack } from '../workloads/give-back.ts'
+import { type Borrower, holdWorkloadUpdates } from '../workloads/hold.ts'
+import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
+import { loanId as workloadUpdatesLoan } from '../workloads/update-methods.ts'
+import { workloadsMoved } from '../workloads/workloads-moved.ts'
+import { type Look, look } from './look.ts'
+import { imageTagSteps } from './methods/image-tag.ts'
+import { operatorManifestSteps } from './methods/operator-manifest.ts'
+import type { UpgradePlan } from './plan.ts'
+import { runningUpdate } from './running-update.ts'
+import type { ReleaseManifest } from './steps/apply-manifest.ts'
+import { componentRolled } from './steps/component.ts'
+import { installStrategy } from './steps/install-strategy.ts'
+import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
+import { newControllerAtWork } from './steps/new-controller-leads.ts'
+import { settledFor } from './steps/settled.ts'
+
+const seconds = 1000
+
+export interface Tools {
+  who: string
+  /** The version that the installed operator is. */
+  operatorVersion: string | undefined
+  /** Only asked for by the manifest method, when its steps are made. */
+  manifest: ReleaseManifest
+}
+
+/**
+ * The order of contract "Order of the end of an upgrade". Where it stands is asked of the cluster at every step, so that
+ * running it again resumes it.
+ */
+export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
+  const name = `upgrade to ${plan.to.text}`
+  const known = new Map<string, Step>()
+  return {
+    name,
+    loans: [workloadUpdatesLoan, imageTagLoan],
+    reached: async (cx) => isReached(plan, await look(cx, plan.owner)),
+    steps: async (cx) => remember(known, await stepsNow(plan, { ...tools, procedure: name }, cx)),
+  }
+}
+
+/** A step keeps what it saw (since when it is settled), so each is made once. */
+function remember(known: Map<string, Step>, steps: readonly Step[]): readonly Step[] {
+  return steps.map((step) => {
+    const before = known.get(step.id) ?? step
+    known.set(step.id, before)
+    return before
+  })
+}
+
+function isReached({ to, method, request }: UpgradePlan, { standing, snapshot }: Look): boolean {
+  const there = standing.verdict === 'Settled' && standing.observed.version === to.text
+  const operatorThere = method === 'image-tag' || standing.operator?.version === to.text
+  return there && operatorThere && !request.waitWorkloads && registryIs(request.imageRegistry, snapshot)
+}
+
+function registryIs(wanted: string | undefined, { kubevirts }: Look['snapshot']): boolean {
+  const spec = kubevirts.known ? kubevirts.items[0]?.spec : undefined
+  return wanted === undefined || spec?.imageRegistry === wanted
+}
+
+async function stepsNow(
+  plan: UpgradePlan,
+  tools: Tools & Borrower,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const { owner, to, method, request } = plan
+  const { standing } = await look(cx, owner)
+  const begun = runningUpdate(standing, to) === 'joined' || standing.observed.version === to.text
+  const change =
+    method === 'image-tag'
+      ? imageTagSteps(plan, tools.operatorVersion)
+      : operatorManifestSteps(plan, tools.manifest, tools.who)
+  return [
+    ...(request.hold ? [holdWorkloadUpdates(owner, tools)] : []),
+    ...(request.migrations === 'ignore' || begun
+      ? []
+      : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
+    ...change,
+    installStrategy(owner, to.text),
+    ...standing.components.map(({ name, desired }) =>
+      componentRolled(owner, {
+        name,
+        version: to.text,
+        expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
+      }),
+    ),
+    ...ending(plan, await isTagOut(plan, cx)),
+  ]
+}
+
+/** Also when an earlier run took it out: then the plan of this one finds no tag any more. */
+async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): Promise<boolean> {
+  const loans = await journal.loans()
+  return tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagLoan && object.uid === owner.uid)
+}
+
+function ending(plan: UpgradePlan, tagWasTakenOut: boolean): readonly Step[] {
+  const { owner, to, request } = plan
+  const settled = (id: string, title: string, settleMs: number) =>
+    settledFor(owner, { id, title, version: to.text, settleMs })
+  return [
+    settled('settled', 'settle', request.settleMs),
+    newControllerAtWork(owner),
+    ...(tagWasTakenOut ? [putImageTagIn(owner, to.text)] : []),
+    ...(request.leaveHeld ? [] : [giveWorkloadUpdatesBack(owner)]),
+    settled('settled-again', 'settle again', 0),
+    ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
+  ]
+}

@@ -1,0 +1,74 @@
+import type { HopFinding } from '../releases/finding.ts'
+import type { Differences } from '../workloads/census-differences.ts'
+import type { UpgradePlan } from './plan.ts'
+
+/** The end of `kvup upgrade` as a document (night U6). */
+export interface UpgradeReport {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'UpgradeReport'
+  outcome: 'nothing-to-do' | 'done' | 'stopped-before'
+  kubevirt: { name: string; namespace: string }
+  from?: string
+  to: string
+  method: string
+  tookSeconds?: number
+  /** In the order in which they were done. */
+  steps: readonly StepReport[]
+  workloads?: WorkloadReport
+  /** Differences between before and after; every list empty is good news. */
+  differences?: Differences
+  /** Kinds that may not be read: nothing is said of them. */
+  unread?: readonly string[]
+  /** A server-side dry-run create of a VM; `not-allowed` says nothing of KubeVirt. */
+  vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }
+  /** Left behind or to be looked at. */
+  findings: readonly HopFinding[]
+  /** The replaced operator objects: the way back. */
+  backup?: string
+  /** The step before which it stopped, and for how long that is harmless. */
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  /** The client that fits the new version. */
+  virtctl?: string
+  next: readonly string[]
+}
+
+export interface StepReport {
+  id: string
+  title: string
+  changed: boolean
+  seconds: number
+  note?: string
+}
+
+export interface WorkloadReport {
+  instances: number
+  outdated: number
+  /** What the present methods do with them, in words. */
+  forecast: string
+  held: boolean
+}
+
+const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as const
+
+/** The report of a run that found the goal reached. */
+export function nothingToDo(plan: UpgradePlan): UpgradeReport {
+  return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next: [] }
+}
+
+/** What every report begins with. */
+export function heading({
+  owner,
+  from,
+  to,
+  method,
+}: UpgradePlan): Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method'> {
+  const { name, namespace } = owner.ref
+  return { kubevirt: { name, namespace }, ...(from !== undefined && { from }), to: to.text, method }
+}
+
+export function reportOf(
+  plan: UpgradePlan,
+  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method'>,
+): UpgradeReport {
+  return { ...document, ...heading(plan), ...rest }
+}

@@ -1,0 +1,71 @@
+import type { Standing } from '../facts/standing.ts'
+import type { HopFinding } from '../releases/finding.ts'
+import type { Version } from '../releases/version.ts'
+
+/** How far an update to another version has come, by what going back from it costs (night U4). */
+export type Way = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
+
+/** Where the operator is going now, seen from the version that is wanted. */
+export function runningUpdate({ target, observed, components, verdict }: Standing, to: Version): Way {
+  const under = target.id !== undefined && observed.id !== undefined && target.id !== observed.id
+  if (target.version === to.text) return under || verdict !== 'Settled' ? 'joined' : 'none'
+  if (!under) return 'none'
+  const moved = components.filter((c) => c.applied).map((c) => c.name)
+  if (moved.length === 0) return 'untouched'
+  if (moved.every((name) => name === 'virt-handler')) return 'handlers'
+  return moved.includes('virt-api') ? 'all' : 'controllers'
+}
+
+/** What stands against leaving an update that is under way, and what it means. */
+export function runningFindings(standing: Standing, to: Version): readonly HopFinding[] {
+  const way = runningUpdate(standing, to)
+  if (way === 'none') return []
+  const running = standing.target.version ?? 'another version'
+  if (way === 'joined')
+    return [
+      {
+        id: 'update-joined',
+        level: 'info',
+        summary: `an update to ${to.text} is under way already: kvup joins it`,
+        remedy: [],
+      },
+    ]
+  if (way === 'untouched')
+    return [
+      {
+        id: 'update-taken-over',
+        level: 'info',
+        summary: `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
+        remedy: [],
+      },
+    ]
+  return standing.observed.version === to.text ? wayBack(way, running, to) : [anotherUpdate(running, to)]
+}
+
+function anotherUpdate(running: string, to: Version): HopFinding {
+  return {
+    id: 'another-update-running',
+    level: 'blocker',
+    summary: `an update to ${running} is under way and components carry it already; ${to.text} was asked for`,
+    remedy: [`kvup upgrade --to ${running}`, 'kvup status'],
+  }
+}
+
+/** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
+function wayBack(way: Way, running: string, to: Version): readonly HopFinding[] {
+  const summary = {
+    handlers: `going back from ${running} to ${to.text}: virt-handler was replaced on some nodes and rolls back`,
+    controllers: `going back from ${running} to ${to.text}: virt-controller is new, VMs started since run the new virt-launcher and cannot migrate back`,
+    all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade`,
+  }[way as 'handlers' | 'controllers' | 'all']
+  const level = way === 'handlers' ? 'warning' : 'blocker'
+  const id = way === 'all' ? 'downgrade' : 'way-back'
+  return [
+    {
+      id,
+      level,
+      summary,
+      remedy: [`kvup upgrade --to ${running}`, `kvup upgrade --to ${to.text} --accept ${id}`],
+    },
+  ]
+}

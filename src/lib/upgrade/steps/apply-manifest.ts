@@ -1,0 +1,44 @@
+import { applyManifest as applyObjects } from '../../manifests/apply.ts'
+import { isApplied, manifestChanges } from '../../manifests/changes.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import type { Step, StepState } from '../../procedure/step.ts'
+
+const seconds = 1000
+
+/** A release's kubevirt-operator.yaml, checked and made to fit this installation; loaded once, when it is first needed. */
+export interface ReleaseManifest {
+  load(): Promise<LoadedManifest>
+}
+
+export interface LoadedManifest {
+  manifest: Manifest
+  /** Of the text as it was read, hexadecimal: journalled with its origin. */
+  sha256: string
+}
+
+/** Server-side apply as field manager `kvup`; what is there already is not written again (contract "Release manifests"). */
+export function applyManifest(release: ReleaseManifest): Step {
+  return {
+    id: 'apply-operator-manifest',
+    title: 'apply the operator manifest',
+    patience: { every: 5 * seconds, atMost: 120 * seconds },
+    estimate: 10 * seconds,
+    follows: [],
+    risk: { undo: 'apply the objects that were saved before', safeToLeave: 'the operator goes on by itself' },
+    async check({ reader }): Promise<StepState> {
+      const { manifest, sha256 } = await release.load()
+      const { objects, origin } = manifest
+      const changes = await manifestChanges(reader, objects)
+      if (isApplied(changes)) return { is: 'done' }
+      const count = (is: string) => changes.filter((change) => change.is === is).length
+      return {
+        is: 'todo',
+        change: `apply ${origin} (sha256 ${sha256.slice(0, 16)}…): ${count('changed')} objects change, ${count('created')} are new`,
+      }
+    },
+    async apply({ reader, writer }) {
+      const { objects } = (await release.load()).manifest
+      await applyObjects(objects, { reader, writer })
+    },
+  }
+}

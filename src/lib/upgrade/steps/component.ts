@@ -1,0 +1,34 @@
+import type { Step, StepState } from '../../procedure/step.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+import { look, lookFollows } from '../look.ts'
+import { aimedAt } from './install-strategy.ts'
+import { stalledOr } from './stalled.ts'
+
+const seconds = 1000
+const minutes = 60 * seconds
+
+/** Waits for one DaemonSet or Deployment of KubeVirt to run the target everywhere. `expectedMs` is only an estimate. */
+export function componentRolled(
+  owner: Owner,
+  { name, version, expectedMs }: { name: string; version: string; expectedMs: number },
+): Step {
+  return {
+    id: name,
+    title: name,
+    patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
+    estimate: expectedMs,
+    follows: lookFollows(owner),
+    risk: { undo: 'kvup upgrade --to the former version', safeToLeave: 'the operator goes on by itself' },
+    async check(cx): Promise<StepState> {
+      const { standing } = await look(cx, owner)
+      if (!aimedAt(standing, version))
+        return { is: 'waiting', on: `virt-operator to take ${version} as its target` }
+      const component = standing.components.find((c) => c.name === name)
+      if (!component || component.state === 'absent') return { is: 'done', note: 'not part of this version' }
+      const progress = { done: Math.min(component.updated, component.desired), total: component.desired }
+      if (component.state === 'current')
+        return { is: 'done', note: `${component.updated}/${component.desired}` }
+      return stalledOr(standing, name, { is: 'waiting', on: standing.waitingFor ?? name, progress })
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import type { Standing } from '../../facts/standing.ts'
+import type { Step, StepState } from '../../procedure/step.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+import { look, lookFollows } from '../look.ts'
+import { stalledOr } from './stalled.ts'
+
+const seconds = 1000
+const minutes = 60 * seconds
+
+/**
+ * Waits until the operator took the new target and its first operand carries it: RBAC, CRDs and webhooks come before any
+ * operand (facts 2.5). A wrong tag shows only here, in the pod of the strategy Job (facts 2.4).
+ */
+export function installStrategy(owner: Owner, version: string): Step {
+  return {
+    id: 'install-strategy',
+    title: 'install strategy, CRDs, RBAC',
+    patience: { every: 10 * seconds, atMost: 30 * minutes },
+    estimate: 15 * seconds,
+    follows: lookFollows(owner),
+    risk: {
+      undo: 'go back with kvup upgrade --to the former version: no operand has changed yet',
+      safeToLeave: 'the operator goes on by itself',
+    },
+    async check(cx): Promise<StepState> {
+      const { standing } = await look(cx, owner)
+      if (!aimedAt(standing, version))
+        return stalledOr(standing, undefined, {
+          is: 'waiting',
+          on: `virt-operator to take ${version} as its target`,
+        })
+      if (standing.observed.id === standing.target.id || standing.components.some((c) => c.applied))
+        return { is: 'done' }
+      return stalledOr(standing, undefined, {
+        is: 'waiting',
+        on: standing.waitingFor ?? `the install strategy of ${version}`,
+      })
+    },
+  }
+}
+
+/** The operator works on this version: what its operands carry can be compared with its target (facts 1.5). */
+export function aimedAt({ target, generation }: Standing, version: string): boolean {
+  return target.version === version && generation.spec !== undefined
+}

@@ -1,0 +1,102 @@
+import type { Loan } from '../../procedure/journal.ts'
+import type { Step, StepContext, StepState } from '../../procedure/step.ts'
+import { readOwner } from '../../workloads/find-owner.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+
+const seconds = 1000
+
+/** The journal's name of the tag that was taken out. */
+export const imageTagLoan = 'image-tag'
+
+interface Borrowed {
+  tag: string
+  registry?: string
+}
+
+const patience = { every: 5 * seconds, atMost: 120 * seconds }
+const follows = [] as const
+
+/**
+ * Takes out a tag that says what the operator does anyway: the deployment ID stays the same (lab README, Seen 7), so nothing
+ * rolls, and the new operator then rolls once instead of twice (night U2).
+ */
+export function liftImageTag(owner: Owner, { to, who }: { to: string; who: string }): Step {
+  return {
+    id: 'lift-image-tag',
+    title: 'take imageTag out',
+    patience,
+    follows,
+    estimate: 2 * seconds,
+    risk: {
+      undo: 'set imageTag to the value in kvup history',
+      safeToLeave: 'always: the operator installs the same version without it',
+    },
+    async check({ reader, journal }): Promise<StepState> {
+      const { spec } = await readOwner(reader, owner)
+      if (spec?.imageTag === undefined || spec.imageTag === to) return { is: 'done' }
+      const kept = (await journal.loans()).find((loan) => isOurs(loan, owner))
+      return {
+        is: 'todo',
+        change: `take imageTag ${spec.imageTag} out of ${owner.ref.name}${kept ? ' again' : ', and keep the value'}`,
+      }
+    },
+    apply: (cx) => lift(cx, owner, { to, who }),
+  }
+}
+
+async function lift(
+  { reader, writer, journal, clock }: StepContext,
+  owner: Owner,
+  by: { to: string; who: string },
+): Promise<void> {
+  const kubevirt = await readOwner(reader, owner)
+  const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
+  const { name, namespace } = owner.ref
+  await journal.borrow({
+    id: imageTagLoan,
+    procedure: `upgrade to ${by.to}`,
+    object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
+    path: '/spec/imageTag',
+    was: { present: true, value: { tag, ...(registry !== undefined && { registry }) } satisfies Borrowed },
+    by: by.who,
+    at: clock.now().toISOString(),
+  })
+  await writer.mergePatch(owner.kind, owner.ref, {
+    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+    spec: { imageTag: null, imageRegistry: null },
+  })
+}
+
+/** Puts the tag of the new version in where one was taken out; no roll, for the operator installs that version already. */
+export function putImageTagIn(owner: Owner, version: string): Step {
+  return {
+    id: 'put-image-tag-in',
+    title: 'put imageTag in again',
+    patience,
+    dependsOn: ['lift-image-tag'],
+    follows,
+    estimate: 2 * seconds,
+    risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
+    async check({ journal }): Promise<StepState> {
+      const loan = (await journal.loans()).find((one) => isOurs(one, owner))
+      return loan ? { is: 'todo', change: `set imageTag of ${owner.ref.name} to ${version}` } : { is: 'done' }
+    },
+    apply: (cx) => putIn(cx, owner, version),
+  }
+}
+
+async function putIn({ reader, writer, journal }: StepContext, owner: Owner, version: string): Promise<void> {
+  const loan = (await journal.loans()).find((one) => isOurs(one, owner))
+  const was = loan?.was.present ? (loan.was.value as Borrowed) : undefined
+  const kubevirt = await readOwner(reader, owner)
+  if (kubevirt.spec?.imageTag !== version)
+    await writer.mergePatch(owner.kind, owner.ref, {
+      metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+      spec: { imageTag: version, ...(was?.registry !== undefined && { imageRegistry: was.registry }) },
+    })
+  await journal.release(imageTagLoan)
+}
+
+function isOurs(loan: Loan, owner: Owner): boolean {
+  return loan.id === imageTagLoan && loan.object.uid === owner.uid
+}

@@ -1,0 +1,33 @@
+import { newControllerLeads } from '../../facts/controller.ts'
+import { countUnlabelled } from '../../workloads/unlabelled.ts'
+import type { Step, StepState } from '../../procedure/step.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+import { look, lookFollows } from '../look.ts'
+
+const seconds = 1000
+const minutes = 60 * seconds
+
+/**
+ * At "done" the outdated count is a stale 0 until a virt-controller of the new version holds its Lease and has labelled the
+ * VMIs (lab README, Seen 10 and 15): before that nothing may be said of outdated workloads.
+ */
+export function newControllerAtWork(owner: Owner): Step {
+  return {
+    id: 'virt-controller-leads',
+    title: 'outdated workloads are known',
+    patience: { every: 3 * seconds, atMost: 5 * minutes },
+    estimate: 15 * seconds,
+    follows: lookFollows(owner),
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const { snapshot } = await look(cx, owner)
+      const leads = newControllerLeads(snapshot)
+      if (leads === false)
+        return { is: 'waiting', on: 'a virt-controller of the new version to take its Lease' }
+      const missing = await countUnlabelled(cx.reader, snapshot)
+      return missing === 0
+        ? { is: 'done' }
+        : { is: 'waiting', on: `virt-controller to label ${missing} outdated VMIs` }
+    },
+  }
+}

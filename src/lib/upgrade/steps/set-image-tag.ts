@@ -1,0 +1,91 @@
+import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
+import type { Step, StepState } from '../../procedure/step.ts'
+import { readOwner } from '../../workloads/find-owner.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+
+const seconds = 1000
+
+export interface WantedTag {
+  /** The version that is installed now: under it the former tag is kept, absence included. */
+  from: string | undefined
+  tag: string
+  registry?: string | undefined
+  /** The version of the operator: without a tag it installs that one. */
+  operator: string | undefined
+}
+
+/** The journal's key of the tag that the CR had while `version` was installed. */
+const formerTag = (owner: Owner, version: string) => `tag-at/${owner.uid}/${version}`
+
+/**
+ * Tag and registry move in one patch (night U3). Going back to a version at which the CR had no tag takes the tag out
+ * again: the operator of that version is locked to it (facts 2.1).
+ */
+export function setImageTag(owner: Owner, wanted: WantedTag): Step {
+  return {
+    id: 'set-image-tag',
+    title: 'set imageTag',
+    patience: { every: 5 * seconds, atMost: 120 * seconds },
+    estimate: 2 * seconds,
+    follows: [],
+    dependsOn: ['apply-operator-manifest'],
+    risk: {
+      undo: wanted.from ? `kvup upgrade --to ${wanted.from}` : 'none',
+      safeToLeave: 'the operator goes on by itself',
+    },
+    async check({ reader, journal }): Promise<StepState> {
+      const kubevirt = await readOwner(reader, owner)
+      const goal = await goalOf(journal, owner, wanted)
+      return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal) }
+    },
+    async apply({ reader, writer, journal }) {
+      const kubevirt = await readOwner(reader, owner)
+      const goal = await goalOf(journal, owner, wanted)
+      if (wanted.from !== undefined)
+        await journal.keep(formerTag(owner, wanted.from), {
+          tag: kubevirt.spec?.imageTag ?? null,
+          registry: kubevirt.spec?.imageRegistry ?? null,
+        })
+      await writer.mergePatch(owner.kind, owner.ref, {
+        metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+        spec: { imageTag: goal.tag, ...(goal.registry !== undefined && { imageRegistry: goal.registry }) },
+      })
+    },
+  }
+}
+
+/** null: absent; an undefined registry is left as it is. */
+interface Goal {
+  tag: string | null
+  registry?: string | null | undefined
+}
+
+async function goalOf(
+  journal: { kept(key: string): Promise<unknown> },
+  owner: Owner,
+  wanted: WantedTag,
+): Promise<Goal> {
+  const former = await journal.kept(formerTag(owner, wanted.tag))
+  const locked = wanted.operator === wanted.tag && wanted.registry === undefined
+  if (locked && isFormer(former) && former.tag === null) return former
+  return { tag: wanted.tag, registry: wanted.registry }
+}
+
+function isFormer(value: unknown): value is { tag: string | null; registry: string | null } {
+  return typeof value === 'object' && value !== null && 'tag' in value && 'registry' in value
+}
+
+function isSo({ spec }: KubeVirt, goal: Goal): boolean {
+  return (
+    (spec?.imageTag ?? null) === goal.tag &&
+    (goal.registry === undefined || (spec?.imageRegistry ?? null) === goal.registry)
+  )
+}
+
+function changeText({ spec, metadata }: KubeVirt, goal: Goal): string {
+  const before = spec?.imageTag ?? 'none'
+  const registry = goal.registry ? ` and imageRegistry to ${goal.registry}` : ''
+  return goal.tag === null
+    ? `take imageTag ${before} out of ${metadata.name} again`
+    : `set imageTag of ${metadata.name} from ${before} to ${goal.tag}${registry}`
+}

@@ -1,0 +1,54 @@
+import type { Step, StepState } from '../../procedure/step.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+import { look, lookFollows } from '../look.ts'
+import { stalledOr } from './stalled.ts'
+
+const seconds = 1000
+const minutes = 60 * seconds
+
+export interface SettledFor {
+  id: string
+  title: string
+  /** Absent: whichever version is installed. */
+  version?: string
+  /** ms without a bad look in between. */
+  settleMs: number
+}
+
+/**
+ * Done means Settled, and so for a while: Available once is no proof, the real operator was seen to fall back to
+ * DeploymentFailed 4 s later and heal (lab README, Seen 2). Any worse look starts the clock again.
+ */
+export function settledFor(owner: Owner, { id, title, version, settleMs }: SettledFor): Step {
+  let goodSince: number | undefined
+  return {
+    id,
+    title,
+    patience: { every: Math.min(5 * seconds, Math.max(settleMs / 4, 250)), atMost: 60 * minutes },
+    estimate: settleMs + 5 * seconds,
+    follows: lookFollows(owner),
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const { standing } = await look(cx, owner)
+      if (
+        standing.verdict !== 'Settled' ||
+        (version !== undefined && standing.observed.version !== version)
+      ) {
+        goodSince = undefined
+        const on =
+          standing.verdict === 'Settled'
+            ? `${version} to be observed`
+            : (standing.waitingFor ?? 'KubeVirt to settle')
+        return stalledOr(standing, undefined, { is: 'waiting', on })
+      }
+      const now = cx.clock.now().getTime()
+      goodSince ??= now
+      const held = now - goodSince
+      if (held >= settleMs) return { is: 'done', note: `settled for ${Math.round(held / seconds)}s` }
+      return {
+        is: 'waiting',
+        on: `it to stay settled (${Math.floor(held / seconds)} of ${settleMs / seconds}s)`,
+      }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { outdatedLabel } from '../facts/workload-count.ts'
+import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
+import type { Step, StepState } from '../procedure/step.ts'
+import { readOwner } from './find-owner.ts'
+import { forecastUpdates } from './forecast.ts'
+import { methodsOf, type Owner } from './update-methods.ts'
+
+const seconds = 1000
+const hours = 3600 * seconds
+
+/** Waits until no VM is outdated but those that the present methods leave where they are. */
+export function workloadsMoved(owner: Owner): Step {
+  return {
+    id: 'workloads',
+    title: 'virtual machines on the new virt-launcher',
+    patience: { every: 15 * seconds, atMost: 24 * hours },
+    estimate: 600 * seconds,
+    follows: [{ kind: VirtualMachineInstances, where: { labels: outdatedLabel } }],
+    risk: { undo: 'none', safeToLeave: 'always: KubeVirt goes on by itself' },
+    async check({ reader }): Promise<StepState> {
+      const kubevirt = await readOwner(reader, owner)
+      const eviction = kubevirt.spec?.configuration?.['evictionStrategy']
+      const clusterEviction = typeof eviction === 'string' ? eviction : undefined
+      const { counts } = await forecastUpdates(
+        reader,
+        { methods: methodsOf(kubevirt), clusterEviction },
+        outdatedLabel,
+      )
+      const left = counts.migrates + counts.restarts + counts['shuts down'] + counts['is lost']
+      if (left === 0)
+        return { is: 'done', ...(counts.stays > 0 && { note: `${counts.stays} stay outdated` }) }
+      return { is: 'waiting', on: `${left} outdated VMs to move` }
+    },
+  }
+}

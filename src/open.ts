@@ -1,0 +1,147 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { hostname, userInfo } from 'node:os'
+import type { Context, GlobalFlags, World } from './context.ts'
+import type { Cluster } from './lib/cluster/cluster.ts'
+import { openPrinter } from './lib/output/open-printer.ts'
+import { openPrompt } from './lib/output/prompt.ts'
+import { onStreamError, type Stream } from './lib/output/stream.ts'
+import { systemClock } from './lib/system/clock.ts'
+import { interrupted } from './lib/system/errors.ts'
+import { exitCode } from './lib/system/exit-codes.ts'
+import { kvupVersion } from './lib/system/version.ts'
+
+/** What the command line says besides the flags. */
+export interface Called {
+  /** `kvup`, `kubectl kvup`. */
+  name: string
+  argv: readonly string[]
+  /** `kind` of the document that reports a failure. */
+  kind: string
+  watch: boolean
+}
+
+/** A wait that hangs in a request must not keep Ctrl-C from ending us: exit within 2 s. */
+const leaveWithin = 1800
+
+/** The only maker of real adapters; what is heavy is imported at the first use. */
+export async function openContext(
+  flags: GlobalFlags,
+  called: Called,
+): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on(
+      'error',
+      onStreamError((code) => process.exit(code)),
+    )
+  const printer = await openPrinter({
+    stdout: streamOf(process.stdout),
+    stderr: streamOf(process.stderr),
+    output: flags.output,
+    headers: flags.headers,
+    sortBy: flags.sortBy,
+    color: flags.color,
+    env: process.env,
+    clock: systemClock,
+    verbosity: flags.verbosity,
+    watch: called.watch,
+    failureKind: called.kind,
+    readText: (file) => readFile(file, 'utf8'),
+  })
+  const signal = signalOf()
+  let cluster: Promise<Cluster> | undefined
+  const cx: Context = {
+    cluster: () => (cluster ??= connect(flags, printer)),
+    clock: systemClock,
+    printer,
+    prompt: openPrompt({ stdin: process.stdin, stderr: process.stderr, yes: flags.yes, signal }),
+    signal,
+    flags,
+    world: world(called),
+  }
+  return { cx, finish: async (error) => printer.finish(error) }
+}
+
+async function connect(flags: GlobalFlags, printer: { warn(line: string): void }): Promise<Cluster> {
+  const { openCluster } = await import('./lib/cluster/http/open-cluster.ts')
+  return openCluster(flags, {
+    clock: systemClock,
+    random: Math.random,
+    env: process.env,
+    onWarning: (text) => printer.warn(`the API server says: ${text}`),
+    trace: (line) => process.stderr.write(`${line}\n`),
+    verbosity: flags.verbosity,
+    userAgent: `kvup/${kvupVersion}`,
+  })
+}
+
+function streamOf(stream: NodeJS.WriteStream): Stream {
+  return {
+    write: (text) => void stream.write(text),
+    isTTY: stream.isTTY ?? false,
+    columns: () => stream.columns,
+    rows: () => stream.rows,
+    onResize(changed) {
+      stream.on('resize', changed)
+      return () => stream.off('resize', changed)
+    },
+  }
+}
+
+/** The first Ctrl-C or SIGTERM ends the waits, the second leaves at once. */
+function signalOf(): AbortSignal {
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    const code = name === 'SIGINT' ? exitCode.interrupted : exitCode.terminated
+    process.on(name, () => {
+      if (ending.signal.aborted) process.exit(code)
+      ending.abort(interrupted(name))
+      setTimeout(() => process.exit(code), leaveWithin).unref()
+    })
+  }
+  return ending.signal
+}
+
+function world({ name, argv }: Called): World {
+  const host = hostname()
+  return {
+    who: `${userName()}@${host}`,
+    pid: process.pid,
+    host,
+    version: kvupVersion,
+    commandLine: [name, ...argv.map(quoted)].join(' '),
+    isAlive,
+    env: process.env,
+    readText: (file) => readFile(file, 'utf8'),
+    writeText: (file, text) => writeFile(file, text, { mode: 0o600 }),
+    readStdin,
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return process.env['USER'] ?? 'unknown'
+  }
+}
+
+/** EPERM: there is one, but it is not ours. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** For a shell. */
+function quoted(word: string): string {
+  return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
