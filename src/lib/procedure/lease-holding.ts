@@ -1,5 +1,5 @@
 import { Leases } from '../cluster/kinds/core.ts'
-import { isConflict, type KvupError } from '../system/errors.ts'
+import { isConflict, type KvupError, unreachable } from '../system/errors.ts'
 import { findLease, type LeasePlace, microTime, type Taken } from './lease-acquire.ts'
 import { leaseName, leaseTerm, lost } from './lease-errors.ts'
 import type { Held } from './lock.ts'
@@ -9,7 +9,11 @@ const retryEvery = 1000
 /** A server that hangs must not keep us from leaving. */
 const releaseWithin = 800
 
-/** A Lease that is ours until it is released or lost. `signal` is aborted with a `locked` error when it is lost. */
+/**
+ * A Lease that is ours until it is released or lost; `signal` is aborted with a `locked` error when it is lost. While the server is
+ * away for longer than the term it is in doubt: nothing may be written until a renewal shows that nobody took it. A process
+ * that slept past the term has lost it.
+ */
 export class LeaseHolding implements Held {
   readonly #place: LeasePlace
   readonly #identity: string
@@ -17,14 +21,15 @@ export class LeaseHolding implements Held {
   readonly #lost = new AbortController()
   #version: string | undefined
   #renewedAt: number
+  #awakeAt: number
 
   constructor(place: LeasePlace, identity: string, { lease, at }: Taken) {
     this.#place = place
     this.#identity = identity
     this.#version = lease.metadata.resourceVersion
     this.#renewedAt = at
+    this.#awakeAt = at
     void this.#keepRenewing()
-    void this.#watchTerm()
   }
 
   get signal(): AbortSignal {
@@ -32,14 +37,16 @@ export class LeaseHolding implements Held {
   }
 
   async confirm(): Promise<void> {
-    this.#throwIfOver()
+    this.#throwIfLost()
     await this.#mine()
-    this.#throwIfOver()
+    if (this.#isLate() && !(await this.#renewed()))
+      throw unreachable('lock-in-doubt', `the lock could not be renewed for more than ${leaseTerm / 1000}s`)
+    this.#throwIfLost()
   }
 
   /** Empties the holder, so that the next run need not wait. Gives up after a moment: then the Lease runs out by itself. */
   async release(): Promise<void> {
-    this.#expire()
+    this.#loseIfAsleep()
     this.#over.abort()
     if (this.signal.aborted) return
     const patience = new AbortController()
@@ -61,17 +68,21 @@ export class LeaseHolding implements Held {
 
   async #keepRenewing(): Promise<void> {
     let pause = renewEvery
-    while (await this.#slept(pause)) pause = (await this.#renewed()) ? renewEvery : retryEvery
+    while (await this.#slept(pause)) {
+      this.#loseIfAsleep()
+      this.#awakeAt = this.#now()
+      const isDone = await Promise.race([this.#renewed(), this.#slept(renewEvery).then(() => false)])
+      pause = isDone ? renewEvery : retryEvery
+    }
   }
 
   /** False when it has to be tried again soon. */
   async #renewed(): Promise<boolean> {
-    this.#expire()
-    if (this.signal.aborted) return false
+    if (this.#over.signal.aborted) return false
     const at = this.#now()
     try {
       await this.#write({ renewTime: microTime(at) })
-      this.#renewedAt = at
+      this.#renewedAt = Math.max(this.#renewedAt, at)
       return true
     } catch (error) {
       if (isConflict(error)) await this.#mine().catch(() => undefined)
@@ -79,15 +90,15 @@ export class LeaseHolding implements Held {
     }
   }
 
-  /** Wakes when the term is over, also where a renewal hangs, and after the process or the machine was suspended. */
-  async #watchTerm(): Promise<void> {
-    while (await this.#slept(Math.max(1, this.#renewedAt + leaseTerm + 1 - this.#now()))) this.#expire()
+  #isLate(): boolean {
+    return this.#now() - this.#renewedAt > leaseTerm
   }
 
-  #expire(): void {
-    const late = this.#now() - this.#renewedAt
-    if (late > leaseTerm)
-      this.#lose(lost(`it was not renewed for ${Math.round(late / 1000)}s`, this.#place.namespace))
+  /** Suspended past the term: who waited for it to run out was right to go ahead. */
+  #loseIfAsleep(): void {
+    const asleep = this.#now() - this.#awakeAt
+    if (this.#isLate() && asleep > leaseTerm)
+      this.#lose(lost(`this process was suspended for ${Math.round(asleep / 1000)}s`, this.#place.namespace))
   }
 
   /** Reads the Lease again; throws `locked` when the holder is no longer us. */
@@ -109,8 +120,8 @@ export class LeaseHolding implements Held {
     this.#version = lease.metadata.resourceVersion
   }
 
-  #throwIfOver(): void {
-    this.#expire()
+  #throwIfLost(): void {
+    this.#loseIfAsleep()
     this.signal.throwIfAborted()
   }
 

@@ -27,7 +27,8 @@ export class OneRun {
   readonly ends: number
   readonly #held: Held
   readonly #memory: RememberedJournal
-  #lastRemark = ''
+  readonly #remarks = new Set<string>()
+  #isTroubled = false
 
   constructor(procedure: Procedure, cx: RunContext, held: Held) {
     const { cluster, clock } = cx
@@ -67,10 +68,10 @@ export class OneRun {
     this.cx.emit({ ...event, at: new Date(this.now).toISOString() })
   }
 
-  /** Said once, as long as it stays the same. */
+  /** Said once, until the cluster answers again. */
   remark(text: string): void {
-    if (this.#lastRemark !== text) this.emit({ kind: 'remark', text })
-    this.#lastRemark = text
+    if (!this.#remarks.has(text)) this.emit({ kind: 'remark', text })
+    this.#remarks.add(text)
   }
 
   async record(what: Entry['what'], step: string, text: string): Promise<void> {
@@ -82,14 +83,27 @@ export class OneRun {
   async tolerantly<T>(work: () => Promise<T>): Promise<Tried<T>> {
     try {
       const value = await work()
-      this.#lastRemark = ''
+      this.#recover()
       return { ok: true, value }
     } catch (error) {
       const meaning = meaningOf(error)
       if (meaning !== 'retry' && meaning !== 'login') throw error
-      this.remark(remarkOn(error))
+      this.trouble(error)
       return { ok: false, error }
     }
+  }
+
+  /** Something that passes: the run goes on. */
+  trouble(error: unknown): void {
+    this.#isTroubled = true
+    this.remark(remarkOn(error))
+  }
+
+  #recover(): void {
+    if (!this.#isTroubled) return
+    this.#isTroubled = false
+    this.#remarks.clear()
+    this.emit({ kind: 'remark', text: 'the cluster answers again' })
   }
 
   /** Tries until it works or the run's time is over, and throws the last failure then. */

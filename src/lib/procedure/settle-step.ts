@@ -1,5 +1,5 @@
 import { blocked, isConflict } from '../system/errors.ts'
-import { meaningOf, remarkOn } from './failures.ts'
+import { meaningOf } from './failures.ts'
 import { type OneRun, summaryOf } from './one-run.ts'
 import type { StopReason } from './run-context.ts'
 import type { Step, StepState } from './step.ts'
@@ -140,7 +140,7 @@ export class SettlingStep {
     if (meaning === 'fatal' || (meaning === 'decide-again' && ++this.#refused > mostRefusals))
       throw isConflict(error) ? this.#contested(error) : error
     if (meaning !== 'decide-again') {
-      this.#run.remark(remarkOn(error))
+      this.#run.trouble(error)
       return this.#trouble()
     }
     await this.#run.cx.clock.sleep(200 * this.#refused, this.#run.signal)
