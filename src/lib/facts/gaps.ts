@@ -50,7 +50,13 @@ function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap
       : []
   const { rolled, leads, ready, updated, desired } = operator
   return [
-    ...(rolled ? [] : [underWay(`virt-operator: ${updated}/${desired} updated`)]),
+    ...(rolled
+      ? []
+      : [
+          underWay(
+            `virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`,
+          ),
+        ]),
     ...(rolled && leads === false ? [underWay('a pod of the current virt-operator to take its Lease')] : []),
     ...(versionDiffers(scene, operator)
       ? [

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { inRolloutOrder, rolloutPath } from '../../../src/lib/facts/rollout-order.ts'
+
+const names = [
+  'virt-api',
+  'virt-something-new',
+  'virt-template-apiserver',
+  'virt-handler',
+  'virt-controller',
+].map((name) => ({ name }))
+const ordered = (path: 'update' | 'create') => inRolloutOrder(names, path).map(({ name }) => name)
+
+test('an update rolls virt-handler first and virt-api last; what is unknown comes before the end (facts 2.5)', () => {
+  expect(ordered('update')).toEqual([
+    'virt-handler',
+    'virt-controller',
+    'virt-template-apiserver',
+    'virt-something-new',
+    'virt-api',
+  ])
+})
+
+test('install and rollback begin with virt-api and end with virt-handler', () => {
+  expect(ordered('create')).toEqual([
+    'virt-api',
+    'virt-controller',
+    'virt-template-apiserver',
+    'virt-something-new',
+    'virt-handler',
+  ])
+})
+
+test.each([
+  [undefined, 'v1.8.4', 'create'],
+  ['v1.7.0', 'v1.8.4', 'update'],
+  ['v1.8.4', 'v1.7.0', 'create'],
+  ['v1.8.4', 'v1.8.4', 'create'],
+  ['v1.9.0-rc.1', 'v1.9.0', 'update'],
+  ['devel', 'v1.9.0', 'update'],
+  ['v1.9.0', 'latest', 'update'],
+])('from %s to %s: %s', (observed, target, path) => {
+  expect(rolloutPath(observed, target)).toBe(path)
+})

@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Reader, Where } from '../../../src/lib/cluster/cluster.ts'
+import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { type Part, standingParts, takeSnapshot, withParts } from '../../../src/lib/facts/snapshot.ts'
+import { statusReport } from '../../../src/lib/facts/status-report.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
+import { type Example, example } from './example.ts'
+
+interface Call {
+  resource: string
+  where: Where
+}
+
+/** Notes each call and answers it from the example, or with the failure that is set for it. */
+function watched({ reader }: Example, failures: Record<string, number> = {}) {
+  const calls: Call[] = []
+  const note = (kind: Kind, where: Where = {}) => {
+    calls.push({ resource: kind.plural, where })
+    const status = failures[`${kind.plural}@${kind.apiVersion}`] ?? failures[kind.plural]
+    if (status !== undefined) throw new ApiError(status, 'x', `${kind.plural}: ${status}`)
+  }
+  const observed: Reader = {
+    ...reader,
+    async list<T extends KubeObject>(kind: Kind<T>, where?: Where) {
+      note(kind, where)
+      return reader.list(kind, where)
+    },
+    async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where) {
+      note(kind, where)
+      yield* reader.pages(kind, where)
+    },
+  }
+  return { reader: observed, calls }
+}
+
+const now = new Date('2026-12-03T07:31:29Z')
+const all: readonly Part[] = [...standingParts, 'nodes', 'events', 'migrations', 'workloads']
+let world: Example
+beforeEach(() => {
+  world = example('settled')
+})
+
+test('what was not asked for is not read and not known', async () => {
+  const { reader, calls } = watched(world)
+  const snapshot = await takeSnapshot(reader, ['daemonsets'], now)
+  expect(calls.map((call) => call.resource).toSorted()).toEqual(['daemonsets', 'deployments', 'kubevirts'])
+  expect(snapshot.pods).toEqual({ known: false, why: 'not asked for' })
+  expect(snapshot.takenAt).toBe('2026-12-03T07:31:29.000Z')
+})
+
+test('lists are narrowed to the namespace and the labels, one call per part', async () => {
+  const { reader, calls } = watched(world)
+  await takeSnapshot(reader, standingParts, now)
+  expect(calls).toHaveLength(2 + standingParts.length)
+  const narrow = calls.filter((call) => call.resource !== 'kubevirts')
+  expect(narrow.every((call) => call.where.namespace === 'kubevirt')).toBe(true)
+  expect(calls.find((call) => call.resource === 'pods')?.where.labels).toBe(
+    'kubevirt.io,kubevirt.io!=virt-launcher',
+  )
+})
+
+test('a settled status costs no more than nine reads, and looks for no causes', async () => {
+  const { reader, calls } = watched(world)
+  const report = await statusReport(reader, world.clock)
+  expect(report.verdict).toBe('Settled')
+  expect(calls.length).toBeLessThanOrEqual(9)
+  expect(calls.map((call) => call.resource)).not.toContain('nodes')
+})
+
+describe('403 and 404 make a part unknown, and say why', () => {
+  test.each([...all].filter((part) => part !== 'serverVersion'))('%s', async (part) => {
+    const resources: Partial<Record<Part, string>> = {
+      replicaSets: 'replicasets',
+      migrations: 'virtualmachineinstancemigrations',
+      workloads: 'virtualmachineinstances',
+    }
+    const resource = resources[part] ?? part
+    for (const status of [403, 404]) {
+      const { reader } = watched(world, { [resource]: status })
+      const snapshot = await takeSnapshot(reader, all, now)
+      expect(snapshot[part]).toEqual({ known: false, why: `${resource}: ${status}` })
+      expect(snapshot.kubevirts.known).toBe(true)
+    }
+  })
+
+  test('deployments, and with them the operators', async () => {
+    const { reader } = watched(world, { deployments: 403 })
+    const { deployments, operators } = await takeSnapshot(reader, [], now)
+    expect([deployments.known, operators.known]).toEqual([false, false])
+  })
+})
+
+test.each([401, 500, 0])('%i is thrown on: it is no answer about a part', async (status) => {
+  for (const resource of ['pods', 'nodes', 'kubevirts']) {
+    const { reader } = watched(world, { [resource]: status })
+    await expect(takeSnapshot(reader, all, now)).rejects.toMatchObject({ status })
+  }
+})
+
+test('night U7: the KubeVirt is read as v1alpha3 where v1 is not served', async () => {
+  const { reader, calls } = watched(world, { 'kubevirts@kubevirt.io/v1': 404 })
+  const { kubevirts } = await takeSnapshot(reader, [], now)
+  expect(calls.filter((call) => call.resource === 'kubevirts')).toHaveLength(2)
+  expect(kubevirts).toMatchObject({ known: true, items: [{ metadata: { name: 'kubevirt' } }] })
+})
+
+test('no KubeVirt kind at all is no KubeVirt, not an unknown one', async () => {
+  const { reader } = watched(world, { kubevirts: 404 })
+  expect((await takeSnapshot(reader, [], now)).kubevirts).toEqual({ known: true, items: [] })
+})
+
+test('a known namespace saves the first round trip', async () => {
+  const order: string[] = []
+  const slow: Reader = {
+    ...world.reader,
+    async list<T extends KubeObject>(kind: Kind<T>, where?: Where) {
+      order.push(`${kind.plural} asked`)
+      const found = await world.reader.list(kind, where)
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push(`${kind.plural} answered`)
+      return found
+    },
+  }
+  await takeSnapshot(slow, ['pods'], now, 'kubevirt')
+  expect(order.slice(0, 3).toSorted()).toEqual(['deployments asked', 'kubevirts asked', 'pods asked'])
+})
+
+test('more parts are added to the same look', async () => {
+  const quick = await takeSnapshot(world.reader, standingParts, now)
+  const { reader, calls } = watched(world)
+  const more = await withParts(reader, quick, ['nodes', 'events'])
+  expect(calls.map((call) => call.resource).toSorted()).toEqual(['events', 'nodes'])
+  expect(more.pods).toBe(quick.pods)
+  expect(more.nodes.known).toBe(true)
+})
+
+test('unfinished migrations only, and instances by label', async () => {
+  const { reader } = example('hyperconverged-with-an-outdated-vm')
+  const { workloads, migrations } = await takeSnapshot(reader, ['workloads', 'migrations'], now)
+  expect(workloads).toEqual({ known: true, items: [{ instances: 3, outdated: 1 }] })
+  expect(migrations).toEqual({ known: true, items: [] })
+})
