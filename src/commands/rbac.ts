@@ -1,10 +1,11 @@
 import { Argument, Command, Option } from 'commander'
 import type { Context } from '../context.ts'
 import type { Role } from '../lib/cluster/kinds/extension.ts'
-import { asYaml } from '../lib/manifests/as-yaml.ts'
+import { roleYaml } from '../lib/manifests/role-yaml.ts'
 import type { Document, View } from '../lib/output/printer.ts'
+import { usageError } from '../lib/system/errors.ts'
 import { type RoleName, roleNames } from '../lib/upgrade/rights.ts'
-import { bindingCommands, rolesFor } from '../lib/upgrade/roles.ts'
+import { bindingCommands, reasonsFor, rolesFor } from '../lib/upgrade/roles.ts'
 import type { Wire } from '../wire.ts'
 
 export interface RbacOptions {
@@ -31,7 +32,7 @@ export function rbacCommand(wire: Wire): Command {
 
 /** Asks no cluster: the roles are made from what kvup is going to ask for. */
 export async function rbac({ printer }: Context, options: RbacOptions, role: RoleName): Promise<void> {
-  const namespace = options.namespaceOfKubevirt
+  const namespace = namespaceName(options.namespaceOfKubevirt)
   printer.result(
     {
       apiVersion: 'kvup.io/v1alpha1',
@@ -42,6 +43,12 @@ export async function rbac({ printer }: Context, options: RbacOptions, role: Rol
     },
     roleView,
   )
+}
+
+/** It ends up in commands that are pasted into a shell. */
+function namespaceName(typed: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(typed)) return typed
+  throw usageError('not-a-namespace', `${JSON.stringify(typed)} cannot be the name of a namespace`)
 }
 
 const escalation = [
@@ -55,8 +62,10 @@ export const roleView: View<RbacDocument> = {
     ...(role === 'kvup-operator-manifest' ? escalation : []),
     '# Then bind both parts to whoever runs kvup:',
     ...bind.map((command) => `#   ${command}`),
-    ...asYaml(items).trimEnd().split('\n'),
+    ...items.flatMap((item, index) => ['---', ...linesOf(item, reasonsFor(role)[index])]),
   ],
   names: ({ items }) =>
     items.map(({ kind, metadata }) => `${kind.toLowerCase()}.rbac.authorization.k8s.io/${metadata.name}`),
 }
+
+const linesOf = (role: Role, reasons: readonly string[] = []) => roleYaml(role, reasons).trimEnd().split('\n')

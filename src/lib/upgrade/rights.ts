@@ -28,6 +28,7 @@ type Row = readonly [
 const kubevirt = 'kubevirt.io'
 const leases = 'coordination.k8s.io'
 const rbac = 'rbac.authorization.k8s.io'
+const admission = 'admissionregistration.k8s.io'
 const crds = 'apiextensions.k8s.io'
 const look = 'get list watch'
 const vms = 'virtualmachines virtualmachineinstances virtualmachineinstancemigrations'
@@ -46,8 +47,6 @@ const view: readonly Row[] = [
   ['cluster', '', 'nodes', look, 'say which node holds an update up', optional],
   ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
   ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
-  ['cluster', crds, 'customresourcedefinitions', look, 'see which versions are served and stored', optional],
-  ['cluster', 'apiregistration.k8s.io', 'apiservices', look, 'see whether virt-api answers', optional],
 ]
 
 const upgrade: readonly Row[] = [
@@ -64,6 +63,15 @@ const upgrade: readonly Row[] = [
     'only for --migrations cancel',
     optional,
   ],
+  [
+    'kubevirt',
+    kubevirt,
+    'virtualmachines',
+    'create',
+    'try, as a dry run, whether a VM can be made',
+    optional,
+  ],
+  ['cluster', admission, 'validatingwebhookconfigurations', 'list', 'find a webhook that is left', optional],
 ]
 
 const replace = 'get patch'

@@ -21,6 +21,13 @@ export function rolesFor(name: RoleName, namespace: string): [cluster: Role, inN
   ]
 }
 
+/** What each rule of the two is for, in their order. */
+export function reasonsFor(name: RoleName): [cluster: string[], inNamespace: string[]] {
+  const reasons = (scope: Right['scope']) =>
+    rightsOf(name).flatMap((right) => (right.scope === scope ? [right.why] : []))
+  return [reasons('cluster'), reasons('kubevirt')]
+}
+
 /** What it takes to use the roles, as commands; NAME is to be replaced. */
 export function bindingCommands(name: RoleName, namespace: string): string[] {
   return [

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import type { Access } from '../../../src/lib/cluster/cluster.ts'
+import type { Role } from '../../../src/lib/cluster/kinds/extension.ts'
+import { accessOf, requiredAccess, roleFor } from '../../../src/lib/upgrade/required-access.ts'
+import { roleNames } from '../../../src/lib/upgrade/rights.ts'
+import { bindingCommands, reasonsFor, rolesFor } from '../../../src/lib/upgrade/roles.ts'
+
+/** As RBAC answers for somebody who has both parts bound. */
+function allows([cluster, inNamespace]: readonly Role[], access: Access, home: string): boolean {
+  const roles = access.namespace === home ? [cluster, inNamespace] : [cluster]
+  const resource = [access.resource, access.subresource].filter(Boolean).join('/')
+  return roles
+    .flatMap((role) => role?.rules ?? [])
+    .some(
+      (rule) =>
+        rule.verbs.includes(access.verb) &&
+        rule.apiGroups?.includes(access.group) &&
+        rule.resources?.includes(resource) &&
+        (rule.resourceNames === undefined || rule.resourceNames.includes(access.name ?? '')),
+    )
+}
+
+describe.each(roleNames)('%s', (name) => {
+  const [cluster, inNamespace] = rolesFor(name, 'virt')
+
+  test('grants everything that its preflight asks for, and everything of the lesser roles', () => {
+    const lesser = roleNames.slice(0, roleNames.indexOf(name) + 1)
+    const asked = lesser.flatMap((role) => accessOf(role, 'virt'))
+    const refused = asked.filter(({ access }) => !allows([cluster, inNamespace], access, 'virt'))
+    expect(refused).toEqual([])
+    expect(asked.length).toBeGreaterThan(20)
+  })
+
+  test('has no wildcard, reads no Secret, and grants nothing that is not asked for', () => {
+    const rules = [...(cluster.rules ?? []), ...(inNamespace.rules ?? [])]
+    const text = JSON.stringify(rules)
+    expect(text).not.toContain('*')
+    expect(text).not.toContain('secrets')
+    const granted = rules.flatMap((rule) =>
+      rule.verbs.flatMap((verb) => (rule.resources ?? []).map((resource) => `${verb} ${resource}`)),
+    )
+    const asked = new Set(
+      accessOf(name, 'virt').map(
+        ({ access: { verb, resource, subresource } }) =>
+          `${verb} ${[resource, subresource].filter(Boolean).join('/')}`,
+      ),
+    )
+    expect(granted.filter((right) => !asked.has(right))).toEqual([])
+  })
+
+  test('says of every rule what it is for', () => {
+    const reasons = reasonsFor(name)
+    expect(reasons.map((r) => r.length)).toEqual([cluster.rules?.length, inNamespace.rules?.length])
+    expect(reasons.flat().every((reason) => reason.length > 10)).toBe(true)
+  })
+})
+
+const verbs = (role: 'kvup-view' | 'kvup-upgrade' | 'kvup-operator-manifest') =>
+  new Set(accessOf(role, 'virt').map(({ access }) => access.verb))
+
+test('only what it says: view changes nothing, upgrade cannot escalate', () => {
+  expect([...verbs('kvup-view')].sort()).toEqual(['get', 'list', 'watch'])
+  expect(verbs('kvup-upgrade').has('escalate')).toBe(false)
+  expect(verbs('kvup-operator-manifest').has('escalate')).toBe(true)
+})
+
+test('a method needs its role; journal and lock are asked for by name, in KubeVirt’s namespace', () => {
+  expect(roleFor('image-tag')).toBe('kvup-upgrade')
+  expect(roleFor('operator-manifest')).toBe('kvup-operator-manifest')
+  const needed = requiredAccess('image-tag', 'virt')
+  expect(needed).toContainEqual({
+    access: {
+      verb: 'patch',
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      namespace: 'virt',
+      name: 'kvup',
+    },
+    why: 'hold the lock',
+    optional: false,
+  })
+  expect(needed).toContainEqual({
+    access: { verb: 'get', group: '', resource: 'pods', subresource: 'log', namespace: 'virt' },
+    why: 'quote the last log line of a pod that fails',
+    optional: true,
+  })
+})
+
+test('the namespace of KubeVirt is part of roles and commands', () => {
+  const [cluster, inNamespace] = rolesFor('kvup-operator-manifest', 'virt')
+  expect(inNamespace.metadata.namespace).toBe('virt')
+  const namespaces = cluster.rules?.find((rule) => rule.resources?.includes('namespaces'))
+  expect(namespaces?.resourceNames).toEqual(['virt'])
+  expect(bindingCommands('kvup-view', 'virt')).toEqual([
+    'kubectl create clusterrolebinding kvup-view --clusterrole=kvup-view --user=NAME',
+    'kubectl -n virt create rolebinding kvup-view --role=kvup-view --user=NAME',
+  ])
+})
