@@ -66,21 +66,24 @@ function rulesOf(store: Store, { roleRef, metadata }: RoleBinding): readonly Pol
 }
 
 function grants(rule: PolicyRule, access: Access): boolean {
-  const resource =
-    access.subresource === undefined ? access.resource : `${access.resource}/${access.subresource}`
-  const resources = rule.resources ?? []
   return (
     matches(rule.verbs, access.verb) &&
-    matches(rule.apiGroups ?? [], access.group) &&
-    (matches(resources, resource) ||
-      (access.subresource !== undefined && resources.includes(`*/${access.subresource}`))) &&
-    (rule.resourceNames === undefined ||
-      rule.resourceNames.length === 0 ||
-      rule.resourceNames.includes(access.name ?? ''))
+    matches(rule.apiGroups, access.group) &&
+    grantsResource(rule, access) &&
+    grantsName(rule, access.name)
   )
 }
 
-function matches(allowed: readonly string[], wanted: string): boolean {
+function grantsResource({ resources = [] }: PolicyRule, { resource, subresource }: Access): boolean {
+  if (subresource === undefined) return matches(resources, resource)
+  return matches(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
+}
+
+function grantsName({ resourceNames = [] }: PolicyRule, name = ''): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(name)
+}
+
+function matches(allowed: readonly string[] = [], wanted: string): boolean {
   return allowed.includes('*') || allowed.includes(wanted)
 }
 

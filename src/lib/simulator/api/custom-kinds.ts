@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../cluster/object.ts'
 import { at, type Json, items, text, words } from './json.ts'
 import { atomicLists, type ListKeys } from './list-keys.ts'
-import { jsonPathColumns, ageColumn } from './column.ts'
+import { ageColumn, jsonPathColumns, nameColumn } from './column.ts'
 import { timestamp } from './preparation.ts'
 import { allVerbs, type SimKind } from './sim-kind.ts'
 import type { Store } from './store.ts'
@@ -24,47 +24,52 @@ export function unserveDefinition(store: Store, definition: KubeObject): void {
 
 /** The kind of a definition; undefined where the definition has no version that is served. */
 function customKind(definition: KubeObject, store: Store): SimKind | undefined {
-  const group = text(definition, 'spec', 'group') ?? ''
   const versions = items(definition, 'spec', 'versions').filter((v) => v['served'] === true)
   const stored = versions.find((v) => v['storage'] === true) ?? versions[0]
-  const plural = text(definition, 'spec', 'names', 'plural')
-  if (!stored || plural === undefined) return undefined
-  const apiVersion = `${group}/${text(stored, 'name')}`
+  if (!stored) return undefined
+  const names = at(definition, 'spec', 'names')
+  const apiVersion = `${text(definition, 'spec', 'group')}/${text(stored, 'name')}`
+  const plural = text(names, 'plural') ?? ''
   const known = store.kinds.find({ apiVersion, plural })
   const status = at(stored, 'subresources', 'status') !== undefined
-  const columns = jsonPathColumns(items(stored, 'additionalPrinterColumns'))
+  const kind = text(names, 'kind') ?? ''
   return {
     apiVersion,
     plural,
-    kind: text(definition, 'spec', 'names', 'kind') ?? '',
+    kind,
+    status,
     namespaced: text(definition, 'spec', 'scope') !== 'Cluster',
-    singular: text(definition, 'spec', 'names', 'singular') ?? known?.singular ?? '',
-    shortNames: words(definition, 'spec', 'names', 'shortNames'),
-    categories: words(definition, 'spec', 'names', 'categories'),
+    singular: text(names, 'singular') ?? kind.toLowerCase(),
+    shortNames: words(names, 'shortNames'),
+    categories: words(names, 'categories'),
     verbs: allVerbs,
     versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
-    status,
     subresources: known?.subresources ?? [],
     generation: status ? 'spec' : 'object',
     builtIn: false,
-    columns: columns.length > 0 ? columns : (known?.columns ?? [ageColumn]),
+    columns: columnsOf(stored, known),
     listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
-    ...(known?.validate && { validate: known.validate }),
   }
+}
+
+function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {
+  const columns = jsonPathColumns(items(version, 'additionalPrinterColumns'))
+  return columns.length > 0 ? [nameColumn, ...columns] : (known?.columns ?? [nameColumn, ageColumn])
 }
 
 /** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */
 export function byPriority(versions: readonly string[]): string[] {
-  const rank = (version: string): number => {
-    const {
-      major = '0',
-      stage,
-      minor = '0',
-    } = /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(version)?.groups ?? {}
-    const level = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
-    return level * 1e6 + Number(major) * 1e3 + Number(minor)
-  }
-  return [...versions].sort((a, b) => rank(b) - rank(a))
+  return [...versions].sort((a, b) => priority(b) - priority(a))
+}
+
+function priority(version: string): number {
+  const {
+    major = '0',
+    stage,
+    minor = '0',
+  } = /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(version)?.groups ?? {}
+  const level = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
+  return level * 1e6 + Number(major) * 1e3 + Number(minor)
 }
 
 function schemaLists(schema: unknown): ListKeys {

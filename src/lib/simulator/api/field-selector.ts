@@ -5,7 +5,7 @@ import type { SimKind } from './sim-kind.ts'
 
 export type FieldTest = (object: KubeObject) => boolean
 
-const everywhere = ['metadata.name', 'metadata.namespace']
+const everywhere = new Set(['metadata.name', 'metadata.namespace'])
 const perKind: Readonly<Record<string, readonly string[]>> = {
   Pod: ['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'status.phase', 'status.podIP'],
   Event: [
@@ -42,9 +42,13 @@ function term(kind: SimKind, source: string, whole: string): FieldTest {
     /^(?<field>[^=!]+)(?<operator>==|=|!=)(?<value>.*)$/.exec(source)?.groups ?? {}
   if (field === undefined || value === undefined)
     throw badRequest(`invalid field selector "${whole}"; can't understand '${source}'`)
-  if (!everywhere.includes(field) && !perKind[kind.kind]?.includes(field))
+  if (!everywhere.has(field) && !perKind[kind.kind]?.includes(field))
     throw badRequest(`field label not supported: ${field}`)
   const path = field === 'source' ? ['source', 'component'] : field.split('.')
-  const equal = (object: KubeObject) => String(at(object, ...path) ?? '') === value
+  const equal = (object: KubeObject) => plain(at(object, ...path)) === value
   return operator === '!=' ? (object) => !equal(object) : equal
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
 import type { Kind } from '../../cluster/kind.ts'
 import type { KubeObject } from '../../cluster/object.ts'
-import { History } from './history.ts'
+import type { History } from './history.ts'
 import { storageKey, versionOf } from './kind-registry.ts'
 import { notFound } from './refusal.ts'
 import type { SimKind } from './sim-kind.ts'
@@ -41,7 +41,7 @@ export class ObjectTable {
   }
 
   everything(): KubeObject[] {
-    return [...this.#shelves.values()].flatMap((shelf) => [...shelf.values()])
+    return [...this.#shelves.values()].flatMap((shelf) => Array.from(shelf.values()))
   }
 
   exists(uid: string): boolean {

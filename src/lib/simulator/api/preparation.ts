@@ -87,6 +87,14 @@ function keep<K extends keyof KubeObject['metadata']>(
 function refuseStale(kind: SimKind, before: KubeObject, given: KubeObject): void {
   const { name } = before.metadata
   const { resourceVersion, uid, name: givenName } = given.metadata
+  if (!kind.builtIn && resourceVersion === undefined)
+    throw invalid(kind, name, [
+      {
+        field: 'metadata.resourceVersion',
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: 0x0: must be specified for an update',
+      },
+    ])
   if (givenName !== name)
     throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
   if (
@@ -129,12 +137,12 @@ function specChanged(kind: SimKind, before: KubeObject, after: KubeObject): bool
   return specs || !same(before.metadata.annotations ?? {}, after.metadata.annotations ?? {})
 }
 
-function rest({ metadata: _, ...others }: KubeObject): Record<string, unknown> {
-  return others
+function rest(object: KubeObject): Record<string, unknown> {
+  return { ...object, metadata: undefined }
 }
 
-function withoutStatus({ status: _, ...others }: Record<string, unknown>): Record<string, unknown> {
-  return others
+function withoutStatus(object: Record<string, unknown>): Record<string, unknown> {
+  return { ...object, status: undefined }
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/

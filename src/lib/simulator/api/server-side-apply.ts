@@ -66,8 +66,12 @@ function droppedFields(
   others: readonly Owner[],
 ): string[] {
   const gone = [...(mine?.fields ?? [])].filter((path) => !wanted.has(path))
-  const below = (path: string) => (other: string) => other === path || other.startsWith(path + separator)
-  return gone.filter((path) => !others.some((o) => o.fields.has(path) || [...o.fields].some(below(path))))
+  return gone.filter((path) => !others.some((o) => owns(o, path)))
+}
+
+/** The field itself or something in it. */
+function owns({ fields }: Owner, path: string): boolean {
+  return fields.has(path) || [...fields].some((field) => field.startsWith(path + separator))
 }
 
 interface Spot {

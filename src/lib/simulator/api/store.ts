@@ -17,7 +17,7 @@ import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { asVersion, type ObjectRef, ObjectTable } from './object-table.ts'
 import { patched, type Patch } from './patch.ts'
 import { prepareCreate, prepareUpdate, timestamp, validate } from './preparation.ts'
-import { alreadyExists, notFound, requirePrecondition, unserved } from './refusal.ts'
+import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './refusal.ts'
 import { applied } from './server-side-apply.ts'
 import type { SimKind } from './sim-kind.ts'
 import type { Admission, Listing, Removal, Write } from './store-request.ts'
@@ -128,7 +128,8 @@ export class Store {
     requireStatus(resolved, write)
     const before = this.#table.find(resolved, ref)
     const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
-    const merged = applied(resolved, before, copy(patch.body), { writer, force: patch.force })
+    if (patch.body.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
+    const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), { writer, force: patch.force })
     const { managedFields = [] } = merged.metadata
     if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
     const object = before
@@ -213,6 +214,16 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
+}
+
+/** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
+function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): KubeObject {
+  const { apiVersion, metadata, status, ...spec } = copy(given) as KubeObject & { status?: unknown }
+  if (!kind.status) return { ...spec, apiVersion, metadata, ...(status !== undefined && { status }) }
+  if (on !== 'status') return { ...spec, apiVersion, metadata }
+  const { name, namespace } = metadata
+  const named = { name, ...(namespace !== undefined && { namespace }) }
+  return { apiVersion, kind: kind.kind, metadata: named, ...(status !== undefined && { status }) }
 }
 
 function requireStatus(kind: SimKind, { on }: Write): void {

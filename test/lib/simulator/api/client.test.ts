@@ -8,7 +8,12 @@ import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
 import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
 
 const ref = { name: 'kubevirt', namespace: 'kubevirt' }
-const kubevirt: KubeVirt = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: ref, spec: { imageTag: 'v1' } }
+const kubevirt: KubeVirt = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'KubeVirt',
+  metadata: ref,
+  spec: { imageTag: 'v1' },
+}
 
 function cluster() {
   const store = new Store(new SimClock())
@@ -19,7 +24,12 @@ function cluster() {
 test('spec and status are written apart, and only the spec counts in generation', async () => {
   const { reader, writer } = cluster()
   await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v2' }, status: { phase: 'Deployed' } })
-  await writer.mergePatch(KubeVirts, ref, { spec: { imageTag: 'v3' }, status: { phase: 'Deploying' } }, 'status')
+  await writer.mergePatch(
+    KubeVirts,
+    ref,
+    { spec: { imageTag: 'v3' }, status: { phase: 'Deploying' } },
+    'status',
+  )
   await writer.mergePatch(KubeVirts, ref, { metadata: { labels: { a: 'b' } } })
   const found = await reader.find(KubeVirts, ref)
   expect(found).toMatchObject({
@@ -29,9 +39,15 @@ test('spec and status are written apart, and only the spec counts in generation'
 
 test('an instance has no status subresource', async () => {
   const { writer } = cluster()
-  const vmi = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata: { name: 'a', namespace: 'kubevirt' } }
+  const vmi = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'a', namespace: 'kubevirt' },
+  }
   await writer.create(VirtualMachineInstances, vmi)
-  const patched = await writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { phase: 'Running' } })
+  const patched = await writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+    status: { phase: 'Running' },
+  })
   expect(patched.status?.phase).toBe('Running')
   await expect(
     writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { phase: 'Failed' } }, 'status'),
@@ -81,6 +97,10 @@ test('says what is missing as the API server does', async () => {
     message: 'configmaps "x" not found',
   })
   await expect(
-    writer.create(ConfigMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'nowhere' } }),
+    writer.create(ConfigMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x', namespace: 'nowhere' },
+    }),
   ).rejects.toMatchObject({ message: 'namespaces "nowhere" not found' })
 })

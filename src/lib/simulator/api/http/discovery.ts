@@ -9,14 +9,19 @@ const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 
 /** `/api`, `/apis` and what is below them; undefined for a path that is no discovery. */
 export function discovery(store: Store, path: string, accept: string | undefined): Answer | undefined {
-  const parts = path.split('/').filter(Boolean)
-  const aggregated = accept?.includes('as=APIGroupDiscoveryList') === true && accept.includes('v=v2')
-  const [root, group = '', version] = parts
-  if (root === 'api' && parts.length === 1) return aggregated ? groupList(store, true) : ok(coreVersions())
-  if (root === 'apis' && parts.length === 1) return aggregated ? groupList(store, false) : ok(groups(store))
-  if (root === 'api' && parts.length === 2) return resources(store, '', group)
-  if (root === 'apis' && parts.length === 2) return oneGroup(store, group)
-  return root === 'apis' && parts.length === 3 ? resources(store, group, version ?? '') : undefined
+  const [root, ...rest] = path.split('/').filter(Boolean)
+  if (rest.length === 0) return roots(store, root, accept)
+  const [first = '', version] = rest
+  if (root === 'api' && version === undefined) return resources(store, '', first)
+  if (root !== 'apis' || rest.length > 2) return undefined
+  return version === undefined ? oneGroup(store, first) : resources(store, first, version)
+}
+
+function roots(store: Store, root: string | undefined, accept = ''): Answer | undefined {
+  if (root !== 'api' && root !== 'apis') return undefined
+  if (accept.includes('as=APIGroupDiscoveryList') && accept.includes('v=v2'))
+    return groupList(store, root === 'api')
+  return ok(root === 'api' ? coreVersions() : groups(store))
 }
 
 function coreVersions(): Json {
@@ -28,18 +33,18 @@ function groups(store: Store): Json {
   return {
     kind: 'APIGroupList',
     apiVersion: 'v1',
-    groups: named.map(([name, versions]) => group(name, versions)),
+    groups: named.map(([name, versions]) => apiGroup(name, versions)),
   }
 }
 
-function group(name: string, served: readonly string[]): Json {
+function apiGroup(name: string, served: readonly string[]): Json {
   const versions = byPriority(served).map((version) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions, preferredVersion: versions[0] }
 }
 
 function oneGroup(store: Store, name: string): Answer | undefined {
   const versions = store.kinds.groups().get(name)
-  return versions && ok({ kind: 'APIGroup', apiVersion: 'v1', ...group(name, versions) })
+  return versions && ok({ kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(name, versions) })
 }
 
 function resources(store: Store, name: string, version: string): Answer | undefined {
@@ -75,7 +80,9 @@ function entries(kind: SimKind): Json[] {
       name: `${plural}/${sub.subresource}`,
       singularName: '',
       namespaced,
-      ...(sub.responseKind.group === '' ? { kind: sub.responseKind.kind } : sub.responseKind),
+      kind: sub.responseKind.kind,
+      group: sub.responseKind.group,
+      version: sub.responseKind.version,
       verbs: sub.verbs,
     })),
   ]

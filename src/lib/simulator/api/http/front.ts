@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiFaults } from '../../faults.ts'
 import { patchTypes } from '../patch.ts'
 import { unserved } from '../refusal.ts'
-import { type ApiRequest, perform } from '../request.ts'
+import { type ApiRequest, type Caller, perform } from '../request.ts'
 import type { Store } from '../store.ts'
 import { behindAggregation } from '../subresource-call.ts'
 import { type Answer, failure, ok } from './answer.ts'
@@ -26,8 +26,10 @@ export async function attend(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const answer = await answerOf(front, request, response)
-    if (answer) send(response, answer)
+    const caller = callerOf(front.store, request.headers)
+    const exchange = await exchangeOf(front.store, request, caller)
+    if (!exchange) send(response, await about(front, request, caller))
+    else await attendResource(front, exchange, response)
   } catch (error) {
     if (response.headersSent) response.destroy()
     else send(response, failure(error))
@@ -43,44 +45,52 @@ function send(response: ServerResponse, { status, body, type, headers }: Answer)
   response.end(plain ? body : JSON.stringify(body))
 }
 
-async function answerOf(
-  front: Front,
+/** Undefined for a path that is no resource which is served. */
+async function exchangeOf(
+  store: Store,
   request: IncomingMessage,
-  response: ServerResponse,
-): Promise<Answer | undefined> {
-  const url = new URL(request.url ?? '/', 'http://simulator')
-  const { accept } = request.headers
-  const caller = callerOf(front.store, request.headers)
+  caller: Caller,
+): Promise<Exchange | undefined> {
+  const { pathname, searchParams: query } = urlOf(request)
   const body = await bodyOf(request)
-  const route = resourceRoute(url.pathname)
-  const kind = route && front.store.kinds.find(behindAggregation(route))
-  if (!route || !kind) {
-    await front.faults?.before({ verb: 'get', kind: { apiVersion: 'v1', plural: '' }, user: caller.user })
-    const answer =
-      wellKnown(front.store, url.pathname) ??
-      discovery(front.store, url.pathname, accept) ??
-      openApi(front.store, url.pathname)
-    if (!answer) throw unserved()
-    return answer
-  }
-  const patchType = patchTypes[(request.headers['content-type'] ?? '').split(';')[0] ?? '']
-  const exchange: Exchange = {
-    method: request.method ?? 'GET',
-    route,
-    kind,
-    query: url.searchParams,
-    accept,
-    patchType,
-    body,
-    caller,
-  }
+  const route = resourceRoute(pathname)
+  const kind = route && store.kinds.find(behindAggregation(route))
+  if (!route || !kind) return undefined
+  const { accept, 'content-type': type = '' } = request.headers
+  const patchType = patchTypes[type.split(';')[0] ?? '']
+  return { method: request.method ?? 'GET', route, kind, query, accept, patchType, body, caller }
+}
+
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  return new URL(url, 'http://simulator')
+}
+
+async function attendResource(
+  { store, faults }: Front,
+  exchange: Exchange,
+  response: ServerResponse,
+): Promise<void> {
+  const { caller, method, query } = exchange
   const asked = requestOf(exchange)
-  await front.faults?.before({ ...asked, user: caller.user })
-  if (exchange.method === 'GET' && flag(url.searchParams, 'watch')) {
-    await watch({ store: front.store, exchange, response, faults: front.faults }, asked)
-    return undefined
-  }
-  return perform(front.store, caller, asked, () => answerResource(front.store, exchange))
+  await faults?.before({ ...asked, user: caller.user })
+  if (method === 'GET' && flag(query, 'watch')) await watch({ store, exchange, response, faults }, asked)
+  else
+    send(
+      response,
+      perform(store, caller, asked, () => answerResource(store, exchange)),
+    )
+}
+
+/** Version, health, discovery and OpenAPI. */
+async function about({ store, faults }: Front, request: IncomingMessage, { user }: Caller): Promise<Answer> {
+  const { pathname } = urlOf(request)
+  await faults?.before({ verb: 'get', kind: { apiVersion: 'v1', plural: '' }, user })
+  const answer =
+    wellKnown(store, pathname) ??
+    discovery(store, pathname, request.headers.accept) ??
+    openApi(store, pathname)
+  if (!answer) throw unserved()
+  return answer
 }
 
 const verbs: Readonly<Record<string, string>> = {
@@ -93,14 +103,8 @@ const verbs: Readonly<Record<string, string>> = {
 function requestOf(exchange: Exchange): ApiRequest {
   const { method, route, query } = exchange
   const { namespace, name, subresource } = route
-  return {
-    verb: verbOf(method, route, query),
-    kind: route,
-    namespace,
-    name,
-    subresource,
-    dryRun: isDryRun(exchange),
-  }
+  const verb = verbOf(method, route, query)
+  return { verb, kind: route, namespace, name, subresource, dryRun: isDryRun(exchange) }
 }
 
 function verbOf(method: string, route: ResourceRoute, query: URLSearchParams): string {

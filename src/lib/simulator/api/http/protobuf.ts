@@ -86,14 +86,25 @@ function decode(bytes: Buffer, message: Message): Json {
 function keep(into: Json, [name, type]: Message[number], value: Buffer | number): void {
   if (typeof value === 'number') {
     if (type === 'number') into[name] = value
-    return
+  } else if (typeof type === 'object') into[name] = decode(value, type)
+  else if (type !== 'text' || value.length > 0) into[name] = read(into[name], type, value)
+}
+
+function read(before: unknown, type: Exclude<Message[number][1], Message>, value: Buffer): unknown {
+  switch (type) {
+    case 'text':
+      return value.toString()
+    case 'texts':
+      return [...((before as string[] | undefined) ?? []), value.toString()]
+    case 'base64':
+      return value.toString('base64')
+    case 'map':
+    case 'base64Map':
+      return { ...(before as Json | undefined), ...entry(value, type) }
+    case 'number':
+    default:
+      return before
   }
-  if (typeof type === 'object') into[name] = decode(value, type)
-  else if (type === 'text' && value.length > 0) into[name] = value.toString()
-  else if (type === 'base64') into[name] = value.toString('base64')
-  else if (type === 'texts') into[name] = [...((into[name] as string[] | undefined) ?? []), value.toString()]
-  else if (type === 'map' || type === 'base64Map')
-    into[name] = { ...(into[name] as Json | undefined), ...entry(value, type) }
 }
 
 function entry(bytes: Buffer, type: 'map' | 'base64Map'): Json {
@@ -101,7 +112,7 @@ function entry(bytes: Buffer, type: 'map' | 'base64Map'): Json {
     1: ['key', 'text'],
     2: ['value', type === 'map' ? 'text' : 'base64'],
   })
-  return { [String(key)]: value }
+  return { [key as string]: value }
 }
 
 function* wireFields(bytes: Buffer): Generator<{ number: number; value: Buffer | number }> {

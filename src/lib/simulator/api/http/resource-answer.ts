@@ -39,28 +39,22 @@ function onCollection(store: Store, exchange: Exchange): Answer {
   const review = reviews[route.plural]
   if (method === 'POST' && review) return { status: 201, body: review(store, caller, objectBody(exchange)) }
   if (method === 'GET') return list(store, exchange)
-  if (method === 'POST') {
-    const given = object(exchange)
-    const { metadata } = given
-    if (
-      route.namespace !== undefined &&
-      metadata.namespace !== undefined &&
-      metadata.namespace !== route.namespace
-    )
-      throw badRequest(
-        `the namespace of the provided object does not match the namespace sent on the request`,
-      )
-    const placed =
-      route.namespace === undefined
-        ? given
-        : { ...given, metadata: { ...metadata, namespace: route.namespace } }
-    const made = store.create(target(exchange), placed, write(exchange))
-    return { ...shown(store, exchange, made), status: 201 }
-  }
+  if (method === 'POST') return create(store, exchange)
   if (method !== 'DELETE') throw methodNotAllowed(route, method.toLowerCase())
   for (const { metadata } of store.list(target(exchange), listingOf(exchange)).items)
     store.remove(target(exchange), metadata, removal(exchange))
   return list(store, exchange)
+}
+
+function create(store: Store, exchange: Exchange): Answer {
+  const given = object(exchange)
+  const { namespace } = exchange.route
+  const { metadata } = given
+  if (namespace !== undefined && metadata.namespace !== undefined && metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  const placed = namespace === undefined ? given : { ...given, metadata: { ...metadata, namespace } }
+  const made = store.create(target(exchange), placed, write(exchange))
+  return { ...shown(store, exchange, made), status: 201 }
 }
 
 function onSubresource(store: Store, exchange: Exchange): Answer {

@@ -71,7 +71,7 @@ export const coreKinds: readonly SimKind[] = [
       column('Data', ({ data }: ConfigMap) => Object.keys(data ?? {}).length, 'integer'),
       ageColumn,
     ],
-    validate: (object, before) => immutableErrors(object as ConfigMap, before as ConfigMap | undefined),
+    validate: (object, before) => immutableErrors(object, before),
   }),
   builtIn(Secrets, {
     columns: [
@@ -106,7 +106,9 @@ export const coreKinds: readonly SimKind[] = [
     columns: [
       nameColumn,
       column('Min Available', ({ spec }: PodDisruptionBudget) => spec?.minAvailable ?? 'N/A'),
-      column('Max Unavailable', (o) => String(at(o, 'spec', 'maxUnavailable') ?? 'N/A')),
+      column('Max Unavailable', (o) =>
+        JSON.stringify(at(o, 'spec', 'maxUnavailable') ?? 'N/A').replaceAll('"', ''),
+      ),
       column(
         'Allowed Disruptions',
         ({ status }: PodDisruptionBudget) => status?.disruptionsAllowed ?? 0,
@@ -181,9 +183,12 @@ function immutableErrors(now: ConfigMap, before: ConfigMap | undefined): FieldEr
   ]
 }
 
+function selector(object: Deployment): unknown {
+  return object.spec?.selector
+}
+
 /** Label selectors of workloads cannot be changed. */
 export function selectorErrors(now: KubeObject, before: KubeObject | undefined): FieldError[] {
-  const selector = (object: KubeObject) => (object as Deployment).spec?.selector
   if (!before || same(selector(now), selector(before))) return []
   return [
     {

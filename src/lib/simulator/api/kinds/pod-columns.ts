@@ -9,8 +9,8 @@ export const podColumns: readonly Column[] = [
     const ready = (status?.containerStatuses ?? []).filter((c) => c.ready === true).length
     return `${ready}/${spec?.containers?.length ?? 0}`
   }),
-  column('Status', (o) => podStatus(o as Pod)),
-  column('Restarts', (o, now) => restarts(o as Pod, now)),
+  column('Status', podStatus),
+  column('Restarts', restarts),
   ageColumn,
   wide('IP', ({ status }: Pod) => status?.podIP ?? '<none>'),
   wide('Node', ({ spec }: Pod) => spec?.nodeName ?? '<none>'),
@@ -38,10 +38,13 @@ function initStatus({ spec, status }: Pod): string | undefined {
   const first = containers.findIndex((c) => c.state?.terminated?.exitCode !== 0)
   const container = containers[first]
   if (!container) return undefined
-  const why = container.state?.waiting?.reason ?? terminated(container)
-  return why === undefined || why === 'PodInitializing'
-    ? `Init:${first}/${spec?.initContainers?.length ?? containers.length}`
-    : `Init:${why}`
+  const why = reasonOf(container) ?? 'PodInitializing'
+  if (why !== 'PodInitializing') return `Init:${why}`
+  return `Init:${first}/${(spec?.initContainers ?? containers).length}`
+}
+
+function reasonOf(container: ContainerStatus): string | undefined {
+  return container.state?.waiting?.reason ?? terminated(container)
 }
 
 function terminated({ state }: ContainerStatus): string | undefined {

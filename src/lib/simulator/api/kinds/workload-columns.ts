@@ -17,7 +17,7 @@ const templateColumns: readonly Column[] = [
       .map((c) => text(c, 'image'))
       .join(','),
   ),
-  wide('Selector', (o) => selector(o as Deployment)),
+  wide('Selector', selector),
 ]
 
 function selector({ spec }: Deployment): string {
@@ -50,7 +50,7 @@ export const daemonSetColumns: readonly Column[] = [
   column('Ready', ({ status }: DaemonSet) => status?.numberReady ?? 0, 'integer'),
   column('Up-to-date', ({ status }: DaemonSet) => status?.updatedNumberScheduled ?? 0, 'integer'),
   column('Available', ({ status }: DaemonSet) => status?.numberAvailable ?? 0, 'integer'),
-  column('Node Selector', (o) => nodeSelector(o as DaemonSet)),
+  column('Node Selector', nodeSelector),
   ageColumn,
   ...templateColumns,
 ]
@@ -62,7 +62,7 @@ function nodeSelector({ spec }: DaemonSet): string {
 
 export const jobColumns: readonly Column[] = [
   nameColumn,
-  column('Status', (o) => jobStatus(o as Job)),
+  column('Status', jobStatus),
   column('Completions', ({ status }: Job) => `${status?.succeeded ?? 0}/1`),
   column('Duration', ({ status }: Job, now) => {
     if (status?.startTime === undefined) return ''

@@ -1,0 +1,20 @@
+import { copy } from './json.ts'
+import { type ApiRequest, type Caller, perform } from './request.ts'
+import type { Store } from './store.ts'
+
+/** Who talks to the store, and how its writes are signed. */
+export interface StoreClient {
+  readonly store: Store
+  readonly caller: Caller
+  readonly manager: string
+  readonly dryRun: boolean
+}
+
+/** `async`, so that a Refusal is a rejection as it would be over HTTP. */
+export async function request<T>(
+  { store, caller, dryRun }: StoreClient,
+  what: ApiRequest,
+  work: () => T,
+): Promise<T> {
+  return copy(perform(store, caller, { dryRun, ...what }, work))
+}
