@@ -3,7 +3,7 @@ import { type VirtualMachineInstance, VirtualMachineInstances } from '../../../c
 import type { Condition } from '../../../cluster/object.ts'
 import { fateAnnotations } from '../../virtual-machine.ts'
 import { control, ownedBy } from '../../machinery/controller.ts'
-import { isLiving, isOver, isReady } from '../../machinery/pods.ts'
+import { isLiving, isReady } from '../../machinery/pods.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { seconds, type VirtControllerContext } from './controller-context.ts'
 import { createLauncher, currentLauncher, launcherImageOf, launchersOf } from './launcher-pods.ts'
@@ -35,10 +35,17 @@ async function tend(cx: VirtControllerContext, vmi: VirtualMachineInstance): Pro
       return
     case 'Running':
       if (pod && isLiving(pod)) await mark(cx, vmi, pod)
-      else if (pod === undefined || isOver(pod) || pod.metadata.deletionTimestamp !== undefined) await write(cx, vmi, { phase: 'Succeeded' })
+      else await endUnlessMoved(cx, vmi)
       return
     default:
   }
+}
+
+/** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
+async function endUnlessMoved(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+  const now = await cx.reader.find(VirtualMachineInstances, vmi.metadata)
+  if (now.is !== 'object' || now.object.metadata.uid !== vmi.metadata.uid) return
+  if (now.object.status?.nodeName === vmi.status?.nodeName) await write(cx, vmi, { phase: 'Succeeded' })
 }
 
 type Status = NonNullable<VirtualMachineInstance['status']>

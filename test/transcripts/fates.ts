@@ -1,0 +1,67 @@
+import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { Line } from './read.ts'
+
+/** What became of a VM's instance over a transcript. */
+export interface Fate {
+  /** Tag of the launcher that it ended with; `gone` when it was not there at the end. */
+  launcher: string
+  outdated: boolean
+  migrated: number
+  failed: boolean
+  replaced: boolean
+}
+
+/** The fate of every instance, whatever the order in which they were taken. */
+export function fates(lines: readonly Line[]): Record<string, Fate> {
+  const all: Record<string, Fate> = {}
+  const uids = new Map<string, string>()
+  const succeeded = new Set<string>()
+  for (const { type, object } of lines) {
+    if (object?.kind === 'VirtualMachineInstance') meet(all, uids, { type, vmi: object as VirtualMachineInstance })
+    if (object?.kind === 'VirtualMachineInstanceMigration') {
+      const { spec, status, metadata } = object as VirtualMachineInstanceMigration
+      const fate = all[spec?.vmiName ?? '']
+      if (fate && status?.phase === 'Failed') fate.failed = true
+      if (fate && status?.phase === 'Succeeded' && !succeeded.has(metadata.name)) fate.migrated++
+      if (status?.phase === 'Succeeded') succeeded.add(metadata.name)
+    }
+  }
+  return all
+}
+
+function meet(
+  all: Record<string, Fate>,
+  uids: Map<string, string>,
+  { type, vmi }: { type: Line['type']; vmi: VirtualMachineInstance },
+): void {
+  const { name, uid = '', labels = {} } = vmi.metadata
+  const fate = (all[name] ??= { launcher: '', outdated: false, migrated: 0, failed: false, replaced: false })
+  const image = vmi.status?.launcherContainerImageVersion ?? ''
+  if (image !== '') fate.launcher = image.slice(image.lastIndexOf(':') + 1)
+  if (type === 'DELETED') fate.launcher = 'gone'
+  fate.outdated = type !== 'DELETED' && 'kubevirt.io/outdatedLauncherImage' in labels
+  if (uids.has(name) && uids.get(name) !== uid) fate.replaced = true
+  uids.set(name, uid)
+}
+
+/** The phases that a migration which succeeded went through. */
+export function phases(lines: readonly Line[]): string[] {
+  const seen = new Map<string, string[]>()
+  for (const { object } of lines) {
+    if (object?.kind !== 'VirtualMachineInstanceMigration') continue
+    const { status, metadata } = object as VirtualMachineInstanceMigration
+    const list = seen.get(metadata.name) ?? []
+    seen.set(metadata.name, list)
+    if (status?.phase !== undefined && list.at(-1) !== status.phase) list.push(status.phase)
+  }
+  return [...new Set([...seen.values()].filter((list) => list.at(-1) === 'Succeeded').map((list) => list.join(' ')))]
+}
+
+/** The highest outdated count that the CR showed up to the first time that it said "all good" for that version, and after. */
+export function counts(lines: readonly Line[], version: string): { until: number; after: number } {
+  const shown = lines.flatMap(({ object }) => (object?.kind === 'KubeVirt' ? [object as KubeVirt] : []))
+  const done = shown.findIndex(({ status }) => status?.observedKubeVirtVersion === version)
+  const most = (part: KubeVirt[]): number => Math.max(0, ...part.map(({ status }) => status?.outdatedVirtualMachineInstanceWorkloads ?? 0))
+  return { until: most(shown.slice(0, done + 1)), after: most(shown.slice(done)) }
+}
