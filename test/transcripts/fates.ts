@@ -1,5 +1,8 @@
 import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import type { Line } from './read.ts'
 
 /** What became of a VM's instance over a transcript. */
@@ -18,7 +21,8 @@ export function fates(lines: readonly Line[]): Record<string, Fate> {
   const uids = new Map<string, string>()
   const succeeded = new Set<string>()
   for (const { type, object } of lines) {
-    if (object?.kind === 'VirtualMachineInstance') meet(all, uids, { type, vmi: object as VirtualMachineInstance })
+    if (object?.kind === 'VirtualMachineInstance')
+      meet(all, uids, { type, vmi: object as VirtualMachineInstance })
     if (object?.kind === 'VirtualMachineInstanceMigration') {
       const { spec, status, metadata } = object as VirtualMachineInstanceMigration
       const fate = all[spec?.vmiName ?? '']
@@ -55,13 +59,18 @@ export function phases(lines: readonly Line[]): string[] {
     seen.set(metadata.name, list)
     if (status?.phase !== undefined && list.at(-1) !== status.phase) list.push(status.phase)
   }
-  return [...new Set([...seen.values()].filter((list) => list.at(-1) === 'Succeeded').map((list) => list.join(' ')))]
+  return [
+    ...new Set(
+      [...seen.values()].filter((list) => list.at(-1) === 'Succeeded').map((list) => list.join(' ')),
+    ),
+  ]
 }
 
 /** The highest outdated count that the CR showed up to the first time that it said "all good" for that version, and after. */
 export function counts(lines: readonly Line[], version: string): { until: number; after: number } {
   const shown = lines.flatMap(({ object }) => (object?.kind === 'KubeVirt' ? [object as KubeVirt] : []))
   const done = shown.findIndex(({ status }) => status?.observedKubeVirtVersion === version)
-  const most = (part: KubeVirt[]): number => Math.max(0, ...part.map(({ status }) => status?.outdatedVirtualMachineInstanceWorkloads ?? 0))
+  const most = (part: KubeVirt[]): number =>
+    Math.max(0, ...part.map(({ status }) => status?.outdatedVirtualMachineInstanceWorkloads ?? 0))
   return { until: most(shown.slice(0, done + 1)), after: most(shown.slice(done)) }
 }

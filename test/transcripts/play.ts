@@ -14,7 +14,10 @@ export interface Admin {
 }
 
 /** Plays a story in a simulated cluster and gives back its record. */
-export async function play(simulation: Omit<Simulation, 'clock'>, story: (admin: Admin) => Promise<void>): Promise<Line[]> {
+export async function play(
+  simulation: Omit<Simulation, 'clock'>,
+  story: (admin: Admin) => Promise<void>,
+): Promise<Line[]> {
   const clock = new SimClock('2026-11-21T08:00:00Z')
   const simulated = await simulate({ clock, ...simulation })
   const { lines, note } = record(simulated, clock)

@@ -16,7 +16,8 @@ import type { Line } from './read.ts'
 export function reduce(lines: readonly Line[], from: RegExp): string[] {
   const start = lines.findIndex((line) => line.note !== undefined && from.test(line.note))
   const before = new Map<string, string>()
-  for (const line of lines.slice(0, start)) for (const said of line.object ? words(line) : []) before.set(subject(said), said)
+  for (const line of lines.slice(0, start))
+    for (const said of line.object ? words(line) : []) before.set(subject(said), said)
   const story: string[] = []
   const once = new Set<string>()
   for (const line of lines.slice(start)) {
@@ -51,7 +52,8 @@ function words({ type, object }: Line): string[] {
   }
 }
 
-const version = ({ metadata }: KubeObject): string => metadata.annotations?.['kubevirt.io/install-strategy-version'] ?? ''
+const version = ({ metadata }: KubeObject): string =>
+  metadata.annotations?.['kubevirt.io/install-strategy-version'] ?? ''
 
 function kubeVirt({ metadata, status = {} }: KubeVirt): string[] {
   const conditions = status.conditions ?? []
@@ -83,7 +85,10 @@ function deployment(object: Deployment): string[] {
   const through =
     status.observedGeneration === metadata.generation &&
     [status.replicas, status.updatedReplicas, status.readyReplicas].every((count) => count === replicas)
-  return [`${metadata.name} written: ${tag} generation ${metadata.generation}`, ...(through ? [`${metadata.name} through: ${tag}`] : [])]
+  return [
+    `${metadata.name} written: ${tag} generation ${metadata.generation}`,
+    ...(through ? [`${metadata.name} through: ${tag}`] : []),
+  ]
 }
 
 function job(object: Job): string[] {
@@ -96,9 +101,15 @@ function pod({ metadata, status, spec }: Pod): string[] {
   const [container] = status?.containerStatuses ?? []
   const reason = container?.state?.waiting?.reason
   const component = metadata.labels?.['kubevirt.io']
-  if (component === 'virt-operator-strategy-dumper' && reason !== undefined && reason !== 'ContainerCreating') {
+  if (
+    component === 'virt-operator-strategy-dumper' &&
+    reason !== undefined &&
+    reason !== 'ContainerCreating'
+  ) {
     return [`pod of the Job: ${reason}`]
   }
   const image = spec?.containers?.[0]?.image ?? ''
-  return component === 'virt-handler' && container?.ready === true ? [`pod of virt-handler ${image.slice(image.lastIndexOf(':') + 1)}: ready`] : []
+  return component === 'virt-handler' && container?.ready === true
+    ? [`pod of virt-handler ${image.slice(image.lastIndexOf(':') + 1)}: ready`]
+    : []
 }

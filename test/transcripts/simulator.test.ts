@@ -6,14 +6,18 @@ import { readTranscript } from './read.ts'
 import { reduce } from './reduce.ts'
 
 const real = (name: string): string[] => reduce(readTranscript(name), /^(patch spec|kubectl apply)/)
-const simulated = (...played: Parameters<typeof play>): Promise<string[]> => play(...played).then((lines) => reduce(lines, /^(edit|apply)/))
+const simulated = (...played: Parameters<typeof play>): Promise<string[]> =>
+  play(...played).then((lines) => reduce(lines, /^(edit|apply)/))
 
 describe('the simulator does what the real virt-operator was recorded doing', () => {
   it('imagetag: operator v1.8.4, imageTag v1.7.0 → v1.8.4', async () => {
-    const story = await simulated({ version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' }, async ({ edit, wait }) => {
-      await edit({ imageTag: 'v1.8.4' })
-      await wait(90)
-    })
+    const story = await simulated(
+      { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' },
+      async ({ edit, wait }) => {
+        await edit({ imageTag: 'v1.8.4' })
+        await wait(90)
+      },
+    )
     expect(story).toEqual(real('imagetag-v1.7.0-v1.8.4'))
   })
 
@@ -54,7 +58,9 @@ describe('the simulator does what the real virt-operator was recorded doing', ()
       await wait(90)
       const batchEvictionInterval = '10s'
       const workloadUpdateMethods = ['LiveMigrate', 'Evict']
-      await edit({ workloadUpdateStrategy: { workloadUpdateMethods, batchEvictionSize: 1, batchEvictionInterval } })
+      await edit({
+        workloadUpdateStrategy: { workloadUpdateMethods, batchEvictionSize: 1, batchEvictionInterval },
+      })
       await wait(100)
     })
     const recorded = readTranscript('workloads-v1.7.0-v1.8.4')

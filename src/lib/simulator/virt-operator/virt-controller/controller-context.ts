@@ -9,4 +9,7 @@ export interface VirtControllerContext extends ControllerContext {
 
 /** Now, in whole seconds, as status fields have it. */
 export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
-  clock.now().toISOString().replace(/\.\d+Z$/, 'Z')
+  clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')

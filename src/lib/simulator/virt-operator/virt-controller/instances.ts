@@ -1,5 +1,8 @@
 import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
-import { type VirtualMachineInstance, VirtualMachineInstances } from '../../../cluster/kinds/virtual-machines.ts'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../../cluster/kinds/virtual-machines.ts'
 import type { Condition } from '../../../cluster/object.ts'
 import { fateAnnotations } from '../../virtual-machine.ts'
 import { control, ownedBy } from '../../machinery/controller.ts'
@@ -50,14 +53,27 @@ async function endUnlessMoved(cx: VirtControllerContext, vmi: VirtualMachineInst
 
 type Status = NonNullable<VirtualMachineInstance['status']>
 
-async function write(cx: VirtControllerContext, { metadata }: VirtualMachineInstance, status: Status): Promise<void> {
+async function write(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachineInstance,
+  status: Status,
+): Promise<void> {
   await cx.writer.mergePatch(VirtualMachineInstances, metadata, { status })
 }
 
-async function schedule(cx: VirtControllerContext, vmi: VirtualMachineInstance, there: Pod | undefined): Promise<void> {
+async function schedule(
+  cx: VirtControllerContext,
+  vmi: VirtualMachineInstance,
+  there: Pod | undefined,
+): Promise<void> {
   const pod = there ?? (await createLauncher(cx, vmi))
   const message = `Created virtual machine pod ${pod.metadata.name}`
-  await recordEvent(cx, vmi, { type: 'Normal', reason: 'SuccessfulCreate', message, by: 'virtualmachine-controller' })
+  await recordEvent(cx, vmi, {
+    type: 'Normal',
+    reason: 'SuccessfulCreate',
+    message,
+    by: 'virtualmachine-controller',
+  })
   await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) ?? '' })
 }
 
@@ -89,11 +105,13 @@ function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condit
 
 async function mark(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {
   const image = launcherImageOf(pod) ?? ''
-  if (vmi.status?.launcherContainerImageVersion !== image) await write(cx, vmi, { launcherContainerImageVersion: image })
+  if (vmi.status?.launcherContainerImageVersion !== image)
+    await write(cx, vmi, { launcherContainerImageVersion: image })
   const outdated = image !== cx.launcherImage
   const labels = { [outdatedLabel]: outdated ? '' : null }
   if (outdatedLabel in (vmi.metadata.labels ?? {}) !== outdated) {
     await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { metadata: { labels } })
   }
-  if (outdatedLabel in (pod.metadata.labels ?? {}) !== outdated) await cx.writer.mergePatch(Pods, pod.metadata, { metadata: { labels } })
+  if (outdatedLabel in (pod.metadata.labels ?? {}) !== outdated)
+    await cx.writer.mergePatch(Pods, pod.metadata, { metadata: { labels } })
 }

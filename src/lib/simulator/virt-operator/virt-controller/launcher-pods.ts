@@ -7,13 +7,20 @@ import type { VirtControllerContext } from './controller-context.ts'
 export const migrationLabel = 'kubevirt.io/migrationJobUID'
 
 /** Every virt-launcher pod of an instance, those that are through included. */
-export async function launchersOf(cx: VirtControllerContext, { metadata }: VirtualMachineInstance): Promise<Pod[]> {
-  return cx.reader.list(Pods, { namespace: metadata.namespace, labels: `kubevirt.io/created-by=${metadata.uid}` })
+export async function launchersOf(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachineInstance,
+): Promise<Pod[]> {
+  return cx.reader.list(Pods, {
+    namespace: metadata.namespace,
+    labels: `kubevirt.io/created-by=${metadata.uid}`,
+  })
 }
 
 /** The pod that the guest runs in: on the instance's node, or its first one. */
 export function currentLauncher({ status }: VirtualMachineInstance, pods: readonly Pod[]): Pod | undefined {
-  if (status?.nodeName === undefined) return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === undefined)
+  if (status?.nodeName === undefined)
+    return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === undefined)
   const here = pods.filter((pod) => pod.spec?.nodeName === status.nodeName)
   return here.find(isLiving) ?? here[0]
 }
@@ -35,7 +42,13 @@ export function createLauncher(
   const apart = migrationUid === undefined ? {} : { [avoidAnnotation]: nodeName }
   const template = {
     metadata: {
-      labels: { ...labels, 'kubevirt.io': 'virt-launcher', 'kubevirt.io/created-by': uid, 'vmi.kubevirt.io/id': name, ...migration },
+      labels: {
+        ...labels,
+        'kubevirt.io': 'virt-launcher',
+        'kubevirt.io/created-by': uid,
+        'vmi.kubevirt.io/id': name,
+        ...migration,
+      },
       annotations: { 'kubevirt.io/domain': name, ...apart },
     },
     spec: {
@@ -51,9 +64,19 @@ export function createLauncher(
 export async function finishLauncher(cx: VirtControllerContext, pod: Pod, finishedAt: string): Promise<void> {
   if (!isLiving(pod)) return
   const terminated = { exitCode: 0, reason: 'Completed', finishedAt }
-  const containerStatuses = (pod.status?.containerStatuses ?? []).map((c) => ({ ...c, ready: false, started: false, state: { terminated } }))
+  const containerStatuses = (pod.status?.containerStatuses ?? []).map((c) => ({
+    ...c,
+    ready: false,
+    started: false,
+    state: { terminated },
+  }))
   const conditions = (pod.status?.conditions ?? []).map((c) =>
     c.type.endsWith('Ready') ? ({ ...c, status: 'False', reason: 'PodCompleted' } as const) : c,
   )
-  await cx.writer.mergePatch(Pods, pod.metadata, { status: { phase: 'Succeeded', conditions, containerStatuses } }, 'status')
+  await cx.writer.mergePatch(
+    Pods,
+    pod.metadata,
+    { status: { phase: 'Succeeded', conditions, containerStatuses } },
+    'status',
+  )
 }

@@ -23,7 +23,10 @@ export async function removeDeleted(
   await release(cx, metadata)
 }
 
-async function release(cx: VirtControllerContext, metadata: VirtualMachineInstanceMigration['metadata']): Promise<void> {
+async function release(
+  cx: VirtControllerContext,
+  metadata: VirtualMachineInstanceMigration['metadata'],
+): Promise<void> {
   if (metadata.finalizers?.includes(migrationFinalizer) !== true) return
   const finalizers = metadata.finalizers.filter((f) => f !== migrationFinalizer)
   await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, { metadata: { finalizers } })
@@ -37,7 +40,10 @@ export async function collectOld(
 ): Promise<void> {
   await release(cx, finished.metadata)
   const same = all.filter(
-    (m) => isFinal(m) && m.spec?.vmiName === finished.spec?.vmiName && m.metadata.namespace === finished.metadata.namespace,
+    (m) =>
+      isFinal(m) &&
+      m.spec?.vmiName === finished.spec?.vmiName &&
+      m.metadata.namespace === finished.metadata.namespace,
   )
   const newer = same.filter((m) => endOf(m) > endOf(finished))
   if (newer.length >= kept) await cx.writer.delete(VirtualMachineInstanceMigrations, finished.metadata)

@@ -11,7 +11,13 @@ import { isLiving, isReady } from '../../machinery/pods.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { seconds, type VirtControllerContext } from './controller-context.ts'
 import { outdatedLabel } from './instances.ts'
-import { createLauncher, currentLauncher, finishLauncher, launchersOf, migrationLabel } from './launcher-pods.ts'
+import {
+  createLauncher,
+  currentLauncher,
+  finishLauncher,
+  launchersOf,
+  migrationLabel,
+} from './launcher-pods.ts'
 import { migrationFinalizer } from './migration-cleanup.ts'
 import { backOffUntil, isFinal, isRunning } from './migration-plan.ts'
 import type { MigrationView } from './migrations.ts'
@@ -32,7 +38,11 @@ const step = 200
 const following: Record<string, string> = { Scheduled: 'PreparingTarget', PreparingTarget: 'TargetReady' }
 
 /** One step of a migration; the result is after how many ms to look again. */
-export async function advance(cx: VirtControllerContext, view: MigrationView, { migration, vmi }: Migrated): Promise<number | undefined> {
+export async function advance(
+  cx: VirtControllerContext,
+  view: MigrationView,
+  { migration, vmi }: Migrated,
+): Promise<number | undefined> {
   if (vmi === undefined || vmi.status?.phase !== 'Running') return fail(cx, migration, 'VMI is not running')
   const both = { migration, vmi }
   const { phase = '' } = migration.status ?? {}
@@ -44,9 +54,21 @@ export async function advance(cx: VirtControllerContext, view: MigrationView, { 
   return become(cx, migration, following[phase] ?? 'Failed')
 }
 
-async function become(cx: VirtControllerContext, { metadata, status }: VirtualMachineInstanceMigration, phase: string, state?: MigrationState): Promise<number> {
-  const phaseTransitionTimestamps = [...(status?.phaseTransitionTimestamps ?? []), { phase, phaseTransitionTimestamp: seconds(cx) }]
-  const change = { phase, phaseTransitionTimestamps, ...(state === undefined ? {} : { migrationState: state }) }
+async function become(
+  cx: VirtControllerContext,
+  { metadata, status }: VirtualMachineInstanceMigration,
+  phase: string,
+  state?: MigrationState,
+): Promise<number> {
+  const phaseTransitionTimestamps = [
+    ...(status?.phaseTransitionTimestamps ?? []),
+    { phase, phaseTransitionTimestamp: seconds(cx) },
+  ]
+  const change = {
+    phase,
+    phaseTransitionTimestamps,
+    ...(state === undefined ? {} : { migrationState: state }),
+  }
   await cx.writer.mergePatch(VirtualMachineInstanceMigrations, metadata, { status: change }, 'status')
   return step
 }
@@ -55,14 +77,22 @@ async function become(cx: VirtControllerContext, { metadata, status }: VirtualMa
 async function admit(cx: VirtControllerContext, migration: VirtualMachineInstanceMigration): Promise<number> {
   const labels = { 'kubevirt.io/vmi-name': migration.spec?.vmiName ?? '' }
   const finalizers = [migrationFinalizer]
-  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, migration.metadata, { metadata: { labels, finalizers } })
+  await cx.writer.mergePatch(VirtualMachineInstanceMigrations, migration.metadata, {
+    metadata: { labels, finalizers },
+  })
   return become(cx, migration, 'Pending')
 }
 
 /** Limits and back-off hold a migration in Pending without a word but the one event (facts 3.3). */
-async function schedule(cx: VirtControllerContext, { migrations, instances, limits }: MigrationView, { migration, vmi }: Both): Promise<number> {
+async function schedule(
+  cx: VirtControllerContext,
+  { migrations, instances, limits }: MigrationView,
+  { migration, vmi }: Both,
+): Promise<number> {
   const of = (m: VirtualMachineInstanceMigration): VirtualMachineInstance | undefined =>
-    instances.find((i) => i.metadata.name === m.spec?.vmiName && i.metadata.namespace === m.metadata.namespace)
+    instances.find(
+      (i) => i.metadata.name === m.spec?.vmiName && i.metadata.namespace === m.metadata.namespace,
+    )
   const running = migrations.filter((m) => isRunning(m) && m.metadata.deletionTimestamp === undefined)
   const outbound = running.filter((m) => of(m)?.status?.nodeName === vmi.status?.nodeName)
   const before = migrations.filter((m) => isFinal(m) && of(m) === vmi)
@@ -83,7 +113,11 @@ async function schedule(cx: VirtControllerContext, { migrations, instances, limi
 
 const told = new WeakMap<VirtControllerContext, Set<string>>()
 
-async function announceBackOff(cx: VirtControllerContext, { metadata }: VirtualMachineInstanceMigration, vmi: VirtualMachineInstance): Promise<void> {
+async function announceBackOff(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachineInstanceMigration,
+  vmi: VirtualMachineInstance,
+): Promise<void> {
   const seen = told.get(cx) ?? new Set<string>()
   told.set(cx, seen)
   if (seen.has(metadata.uid ?? '')) return
@@ -99,7 +133,8 @@ async function targetOf(cx: VirtControllerContext, { migration, vmi }: Both): Pr
 
 async function awaitTarget(cx: VirtControllerContext, both: Both): Promise<number | undefined> {
   const target = await targetOf(cx, both)
-  if (target === undefined || !isLiving(target)) return fail(cx, both.migration, 'migration target pod is gone')
+  if (target === undefined || !isLiving(target))
+    return fail(cx, both.migration, 'migration target pod is gone')
   return isReady(target) ? become(cx, both.migration, 'Scheduled') : undefined
 }
 
@@ -114,16 +149,23 @@ async function start(cx: VirtControllerContext, both: Both): Promise<number> {
     mode: 'PreCopy',
   }
   const cleared = { endTimestamp: null, completed: null, failed: null, failureReason: null }
-  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { migrationState: { ...migrationState, ...cleared } } })
+  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+    status: { migrationState: { ...migrationState, ...cleared } },
+  })
   return become(cx, migration, 'Running')
 }
 
-async function watch(cx: VirtControllerContext, { handled }: MigrationView, both: Both): Promise<number | undefined> {
+async function watch(
+  cx: VirtControllerContext,
+  { handled }: MigrationView,
+  both: Both,
+): Promise<number | undefined> {
   const { migrationState: state } = both.vmi.status ?? {}
   const alone = [state?.sourceNode, state?.targetNode].find((node) => !handled.has(node ?? ''))
   if (alone !== undefined) return end(cx, both, `virt-handler on ${alone} is not there`)
   const fate = both.vmi.metadata.annotations?.[fateAnnotations.migration]
-  if (fate === 'fail') return end(cx, both, "operation failed: guest CPU doesn't match specification: extra features: ht")
+  if (fate === 'fail')
+    return end(cx, both, "operation failed: guest CPU doesn't match specification: extra features: ht")
   if (fate === 'hang') return undefined
   const duration = fate === undefined ? usual : Number.parseFloat(fate) * 1000
   const left = Date.parse(state?.startTimestamp ?? '') + duration - cx.clock.now().getTime()
@@ -134,14 +176,25 @@ async function watch(cx: VirtControllerContext, { handled }: MigrationView, both
 async function end(cx: VirtControllerContext, both: Both, failure?: string): Promise<undefined> {
   const { migration, vmi } = both
   const failed = failure === undefined ? {} : { failed: true, failureReason: failure }
-  const state: MigrationState = { ...vmi.status?.migrationState, completed: true, endTimestamp: seconds(cx), ...failed }
+  const state: MigrationState = {
+    ...vmi.status?.migrationState,
+    completed: true,
+    endTimestamp: seconds(cx),
+    ...failed,
+  }
   const target = await targetOf(cx, both)
   const source = currentLauncher(vmi, await launchersOf(cx, vmi))
   if (failure === undefined && target) {
     const nodeName = target.spec?.nodeName ?? ''
     await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
       metadata: { labels: { [outdatedLabel]: null, 'kubevirt.io/nodeName': nodeName } },
-      status: { nodeName, migrationState: state, evacuationNodeName: null, launcherContainerImageVersion: null, activePods: { [target.metadata.uid ?? '']: nodeName } },
+      status: {
+        nodeName,
+        migrationState: state,
+        evacuationNodeName: null,
+        launcherContainerImageVersion: null,
+        activePods: { [target.metadata.uid ?? '']: nodeName },
+      },
     })
     if (source) await finishLauncher(cx, source, seconds(cx))
     await become(cx, migration, 'Succeeded', state)
@@ -152,7 +205,17 @@ async function end(cx: VirtControllerContext, both: Both, failure?: string): Pro
   return fail(cx, migration, 'source node reported migration failed', state)
 }
 
-async function fail(cx: VirtControllerContext, migration: VirtualMachineInstanceMigration, message: string, state?: MigrationState): Promise<undefined> {
+async function fail(
+  cx: VirtControllerContext,
+  migration: VirtualMachineInstanceMigration,
+  message: string,
+  state?: MigrationState,
+): Promise<undefined> {
   await recordEvent(cx, migration, { type: 'Warning', reason: 'FailedMigration', message, by })
-  await become(cx, migration, 'Failed', state ?? { failed: true, endTimestamp: seconds(cx), failureReason: message })
+  await become(
+    cx,
+    migration,
+    'Failed',
+    state ?? { failed: true, endTimestamp: seconds(cx), failureReason: message },
+  )
 }

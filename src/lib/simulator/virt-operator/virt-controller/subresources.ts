@@ -1,5 +1,10 @@
 import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
-import { type VirtualMachine, type VirtualMachineInstance, VirtualMachineInstances, VirtualMachines } from '../../../cluster/kinds/virtual-machines.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../../cluster/object.ts'
 import { Refusal } from '../../api/refusal.ts'
 import type { Store } from '../../api/store.ts'
@@ -14,7 +19,13 @@ export function serveVirtApi(store: Store): void {
   store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
-    store.onSubresource(VirtualMachines, name, (call) => change(store, call, actions.map((action) => ({ action }))))
+    store.onSubresource(VirtualMachines, name, (call) =>
+      change(
+        store,
+        call,
+        actions.map((action) => ({ action })),
+      ),
+    )
   }
 }
 
@@ -27,7 +38,9 @@ function evict(store: Store, { object, dryRun, user }: SubresourceCall): object 
 
 function refuseLauncher(store: Store, { metadata }: Pod, dryRun: boolean): void {
   const name = metadata.annotations?.['kubevirt.io/domain'] ?? ''
-  const vmi = store.read(VirtualMachineInstances, { name, namespace: metadata.namespace }) as VirtualMachineInstance | undefined
+  const vmi = store.read(VirtualMachineInstances, { name, namespace: metadata.namespace }) as
+    | VirtualMachineInstance
+    | undefined
   if (vmi === undefined) return
   const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
   const verdict = evictionVerdict({ name, strategy: vmi.spec?.evictionStrategy, migratable })
@@ -41,18 +54,35 @@ function refuseLauncher(store: Store, { metadata }: Pod, dryRun: boolean): void 
 }
 
 /** facts 5: 409 where there is nothing that could be restarted. */
-function change(store: Store, { object, dryRun }: SubresourceCall, stateChangeRequests: readonly StateChange[]): object {
+function change(
+  store: Store,
+  { object, dryRun }: SubresourceCall,
+  stateChangeRequests: readonly StateChange[],
+): object {
   const vm = object as VirtualMachine
   const running = vm.status?.created === true
   const restarts = stateChangeRequests.length === 2
   if ((restarts || stateChangeRequests[0]?.action === 'Stop') && !running) {
-    throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": VM is not running`)
+    throw new Refusal(
+      409,
+      'Conflict',
+      `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": VM is not running`,
+    )
   }
   if (restarts && (vm.spec?.runStrategy === 'Halted' || vm.spec?.runStrategy === 'Once')) {
     const why = `${vm.spec.runStrategy} does not support manual restart requests`
-    throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": ${why}`)
+    throw new Refusal(
+      409,
+      'Conflict',
+      `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": ${why}`,
+    )
   }
   const body = { status: { stateChangeRequests } }
-  store.patch(VirtualMachines, vm.metadata, { type: 'merge', body }, { on: 'status', manager: 'virt-api', dryRun })
+  store.patch(
+    VirtualMachines,
+    vm.metadata,
+    { type: 'merge', body },
+    { on: 'status', manager: 'virt-api', dryRun },
+  )
   return success
 }

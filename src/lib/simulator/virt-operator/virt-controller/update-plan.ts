@@ -1,4 +1,7 @@
-import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from '../../../cluster/kinds/virtual-machines.ts'
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from '../../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../../cluster/object.ts'
 import { isFinal, isRunning } from './migration-plan.ts'
 
@@ -25,17 +28,23 @@ export interface UpdatePlan {
 /** What the updater does now: facts 3.2, getUpdateData. Pure but for the order of equals. */
 export function planUpdate(question: UpdateQuestion): UpdatePlan {
   const { instances, migrations, methods, launcherImage, limit, random } = question
-  const running = instances.filter(({ metadata, status }) => status?.phase === 'Running' && metadata.deletionTimestamp === undefined)
+  const running = instances.filter(
+    ({ metadata, status }) => status?.phase === 'Running' && metadata.deletionTimestamp === undefined,
+  )
   const due = running.filter((vmi) => isOutdated(vmi, launcherImage) || needsMigration(vmi))
   const idle = due.filter((vmi) => !migrations.some((m) => !isFinal(m) && isOf(m, vmi)))
-  const migratable = idle.filter((vmi) => methods.includes('LiveMigrate') && condition(vmi, 'LiveMigratable')?.status === 'True')
+  const migratable = idle.filter(
+    (vmi) => methods.includes('LiveMigrate') && condition(vmi, 'LiveMigratable')?.status === 'True',
+  )
   const evictable = methods.includes('Evict') ? idle.filter((vmi) => !migratable.includes(vmi)) : []
   const room = Math.max(0, limit - migrations.filter(isRunning).length)
   return {
     outdated: due.length,
     migrate: shuffled(migratable, random).slice(0, room),
     evict: shuffled(evictable, random),
-    waiting: methods.includes('LiveMigrate') && due.some((vmi) => condition(vmi, 'LiveMigratable')?.status === 'True'),
+    waiting:
+      methods.includes('LiveMigrate') &&
+      due.some((vmi) => condition(vmi, 'LiveMigratable')?.status === 'True'),
   }
 }
 
@@ -47,7 +56,10 @@ function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): 
 
 function needsMigration(vmi: VirtualMachineInstance): boolean {
   const asked = ['HotMemoryChange', 'MigrationRequired', 'VolumesChange']
-  return condition(vmi, 'HotVCPUChange') !== undefined || asked.some((type) => condition(vmi, type)?.status === 'True')
+  return (
+    condition(vmi, 'HotVCPUChange') !== undefined ||
+    asked.some((type) => condition(vmi, type)?.status === 'True')
+  )
 }
 
 const isOf = ({ spec, metadata }: VirtualMachineInstanceMigration, vmi: VirtualMachineInstance): boolean =>

@@ -26,23 +26,41 @@ export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
     const instances = await cx.reader.list(VirtualMachineInstances)
     for (const vm of await cx.reader.list(VirtualMachines)) {
       const { name, namespace } = vm.metadata
-      await tend(cx, vm, instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace))
+      await tend(
+        cx,
+        vm,
+        instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace),
+      )
     }
     return undefined
   })
 }
 
-async function tend(cx: VirtControllerContext, vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Promise<void> {
+async function tend(
+  cx: VirtControllerContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+): Promise<void> {
   const [request, ...later] = (vm.status as Status | undefined)?.stateChangeRequests ?? []
   const over = vmi?.status?.phase === 'Succeeded' || vmi?.status?.phase === 'Failed'
   if (vmi && (over || request?.action === 'Stop')) {
     await stop(cx, vm, vmi)
-    return report(cx, vm, { printableStatus: 'Stopped', ready: false, created: false, stateChangeRequests: later })
+    return report(cx, vm, {
+      printableStatus: 'Stopped',
+      ready: false,
+      created: false,
+      stateChangeRequests: later,
+    })
   }
   const wanted = request?.action === 'Start' || startsByItself(vm)
   if (vmi === undefined && wanted) {
     await start(cx, vm)
-    return report(cx, vm, { printableStatus: 'Starting', ready: false, created: true, stateChangeRequests: null })
+    return report(cx, vm, {
+      printableStatus: 'Starting',
+      ready: false,
+      created: true,
+      stateChangeRequests: null,
+    })
   }
   return report(cx, vm, standing(vmi))
 }
@@ -64,7 +82,9 @@ function standing(vmi: VirtualMachineInstance | undefined): Status {
 }
 
 async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
-  const nothing = status.stateChangeRequests === null && (vm.status as Status | undefined)?.stateChangeRequests === undefined
+  const nothing =
+    status.stateChangeRequests === null &&
+    (vm.status as Status | undefined)?.stateChangeRequests === undefined
   const { stateChangeRequests: _, ...rest } = status
   if (sameStatus(vm.status, nothing ? rest : status)) return
   await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
@@ -96,7 +116,11 @@ async function clusterStrategy(cx: VirtControllerContext): Promise<string | unde
   return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
 }
 
-async function stop(cx: VirtControllerContext, vm: VirtualMachine, { metadata }: VirtualMachineInstance): Promise<void> {
+async function stop(
+  cx: VirtControllerContext,
+  vm: VirtualMachine,
+  { metadata }: VirtualMachineInstance,
+): Promise<void> {
   await cx.writer.delete(VirtualMachineInstances, metadata, { uid: metadata.uid })
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
   await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })

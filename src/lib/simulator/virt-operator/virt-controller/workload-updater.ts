@@ -21,7 +21,10 @@ const minute = 60_000
 
 /** The workload updater: facts 3.2. It looks only while target and observed are the same. */
 export function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
-  const watched = [{ kind: KubeVirts, where: { namespace: cx.namespace } }, { kind: VirtualMachineInstanceMigrations }]
+  const watched = [
+    { kind: KubeVirts, where: { namespace: cx.namespace } },
+    { kind: VirtualMachineInstanceMigrations },
+  ]
   let lastBatch = Number.NEGATIVE_INFINITY
   const update = async (): Promise<number | undefined> => {
     const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
@@ -35,14 +38,17 @@ export function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
       lastBatch = now
       for (const vmi of plan.evict.slice(0, size)) await evict(cx, vmi)
     }
-    const late = plan.evict.length > 0 ? Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay) : undefined
+    const late =
+      plan.evict.length > 0 ? Math.max(0, lastBatch + interval - cx.clock.now().getTime() - delay) : undefined
     return plan.waiting && late === undefined ? delay : late
   }
   return whenRung(cx, watched, update, () => delay)
 }
 
 const isSettled = ({ status }: KubeVirt): boolean =>
-  status?.phase === 'Deployed' && status.observedDeploymentID !== undefined && status.observedDeploymentID === status.targetDeploymentID
+  status?.phase === 'Deployed' &&
+  status.observedDeploymentID !== undefined &&
+  status.observedDeploymentID === status.targetDeploymentID
 
 async function planNow(cx: VirtControllerContext, kubevirt: KubeVirt): Promise<UpdatePlan> {
   return planUpdate({
@@ -64,7 +70,10 @@ async function writeCount(cx: VirtControllerContext, kubevirt: KubeVirt, outdate
 /** Defaults are the controller's own, not the CR's (facts 1.2). */
 function batchOf({ spec }: KubeVirt): { size: number; interval: number } {
   const { batchEvictionSize = 10, batchEvictionInterval } = spec?.workloadUpdateStrategy ?? {}
-  return { size: batchEvictionSize, interval: batchEvictionInterval === undefined ? minute : milliseconds(batchEvictionInterval) }
+  return {
+    size: batchEvictionSize,
+    interval: batchEvictionInterval === undefined ? minute : milliseconds(batchEvictionInterval),
+  }
 }
 
 const units: Record<string, number> = { h: 3_600_000, m: minute, s: 1000 }
