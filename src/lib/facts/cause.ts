@@ -38,3 +38,5 @@ export type CauseKind =
   | 'failed'
   /** DeploymentFailed because virt-operator may not grant what the new version needs (lab 13). */
   | 'forbidden'
+  /** Nothing changed for long, and nothing that was looked at says why. */
+  | 'quiet'

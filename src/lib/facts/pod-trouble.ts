@@ -119,7 +119,7 @@ function crashTrouble(status: ContainerStatus): PodTrouble | undefined {
     kind: 'crash',
     reason: 'CrashLoopBackOff',
     terminal: true,
-    message: `${restarts} restarts${lastEnd(status)}`,
+    message: `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}${lastEnd(status)}`,
     ...(status.image ? { image: status.image } : {}),
   }
 }

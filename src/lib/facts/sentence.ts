@@ -22,6 +22,7 @@ const words: Record<Cause['kind'], (cause: Unworded, who: string) => string> = {
   terminating: (_, who) => `${who} does not go away (terminating)`,
   'not-ready': ({ message, reason }, who) => `${who} is not ready: ${firstLine(message) ?? reason}`,
   refused: ({ component, message }) => `pods of ${component} cannot be created: ${message ?? 'refused'}`,
+  quiet: ({ message }) => `nothing changes any more: ${message ?? 'no reason was found'}`,
   failed: ({ message }) => `virt-operator cannot go on: ${message ?? 'DeploymentFailed'}`,
   forbidden: ({ message }) =>
     `virt-operator may not grant what the new version needs: ${message ?? 'forbidden'}`,

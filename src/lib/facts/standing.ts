@@ -7,6 +7,7 @@ import { earliest, since } from './elapsed.ts'
 import { type Gap, gaps, remarks } from './gaps.ts'
 import { theInstallation } from './installation.ts'
 import { lastChange } from './last-change.ts'
+import { quietCause } from './quiet-cause.ts'
 import { type OperatorStanding, operatorStanding } from './operator-standing.ts'
 import type { Scene } from './scene.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -57,8 +58,9 @@ export function standing(snapshot: Snapshot, at: Date): Standing {
   const job = strategyJob(scene)
   const rolled = components(scene)
   const open = gaps(scene, { components: rolled, operator, strategyJob: job })
-  const why = open.length === 0 ? [] : causes(scene)
-  const judged = judge(scene, { open, why, operator })
+  const found = open.length === 0 ? [] : causes(scene)
+  const judged = judge(scene, { open, why: found, operator })
+  const why = explained(judged, { found, open }, scene)
   const from = sinceOf(judged, scene, why)
   return {
     verdict: judged,
@@ -73,6 +75,17 @@ export function standing(snapshot: Snapshot, at: Date): Standing {
     ...(job ? { strategyJob: job } : {}),
     remarks: remarks(scene, operator),
   }
+}
+
+/** A bad verdict never stands without a reason. */
+function explained(
+  verdict: Verdict,
+  { found, open }: { found: readonly Cause[]; open: readonly Gap[] },
+  scene: Scene,
+): readonly Cause[] {
+  const [gap] = open
+  const bad = verdict === 'Stalled' || verdict === 'Degraded'
+  return bad && gap && found.length === 0 ? [quietCause(scene, gap.what)] : found
 }
 
 interface Evidence {

@@ -40,7 +40,13 @@ const cases: readonly (readonly [string, Pod, { node?: Node; events?: Event[] },
       state: { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "r/i:t"' } },
     }),
     { events: [event({ reason: 'Failed', message: 'Failed to pull image "r/i:t": not found' })] },
-    { kind: 'image', terminal: true, image: 'r/i:t', since: '2026-11-21T09:55:00Z', message: /not found$/ },
+    {
+      kind: 'image',
+      terminal: true,
+      image: 'r/i:t',
+      since: '2026-11-21T09:55:00Z',
+      message: expect.stringMatching(/not found$/),
+    },
   ],
   [
     'a failing pull without events: since the pod started',
@@ -130,8 +136,5 @@ const cases: readonly (readonly [string, Pod, { node?: Node; events?: Event[] },
 
 test.each(cases)('%s', (_name, found, { node, events = [] }, trouble) => {
   const seen = podTrouble(found, { node, events, at })
-  if (trouble === undefined) return expect(seen).toBeUndefined()
-  const { message, ...rest } = trouble as { message?: string | RegExp }
-  expect(seen).toMatchObject(rest)
-  if (message !== undefined) expect(seen?.message).toMatch(message)
+  expect(seen).toEqual(trouble === undefined ? undefined : expect.objectContaining(trouble))
 })

@@ -15,6 +15,41 @@ const setCondition = ({ kubevirt }: Settled, type: string, change: object) => {
 const statusOf = (object: { status?: object }): Record<string, unknown> =>
   (object.status ??= {}) as Record<string, unknown>
 
+const failed = (w: Settled) => {
+  const since = w.at(0).toISOString()
+  const change = { reason: 'DeploymentFailed', message: 'no', lastTransitionTime: since }
+  for (const type of ['Available', 'Progressing']) setCondition(w, type, { ...change, status: 'False' })
+  setCondition(w, 'Degraded', { ...change, status: 'True' })
+}
+
+const replaced = (w: Settled) => {
+  failed(w)
+  statusOf(w.operator)['updatedReplicas'] = 1
+}
+
+const crashing = (w: Settled) => {
+  const pod = podOf(w.pods, 'virt-handler')
+  unready(pod, w.at(0))
+  const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false, restartCount: 4 }
+  pod.status?.containerStatuses?.forEach((status) => Object.assign(status, waiting))
+  statusOf(w.handler)['numberReady'] = 2
+}
+
+const updating = (w: Settled) => {
+  crashing(w)
+  statusOf(w.kubevirt)['observedDeploymentID'] = 'old'
+}
+
+const short = (w: Settled) => {
+  unready(podOf(w.pods, 'virt-handler'), w.at(0))
+  statusOf(w.handler)['numberReady'] = 2
+}
+
+const asked = (w: Settled) => {
+  statusOf(w.kubevirt)['observedDeploymentID'] = 'old'
+  setCondition(w, 'Progressing', { lastTransitionTime: w.at(0).toISOString() })
+}
+
 test('the real cluster as it was recorded is Settled, with nothing in the way', () => {
   const { verdict, why, waitingFor, remarks, components, operator } = judge(() => undefined)
   expect({ verdict, why, waitingFor, remarks }).toEqual({
@@ -199,12 +234,6 @@ test('a holder that is no pod of the operator cannot be told, and is remarked', 
 })
 
 describe('how long before it counts', () => {
-  const failed = (w: Settled) => {
-    const since = w.at(0).toISOString()
-    const change = { reason: 'DeploymentFailed', message: 'no', lastTransitionTime: since }
-    for (const type of ['Available', 'Progressing']) setCondition(w, type, { ...change, status: 'False' })
-    setCondition(w, 'Degraded', { ...change, status: 'True' })
-  }
   test('DeploymentFailed is transient for 60 s, then Degraded', () => {
     expect(judge(failed, 59)).toMatchObject({ verdict: 'Updating' })
     expect(judge(failed, 60)).toMatchObject({ verdict: 'Degraded' })
@@ -212,51 +241,39 @@ describe('how long before it counts', () => {
     expect(judge(failed, 60).conditions.map((c) => c.judged)).toContain('bad')
   })
   test('but not while its operator is being replaced: it is not the last word', () => {
-    const replaced = (w: Settled) => {
-      failed(w)
-      statusOf(w.operator)['updatedReplicas'] = 1
-    }
     expect(judge(replaced, 120)).toMatchObject({ verdict: 'Updating' })
   })
 
-  const crashing = (w: Settled) => {
-    const pod = podOf(w.pods, 'virt-handler')
-    unready(pod, w.at(0))
-    const waiting = { state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false, restartCount: 4 }
-    pod.status?.containerStatuses?.forEach((status) => Object.assign(status, waiting))
-    statusOf(w.handler)['numberReady'] = 2
-  }
   test('a terminal container reason counts after 15 s: Degraded when nothing was asked for', () => {
     expect(judge(crashing, 14)).toMatchObject({ verdict: 'Updating', why: [{ kind: 'crash' }] })
     expect(judge(crashing, 15)).toMatchObject({ verdict: 'Degraded' })
     expect(judge(crashing, 15).components[0]).toMatchObject({ name: 'virt-handler', state: 'stalled' })
   })
   test('and Stalled when an update is under way', () => {
-    const updating = (w: Settled) => {
-      crashing(w)
-      statusOf(w.kubevirt)['observedDeploymentID'] = 'old'
-    }
     expect(judge(updating, 14)).toMatchObject({ verdict: 'Updating' })
     expect(judge(updating, 15)).toMatchObject({ verdict: 'Stalled' })
   })
 
   test('replicas short with nothing moving: Degraded after 60 s', () => {
-    const short = (w: Settled) => {
-      unready(podOf(w.pods, 'virt-handler'), w.at(0))
-      statusOf(w.handler)['numberReady'] = 2
-    }
     expect(judge(short, 59)).toMatchObject({ verdict: 'Updating' })
     expect(judge(short, 60)).toMatchObject({ verdict: 'Degraded' })
   })
 
   test('an update in which nothing changed for 10 minutes: Stalled', () => {
-    const asked = (w: Settled) => {
-      statusOf(w.kubevirt)['observedDeploymentID'] = 'old'
-      setCondition(w, 'Progressing', { lastTransitionTime: w.at(0).toISOString() })
-    }
     expect(judge(asked, 599)).toMatchObject({ verdict: 'Updating' })
     expect(judge(asked, 600)).toMatchObject({ verdict: 'Stalled' })
   })
+})
+
+test('a bad verdict never stands without a reason: the silent operator is named', () => {
+  const silent = (w: Settled) => {
+    asked(w)
+    for (const lease of w.leases) lease.spec = { ...lease.spec, renewTime: w.at(0).toISOString() }
+  }
+  expect(judge(asked, 600).why).toMatchObject([
+    { kind: 'quiet', sentence: expect.stringContaining('still waiting for virt-operator to finish') },
+  ])
+  expect(judge(silent, 600).why).toMatchObject([{ reason: 'LeaseNotRenewed' }])
 })
 
 test('the three True conditions of an update are expected, not bad (trap 2)', () => {
