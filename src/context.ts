@@ -29,6 +29,8 @@ export interface World {
   readText(file: string): Promise<string>
   writeText(file: string, text: string): Promise<void>
   readStdin(): Promise<string>
+  /** A path in a folder of its own that is removed when the process ends. */
+  scratchFile(name: string): string
 }
 
 /** Flags of every command: kubectl's connection flags, output and manners. */

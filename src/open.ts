@@ -1,5 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { hostname, userInfo } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { hostname, tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
 import type { Context, GlobalFlags, World } from './context.ts'
 import type { Cluster } from './lib/cluster/cluster.ts'
 import { openPrinter } from './lib/output/open-printer.ts'
@@ -114,6 +116,7 @@ function world({ name, argv }: Called): World {
     readText: (file) => readFile(file, 'utf8'),
     writeText: (file, text) => writeFile(file, text, { mode: 0o600 }),
     readStdin,
+    scratchFile,
   }
 }
 
@@ -133,6 +136,12 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+function scratchFile(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'kvup-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, name)
 }
 
 async function readStdin(): Promise<string> {

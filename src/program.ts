@@ -44,9 +44,19 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/rbac.ts')).rbacCommand,
   },
   {
+    name: 'demo',
+    description: 'Run an upgrade on the built-in simulated cluster',
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
+  },
+  {
     name: 'config',
     description: 'Show the configuration and where each value comes from',
     load: async () => (await import('./commands/config.ts')).configCommand,
+  },
+  {
+    name: 'completion',
+    description: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
   },
   {
     name: 'version',

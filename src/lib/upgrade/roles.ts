@@ -24,9 +24,11 @@ export function rolesFor(name: RoleName, namespace: string): [cluster: Role, inN
 /** What each rule of the two is for, in their order. */
 export function reasonsFor(name: RoleName): [cluster: string[], inNamespace: string[]] {
   const reasons = (scope: Right['scope']) =>
-    rightsOf(name).flatMap((right) => (right.scope === scope ? [right.why] : []))
+    rightsOf(name).flatMap((right) => (right.scope === scope ? [reasonOf(right)] : []))
   return [reasons('cluster'), reasons('kubevirt')]
 }
+
+const reasonOf = ({ why, optional }: Right) => (optional ? `optional: ${why}` : why)
 
 /** What it takes to use the roles, as commands; NAME is to be replaced. */
 export function bindingCommands(name: RoleName, namespace: string): string[] {

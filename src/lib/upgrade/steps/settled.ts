@@ -47,7 +47,7 @@ export function settledFor(owner: Owner, { id, title, version, settleMs }: Settl
       if (held >= settleMs) return { is: 'done', note: `settled for ${Math.round(held / seconds)}s` }
       return {
         is: 'waiting',
-        on: `it to stay settled (${Math.floor(held / seconds)} of ${settleMs / seconds}s)`,
+        on: `it to stay settled for ${Math.round(settleMs / seconds)}s`,
       }
     },
   }
