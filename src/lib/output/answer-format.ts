@@ -61,7 +61,7 @@ export function answerIn(
 function viewAnswer(how: Answering): Answer {
   return textAnswer(how.write, ({ document, view }) => {
     const lines = view.text(sanitiseDeep(document), how.paint, how.size())
-    return joined(lines.map((line) => inLocale(onlyColours(line), how.paint)))
+    return joined(lines.map((line) => inLocale(indented(onlyColours(line)), how.paint)))
   })
 }
 
@@ -80,6 +80,11 @@ function printedAnswer(how: Answering, print: (given: Given) => string): Answer 
 
 function sealed({ document, status }: Given): unknown {
   return seal(document, status)
+}
+
+/** What follows a newline inside a line is somebody's text: it must not look like a line of ours. */
+function indented(line: string): string {
+  return line.replaceAll('\n', '\n  ')
 }
 
 function joined(lines: readonly string[]): string {

@@ -36,10 +36,12 @@ export function parseOutput(flag: string | undefined): OutputFormat {
   return make[known](argument)
 }
 
+/** The formats as they are typed: `table`, `jsonpath=` … */
+export const formatNames: readonly string[] = [...plain, ...withArgument.map((name) => `${name}=`)]
+
 function unknownFormat(asked: string): Error {
-  const all = [...plain, ...withArgument.map((name) => `${name}=`)].join(', ')
   return usageError('output-format', `-o ${JSON.stringify(asked)} is not an output format`, {
-    remedy: `one of ${all}`,
+    remedy: `one of ${formatNames.join(', ')}`,
   })
 }
 

@@ -65,6 +65,12 @@ export class LiveView {
     if (this.#isShown) this.#draw()
   }
 
+  /** For the end of the process, whatever caused it: the cursor comes back, what is drawn stays. */
+  release(): void {
+    this.#isShown = false
+    this.#region.release()
+  }
+
   /** Draws the last frame, leaves it, and gives the cursor back. With `failed`, the step at work is shown as failed. */
   close(failed = false): void {
     this.#endResize?.()

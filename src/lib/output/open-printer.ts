@@ -5,7 +5,7 @@ import { type OutputFormat, parseOutput } from './format.ts'
 import { jsonLine } from './json-text.ts'
 import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
 import type { Document, DocumentStatus, Paint, Printer, Size, View } from './printer.ts'
-import { type Beat, type Story, tellStory } from './story.ts'
+import { type Beat, type LiveTerminal, tellStory } from './story.ts'
 import type { Environment, Stream } from './stream.ts'
 
 /** What a printer needs to know. Flags are as typed; nothing is read from the process. */
@@ -32,8 +32,8 @@ export interface PrinterOptions {
 export interface OpenPrinter extends Printer {
   /** Has to be called once, last: closes the live view, writes the kept document, reports the error. Never throws. */
   finish(error?: unknown): void
-  /** For SIGTSTP and SIGCONT. */
-  readonly live: Story['live']
+  /** For SIGTSTP, SIGCONT and exit. */
+  readonly live: LiveTerminal
 }
 
 /** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */

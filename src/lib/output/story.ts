@@ -1,5 +1,6 @@
 import type { RunEvent } from '../procedure/events.ts'
 import type { Clock } from '../system/clock.ts'
+import { BusySign } from './busy-sign.ts'
 import { errorLines } from './error-text.ts'
 import { frameInterval, LiveView } from './live-view.ts'
 import { inLocale } from './paint.ts'
@@ -22,6 +23,16 @@ export interface Telling {
   eventsElsewhere: boolean
 }
 
+/** The live view as the process sees it; each is nothing where there is none. */
+export interface LiveTerminal {
+  /** SIGTSTP: the terminal belongs to the shell until `resume`. */
+  suspend: () => void
+  /** SIGCONT. */
+  resume: () => void
+  /** Exit of any kind: the cursor comes back. Safe to call at any time and again. */
+  release: () => void
+}
+
 /** What happens on the way, on stderr: live on a terminal, plain lines elsewhere. */
 export interface Story {
   event: (event: RunEvent) => void
@@ -30,40 +41,66 @@ export interface Story {
   /** Runs a write to the other stream, which may be the same terminal, without tearing the live view. */
   aside: (write: () => void) => void
   end: (error?: unknown) => void
-  readonly live: { suspend(): void; resume(): void }
+  readonly live: LiveTerminal
 }
 
 export function tellStory(telling: Telling): Story {
-  const { stream, clock, paint, env } = telling
+  const { stream, paint } = telling
   const writeLine = (line: string) => stream.write(`${inLocale(line, paint)}\n`)
-  const view =
-    isLive(stream, env) && !telling.eventsElsewhere ? new LiveView(stream, clock, paint) : undefined
-  const plain = plainLines(writeLine, clock, paint)
-  const above = (write: () => void) => (view ? view.above(write) : write())
-  const warned = new Set<string>()
-  let stop: (() => void) | undefined
-
-  const start = () => (stop ??= telling.beat(frameInterval, () => (view ?? plain).tick()))
+  const { busy, view, told } = tellers(telling, writeLine)
+  const stop = telling.beat(frameInterval, () => {
+    busy?.tick()
+    told.tick()
+  })
+  const above = (write: () => void) => {
+    busy?.stop()
+    if (view) view.above(write)
+    else write()
+  }
   const note = (text: string) => above(() => sanitise(text).split('\n').forEach(writeLine))
   return {
     event(event) {
       if (telling.eventsElsewhere) return
-      start()
+      busy?.stop()
       if (view && event.kind === 'remark') note(event.text)
-      else (view ?? plain).event(event)
+      else told.event(event)
     },
     note,
-    warn(text) {
-      if (warned.has(text)) return
-      warned.add(text)
-      above(() => writeLine(`${paint.warn('warning:')} ${sanitiseLine(text)}`))
-    },
+    warn: once((text) => above(() => writeLine(`${paint.warn('warning:')} ${sanitiseLine(text)}`))),
     aside: above,
     end(error) {
-      stop?.()
+      stop()
+      busy?.stop()
       view?.close(error !== undefined)
       if (error !== undefined) errorLines(error, paint, telling.verbosity).forEach(writeLine)
     },
-    live: { suspend: () => view?.suspend(), resume: () => view?.resume() },
+    live: liveTerminal(busy, view),
+  }
+}
+
+function tellers({ stream, clock, paint, env, eventsElsewhere }: Telling, writeLine: (line: string) => void) {
+  const canMove = isLive(stream, env)
+  const busy = canMove ? new BusySign(stream, clock) : undefined
+  const view = canMove && !eventsElsewhere ? new LiveView(stream, clock, paint) : undefined
+  return { busy, view, told: view ?? plainLines(writeLine, clock, paint) }
+}
+
+function once(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>()
+  return (text) => {
+    if (!said.has(text)) say(text)
+    said.add(text)
+  }
+}
+
+function liveTerminal(busy: BusySign | undefined, view: LiveView | undefined): LiveTerminal {
+  const silence = (then: (() => void) | undefined) => () => {
+    busy?.stop()
+    then?.()
+  }
+  return {
+    suspend: silence(() => view?.suspend()),
+    resume: () => view?.resume(),
+    release: silence(() => view?.release()),
   }
 }

@@ -89,4 +89,13 @@ describe('the live view on a terminal', () => {
     expect(terminal.isCursorShown).toBe(true)
     expect(terminal.lines.some((line) => line.startsWith(' ✖ install strategy'))).toBe(true)
   })
+
+  test('a crash gives the cursor back and leaves what was drawn', () => {
+    const { terminal, view } = open()
+    upgradeEvents.forEach((event) => view.event(event))
+    view.release()
+    view.release()
+    expect(terminal.isCursorShown).toBe(true)
+    expect(terminal.lines[1]).toMatch(/^KubeVirt v1/)
+  })
 })

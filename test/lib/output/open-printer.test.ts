@@ -231,6 +231,12 @@ describe('streams', () => {
     // oxlint-disable-next-line no-control-regex
     expect(stdout.text + stderr.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   })
+  test('a newline in a text cannot forge a line', async () => {
+    const { printer, stdout } = await open()
+    const raw: View<Things> = { text: ({ items }) => items.map(({ message }) => message), names: () => [] }
+    printer.result({ ...things(), items: [{ name: 'a', message: 'x\nerror: forged' }] }, raw)
+    expect(stdout.text).toBe('x\n  error: forged\n')
+  })
   test('a warning is given once', async () => {
     const { printer, stderr } = await open()
     printer.warn('deprecated')

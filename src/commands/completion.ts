@@ -1,0 +1,30 @@
+import { Argument, Command } from 'commander'
+import type { Context } from '../context.ts'
+import { completionScript, type Shell, shells } from '../lib/output/completion/scripts.ts'
+import type { Document, View } from '../lib/output/printer.ts'
+import type { Wire } from '../wire.ts'
+
+export interface CompletionScript extends Document {
+  kind: 'CompletionScript'
+  shell: Shell
+  script: string
+}
+
+export function completionCommand(wire: Wire): Command {
+  return new Command('completion')
+    .description('Print the completion script of a shell')
+    .addArgument(new Argument('<shell>', 'which shell').choices([...shells]))
+    .addHelpText('after', '\nExamples:\n  source <(kvup completion bash)\n  kvup completion fish | source\n')
+    .action(wire<object, [Shell]>(completion))
+}
+
+/** Asks no cluster. */
+export async function completion({ printer }: Context, _: object, shell: Shell): Promise<void> {
+  const script = completionScript(shell, 'kvup')
+  printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'CompletionScript', shell, script }, scriptView)
+}
+
+const scriptView: View<CompletionScript> = {
+  text: ({ script }) => script.trimEnd().split('\n'),
+  names: ({ shell }) => [`completionscript/${shell}`],
+}
