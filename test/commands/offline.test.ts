@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { type ConfigDocument, configView } from '../../src/commands/config.ts'
+import { type RbacDocument, rbac } from '../../src/commands/rbac.ts'
+import { type VersionDocument, version } from '../../src/commands/version.ts'
+import type { Context } from '../../src/context.ts'
+import { Deployments } from '../../src/lib/cluster/kinds/apps.ts'
+import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { parseManifest } from '../../src/lib/manifests/parse.ts'
+import type { Document, DocumentStatus, Paint, View } from '../../src/lib/output/printer.ts'
+import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import { Store } from '../../src/lib/simulator/api/store.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { unreachable } from '../../src/lib/system/errors.ts'
+import { container, example } from '../lib/manifests/example.ts'
+
+const plain = (text: string) => text
+const paint: Paint = {
+  good: plain,
+  bad: plain,
+  warn: plain,
+  dim: plain,
+  strong: plain,
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  bar: () => '',
+}
+
+const readText = async () => {
+  throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+}
+
+/** What a command printed, on a machine where no cluster can be reached unless one is given. */
+async function printed<D extends Document>(run: (cx: Context) => Promise<void>, more: object = {}) {
+  const results: { document: D; text: string; names: readonly string[]; status: DocumentStatus }[] = []
+  const printer = {
+    result<T extends Document>(document: T, view: View<T>, status: DocumentStatus = 'complete') {
+      const text = view.text(document, paint, { columns: Infinity, wide: false }).join('\n')
+      results.push({ document: document as unknown as D, text, names: view.names(document), status })
+    },
+  }
+  await run({
+    printer,
+    clock: new SimClock(),
+    flags: { output: 'table', color: 'auto', requestTimeout: '30s' },
+    world: { version: '1.2.3', env: { HOME: '/home/me' }, readText },
+    cluster: async () => {
+      throw unreachable('no-cluster', 'no cluster')
+    },
+    ...more,
+  } as unknown as Context)
+  expect(results).toHaveLength(1)
+  return results[0]!
+}
+
+describe('kvup rbac', () => {
+  test('prints what kubectl apply takes, and how to bind it; no cluster is asked', async () => {
+    const { document, text, names } = await printed<RbacDocument>((cx) =>
+      rbac(cx, { namespaceOfKubevirt: 'virt' }, 'kvup-upgrade'),
+    )
+    expect(parseManifest(text, 'stdout')).toEqual(document.items)
+    expect(text).toContain('kubectl -n virt create rolebinding kvup-upgrade --role=kvup-upgrade --user=NAME')
+    expect(text).not.toContain('escalate')
+    expect(names).toEqual([
+      'clusterrole.rbac.authorization.k8s.io/kvup-upgrade',
+      'role.rbac.authorization.k8s.io/kvup-upgrade',
+    ])
+  })
+
+  test('says that the role of the operator manifest may escalate', async () => {
+    const { text } = await printed((cx) =>
+      rbac(cx, { namespaceOfKubevirt: 'kubevirt' }, 'kvup-operator-manifest'),
+    )
+    expect(text).toContain('# It may escalate and bind')
+  })
+
+  test.each(['a; rm -rf /', '', 'UPPER'])('%j is no namespace: exit 2', async (namespaceOfKubevirt) => {
+    await expect(printed((cx) => rbac(cx, { namespaceOfKubevirt }, 'kvup-view'))).rejects.toMatchObject({
+      exitCode: 2,
+    })
+  })
+})
+
+describe('kvup config view', () => {
+  test('shows every setting, its value and where it comes from', async () => {
+    const world = {
+      env: { HOME: '/home/me', KVUP_SETTLE: '10s' },
+      readText: async () => 'timeout: 2h\n',
+    }
+    const flags = { output: 'json', color: 'auto', requestTimeout: '30s' }
+    const { document, text } = await printed<ConfigDocument>((cx) => configView(cx, { showOrigin: true }), {
+      world,
+      flags,
+    })
+    expect(document.items).toContainEqual({ name: 'output', value: 'json', origin: 'flag', at: '--output' })
+    expect(text).toMatch(/^settle +10s +environment KVUP_SETTLE$/m)
+    expect(text).toMatch(/^timeout +2h +file \/home\/me\/\.config\/kvup\/config\.yaml$/m)
+    expect(text).toMatch(/^color +auto +default$/m)
+  })
+
+  test('without --show-origin it shows values only', async () => {
+    const { text } = await printed((cx) => configView(cx, {}))
+    expect(text).toMatch(/^timeout +60m$/m)
+  })
+})
+
+describe('kvup version', () => {
+  test('--client asks no cluster', async () => {
+    const { document, text } = await printed<VersionDocument>((cx) => version(cx, { client: true }))
+    expect(document).toEqual({ apiVersion: 'kvup.io/v1alpha1', kind: 'Version', client: '1.2.3' })
+    expect(text).toBe('kvup        1.2.3')
+  })
+
+  test('without a cluster the failure is not hidden', async () => {
+    await expect(printed((cx) => version(cx, {}))).rejects.toMatchObject({ exitCode: 8 })
+  })
+
+  test('names the operator, what is installed and where it is going', async () => {
+    const cluster = storeCluster(new Store(new SimClock()))
+    const metadata = { name: 'kubevirt', namespace: 'kubevirt' }
+    await cluster.writer.create(Namespaces, { ...kindOf(Namespaces), metadata: { name: 'kubevirt' } })
+    const status = { observedKubeVirtVersion: 'v1.7.0', targetKubeVirtVersion: 'v1.8.4' }
+    await cluster.writer.create(KubeVirts, { ...kindOf(KubeVirts), metadata })
+    await cluster.writer.mergePatch(KubeVirts, metadata, { status }, 'status')
+    const { operator } = example()
+    expect(container(operator).image).toContain('v1.8.4')
+    await cluster.writer.create(Deployments, operator)
+    const { document, text } = await printed<VersionDocument>((cx) => version(cx, {}), {
+      cluster: async () => cluster,
+    })
+    expect(document.kubevirt).toEqual({
+      namespace: 'kubevirt',
+      operator: 'v1.8.4',
+      observed: 'v1.7.0',
+      target: 'v1.8.4',
+    })
+    expect(document.server).toMatch(/^v1\./)
+    expect(text).toContain('KubeVirt    v1.7.0, moving to v1.8.4 (operator v1.8.4)')
+  })
+})
+
+const kindOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }) => ({ apiVersion, kind })
