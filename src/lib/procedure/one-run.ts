@@ -120,11 +120,6 @@ export class OneRun {
   async pause(tries: number): Promise<void> {
     await this.cx.clock.sleep(Math.min(1000 * tries, pauseAtMost), this.signal)
   }
-
-  /** True when it is we who are no longer allowed to write. */
-  get lockLost(): boolean {
-    return this.#held.signal.aborted
-  }
 }
 
 /** What a printer needs of a step. */

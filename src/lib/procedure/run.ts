@@ -37,14 +37,13 @@ async function underLock(run: OneRun): Promise<RunOutcome> {
   }
 }
 
-/** Says and writes down how it ended, as far as that is still possible: who lost the lock writes nothing. */
+/** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
 async function farewell(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
   const why = error instanceof Error ? error.message : String(error)
   const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
   if (what === 'interrupted')
     run.remark(`${why}${during}; what is under way in the cluster goes on by itself`)
-  if (run.lockLost) return
   const patience = new AbortController()
   await Promise.race([
     run.record(what, step?.id ?? '', why).catch(() => undefined),

@@ -166,6 +166,25 @@ test('a holder that was suspended past its term writes nothing when it wakes, ev
   expect(engine.fake.count('patch')).toBe(1)
 })
 
+test('a sleeper that writes before its renewal timer fires does not renew its way back in', async () => {
+  const engine = new Engine()
+  const process = new Suspendable(engine.clock)
+  const work = engine.lock({ clock: process }).hold(async (held) => {
+    process.suspend()
+    await engine.clock.sleep(40 * second)
+    await held.confirm()
+  })
+  expect(await failureOf(work)).toMatchObject({ exitCode: 6, reason: 'lock-lost' })
+  expect(engine.fake.count('patch')).toBe(0)
+})
+
+test('a renewal that is seen only at the last look counts', async () => {
+  const engine = new Engine()
+  killed(engine)
+  engine.later(14.5 * second, () => killed(engine))
+  expect(await failureOf(engine.lock().hold(() => never))).toMatchObject({ exitCode: 6, reason: 'locked' })
+})
+
 test('a suspended holder is replaced, and does not write over its successor', async () => {
   const engine = new Engine()
   const process = new Suspendable(engine.clock)

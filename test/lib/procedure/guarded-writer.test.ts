@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { guardedJournal, guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
+import type { Entry, Loan } from '../../../src/lib/procedure/journal.ts'
+import type { Held } from '../../../src/lib/procedure/lock.ts'
+import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
+import { locked } from '../../../src/lib/system/errors.ts'
+import { Engine, setting } from './engine.ts'
+
+const lost: Held = {
+  signal: new AbortController().signal,
+  confirm: () => Promise.reject(locked('lock-lost', 'somebody else holds it')),
+}
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: setting }
+
+test('without the lock no kind of write reaches the cluster', async () => {
+  const { fake } = new Engine()
+  const writer = guardedWriter(fake.cluster().writer, lost)
+  const writes = [
+    () => writer.create(ConfigMaps, object),
+    () => writer.mergePatch(ConfigMaps, setting, {}),
+    () => writer.jsonPatch(ConfigMaps, setting, []),
+    () => writer.apply(ConfigMaps, object),
+    () => writer.delete(ConfigMaps, setting),
+    () => writer.subresource(ConfigMaps, setting, { name: 'restart', method: 'PUT', body: {} }),
+  ]
+  for (const write of writes) await expect(write()).rejects.toMatchObject({ exitCode: 6 })
+  expect(fake.calls).toEqual([])
+})
+
+test('nor is anything written down', async () => {
+  const inner = memoryJournal()
+  const journal = guardedJournal(inner, lost)
+  const writes = [
+    () => journal.record({} as Entry),
+    () => journal.borrow({ was: { present: false } } as Loan),
+    () => journal.release('x'),
+    () => journal.keep('x', 1),
+  ]
+  for (const write of writes) await expect(write()).rejects.toMatchObject({ exitCode: 6 })
+  expect([await inner.entries(), await inner.loans(), await inner.kept('x')]).toEqual([[], [], undefined])
+  expect([await journal.entries(), await journal.loans(), await journal.kept('x')]).toEqual([
+    [],
+    [],
+    undefined,
+  ])
+})
