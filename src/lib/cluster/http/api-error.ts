@@ -58,8 +58,9 @@ const certificateRemedy = [
   'or the name it is made for with --tls-server-name NAME',
 ]
 
-function reachRemedy({ server, context }: Addressee): string[] {
+function reachRemedy({ server, context, proxy }: Addressee): string[] {
   return [
+    ...(proxy === undefined ? [] : ['check proxy-url in the kubeconfig, or HTTPS_PROXY and NO_PROXY']),
     `kubectl${context === undefined ? ` --server ${server}` : ` --context ${context}`} get --raw /readyz`,
     'kubectl config get-contexts   # then choose one with --context NAME',
   ]

@@ -3,7 +3,7 @@ import type { Failure } from './failure.ts'
 /** How long to wait before the next try, in ms; undefined when there must be none. */
 export type Patience = (failure: Failure, circumstances: Circumstances) => number | undefined
 
-export interface Circumstances {
+interface Circumstances {
   /** 0 after the first try. */
   attempt: number
   random: () => number

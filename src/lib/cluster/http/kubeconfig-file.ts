@@ -13,7 +13,7 @@ export interface Entries {
 }
 
 /** client-node's user, and what kubectl reads besides. */
-export interface KubeUser {
+interface KubeUser {
   readonly name: string
   readonly login: User
   readonly impersonation: Impersonation

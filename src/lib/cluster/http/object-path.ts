@@ -5,6 +5,8 @@ import type { Kind } from '../kind.ts'
 export function objectPath(kind: Kind, { namespace, name }: Partial<Ref>, subresource?: string): string {
   const root = kind.apiVersion.includes('/') ? 'apis' : 'api'
   const scope = kind.namespaced && namespace ? ['namespaces', namespace] : []
+  if (kind.namespaced && name && scope.length === 0)
+    throw new Error(`${kind.plural} ${name}: which namespace?`)
   const parts = [...scope, kind.plural, name ?? '', ...(subresource ?? '').split('/')].filter(
     (part) => part !== '',
   )

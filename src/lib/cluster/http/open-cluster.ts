@@ -57,10 +57,19 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
  */
 function sameTarget(first: Target, connection: Connection, env: Environment): () => Target {
   const pinned = first.context === undefined ? connection : { ...connection, context: first.context }
-  let unread: Target | undefined = first
+  let read = false
   return () => {
-    const target = unread ?? resolveTarget(pinned, env)
-    unread = undefined
-    return target.cluster.server === first.cluster.server ? target : first
+    const target = read ? readAgain(pinned, env) : first
+    read = true
+    return target?.cluster.server === first.cluster.server ? target : first
+  }
+}
+
+/** Undefined while the file is gone or half written: what was read before is then as good as it gets. */
+function readAgain(connection: Connection, env: Environment): Target | undefined {
+  try {
+    return resolveTarget(connection, env)
+  } catch {
+    return undefined
   }
 }

@@ -48,11 +48,14 @@ function causeOf(error: unknown): Silence {
   return 'other'
 }
 
+/** Advice to who starts Node himself. */
+const nodeHint = /; if the root CA is installed locally.*$/s
+
 function messageOf(error: unknown): string {
   const said = chain(error)
     .map((e) => (e instanceof Error ? e.message : ''))
     .filter((text) => text !== '' && text !== 'fetch failed')
-  return said.at(-1) ?? String(error)
+  return said.at(-1)?.replace(nodeHint, '') ?? String(error)
 }
 
 /** The error, what caused it, and the several addresses of a name that were tried. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -46,6 +46,8 @@ const impersonated = (asked: Asked | undefined) =>
       : [],
   )
 const ref = { name: 'x', namespace: 'ns' }
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('credentials', () => {
   test('a token of the kubeconfig', async () => {
@@ -151,6 +153,46 @@ describe('credentials', () => {
     expect(bearers(asked)).toEqual(['t1', 't2', 't2'])
   })
 
+  test('a kubeconfig that is gone when it is read again does not hide the 401', async () => {
+    const { url } = await accepting('new')
+    const path = kubeconfig(url, { token: 'old' }, 'soon-gone')
+    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    rmSync(path)
+    await expect(cluster.reader.find(ConfigMaps, ref)).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('an OIDC token that is still good', async () => {
+    const token = `${part({ alg: 'none' })}.${part({ exp: 4_000_000_000 })}.signature`
+    const { url } = await accepting(token)
+    const user = { 'auth-provider': { name: 'oidc', config: { 'id-token': token } } }
+    const { cluster } = await opened(undefined, { connection: { kubeconfig: kubeconfig(url, user) } })
+    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+  })
+
+  test('a name and a password', async () => {
+    const wanted = `Basic ${Buffer.from('me:pw').toString('base64')}`
+    server = await tinyServer(({ headers }, response) =>
+      headers.authorization === wanted
+        ? reply(response, 200, configMapBody('x'))
+        : refuse(response, 401, 'Unauthorized'),
+    )
+    const path = kubeconfig(server.url, { username: 'me', password: 'pw' })
+    const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
+    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+  })
+
+  test('are asked for through the proxy of the cluster', async () => {
+    const { url, asked } = await accepting('abc')
+    const path = kubeconfig('http://api.example.invalid', { token: 'abc' })
+    const text = readFileSync(path, 'utf8').replace(
+      '"server"',
+      `"proxy-url":"${url}","insecure-skip-tls-verify":true,"server"`,
+    )
+    const { cluster } = await opened(undefined, { connection: { kubeconfig: file('proxied', text) } })
+    expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect(asked[0]?.headers.host).toBe('api.example.invalid')
+  })
+
   test('a plug-in that is not installed is named, with its own hint', async () => {
     const exec = { command: 'no-such-plugin', installHint: 'brew install it' }
     const path = kubeconfig('http://127.0.0.1:1', { exec })
@@ -168,7 +210,7 @@ describe('credentials', () => {
     const path = kubeconfig('http://127.0.0.1:1', { exec })
     const { cluster } = await opened(undefined, { connection: { kubeconfig: path } })
     const failed = cluster.reader.version()
-    await expect(failed).rejects.toMatchObject({ exitCode: 7, reason: 'login-failed' })
+    await expect(failed).rejects.toMatchObject({ exitCode: 7, status: 401, reason: 'unauthorized' })
     await expect(failed).rejects.toThrow(/session expired/)
   })
 

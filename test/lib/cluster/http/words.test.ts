@@ -27,6 +27,11 @@ describe('the path of an object', () => {
     )
   })
 
+  test('an object in a namespace cannot be meant without one', () => {
+    expect(() => objectPath(ConfigMaps, { name: 'x' })).toThrow('which namespace?')
+    expect(objectPath(ConfigMaps, {})).toBe('/api/v1/configmaps')
+  })
+
   test('a name is a field selector, beside others', () => {
     expect(selectors({ name: 'x', fields: 'status.phase=Running' })).toEqual({
       labelSelector: undefined,
