@@ -59,6 +59,12 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/completion.ts')).completionCommand,
   },
   {
+    name: '__complete',
+    description: 'Say what may stand at the cursor: for the completion scripts and kubectl',
+    load: async () => (await import('./commands/complete.ts')).completeCommand,
+    hidden: true,
+  },
+  {
     name: 'version',
     description: 'Show the versions of kvup, the API server and KubeVirt',
     load: async () => (await import('./commands/version.ts')).versionCommand,
