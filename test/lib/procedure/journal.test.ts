@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ConfigMaps, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import type { Entry, Journal, Loan } from '../../../src/lib/procedure/journal.ts'
+import { bounded } from '../../../src/lib/procedure/journal-content.ts'
 import { configMapJournal } from '../../../src/lib/procedure/journal-config-map.ts'
 import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
@@ -97,11 +98,11 @@ describe.each<[string, () => Promise<Journal>]>([
   test('drops the oldest entries, never an open loan', async () => {
     const journal = await open()
     await journal.borrow(loan('methods'))
-    for (let i = 0; i < 310; i++) await journal.record(entry(`${i} ${'é'.repeat(1500)}`))
+    for (let i = 0; i < 120; i++) await journal.record(entry(`${i} ${'é'.repeat(1500)}`))
     const entries = await journal.entries()
-    expect(entries.length).toBeLessThan(300)
+    expect(entries.length).toBeLessThan(100)
     expect(Buffer.byteLength(JSON.stringify(entries))).toBeLessThan(260 * 1024)
-    expect(entries.at(-1)?.text).toMatch(/^309 /)
+    expect(entries.at(-1)?.text).toMatch(/^119 /)
     expect(await journal.loans()).toHaveLength(1)
   })
 
@@ -182,4 +183,15 @@ test('a conflict that never ends is thrown', async () => {
     if (verb !== 'find') throw new ApiError(409, 'Conflict', 'modified')
   }
   await expect(on(fake.cluster()).record(entry('x'))).rejects.toMatchObject({ status: 409 })
+})
+
+test('keeps 300 entries and 200 baselines, the newest', () => {
+  const many = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+  const { entries, kept } = bounded({
+    entries: many(310, (i) => entry(`${i}`)),
+    loans: [],
+    kept: Object.fromEntries(many(210, (i) => [`key-${i}`, i])),
+  })
+  expect([entries.length, entries[0]?.text]).toEqual([300, '10'])
+  expect([Object.keys(kept).length, kept['key-209'], kept['key-9']]).toEqual([200, 209, undefined])
 })
