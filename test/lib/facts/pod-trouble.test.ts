@@ -135,6 +135,5 @@ const cases: readonly (readonly [string, Pod, { node?: Node; events?: Event[] },
 ]
 
 test.each(cases)('%s', (_name, found, { node, events = [] }, trouble) => {
-  const seen = podTrouble(found, { node, events, at })
-  expect(seen).toEqual(trouble === undefined ? undefined : expect.objectContaining(trouble))
+  expect({ trouble: podTrouble(found, { node, events, at }) }).toMatchObject({ trouble })
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Reader, Where } from '../../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
@@ -36,10 +36,7 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
 
 const now = new Date('2026-12-03T07:31:29Z')
 const all: readonly Part[] = [...standingParts, 'nodes', 'events', 'migrations', 'workloads']
-let world: Example
-beforeEach(() => {
-  world = example('settled')
-})
+const world = example('settled')
 
 test('what was not asked for is not read and not known', async () => {
   const { reader, calls } = watched(world)

@@ -1,0 +1,161 @@
+import { afterEach, expect, test } from 'vitest'
+import { status, type StatusOptions } from '../../src/commands/status.ts'
+import type { Context } from '../../src/context.ts'
+import type { Reader } from '../../src/lib/cluster/cluster.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { paintFor } from '../../src/lib/output/paint.ts'
+import type { Document, Printer, View } from '../../src/lib/output/printer.ts'
+import type { StatusDocument } from '../../src/lib/output/views/status.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/lib/simulator/simulate.ts'
+import { interrupted } from '../../src/lib/system/errors.ts'
+import { example, exampleOf } from '../lib/facts/example.ts'
+
+const running: SimulatedCluster[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((sim) => sim.stop()))
+})
+
+interface Told {
+  documents: StatusDocument[]
+  texts: string[]
+}
+
+function printer(told: Told, onResult: (document: StatusDocument) => void): Printer {
+  const paint = paintFor({ colour: false, unicode: false })
+  return {
+    result: <T extends Document>(document: T, view: View<T>) => {
+      told.documents.push(document as Document as StatusDocument)
+      told.texts.push(view.text(document, paint, { columns: Infinity, wide: false }).join('\n'))
+      onResult(document as Document as StatusDocument)
+    },
+    event: () => undefined,
+    note: () => undefined,
+    warn: () => undefined,
+  }
+}
+
+function run(
+  reader: Reader,
+  clock: Context['clock'],
+  options: StatusOptions,
+  onResult: (document: StatusDocument) => void = () => undefined,
+) {
+  const told: Told = { documents: [], texts: [] }
+  const stop = new AbortController()
+  const cx = {
+    cluster: async () => ({ reader }),
+    clock,
+    printer: printer(told, onResult),
+    signal: stop.signal,
+  } as unknown as Context
+  return { told, stop, code: status(cx, options) }
+}
+
+async function simulated(more: Omit<Simulation, 'clock'>) {
+  const clock = new SimClock()
+  const sim = await simulate({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
+  running.push(sim)
+  const { reader, writer } = sim.cluster()
+  const tag = (imageTag: string) =>
+    writer.mergePatch(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' }, { spec: { imageTag } })
+  return { clock, sim, reader, tag }
+}
+
+test.each([
+  ['settled', 'Settled', 0],
+  ['updating-canary-passed', 'Updating', 10],
+  ['wrong-tag', 'Stalled', 4],
+  ['operator-may-not-grant', 'Degraded', 3],
+] as const)('%s: exit 0, and with --exit-code %s is %i', async (name, verdict, code) => {
+  const { reader, clock } = example(name)
+  const plain = run(reader, clock, {})
+  expect(await plain.code).toBe(0)
+  expect(plain.told.documents).toMatchObject([{ apiVersion: 'kvup.io/v1alpha1', kind: 'Status', verdict }])
+  expect(await run(reader, clock, { exitCode: true }).code).toBe(code)
+})
+
+test('night U7: an operator without a KubeVirt is shown, with what makes it begin', async () => {
+  const { reader, clock } = example('operator-without-kubevirt')
+  const { told, code } = run(reader, clock, {})
+  expect(await code).toBe(0)
+  expect(told.texts[0]).toContain('It does nothing until that resource exists.')
+  expect(told.documents[0]).toMatchObject({ idleOperator: { version: 'v1.7.0', namespace: 'kubevirt' } })
+})
+
+const kubevirt = (namespace: string) => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'KubeVirt',
+  metadata: { name: 'kubevirt', namespace },
+})
+
+test('no KubeVirt, and two of them, are exit 3', async () => {
+  const none = exampleOf([], '2026-11-21T10:00:00Z')
+  await expect(run(none.reader, none.clock, {}).code).rejects.toMatchObject({
+    exitCode: 3,
+    reason: 'no-kubevirt',
+  })
+  const two = exampleOf([kubevirt('a'), kubevirt('b')], '2026-11-21T10:00:00Z')
+  await expect(run(two.reader, two.clock, {}).code).rejects.toMatchObject({
+    exitCode: 3,
+    reason: 'several-kubevirts',
+  })
+})
+
+test('-w follows an update from Settled to Settled, a document per change', async () => {
+  const { clock, reader, tag } = await simulated({})
+  let updated = false
+  const { told, stop, code } = run(reader, clock, { watch: true }, ({ verdict, observed }) => {
+    updated ||= verdict === 'Updating'
+    if (updated && verdict === 'Settled' && observed?.version === 'v1.8.4') stop.abort(interrupted('SIGINT'))
+  })
+  await clock.sleep(1000)
+  await tag('v1.8.4')
+  await expect(code).rejects.toMatchObject({ exitCode: 130 })
+  const seen = told.documents.map(({ verdict }) => verdict).filter((v, index, all) => v !== all[index - 1])
+  expect(seen).toEqual(['Settled', 'Updating', 'Settled'])
+  const steps = told.documents.flatMap(({ waitingFor }) => waitingFor?.match(/^virt-[a-z]+/)?.[0] ?? [])
+  expect(steps.filter((step, index) => steps.indexOf(step) === index)).toEqual([
+    'virt-operator',
+    'virt-handler',
+    'virt-controller',
+    'virt-api',
+  ])
+  const texts = told.documents.map((document) => JSON.stringify({ ...document, takenAt: undefined }))
+  expect(texts.filter((text, index) => text === texts[index - 1])).toEqual([])
+})
+
+test.each([
+  [
+    'an image that cannot be pulled',
+    { unpullable: 'virt-handler:v1.8.4' },
+    /virt-handler on worker-\d cannot pull .*virt-handler:v1.8.4: not found/,
+  ],
+  [
+    'a canary that crashes',
+    { crashing: 'virt-handler:v1.8.4' },
+    /virt-handler on worker-\d keeps failing \(CrashLoopBackOff/,
+  ],
+  ['a pod that no node takes', { unschedulable: 'virt-api' }, /pod virt-api-\S+ finds no node/],
+  ['an operator that hangs', { stopped: true }, /virt-operator does not renew its Lease/],
+])('%s: Stalled, and named', async (_name, faults, sentence) => {
+  const { clock, sim, reader, tag } = await simulated({})
+  sim.faults.set(faults)
+  await tag('v1.8.4')
+  const { told, stop, code } = run(reader, clock, { watch: true }, ({ verdict }) => {
+    if (verdict === 'Stalled') stop.abort(interrupted('SIGINT'))
+  })
+  await expect(code).rejects.toMatchObject({ exitCode: 130 })
+  expect(told.documents.at(-1)?.why?.[0]?.sentence).toMatch(sentence)
+  expect(told.documents.map(({ verdict }) => verdict).slice(0, -1)).not.toContain('Settled')
+})
+
+test('a node that is lost in an update holds virt-handler up, and is named at once', async () => {
+  const { clock, sim, reader, tag } = await simulated({})
+  sim.faults.set({ notReady: ['worker-2'] })
+  await tag('v1.8.4')
+  await clock.sleep(300_000)
+  const { told, code } = run(reader, clock, {})
+  await code
+  expect(told.texts[0]).toContain('virt-handler on worker-2: the node is NotReady')
+})
