@@ -1,7 +1,7 @@
 import { type Environment, configPath, mustFit, readConfigFile } from './config-file.ts'
 import { type Setting, settings } from './settings.ts'
 
-export type Origin = 'flag' | 'environment' | 'file' | 'default'
+type Origin = 'flag' | 'environment' | 'file' | 'default'
 
 /** A setting as it stands, and why. */
 export interface Settled {

@@ -13,7 +13,7 @@ import type { KubeObject } from '../cluster/object.ts'
 import { usageError } from '../system/errors.ts'
 import { nameOf } from './name-of.ts'
 
-export const PriorityClasses: Kind = {
+const PriorityClasses: Kind = {
   apiVersion: 'scheduling.k8s.io/v1',
   kind: 'PriorityClass',
   plural: 'priorityclasses',
@@ -31,7 +31,7 @@ const NetworkPolicies: Kind = {
  * Kinds that an operator manifest may hold, in the order in which they are applied: what others need comes first,
  * and the Deployment last, so that the new operator finds its rights (facts 7, issue PR 18497).
  */
-export const manifestKinds: readonly Kind[] = [
+const manifestKinds: readonly Kind[] = [
   Namespaces,
   CustomResourceDefinitions,
   PriorityClasses,

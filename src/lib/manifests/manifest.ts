@@ -44,7 +44,7 @@ export function mustBeVersion({ origin, operator }: Manifest, to: string): void 
   })
 }
 
-export function isOperator(object: KubeObject): object is Deployment {
+function isOperator(object: KubeObject): object is Deployment {
   return object.kind === Deployments.kind && object.metadata.name === 'virt-operator'
 }
 

@@ -5,11 +5,11 @@ import { type FieldPath, type Fields, type Segment, isFields } from './field-pat
 export function owns({ fieldsV1, subresource }: ManagedField, path: FieldPath): boolean {
   if (subresource !== undefined && subresource !== '') return false
   let node: unknown = fieldsV1
-  for (const segment of path) {
+  for (const [depth, segment] of path.entries()) {
     if (!isFields(node)) return false
     const below: unknown = child(node, segment)
     // A leaf above the field: the list or object is owned as a whole.
-    if (below === undefined) return path.indexOf(segment) > 0 && Object.keys(node).length === 0
+    if (below === undefined) return depth > 0 && Object.keys(node).length === 0
     node = below
   }
   return node !== undefined

@@ -4,7 +4,7 @@ import { type Version, minorOf, versionOf } from './version.ts'
 const minors: Readonly<Record<string, { kubernetes: string[]; latest?: string }>> = known.minors
 const lastMinors: Readonly<Record<string, number>> = known.lastMinorOfMajor
 
-/** When the data file was written: every answer from it is as of that day. */
+/** Year and month of what the data file knows: every answer from it is as of then. */
 export const knownSince: string = known.seen
 
 /** The last minor of a major version that is over; undefined while it goes on. */

@@ -23,7 +23,7 @@ export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
 }
 
 /** Operators of v0.59 to v1.6 run their own image as strategy Job whatever the tag says (facts 2.2). */
-export function runsOwnStrategy({ major, minor }: Version): boolean {
+function runsOwnStrategy({ major, minor }: Version): boolean {
   return (major === 0 && minor >= 59) || (major === 1 && minor < 7)
 }
 

@@ -124,17 +124,23 @@ describe('ownership', () => {
     expect(change).toMatchObject({ is: 'same', conflicts: [] })
   })
 
-  test('who owns a list as a whole owns what is in it', () => {
+  test.each([
+    [[], 'rules'],
+    [[{ verbs: ['get'] }, { apiGroups: [''], resources: ['pods'], verbs: ['get'] }], 'rules[0].apiGroups'],
+  ])('%#: who owns a list as a whole owns what is in it', (rules, first) => {
     const role = objectIn(example(), 'ClusterRole')
-    const live = {
-      ...role,
-      rules: [],
-      metadata: {
-        ...role.metadata,
-        managedFields: [{ manager: 'helm', operation: 'Update', fieldsV1: { 'f:rules': {} } }],
-      },
-    }
-    expect(changeOf(role, live).conflicts).toEqual([{ manager: 'helm', fields: ['rules'] }])
+    const helm = { manager: 'helm', operation: 'Update', fieldsV1: { 'f:rules': {} } }
+    const live = { ...role, rules, metadata: { ...role.metadata, managedFields: [helm] } }
+    const [conflict] = changeOf(role, live).conflicts
+    expect(conflict).toMatchObject({ manager: 'helm' })
+    expect(conflict?.fields[0]).toBe(first)
+  })
+
+  test('the same key twice in a path is told apart', () => {
+    const template = { manager: 'helm', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:template': {} } } }
+    expect(changeOf(wanted, old(template)).conflicts).toHaveLength(1)
+    const elsewhere = { manager: 'helm', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:selector': {} } } }
+    expect(changeOf(wanted, old(elsewhere)).conflicts).toEqual([])
   })
 
   test('what the appliers own is given to kvup, other hands keep theirs', () => {
