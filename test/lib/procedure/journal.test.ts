@@ -185,8 +185,9 @@ test('a conflict that never ends is thrown', async () => {
   await expect(on(fake.cluster()).record(entry('x'))).rejects.toMatchObject({ status: 409 })
 })
 
+const many = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+
 test('keeps 300 entries and 200 baselines, the newest', () => {
-  const many = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const { entries, kept } = bounded({
     entries: many(310, (i) => entry(`${i}`)),
     loans: [],
