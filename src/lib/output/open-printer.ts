@@ -1,11 +1,11 @@
-import type { Clock } from '../system/clock.ts'
+import { type Beat, type Clock, systemBeat } from '../system/clock.ts'
 import { usageError } from '../system/errors.ts'
 import { answerIn } from './answer-format.ts'
 import { type OutputFormat, parseOutput } from './format.ts'
 import { jsonLine } from './json-text.ts'
 import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
 import type { Document, DocumentStatus, Paint, Printer, Size, View } from './printer.ts'
-import { type Beat, type LiveTerminal, tellStory } from './story.ts'
+import { type LiveTerminal, tellStory } from './story.ts'
 import type { Environment, Stream } from './stream.ts'
 
 /** What a printer needs to know. Flags are as typed; nothing is read from the process. */
@@ -45,7 +45,7 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     paint: paintOn(options.stderr, options),
     env: options.env,
     verbosity: options.verbosity ?? 0,
-    beat: options.beat ?? wallClock,
+    beat: options.beat ?? systemBeat,
     eventsElsewhere: format.is === 'ndjson',
   })
   const answer = await answerIn(format, {
@@ -99,10 +99,4 @@ function paintOn(stream: Stream, { color, env }: PrinterOptions): Paint {
 function sizeOf({ stdout, headers }: PrinterOptions, format: OutputFormat): Size {
   const columns = stdout.isTTY === true ? (stdout.columns?.() ?? 80) : Infinity
   return { columns, wide: format.is === 'wide', headers }
-}
-
-const wallClock: Beat = (ms, beat) => {
-  const timer = setInterval(beat, ms)
-  timer.unref()
-  return () => clearInterval(timer)
 }

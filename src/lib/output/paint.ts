@@ -60,6 +60,6 @@ export function inLocale(text: string, paint: Paint): string {
 }
 
 /** Our own typography in ASCII, for a locale that is not UTF-8; other characters are left alone. */
-export function asciiOnly(text: string): string {
+function asciiOnly(text: string): string {
   return text.replace(/[→←·…✔✖▸–—≥≤×“”’]/g, (found) => asciiFor[found] ?? found)
 }

@@ -9,7 +9,7 @@ export interface Document {
 export type DocumentStatus = 'complete' | 'partial' | 'failed'
 
 /** A cell is shown as it is; undefined shows as `<none>`. */
-export type Cell = string | number | undefined
+type Cell = string | number | undefined
 
 export interface Column<Row> {
   /** Capitals, no blanks: `NAMESPACE`. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../procedure/events.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Beat, Clock } from '../system/clock.ts'
 import { BusySign } from './busy-sign.ts'
 import { errorLines } from './error-text.ts'
 import { frameInterval, LiveView } from './live-view.ts'
@@ -8,9 +8,6 @@ import { plainLines } from './plain-lines.ts'
 import type { Paint } from './printer.ts'
 import { sanitise, sanitiseLine } from './sanitise.ts'
 import { type Environment, isLive, type Stream } from './stream.ts'
-
-/** Calls back every `ms` until the returned function is called. Wall-clock time, whatever the Clock says. */
-export type Beat = (ms: number, beat: () => void) => () => void
 
 export interface Telling {
   stream: Stream

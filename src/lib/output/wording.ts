@@ -1,7 +1,6 @@
 import type { RunEvent } from '../procedure/events.ts'
 import { duration, timeOfDay } from './age.ts'
-
-export type Tone = 'good' | 'bad' | 'warn' | 'strong'
+import type { Tone } from './printer.ts'
 
 /** What is said of an event: nothing, or a line and how much it matters. */
 export interface Wording {

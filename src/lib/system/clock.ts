@@ -18,3 +18,13 @@ export const systemClock: Clock = {
     }
   },
 }
+
+/** Calls back every `ms` until the returned function is called. */
+export type Beat = (ms: number, beat: () => void) => () => void
+
+/** Wall-clock time, whatever Clock a run obeys: for redrawing a terminal. Keeps no process alive. */
+export const systemBeat: Beat = (ms, beat) => {
+  const timer = setInterval(beat, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
