@@ -37,7 +37,12 @@ export async function insideDemo(
     prompt: { confirm: async () => true },
     printer: { ...cx.printer, event: (event) => cx.printer.event(onTheWall(event, began, speed)) },
     flags: { ...cx.flags, yes: true },
-    world: { ...cx.world, readStdin: async () => manifest, writeText: async () => undefined },
+    world: {
+      ...cx.world,
+      commandLine: 'kvup upgrade --to the same version',
+      readStdin: async () => manifest,
+      writeText: async () => undefined,
+    },
   }
 }
 

@@ -7,6 +7,7 @@ export interface DemoScenario {
   shows: string
   simulation: Omit<Simulation, 'clock'>
   to: string
+  method?: 'image-tag'
   /** How long the demo's upgrade may take, simulated. */
   timeout?: string
   accept?: readonly string[]
@@ -40,6 +41,7 @@ export const demoScenarios: readonly DemoScenario[] = [
       faults: { unpullable: ':v1\\.8\\.5$' },
     },
     to: 'v1.8.5',
+    method: 'image-tag',
     timeout: '90s',
   },
   {

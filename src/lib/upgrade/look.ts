@@ -1,5 +1,5 @@
 import { DaemonSets, Deployments, Jobs } from '../cluster/kinds/apps.ts'
-import { Leases } from '../cluster/kinds/core.ts'
+import { Events, Leases, Nodes } from '../cluster/kinds/core.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
 import { type Standing, standing } from '../facts/standing.ts'
@@ -13,10 +13,9 @@ export interface Look {
 
 /** One judged look at the installation; answered from what is followed while a step is waited for. */
 export async function look({ reader, clock }: ReadContext, { ref }: Owner): Promise<Look> {
-  const quick = await takeSnapshot(reader, standingParts, clock.now(), ref.namespace)
+  const quick = await takeSnapshot(reader, [...standingParts, 'nodes'], clock.now(), ref.namespace)
   const verdict = standing(quick, clock.now())
-  if (verdict.verdict === 'Settled' || verdict.verdict === 'Updating')
-    return { snapshot: quick, standing: verdict }
+  if (verdict.why.length === 0) return { snapshot: quick, standing: verdict }
   const full = await takeSnapshot(reader, [...standingParts, ...causeParts], clock.now(), ref.namespace)
   return { snapshot: full, standing: standing(full, clock.now()) }
 }
@@ -30,5 +29,7 @@ export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Follo
     { kind: Pods, where: { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' } },
     { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
     { kind: Leases, where: { namespace } },
+    { kind: Nodes, where: {} },
+    { kind: Events, where: { namespace, fields: 'type=Warning' } },
   ]
 }

@@ -3,12 +3,16 @@ import type { StepState } from '../../procedure/step.ts'
 
 type Waiting = Extract<StepState, { is: 'waiting' }>
 
-/** The waiting state, or what stands in its way: a terminal cause of this component, or of anything when it names none. */
+/**
+ * The waiting state with what stands in its way: a cause of this component, or of anything when none is named. It stalls only
+ * when the verdict says so; before that the cause is told as it is.
+ */
 export function stalledOr(standing: Standing, component: string | undefined, waiting: Waiting): StepState {
-  if (standing.verdict !== 'Stalled' && standing.verdict !== 'Degraded') return waiting
   const cause =
     standing.why.find((c) => component === undefined || c.component === component) ?? standing.why[0]
   if (!cause) return waiting
+  const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
+  if (!counts) return { ...waiting, on: `${waiting.on}; ${cause.sentence}` }
   const since = cause.since ?? standing.since
   return {
     is: 'stalled',
