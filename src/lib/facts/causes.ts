@@ -16,7 +16,7 @@ import { shorten } from './shorten.ts'
 const strategyComponent = 'install strategy'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */
-export const terminalPatience = 15_000
+const terminalPatience = 15_000
 
 /** Everything that was found to be in the way, grouped by cause, the deepest first. Pure: the same look gives the same causes. */
 export function causes(scene: Scene): Cause[] {

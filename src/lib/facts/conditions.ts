@@ -4,7 +4,7 @@ import { earliest, since } from './elapsed.ts'
 import { shorten } from './shorten.ts'
 
 /** How long DeploymentFailed may last before it counts: it is retried, and was seen to heal (facts 1.5, lab 2). */
-export const failurePatience = 60_000
+const failurePatience = 60_000
 
 export interface JudgedCondition {
   type: string

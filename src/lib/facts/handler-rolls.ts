@@ -27,7 +27,7 @@ function certificateRoll(daemonset: DaemonSet): string | undefined {
 }
 
 /** As it is written; Kubernetes' default is 1. */
-export function maxUnavailable(daemonset: DaemonSet): string {
+function maxUnavailable(daemonset: DaemonSet): string {
   return String(daemonset.spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1)
 }
 

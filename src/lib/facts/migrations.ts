@@ -5,7 +5,7 @@ import {
 } from '../cluster/kinds/virtual-machines.ts'
 
 /** Whoever made it, and in whatever phase: only Succeeded and Failed are ends. */
-export function isUnfinished(migration: VirtualMachineInstanceMigration): boolean {
+function isUnfinished(migration: VirtualMachineInstanceMigration): boolean {
   const phase = migration.status?.phase
   return phase !== 'Succeeded' && phase !== 'Failed'
 }

@@ -16,7 +16,7 @@ export interface Operator {
   pinned: readonly PinnedImage[]
 }
 
-export interface PinnedImage {
+interface PinnedImage {
   env: string
   image: string
 }

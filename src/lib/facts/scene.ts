@@ -21,7 +21,7 @@ export function targetId({ kubevirt }: Scene): string | undefined {
 }
 
 /** A pod that counts: ended ones (an evicted pod that nobody removed) do not. */
-export function isAlive(pod: Pod): boolean {
+function isAlive(pod: Pod): boolean {
   return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
 }
 

@@ -16,9 +16,9 @@ import { type StrategyJob, strategyJob } from './strategy-job.ts'
 export type Verdict = 'Settled' | 'Updating' | 'Stalled' | 'Degraded'
 
 /** No component changed for this long while something is under way: Stalled. */
-export const quietPatience = 10 * 60_000
+const quietPatience = 10 * 60_000
 /** Replicas short for this long with nothing moving: Degraded. */
-export const shortPatience = 60_000
+const shortPatience = 60_000
 
 export interface Standing {
   verdict: Verdict
@@ -40,7 +40,7 @@ export interface Standing {
   remarks: readonly string[]
 }
 
-export interface Revision {
+interface Revision {
   version?: string
   registry?: string
   /** The deployment ID. */

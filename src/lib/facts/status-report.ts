@@ -23,7 +23,7 @@ export interface StatusReport extends Partial<Standing> {
   running?: { holder: string; since?: string }
 }
 
-export interface InstallationReport {
+interface InstallationReport {
   name: string
   namespace: string
   apiVersion: string
@@ -35,7 +35,7 @@ export interface InstallationReport {
   workloadUpdateMethods: readonly string[]
 }
 
-export interface WorkloadsReport {
+interface WorkloadsReport {
   instances?: number
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
@@ -60,7 +60,7 @@ export async function statusReport(reader: Reader, clock: Clock): Promise<Status
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */
-export function reportOf(snapshot: Snapshot, found: Installation, judged: Standing): StatusReport {
+function reportOf(snapshot: Snapshot, found: Installation, judged: Standing): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
   return {
     takenAt: snapshot.takenAt,

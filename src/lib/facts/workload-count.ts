@@ -17,7 +17,7 @@ export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
 }
 
 /** VMIs with the outdated label, over all pages. Throws ApiError. */
-export function outdatedCount(reader: Reader): Promise<number> {
+function outdatedCount(reader: Reader): Promise<number> {
   return countInstances(reader, outdatedLabel)
 }
 
