@@ -29,7 +29,8 @@ export interface Page<T> {
 
 /**
  * `synced` comes once after the objects that exist already, and again after a `lost` that was mended.
- * `lost` says that changes may be missed for a while (403 on watch, server away): the reader should poll.
+ * `lost` says that changes may be missed for a while (403 on watch, server away): the reader should poll. What was missed, deleted
+ * objects included, is told before the next `synced`.
  */
 export type Change<T> =
   | { type: 'added' | 'modified' | 'deleted'; object: T }

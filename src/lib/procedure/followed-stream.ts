@@ -51,40 +51,29 @@ export class FollowedStream {
     this.#stop.abort()
   }
 
+  /** A stream that ends by itself is begun anew, with a pause that grows while nothing comes of it. */
   async #run(): Promise<void> {
     const { clock } = this.#source
     const { signal } = this.#stop
     while (!signal.aborted) {
-      const mended = await this.#streamed()
-      if (!mended) this.#broken++
-      const pause = mended ? 0 : Math.min(restartAfter * 2 ** (this.#broken - 1), restartAtMost)
+      this.#objects.clear()
+      await this.#stream(signal)
+      const pause = Math.min(restartAfter * 2 ** this.#broken++, restartAtMost)
       await clock.sleep(pause, signal).catch(() => undefined)
     }
   }
 
-  /** Follows until the stream has to be begun anew; true when it was lost and is there again. */
-  async #streamed(): Promise<boolean> {
-    const { reader } = this.#source
+  async #stream(signal: AbortSignal): Promise<void> {
     const { kind, where } = this.followed
-    const once = new AbortController()
-    const signal = AbortSignal.any([this.#stop.signal, once.signal])
-    this.#objects.clear()
     try {
-      let wasLost = false
-      for await (const change of reader.follow(kind, where, signal)) {
-        // What was missed meanwhile is not known: the list is read again.
-        if (wasLost && change.type === 'synced') return true
-        wasLost ||= change.type === 'lost'
+      for await (const change of this.#source.reader.follow(kind, where, signal)) {
+        if (signal.aborted) return
         this.#take(change)
-        if (signal.aborted) break
       }
       this.#lose('the watch ended')
     } catch (error) {
       this.#lose(error instanceof Error ? error.message : String(error))
-    } finally {
-      once.abort()
     }
-    return false
   }
 
   #take(change: Change<KubeObject>): void {
