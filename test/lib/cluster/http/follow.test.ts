@@ -142,6 +142,21 @@ describe('follow', () => {
     expect(clock.slept).toEqual([10_000, 10_000])
   })
 
+  test('403 on watch: watching is tried again after a minute, and lost not said again', async () => {
+    const tiny = await scripted({
+      lists: [list('1')],
+      watches: [
+        (_, response) => refuse(response, 403, 'Forbidden: cannot watch resource'),
+        (_, response) => refuse(response, 403, 'Forbidden: cannot watch resource'),
+        events(event('ADDED', 'a', '2')),
+      ],
+    })
+    const seen = await changes(tiny.url, 15)
+    expect(seen.filter((each) => each === 'lost')).toHaveLength(1)
+    expect(seen.filter((each) => each === 'synced')).toHaveLength(13)
+    expect(seen.at(-1)).toBe('added a')
+  })
+
   test('a server that is away: lost once, then the differences and synced', async () => {
     const tiny = await scripted({
       lists: [list('1', configMapBody('a', '1')), away, away, list('9', configMapBody('b', '8'))],
