@@ -67,6 +67,16 @@ describe('what an apply would change', () => {
     expect(changeOf(wanted, live).fields).toEqual(['spec.template.spec.containers[virt-operator].env[OLD]'])
   })
 
+  test('what the annotation remembers and somebody has removed since is no difference', () => {
+    const before = structuredClone(wanted)
+    container(before).env?.push({ name: 'OLD', value: '1' })
+    const live = liveOperator([], (d) => {
+      const annotation = JSON.stringify(before)
+      d.metadata.annotations = { 'kubectl.kubernetes.io/last-applied-configuration': annotation }
+    })
+    expect(changeOf(wanted, live).is).toBe('same')
+  })
+
   test('the rights that a role gains and loses', () => {
     const role = objectIn(example(), 'ClusterRole')
     const live = {
