@@ -39,9 +39,9 @@ const answers: Answers = {
     }, how)
   },
   jsonpath: async ({ template }, how) => {
-    const { parseTemplate, printTemplate } = await import('./jsonpath/index.ts')
-    const nodes = templateError('jsonpath', template, () => parseTemplate(template))
-    return printedAnswer(how, (given) => sanitise(printTemplate(sealed(given), nodes)))
+    const { templatePrinter } = await import('./jsonpath/print.ts')
+    const print = templateError('jsonpath', template, () => templatePrinter(template))
+    return printedAnswer(how, (given) => sanitise(print(sealed(given))))
   },
   'custom-columns': async ({ spec }, how) => {
     const { parseColumns, printColumns } = await import('./custom-columns.ts')

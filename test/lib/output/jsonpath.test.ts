@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
 import { parseColumns, printColumns } from '../../../src/lib/output/custom-columns.ts'
-import { printTemplate } from '../../../src/lib/output/jsonpath/print.ts'
-import { parseTemplate } from '../../../src/lib/output/jsonpath/template.ts'
+import { templatePrinter } from '../../../src/lib/output/jsonpath/print.ts'
 import type { Document } from '../../../src/lib/output/printer.ts'
 import { itemSorter } from '../../../src/lib/output/sort-by.ts'
 import golden from './golden/kubectl.json' with { type: 'json' }
 
-const print = (template: string, document: unknown = golden.document) =>
-  printTemplate(document, parseTemplate(template))
+const print = (template: string, document: unknown = golden.document) => templatePrinter(template)(document)
 
 /** Where kvup is meant to differ from kubectl, and what it prints instead; undefined is an error. */
 const ours: Record<string, string | undefined> = {

@@ -1,8 +1,14 @@
-import type { TemplateNode } from './template.ts'
+import { parseTemplate, type TemplateNode } from './template.ts'
 import { walk } from './walk.ts'
 
+/** Parses a template once; what is returned prints documents with it. Both throw JsonPathError. */
+export function templatePrinter(source: string): (document: unknown) => string {
+  const nodes = parseTemplate(source)
+  return (document) => printTemplate(document, nodes)
+}
+
 /** The text of a template over one document, as `kubectl get -o jsonpath` prints it. Throws JsonPathError. */
-export function printTemplate(document: unknown, nodes: readonly TemplateNode[]): string {
+function printTemplate(document: unknown, nodes: readonly TemplateNode[]): string {
   return nodes.map((node) => printNode(document, node)).join('')
 }
 

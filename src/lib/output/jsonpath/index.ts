@@ -1,2 +1,0 @@
-export { parseTemplate } from './template.ts'
-export { printTemplate } from './print.ts'
