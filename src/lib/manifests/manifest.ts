@@ -38,7 +38,7 @@ export function mustBeVersion({ origin, operator }: Manifest, to: string): void 
       other === undefined
         ? 'name the kubevirt-operator.yaml of the release: --manifest FILE|URL'
         : [
-            `kvup upgrade --to ${other.version} --manifest ${origin}`,
+            `kvup upgrade --to ${other.version} --manifest ${origin === 'standard input' ? '-' : origin}`,
             'or name the manifest of the version that is meant',
           ],
   })
