@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
+import { Events } from '../../../../src/lib/cluster/kinds/core.ts'
+import { fieldTest } from '../../../../src/lib/simulator/api/field-selector.ts'
+import { labelTest } from '../../../../src/lib/simulator/api/label-selector.ts'
+import { freshStore, refused } from './fixture.ts'
+
+describe('label selectors', () => {
+  const labels = { app: 'virt-api', tier: 'gold', 'kubevirt.io/x': '' }
+  test.each([
+    ['', true],
+    ['app=virt-api', true],
+    ['app==virt-api,tier=gold', true],
+    ['app=virt-api,tier=silver', false],
+    ['app!=virt-api', false],
+    ['missing!=x', true],
+    ['app in (virt-api, virt-handler)', true],
+    ['app in (virt-handler),tier', false],
+    ['app notin (virt-handler)', true],
+    ['missing notin (a)', true],
+    ['missing in (a)', false],
+    ['kubevirt.io/x', true],
+    ['kubevirt.io/x=', true],
+    ['!missing', true],
+    ['!app', false],
+  ])('%j: %s', (selector, expected) => expect(labelTest(selector)(labels)).toBe(expected))
+
+  test('no labels at all', () => {
+    expect(labelTest('!a')(undefined)).toBe(true)
+    expect(labelTest('a')(undefined)).toBe(false)
+  })
+
+  test('what cannot be read is 400', () => expect(refused(() => labelTest('a in b')).status).toBe(400))
+})
+
+describe('field selectors', () => {
+  const pods = freshStore().kinds.resolve(Pods)
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'a' },
+    spec: { nodeName: 'n' },
+    status: { phase: 'Running' },
+  }
+  test.each([
+    ['metadata.name=p', true],
+    ['metadata.name!=p', false],
+    ['status.phase=Running,spec.nodeName=n', true],
+    ['status.phase=Pending', false],
+  ])('%s: %s', (selector, expected) => expect(fieldTest(pods, selector)(pod)).toBe(expected))
+
+  test('events by what they are about', () => {
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      involvedObject: { name: 'vm', kind: 'VirtualMachine' },
+      type: 'Warning',
+    }
+    const events = freshStore().kinds.resolve(Events)
+    expect(fieldTest(events, 'involvedObject.name=vm,type=Warning')(event)).toBe(true)
+    expect(fieldTest(events, 'involvedObject.kind=Pod')(event)).toBe(false)
+  })
+
+  test('a field that the kind has no index for is 400', () =>
+    expect(refused(() => fieldTest(pods, 'spec.replicas=1'))).toMatchObject({
+      status: 400,
+      message: 'field label not supported: spec.replicas',
+    }))
+})
