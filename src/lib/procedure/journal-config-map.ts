@@ -11,7 +11,7 @@ type ReadWrite = Pick<Cluster, 'reader' | 'writer'>
 type Change = (content: JournalContent) => JournalContent
 
 /** Its name; the namespace is KubeVirt's own. */
-export const journalName = 'kvup-journal'
+const journalName = 'kvup-journal'
 
 const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
 const mostTries = 8

@@ -7,6 +7,7 @@ import type { Held } from './lock.ts'
 import { RememberedJournal } from './remembered-journal.ts'
 import type { RunContext } from './run-context.ts'
 import type { Procedure, ReadContext, Step, StepContext } from './step.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /** An event without its time, which is added when it is told. */
 type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never
@@ -110,7 +111,7 @@ export class OneRun {
   async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       this.signal.throwIfAborted()
-      const tried = await this.tolerantly(work)
+      const tried = await this.tolerantly(() => unlessAborted(work(), this.signal))
       if (tried.ok) return tried.value
       if (this.now >= this.ends) throw tried.error
       await this.pause(tries)

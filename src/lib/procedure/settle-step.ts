@@ -115,7 +115,8 @@ export class SettlingStep {
   /** Never raced with the signal: what was begun is brought to its end, and written down. */
   async #apply(key: string, change: string): Promise<void> {
     const intent = `${key} ${change}`
-    if (this.#intended !== intent) await this.#run.record('intends', key, change)
+    if (this.#intended !== intent)
+      await unlessAborted(this.#run.record('intends', key, change), this.#run.signal)
     this.#intended = intent
     await this.#step.apply?.(this.#run.writing)
     this.#applied++

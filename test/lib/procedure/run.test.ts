@@ -320,6 +320,23 @@ test('Ctrl-C while the API server hangs: still within 2 s', async () => {
   expect(engine.elapsed).toBeLessThanOrEqual(32 * second)
 })
 
+test.each(['started', 'intends'])(
+  'Ctrl-C while writing "%s" down hangs: still within 2 s, and nothing is changed',
+  async (what) => {
+    const engine = new Engine()
+    const reason = interrupted('SIGINT')
+    let patches = 0
+    engine.fake.before = async ({ verb, name }) => {
+      if (name !== 'kvup-journal' || verb === 'find') return
+      if (what === 'started' || ++patches > 1) await new Promise(() => undefined)
+    }
+    engine.later(30 * second, () => engine.stop.abort(reason))
+    await expect(engine.run(procedureOf(flip('a')))).rejects.toBe(reason)
+    expect(engine.elapsed).toBeLessThanOrEqual(32 * second)
+    expect(engine.value('a')).toBeUndefined()
+  },
+)
+
 test('Ctrl-C never interrupts an apply', async () => {
   const engine = new Engine()
   const reason = interrupted('SIGINT')
