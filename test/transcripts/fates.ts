@@ -21,8 +21,7 @@ export function fates(lines: readonly Line[]): Record<string, Fate> {
   const uids = new Map<string, string>()
   const succeeded = new Set<string>()
   for (const { type, object } of lines) {
-    if (object?.kind === 'VirtualMachineInstance')
-      meet(all, uids, { type, vmi: object as VirtualMachineInstance })
+    if (object?.kind === 'VirtualMachineInstance') meet(all, uids, { type, vmi: object })
     if (object?.kind === 'VirtualMachineInstanceMigration') {
       const { spec, status, metadata } = object as VirtualMachineInstanceMigration
       const fate = all[spec?.vmiName ?? '']
@@ -70,7 +69,9 @@ export function phases(lines: readonly Line[]): string[] {
 export function counts(lines: readonly Line[], version: string): { until: number; after: number } {
   const shown = lines.flatMap(({ object }) => (object?.kind === 'KubeVirt' ? [object as KubeVirt] : []))
   const done = shown.findIndex(({ status }) => status?.observedKubeVirtVersion === version)
-  const most = (part: KubeVirt[]): number =>
-    Math.max(0, ...part.map(({ status }) => status?.outdatedVirtualMachineInstanceWorkloads ?? 0))
   return { until: most(shown.slice(0, done + 1)), after: most(shown.slice(done)) }
+}
+
+function most(part: readonly KubeVirt[]): number {
+  return Math.max(0, ...part.map(({ status }) => status?.outdatedVirtualMachineInstanceWorkloads ?? 0))
 }

@@ -7,9 +7,9 @@ import { record } from './record.ts'
 
 /** What a person does in a simulated cluster; every act is noted in the record. */
 export interface Admin {
-  wait(seconds: number): Promise<void>
-  edit(spec: DeepPartial<NonNullable<KubeVirt['spec']>>): Promise<void>
-  applyOperator(version: string): Promise<void>
+  wait: (seconds: number) => Promise<void>
+  edit: (spec: DeepPartial<NonNullable<KubeVirt['spec']>>) => Promise<void>
+  applyOperator: (version: string) => Promise<void>
   readonly simulated: SimulatedCluster
 }
 

@@ -38,15 +38,15 @@ function words({ type, object }: Line): string[] {
   if (object === undefined || type === 'DELETED') return []
   switch (object.kind) {
     case 'KubeVirt':
-      return kubeVirt(object as KubeVirt)
+      return kubeVirt(object)
     case 'DaemonSet':
-      return daemonSet(object as DaemonSet)
+      return daemonSet(object)
     case 'Deployment':
-      return deployment(object as Deployment)
+      return deployment(object)
     case 'Job':
-      return job(object as Job)
+      return job(object)
     case 'Pod':
-      return pod(object as Pod)
+      return pod(object)
     default:
       return []
   }

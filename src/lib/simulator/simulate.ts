@@ -118,7 +118,7 @@ class Life {
     const account = (name: string): string => `system:serviceaccount:${metadata.namespace}:${name}`
     const operator = (signal: AbortSignal) =>
       this.#context('virt-operator', account('kubevirt-operator'), signal)
-    switch (metadata.labels?.['kubevirt.io']) {
+    switch (metadata.labels?.['kubevirt.io'] ?? '') {
       case 'virt-operator':
         return (pod, signal) => endless(runOperator(operator(signal), pod, this.#world.faults), signal)
       case 'virt-operator-strategy-dumper':

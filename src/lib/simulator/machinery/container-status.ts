@@ -51,16 +51,15 @@ function conditionsAt(pod: Pod, { phase, ready }: Stage, now: string): Condition
     { type: 'ContainersReady', status: word, ...(ready ? {} : { reason }) },
     { type: 'Ready', status: word, ...(ready ? {} : { reason }) },
   ]
-  return wanted.map((next) => {
+  const timed = (next: Condition): Condition => {
     const before = pod.status?.conditions?.find((c) => c.type === next.type && c.status === next.status)
     return { ...next, lastProbeTime: null, lastTransitionTime: before?.lastTransitionTime ?? now }
-  })
+  }
+  return wanted.map(timed)
 }
 
 function addressOf({ metadata }: Pod): string {
-  const sum = [...metadata.name].reduce(
-    (hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) % 65_025,
-    7,
-  )
+  let sum = 7
+  for (let i = 0; i < metadata.name.length; i++) sum = (sum * 31 + metadata.name.charCodeAt(i)) % 65_025
   return `10.244.${Math.floor(sum / 255)}.${(sum % 255) + 1}`
 }

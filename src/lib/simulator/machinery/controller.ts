@@ -27,6 +27,8 @@ export type Reconcile = () => Promise<number | undefined>
 
 /** How long a refused or failed call is left alone. */
 const backOff = 1000
+/** Changes come in swarms: a controller waits this long for the rest of one. */
+const gathering = 10
 
 /** Reconciles once, and again after every change in what is watched, until the signal ends it. */
 export function control(
@@ -34,7 +36,7 @@ export function control(
   watched: readonly Watched[],
   reconcile: Reconcile,
 ): Promise<void> {
-  return whenRung(cx, watched, reconcile, () => 0)
+  return whenRung(cx, watched, reconcile, () => gathering)
 }
 
 /** Like `control`, but waits `delay` ms after a change, for the changes that come with it. */
@@ -49,8 +51,7 @@ export async function whenRung(
   const working = untilAborted(cx.signal, async () => {
     while (!cx.signal.aborted) {
       await bell.wait(await attempt(cx, reconcile))
-      const pause = delay()
-      if (pause > 0) await cx.clock.sleep(pause, cx.signal)
+      await cx.clock.sleep(delay(), cx.signal)
       bell.hush()
     }
   })

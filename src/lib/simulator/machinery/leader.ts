@@ -35,20 +35,22 @@ export async function lead(
 }
 
 async function acquire(cx: ControllerContext, candidate: Candidate): Promise<void> {
-  let seen: string | null | undefined
+  let seen = ''
   let since = cx.clock.now().getTime()
   for (;;) {
     const now = cx.clock.now().getTime()
     const lease = await current(cx, candidate)
-    const record = `${lease?.spec?.holderIdentity} ${lease?.spec?.renewTime}`
+    const { holderIdentity, renewTime } = lease?.spec ?? {}
+    const record = `${holderIdentity} ${renewTime}`
     if (record !== seen) since = now
     seen = record
-    const able = candidate.stopped?.() !== true
-    const free = able && ((lease?.spec?.holderIdentity ?? '') === '' || now - since >= duration)
-    if (free && (await take(cx, candidate, lease))) return
+    const free = (holderIdentity ?? '') === '' || now - since >= duration
+    if (free && !isStopped(candidate) && (await take(cx, candidate, lease))) return
     await cx.clock.sleep(retry, cx.signal)
   }
 }
+
+const isStopped = ({ stopped }: Candidate): boolean => stopped?.() === true
 
 async function current(cx: ControllerContext, { lease, namespace }: Candidate): Promise<Lease | undefined> {
   const found = await cx.reader.find(Leases, { name: lease, namespace })
@@ -90,7 +92,7 @@ async function renew(cx: ControllerContext, candidate: Candidate): Promise<void>
   while (cx.clock.now().getTime() - last < duration) {
     await cx.clock.sleep(renewal, cx.signal)
     try {
-      if (candidate.stopped?.() === true) return
+      if (isStopped(candidate)) return
       const lease = await current(cx, candidate)
       if (lease?.spec?.holderIdentity !== candidate.identity) return
       await cx.writer.mergePatch(Leases, lease.metadata, { spec: { renewTime: micro(cx) } })

@@ -1,6 +1,6 @@
 import { type Node, Nodes } from '../../cluster/kinds/core.ts'
 import { type Pod, Pods } from '../../cluster/kinds/pods.ts'
-import { condition } from '../../cluster/object.ts'
+import { type Condition, condition } from '../../cluster/object.ts'
 import type { ControllerContext } from './controller.ts'
 import { Doorbell } from './doorbell.ts'
 import type { Faults, MachineryFaults } from './faults.ts'
@@ -21,27 +21,40 @@ export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFa
 }
 
 async function tend(cx: ControllerContext, node: Node, silent: readonly string[]): Promise<void> {
-  const ready = !silent.includes(node.metadata.name)
-  const word = ready ? 'True' : 'Unknown'
+  const next = silent.includes(node.metadata.name) ? bad : good
   const before = condition(node, 'Ready')
-  const changed = before?.status !== word
+  if (before?.status !== next.status) {
+    await beat(cx, node, next)
+    await react(cx, node, next === good)
+  } else if (next === good) await beat(cx, node, { ...next, ...since(before) })
+}
+
+const since = ({ lastTransitionTime }: Condition): Pick<Condition, 'lastTransitionTime'> =>
+  lastTransitionTime === undefined ? {} : { lastTransitionTime }
+
+/** Writes the condition, as of now where it says nothing else. */
+async function beat(cx: ControllerContext, node: Node, ready: Condition): Promise<void> {
   const now = cx.clock
     .now()
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
-  if (!ready && !changed) return
-  const next = {
-    type: 'Ready',
-    status: word,
-    reason: ready ? 'KubeletReady' : 'NodeStatusUnknown',
-    message: ready ? 'kubelet is posting ready status' : 'Kubelet stopped posting node status.',
-    lastHeartbeatTime: now,
-    lastTransitionTime: changed ? now : (before?.lastTransitionTime ?? now),
-  } as const
   const others = (node.status?.conditions ?? []).filter((c) => c.type !== 'Ready')
+  const next = { lastTransitionTime: now, ...ready, lastHeartbeatTime: now }
   await cx.writer.mergePatch(Nodes, node.metadata, { status: { conditions: [...others, next] } }, 'status')
-  if (changed) await react(cx, node, ready)
 }
+
+const good = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'KubeletReady',
+  message: 'kubelet is posting ready status',
+} as const
+const bad = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'NodeStatusUnknown',
+  message: 'Kubelet stopped posting node status.',
+} as const
 
 async function react(cx: ControllerContext, node: Node, ready: boolean): Promise<void> {
   const taints = (node.spec?.taints ?? []).filter((t) => t.key !== unreachable)
@@ -58,8 +71,7 @@ async function react(cx: ControllerContext, node: Node, ready: boolean): Promise
 async function markPod(cx: ControllerContext, pod: Pod, ready: boolean): Promise<void> {
   if (pod.status?.phase !== 'Running') return
   const status = ready ? 'True' : 'False'
-  const conditions = (pod.status.conditions ?? []).map((c) =>
-    c.type === 'Ready' ? ({ ...c, status } as const) : c,
-  )
+  const marked = (c: Condition): Condition => (c.type === 'Ready' ? { ...c, status } : c)
+  const conditions = (pod.status.conditions ?? []).map(marked)
   await cx.writer.mergePatch(Pods, pod.metadata, { status: { conditions } }, 'status')
 }

@@ -16,16 +16,16 @@ interface NodeAffinity {
 }
 
 /** Set on nodes that are not ready or cordoned; a DaemonSet's pods tolerate them by themselves. */
-const passing = [
+const passing = new Set([
   'node.kubernetes.io/not-ready',
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/unschedulable',
-]
+])
 
 /** True when a DaemonSet has a pod there: node selector and taints, those of a passing trouble excepted. */
 export function toleratesNode(spec: PodSpec | undefined, node: Node): boolean {
   const taints = (node.spec?.taints ?? []).filter(
-    (t) => t.effect !== 'PreferNoSchedule' && !passing.includes(t.key),
+    (t) => t.effect !== 'PreferNoSchedule' && !passing.has(t.key),
   )
   return matches(spec, node) && taints.every((taint) => tolerates(spec, taint.key))
 }

@@ -52,7 +52,8 @@ const waiting = (reason: string, message?: string): Stage => ({
 })
 
 async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
-  while (cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false) await cx.clock.sleep(look, cx.signal)
+  const silent = (): boolean => cx.faults.on.notReady?.includes(spec?.nodeName ?? '') ?? false
+  while (silent()) await cx.clock.sleep(look, cx.signal)
 }
 
 /** facts 2.4: ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing. */

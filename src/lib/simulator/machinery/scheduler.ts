@@ -14,7 +14,6 @@ const retry = 5000
 
 /** Gives every pod a node: the one with the fewest pods of those that fit. */
 export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  const unplaced = (object: Pod): boolean => object.spec?.nodeName === undefined
   const watched = [{ kind: Nodes }, { kind: Pods, concerns: (pod: Pod) => unplaced(pod) }]
   return control(cx, watched, async () => {
     const pods = await cx.reader.list(Pods)
@@ -34,6 +33,8 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     return late ? retry : undefined
   })
 }
+
+const unplaced = ({ spec }: Pod): boolean => spec?.nodeName === undefined
 
 function add(load: Map<string, number>, node: string | undefined): void {
   if (node !== undefined) load.set(node, (load.get(node) ?? 0) + 1)

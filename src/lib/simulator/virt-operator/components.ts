@@ -48,7 +48,7 @@ function podTemplate(
   }
 }
 
-function container(config: DeploymentConfig, name: string, args: string[]): Container {
+function operandContainer(config: DeploymentConfig, name: string, args: string[]): Container {
   return { name, image: imageOf(config, name), command: [name], args: [...args, '--port', '8443', '-v', '2'] }
 }
 
@@ -60,7 +60,7 @@ export function componentDeployment(config: DeploymentConfig, name: string, repl
     '--exporter-image',
     imageOf(config, 'virt-exportserver'),
   ]
-  const own = container(config, name, name === 'virt-controller' ? launcher : [])
+  const own = operandContainer(config, name, name === 'virt-controller' ? launcher : [])
   const template = podTemplate(
     config,
     name,
@@ -103,7 +103,7 @@ export const migrationNames = ['--migration-cn-types', 'migration'] as const
 export function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): DaemonSet {
   const name = 'virt-handler'
   const args = ['--hostname-override', '$(NODE_NAME)', '--graceful-shutdown-seconds', '315']
-  const own = container(config, name, args)
+  const own = operandContainer(config, name, args)
   own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
   const template = podTemplate(config, name, own, everywhere)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []

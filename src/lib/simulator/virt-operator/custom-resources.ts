@@ -48,6 +48,12 @@ function resources(version: string): Resource[] {
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
+type Version = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>[number]
+
+function served(name: string, storage: boolean, status: boolean): Version {
+  return { name, served: true, storage, schema, ...(status ? { subresources: { status: {} } } : {}) }
+}
+
 function definition(resource: Resource): CustomResourceDefinition {
   const { kind, plural, group, versions, status, shortNames = [] } = resource
   return {
@@ -65,13 +71,7 @@ function definition(resource: Resource): CustomResourceDefinition {
         shortNames,
         categories: ['all'],
       },
-      versions: versions.map((name, i) => ({
-        name,
-        served: true,
-        storage: i === 0,
-        schema,
-        ...(status ? { subresources: { status: {} } } : {}),
-      })),
+      versions: versions.map((name, i) => served(name, i === 0, status)),
     },
   }
 }

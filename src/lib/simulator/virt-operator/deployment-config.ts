@@ -59,14 +59,15 @@ function pinnedImages({ env }: OperatorPod): Record<string, string> {
 }
 
 /** Newer operators know more properties, so the same version under another operator has another ID (lab "Seen" 7). */
-function additionalProperties({ spec }: KubeVirt, operator: OperatorPod): Record<string, string> {
-  const network = (spec?.configuration?.['migrations'] as { network?: string } | undefined)?.network
+function additionalProperties({ spec = {} }: KubeVirt, { version }: OperatorPod): Record<string, string> {
+  const { imagePullPolicy = '', productName = '', productVersion = '', configuration = {} } = spec
+  const { network } = (configuration['migrations'] ?? {}) as { network?: string }
   return {
-    ImagePullPolicy: spec?.imagePullPolicy ?? '',
-    ProductName: spec?.productName ?? '',
-    ProductVersion: spec?.productVersion ?? '',
+    ImagePullPolicy: imagePullPolicy,
+    ProductName: productName,
+    ProductVersion: productVersion,
     ...(network === undefined ? {} : { MigrationNetwork: network }),
-    ...(isAtLeast(operator.version, 8) ? { HypervisorName: 'kvm' } : {}),
-    ...(isAtLeast(operator.version, 9) ? { Template: 'true' } : {}),
+    ...(isAtLeast(version, 8) ? { HypervisorName: 'kvm' } : {}),
+    ...(isAtLeast(version, 9) ? { Template: 'true' } : {}),
   }
 }

@@ -1,5 +1,5 @@
 import { type DaemonSet, DaemonSets } from '../../cluster/kinds/apps.ts'
-import type { Pod } from '../../cluster/kinds/pods.ts'
+import type { Pod, PodSpec } from '../../cluster/kinds/pods.ts'
 import { recordEvent } from '../machinery/record-event.ts'
 import { type HandlerExtras, handlerDaemonSet, migrationNames, oldCertificates } from './components.ts'
 import { contains, ensure } from './managed.ts'
@@ -35,17 +35,20 @@ const desiredOf = ({ status }: DaemonSet): number => status?.desiredNumberSchedu
 const drifted = (before: DaemonSet, wanted: DaemonSet): boolean =>
   !contains(before.spec?.template?.spec, wanted.spec?.template?.spec)
 
-async function write(
-  cx: OperatorContext,
-  pass: Pass,
-  { before, wanted }: { before: DaemonSet | undefined; wanted: DaemonSet },
-): Promise<void> {
-  const { updateStrategy: _, ...kept } = wanted.spec ?? {}
+async function write(cx: OperatorContext, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
   const onlyStamps = before !== undefined && !drifted(before, wanted)
-  await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? { ...wanted, ...{ spec: kept } } : wanted })
-  if (before && bearsStamps(before, pass.config, pass.generation)) {
-    await cx.writer.mergePatch(DaemonSets, before.metadata, { spec: wanted.spec ?? {} })
-  }
+  await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? withoutLimit(wanted) : wanted })
+}
+
+interface Rewrite {
+  before: DaemonSet | undefined
+  wanted: DaemonSet
+}
+
+/** An edit of the CR alone leaves maxUnavailable as the rollout has it. */
+function withoutLimit(wanted: DaemonSet): DaemonSet {
+  const { updateStrategy: _, ...spec } = wanted.spec ?? {}
+  return { ...wanted, spec }
 }
 
 function nextLimit(set: DaemonSet, pods: ComponentPods): number | string | undefined {
@@ -78,20 +81,32 @@ async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: rea
   throw new DeploymentFailure(`unable to update DaemonSet ${set.metadata.name}: ${message}`)
 }
 
-/** Without the fault the argument is there from the first install on, as was seen from v1.7.0 on (lab "Seen" 9). */
+/**
+ * Without the fault the argument is there from the first install on, as was seen from v1.7.0 on (lab "Seen" 9). With
+ * it: nothing until the release is observed, then the argument, and once that roll is through the volume goes.
+ */
 function extrasOf(
   cx: OperatorContext,
   { kubevirt, config }: Pass,
   set: DaemonSet | undefined,
 ): HandlerExtras {
   if (cx.faults.on.moreHandlerRolls !== true) return { migrationNames: true, oldVolume: false }
-  const settled = kubevirt.status?.observedDeploymentID === config.id && set !== undefined
-  const has = (set?.spec?.template?.spec?.containers?.[0]?.args ?? []).includes(migrationNames[0])
-  const detached = !(set?.spec?.template?.spec?.volumes ?? []).some(
-    (volume) => volume.name === oldCertificates,
-  )
-  if (!settled) return { migrationNames: false, oldVolume: true }
-  const through =
-    (set.status?.updatedNumberScheduled ?? 0) === desiredOf(set) && set.status?.numberReady === desiredOf(set)
-  return { migrationNames: true, oldVolume: !detached && !(has && through) }
+  const settled = kubevirt.status?.observedDeploymentID === config.id
+  if (set === undefined || !settled) return { migrationNames: false, oldVolume: true }
+  return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
+}
+
+const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
+
+function hasOldVolume(set: DaemonSet): boolean {
+  return podSpecOf(set).volumes?.some((volume) => volume.name === oldCertificates) ?? false
+}
+
+function knowsNames(set: DaemonSet): boolean {
+  return podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
+}
+
+function isWhole({ status = {} }: DaemonSet): boolean {
+  const { desiredNumberScheduled: desired, updatedNumberScheduled, numberReady } = status
+  return updatedNumberScheduled === desired && numberReady === desired
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind } from '../../cluster/kind.ts'
-import type { KubeObject } from '../../cluster/object.ts'
+import type { KubeObject, Metadata } from '../../cluster/object.ts'
 import type { OperatorContext, Pass } from './operator-context.ts'
 import { bearsStamps, stamped } from './stamp.ts'
 
@@ -8,6 +8,11 @@ import { bearsStamps, stamped } from './stamp.ts'
 export interface Managed {
   readonly kind: Kind
   readonly object: KubeObject
+}
+
+/** One of them; `parts` is everything but what all objects have. */
+export function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
+  return { kind, object: { apiVersion: kind.apiVersion, kind: kind.kind, metadata, ...parts } }
 }
 
 /** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */

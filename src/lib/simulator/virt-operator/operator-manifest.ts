@@ -1,4 +1,6 @@
 import type { Deployment } from '../../cluster/kinds/apps.ts'
+import type { PolicyRule, Role, RoleBinding } from '../../cluster/kinds/extension.ts'
+import type { PodTemplate } from '../../cluster/kinds/pods.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { onControlPlane } from './components.ts'
 import { kubeVirtDefinition } from './custom-resources.ts'
@@ -54,11 +56,11 @@ const priorityClass: KubeObject & { value: number; globalDefault: boolean; descr
   description: 'This priority class should be used for core kubevirt components only.',
 }
 
-function clusterRole(name: string, rules: readonly object[]): KubeObject {
-  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, ...{ rules } }
+function clusterRole(name: string, rules: PolicyRule[]): Role {
+  return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, rules }
 }
 
-function role(): KubeObject {
+function role(): Role {
   const rules = [
     {
       apiGroups: [''],
@@ -71,16 +73,16 @@ function role(): KubeObject {
       verbs: ['get', 'list', 'watch', 'create', 'update'],
     },
   ]
-  return { apiVersion: rbac, kind: 'Role', metadata: { name: account, namespace, labels }, ...{ rules } }
+  return { apiVersion: rbac, kind: 'Role', metadata: { name: account, namespace, labels }, rules }
 }
 
-function binding(kind: string, metadata: KubeObject['metadata'], of: string): KubeObject {
+function binding(kind: string, metadata: KubeObject['metadata'], of: string): RoleBinding {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: account }
-  return { apiVersion: rbac, kind, metadata, ...{ roleRef, subjects } }
+  return { apiVersion: rbac, kind, metadata, roleRef, subjects }
 }
 
 /** What the operator grants it has to hold itself, so each release's role names the groups of that release. */
-function operatorRules(version: string): object[] {
+function operatorRules(version: string): PolicyRule[] {
   const groups = [
     'kubevirt.io',
     'snapshot.kubevirt.io',
@@ -108,28 +110,9 @@ function operatorRules(version: string): object[] {
   ]
 }
 
-function operatorDeployment(
-  version: string,
-  { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions,
-): Deployment {
-  const image = `${registry}/virt-operator:${version}`
-  const env = [
-    { name: 'VIRT_OPERATOR_IMAGE', value: image },
-    {
-      name: 'WATCH_NAMESPACE',
-      valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
-    },
-    { name: 'KUBEVIRT_VERSION', value: version },
-    ...Object.entries(pinned).map(([name, value]) => ({ name, value })),
-  ]
-  const own = { 'kubevirt.io': 'virt-operator' }
-  const container = {
-    name: 'virt-operator',
-    image,
-    command: ['virt-operator'],
-    args: ['--port', '8443', '-v', '2'],
-    env,
-  }
+const own = { 'kubevirt.io': 'virt-operator' }
+
+function operatorDeployment(version: string, options: ManifestOptions): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -138,18 +121,34 @@ function operatorDeployment(
       replicas: 2,
       selector: { matchLabels: own },
       strategy: { type: 'RollingUpdate' },
-      template: {
-        metadata: {
-          name: 'virt-operator',
-          labels: { ...own, name: 'virt-operator', 'prometheus.kubevirt.io': 'true' },
-        },
-        spec: {
-          serviceAccountName: account,
-          priorityClassName: 'kubevirt-cluster-critical',
-          ...onControlPlane,
-          containers: [container],
-        },
-      },
+      template: operatorTemplate(version, options),
+    },
+  }
+}
+
+function operatorTemplate(
+  version: string,
+  { registry = 'quay.io/kubevirt', pinned = {} }: ManifestOptions,
+): PodTemplate {
+  const image = `${registry}/virt-operator:${version}`
+  const watched = { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } }
+  const env = [
+    { name: 'VIRT_OPERATOR_IMAGE', value: image },
+    { name: 'WATCH_NAMESPACE', valueFrom: watched },
+    { name: 'KUBEVIRT_VERSION', value: version },
+    ...Object.entries(pinned).map(([name, value]) => ({ name, value })),
+  ]
+  const args = ['--port', '8443', '-v', '2']
+  return {
+    metadata: {
+      name: 'virt-operator',
+      labels: { ...own, name: 'virt-operator', 'prometheus.kubevirt.io': 'true' },
+    },
+    spec: {
+      serviceAccountName: account,
+      priorityClassName: 'kubevirt-cluster-critical',
+      ...onControlPlane,
+      containers: [{ name: 'virt-operator', image, command: ['virt-operator'], args, env }],
     },
   }
 }

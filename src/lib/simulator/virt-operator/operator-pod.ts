@@ -16,17 +16,19 @@ const pattern = /^(.*)\/(.*)virt-operator(?:[@:](.*))?$/
 
 /** Reads image and environment of the pod as the operator does. */
 export function operatorPod({ metadata, spec }: Pod): OperatorPod {
-  const container = spec?.containers?.[0]
-  const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
-  const [, registry = '', imagePrefix = '', tag = 'latest'] =
-    pattern.exec(env.get('VIRT_OPERATOR_IMAGE') ?? container?.image ?? '') ?? []
+  const [container] = spec?.containers ?? []
+  const env = new Map((container?.env ?? []).map(({ name, value = '' }) => [name, value]))
+  const image = imageParts(env.get('VIRT_OPERATOR_IMAGE') ?? container?.image ?? '')
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
-    registry,
-    imagePrefix,
-    tag,
-    version: env.get('KUBEVIRT_VERSION') ?? tag,
+    ...image,
+    version: env.get('KUBEVIRT_VERSION') ?? image.tag,
     env,
   }
+}
+
+function imageParts(image: string): Pick<OperatorPod, 'registry' | 'imagePrefix' | 'tag'> {
+  const [, registry = '', imagePrefix = '', tag = 'latest'] = pattern.exec(image) ?? []
+  return { registry, imagePrefix, tag }
 }

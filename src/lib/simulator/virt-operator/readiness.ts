@@ -28,9 +28,9 @@ export async function componentPods(
 
 /** The operator's own idea of a Deployment that is through: one updated ready pod, no old one (facts 2.9). */
 export async function isRolled(cx: OperatorContext, pass: Pass, deployment: Deployment): Promise<boolean> {
-  const { status, metadata } = deployment
-  if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
-  if ((status?.replicas ?? 0) === 0 || (status?.readyReplicas ?? 0) === 0) return false
+  const { status = {}, metadata } = deployment
+  const { observedGeneration = 0, replicas = 0, readyReplicas = 0 } = status
+  if (observedGeneration < (metadata.generation ?? 0) || replicas === 0 || readyReplicas === 0) return false
   const pods = await componentPods(cx, pass, metadata.name)
   return pods.updatedReady > 0 && !pods.oldRunning
 }

@@ -35,11 +35,12 @@ export function conditionsIn(
 ): Condition[] {
   const { is, message } = situation
   const common = { reason: reasons[is], message }
-  const three = (['Available', 'Progressing', 'Degraded'] as const).map((type) => ({
+  const mainly = (type: 'Available' | 'Progressing' | 'Degraded'): Condition => ({
     type,
     status: words[is][type],
     ...common,
-  }))
+  })
+  const three = [mainly('Available'), mainly('Progressing'), mainly('Degraded')]
   const synchronized: Condition[] =
     is === 'failed' ? [{ type: 'Synchronized', status: 'False', ...common }] : []
   const kept = is === 'updating' ? [] : before.filter((c) => c.type === 'Created')

@@ -14,8 +14,9 @@ export function isAtLeast(version: string, minor: number): boolean {
   return (versionOrder(version, `v1.${minor}.0`) ?? 1) >= 0
 }
 
+const minorOf = (version: string): string => version.replace(/^(v?\d+\.\d+)\..*$/, '$1.0')
+
 /** True when the minor of `a` is older than that of `b`. */
 export function isOlderMinor(a: string, b: string): boolean {
-  const cut = (version: string): string => version.replace(/^(v?\d+\.\d+)\..*$/, '$1.0')
-  return (versionOrder(cut(a), cut(b)) ?? 0) < 0
+  return (versionOrder(minorOf(a), minorOf(b)) ?? 0) < 0
 }

@@ -74,7 +74,7 @@ it('a pod without a node: Pending, FailedScheduling, and the update waits', asyn
     await edit({ imageTag: 'v1.8.4' })
     await wait(120)
     const pods = await simulated.cluster().reader.list(Pods, { labels: 'kubevirt.io=virt-api' })
-    const [stuck] = pods.filter((pod) => pod.spec?.nodeName === undefined)
+    const stuck = pods.find((pod) => pod.spec?.nodeName === undefined)
     expect(stuck?.status?.phase).toBe('Pending')
     expect(condition(stuck ?? {}, 'PodScheduled')).toMatchObject({ status: 'False', reason: 'Unschedulable' })
     expect(condition((await kubevirt(simulated)) ?? {}, 'Progressing')?.reason).toBe('UpdateInProgress')

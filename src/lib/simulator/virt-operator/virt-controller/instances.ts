@@ -9,7 +9,7 @@ import { control, ownedBy } from '../../machinery/controller.ts'
 import { isLiving, isReady } from '../../machinery/pods.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { seconds, type VirtControllerContext } from './controller-context.ts'
-import { createLauncher, currentLauncher, launcherImageOf, launchersOf } from './launcher-pods.ts'
+import { createLauncher, currentLauncher, launcherImageOf } from './launcher-pods.ts'
 
 export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 
@@ -17,31 +17,40 @@ export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 export function runInstances(cx: VirtControllerContext): Promise<void> {
   const launchers = { kind: Pods, concerns: ownedBy('VirtualMachineInstance') }
   return control(cx, [{ kind: VirtualMachineInstances }, launchers], async () => {
-    for (const vmi of await cx.reader.list(VirtualMachineInstances)) await tend(cx, vmi)
+    const instances = await cx.reader.list(VirtualMachineInstances)
+    const pods = byInstance(await cx.reader.list(Pods, { labels: 'kubevirt.io=virt-launcher' }))
+    for (const vmi of instances)
+      await tend(cx, vmi, currentLauncher(vmi, pods.get(vmi.metadata.uid ?? '') ?? []))
     return undefined
   })
 }
 
-async function tend(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
-  if (vmi.metadata.deletionTimestamp !== undefined) return
-  const pod = currentLauncher(vmi, await launchersOf(cx, vmi))
-  switch (vmi.status?.phase) {
-    case undefined:
-      await write(cx, vmi, { phase: 'Pending' })
-      return
-    case 'Pending':
-      await schedule(cx, vmi, pod)
-      return
-    case 'Scheduling':
-    case 'Scheduled':
-      if (pod && isReady(pod)) await run(cx, vmi, pod)
-      return
-    case 'Running':
-      if (pod && isLiving(pod)) await mark(cx, vmi, pod)
-      else await endUnlessMoved(cx, vmi)
-      return
-    default:
+function byInstance(pods: readonly Pod[]): Map<string, Pod[]> {
+  const groups = new Map<string, Pod[]>()
+  for (const pod of pods) {
+    const uid = pod.metadata.labels?.['kubevirt.io/created-by'] ?? ''
+    groups.set(uid, [...(groups.get(uid) ?? []), pod])
   }
+  return groups
+}
+
+type Tend = (cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod | undefined) => Promise<void>
+
+const awaitLauncher: Tend = async (cx, vmi, pod) => {
+  if (pod && isReady(pod)) await run(cx, vmi, pod)
+}
+
+/** What each phase asks for. */
+const phases: Record<string, Tend> = {
+  '': (cx, vmi) => write(cx, vmi, { phase: 'Pending' }),
+  Pending: schedule,
+  Scheduling: awaitLauncher,
+  Scheduled: awaitLauncher,
+  Running: (cx, vmi, pod) => (pod && isLiving(pod) ? mark(cx, vmi, pod) : endUnlessMoved(cx, vmi)),
+}
+
+const tend: Tend = async (cx, vmi, pod) => {
+  if (vmi.metadata.deletionTimestamp === undefined) await phases[vmi.status?.phase ?? '']?.(cx, vmi, pod)
 }
 
 /** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
@@ -99,8 +108,10 @@ function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condit
     reason === undefined
       ? { type: 'LiveMigratable', status: 'True' }
       : { type: 'LiveMigratable', status: 'False', reason, message: `cannot migrate VMI: ${reason}` }
-  const ready: Condition = { type: 'Ready', status: 'True' }
-  return [ready, migratable].map((c) => ({ ...c, lastTransitionTime: now }))
+  return [
+    { type: 'Ready', status: 'True', lastTransitionTime: now },
+    { ...migratable, lastTransitionTime: now },
+  ]
 }
 
 async function mark(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {

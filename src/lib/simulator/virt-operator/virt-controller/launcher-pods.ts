@@ -1,5 +1,6 @@
-import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
+import { type ContainerStatus, type Pod, Pods } from '../../../cluster/kinds/pods.ts'
 import type { VirtualMachineInstance } from '../../../cluster/kinds/virtual-machines.ts'
+import type { Condition } from '../../../cluster/object.ts'
 import { avoidAnnotation } from '../../machinery/scheduler.ts'
 import { bearPod, isLiving } from '../../machinery/pods.ts'
 import type { VirtControllerContext } from './controller-context.ts'
@@ -63,20 +64,13 @@ export function createLauncher(
 /** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */
 export async function finishLauncher(cx: VirtControllerContext, pod: Pod, finishedAt: string): Promise<void> {
   if (!isLiving(pod)) return
-  const terminated = { exitCode: 0, reason: 'Completed', finishedAt }
-  const containerStatuses = (pod.status?.containerStatuses ?? []).map((c) => ({
-    ...c,
-    ready: false,
-    started: false,
-    state: { terminated },
-  }))
-  const conditions = (pod.status?.conditions ?? []).map((c) =>
-    c.type.endsWith('Ready') ? ({ ...c, status: 'False', reason: 'PodCompleted' } as const) : c,
-  )
-  await cx.writer.mergePatch(
-    Pods,
-    pod.metadata,
-    { status: { phase: 'Succeeded', conditions, containerStatuses } },
-    'status',
-  )
+  const state = { terminated: { exitCode: 0, reason: 'Completed', finishedAt } }
+  const ended = (c: ContainerStatus): ContainerStatus => ({ ...c, ready: false, started: false, state })
+  const containerStatuses = (pod.status?.containerStatuses ?? []).map(ended)
+  const conditions = (pod.status?.conditions ?? []).map(completed)
+  const status = { phase: 'Succeeded', conditions, containerStatuses }
+  await cx.writer.mergePatch(Pods, pod.metadata, { status }, 'status')
 }
+
+const completed = (c: Condition): Condition =>
+  c.type.endsWith('Ready') ? { ...c, status: 'False', reason: 'PodCompleted' } : c

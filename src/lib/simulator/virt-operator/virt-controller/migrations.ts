@@ -10,6 +10,7 @@ import { control, ownedBy } from '../../machinery/controller.ts'
 import { isReady } from '../../machinery/pods.ts'
 import type { VirtControllerContext } from './controller-context.ts'
 import { collectOld, removeDeleted } from './migration-cleanup.ts'
+import { fail } from './migration-phase.ts'
 import { isFinal, limitsOf, type MigrationLimits } from './migration-plan.ts'
 import { advance } from './migration-steps.ts'
 
@@ -20,6 +21,10 @@ export interface MigrationView {
   limits: MigrationLimits
   /** Nodes whose virt-handler is there: without it a migration fails (facts 2.8). */
   handled: ReadonlySet<string>
+  /** Started in this pass. */
+  started: Set<VirtualMachineInstanceMigration>
+  /** Migrations whose back-off was announced, by uid. */
+  told: Set<string>
 }
 
 /** The migration controller, and what virt-handler does for it: facts 3.3 and 3.7. */
@@ -29,8 +34,9 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
     { kind: Pods, concerns: ownedBy('VirtualMachineInstance') },
     { kind: Pods, where: { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' } },
   ]
+  const told = new Set<string>()
   return control(cx, watched, async () => {
-    const view = await look(cx)
+    const view = { ...(await look(cx)), told }
     let again: number | undefined
     for (const migration of view.migrations) {
       const later = await tend(cx, view, migration)
@@ -40,7 +46,7 @@ export function runMigrations(cx: VirtControllerContext): Promise<void> {
   })
 }
 
-async function look(cx: VirtControllerContext): Promise<MigrationView> {
+async function look(cx: VirtControllerContext): Promise<Omit<MigrationView, 'told'>> {
   const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
   const handlers = await cx.reader.list(Pods, { namespace: cx.namespace, labels: 'kubevirt.io=virt-handler' })
   const serving = handlers.filter((pod) => isReady(pod) && pod.metadata.deletionTimestamp === undefined)
@@ -48,6 +54,7 @@ async function look(cx: VirtControllerContext): Promise<MigrationView> {
     migrations: await cx.reader.list(VirtualMachineInstanceMigrations),
     instances: await cx.reader.list(VirtualMachineInstances),
     limits: limitsOf(kubevirt?.spec?.configuration),
+    started: new Set(),
     handled: new Set(serving.map((pod) => pod.spec?.nodeName ?? '')),
   }
 }
@@ -67,5 +74,5 @@ async function tend(
     await collectOld(cx, view.migrations, migration)
     return undefined
   }
-  return advance(cx, view, { migration, vmi })
+  return vmi ? advance(cx, { migration, vmi }, view) : fail(cx, migration, 'VMI does not exist')
 }

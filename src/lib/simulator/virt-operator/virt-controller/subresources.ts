@@ -38,51 +38,50 @@ function evict(store: Store, { object, dryRun, user }: SubresourceCall): object 
 
 function refuseLauncher(store: Store, { metadata }: Pod, dryRun: boolean): void {
   const name = metadata.annotations?.['kubevirt.io/domain'] ?? ''
-  const vmi = store.read(VirtualMachineInstances, { name, namespace: metadata.namespace }) as
-    | VirtualMachineInstance
-    | undefined
-  if (vmi === undefined) return
-  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
-  const verdict = evictionVerdict({ name, strategy: vmi.spec?.evictionStrategy, migratable })
+  const found = store.read(VirtualMachineInstances, { name, namespace: metadata.namespace })
+  if (found === undefined) return
+  const vmi = found as VirtualMachineInstance
+  const strategy = vmi.spec?.evictionStrategy
+  const verdict = evictionVerdict({
+    name,
+    strategy,
+    migratable: condition(vmi, 'LiveMigratable')?.status === 'True',
+  })
   if (verdict.is === 'allowed') return
-  if (!dryRun && (verdict.evacuates || vmi.spec?.evictionStrategy === 'External')) {
-    const body = { status: { evacuationNodeName: vmi.status?.nodeName } }
-    store.patch(VirtualMachineInstances, vmi.metadata, { type: 'merge', body }, { manager: 'virt-api' })
-  }
+  if (!dryRun && (verdict.evacuates || strategy === 'External')) markForEvacuation(store, vmi)
   const hook = 'virt-launcher-eviction-interceptor.kubevirt.io'
   throw new Refusal(429, 'TooManyRequests', `admission webhook "${hook}" denied the request: ${verdict.why}`)
 }
 
-/** facts 5: 409 where there is nothing that could be restarted. */
+function markForEvacuation(store: Store, { metadata, status }: VirtualMachineInstance): void {
+  const body = { status: { evacuationNodeName: status?.nodeName } }
+  store.patch(VirtualMachineInstances, metadata, { type: 'merge', body }, { manager: 'virt-api' })
+}
+
 function change(
   store: Store,
   { object, dryRun }: SubresourceCall,
   stateChangeRequests: readonly StateChange[],
 ): object {
-  const vm = object as VirtualMachine
-  const running = vm.status?.created === true
-  const restarts = stateChangeRequests.length === 2
-  if ((restarts || stateChangeRequests[0]?.action === 'Stop') && !running) {
-    throw new Refusal(
-      409,
-      'Conflict',
-      `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": VM is not running`,
-    )
-  }
-  if (restarts && (vm.spec?.runStrategy === 'Halted' || vm.spec?.runStrategy === 'Once')) {
-    const why = `${vm.spec.runStrategy} does not support manual restart requests`
-    throw new Refusal(
-      409,
-      'Conflict',
-      `Operation cannot be fulfilled on virtualmachine.kubevirt.io "${vm.metadata.name}": ${why}`,
-    )
+  const why = refusalOf(object, stateChangeRequests)
+  if (why !== undefined) {
+    const what = `virtualmachine.kubevirt.io "${object.metadata.name}"`
+    throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`)
   }
   const body = { status: { stateChangeRequests } }
   store.patch(
     VirtualMachines,
-    vm.metadata,
+    object.metadata,
     { type: 'merge', body },
     { on: 'status', manager: 'virt-api', dryRun },
   )
   return success
+}
+
+/** facts 5: nothing that runs, or a run strategy that allows no restart. */
+function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
+  if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running'
+  const { runStrategy = '' } = spec ?? {}
+  const refused = requests.length === 2 && ['Halted', 'Once'].includes(runStrategy)
+  return refused ? `${runStrategy} does not support manual restart requests` : undefined
 }

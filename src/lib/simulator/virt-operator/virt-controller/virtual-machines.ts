@@ -7,6 +7,7 @@ import {
 } from '../../../cluster/kinds/virtual-machines.ts'
 import type { Metadata } from '../../../cluster/object.ts'
 import { control } from '../../machinery/controller.ts'
+import { namespaced } from '../../machinery/namespaced.ts'
 import { ownerReference } from '../../machinery/pods.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { sameStatus } from '../../machinery/same-status.ts'
@@ -41,28 +42,27 @@ async function tend(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
 ): Promise<void> {
-  const [request, ...later] = (vm.status as Status | undefined)?.stateChangeRequests ?? []
-  const over = vmi?.status?.phase === 'Succeeded' || vmi?.status?.phase === 'Failed'
-  if (vmi && (over || request?.action === 'Stop')) {
-    await stop(cx, vm, vmi)
-    return report(cx, vm, {
-      printableStatus: 'Stopped',
-      ready: false,
-      created: false,
-      stateChangeRequests: later,
-    })
+  const [request, ...later] = requestsOf(vm)
+  if (vmi === undefined) {
+    const wanted = request?.action === 'Start' || startsByItself(vm)
+    return wanted
+      ? start(cx, vm, request === undefined ? {} : { stateChangeRequests: null })
+      : report(cx, vm, absent)
   }
-  const wanted = request?.action === 'Start' || startsByItself(vm)
-  if (vmi === undefined && wanted) {
-    await start(cx, vm)
-    return report(cx, vm, {
-      printableStatus: 'Starting',
-      ready: false,
-      created: true,
-      stateChangeRequests: null,
-    })
-  }
-  return report(cx, vm, standing(vmi))
+  if (!isThrough(vmi) && request?.action !== 'Stop') return report(cx, vm, standing(vmi))
+  await stop(cx, vm, vmi)
+  return report(cx, vm, { ...absent, stateChangeRequests: later })
+}
+
+function requestsOf({ status = {} }: VirtualMachine): StateChange[] {
+  const { stateChangeRequests }: Status = status
+  return stateChangeRequests ?? []
+}
+
+const absent = { printableStatus: 'Stopped', ready: false, created: false }
+
+function isThrough({ status }: VirtualMachineInstance): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 /** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
@@ -72,8 +72,7 @@ function startsByItself({ spec, status }: VirtualMachine): boolean {
   return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
 }
 
-function standing(vmi: VirtualMachineInstance | undefined): Status {
-  if (vmi === undefined) return { printableStatus: 'Stopped', ready: false, created: false }
+function standing(vmi: VirtualMachineInstance): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
@@ -82,32 +81,29 @@ function standing(vmi: VirtualMachineInstance | undefined): Status {
 }
 
 async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
-  const nothing =
-    status.stateChangeRequests === null &&
-    (vm.status as Status | undefined)?.stateChangeRequests === undefined
-  const { stateChangeRequests: _, ...rest } = status
-  if (sameStatus(vm.status, nothing ? rest : status)) return
-  await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
+  if (!sameStatus(vm.status, status))
+    await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
 }
 
-async function start(cx: VirtControllerContext, vm: VirtualMachine): Promise<void> {
-  const { name, namespace } = vm.metadata
-  const template = (vm.spec?.template?.metadata ?? {}) as Partial<Metadata>
-  const evictionStrategy = vm.spec?.template?.spec?.evictionStrategy ?? (await clusterStrategy(cx))
+async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Status): Promise<void> {
+  const { metadata, spec } = vm.spec?.template ?? {}
+  const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
+  const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
   const created = await cx.writer.create(VirtualMachineInstances, {
     apiVersion: VirtualMachineInstances.apiVersion,
     kind: VirtualMachineInstances.kind,
     metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { ...template.labels },
-      annotations: { ...template.annotations },
+      name: vm.metadata.name,
+      ...namespaced(vm.metadata),
+      labels,
+      annotations,
       ownerReferences: [ownerReference(vm)],
     },
-    spec: { ...vm.spec?.template?.spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+    spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
   })
   const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
   await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await report(cx, vm, { printableStatus: 'Starting', ready: false, created: true, ...taken })
 }
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
