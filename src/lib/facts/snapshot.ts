@@ -56,10 +56,10 @@ export async function takeSnapshot(
   at: Date,
   namespace?: string,
 ): Promise<Snapshot> {
+  const listed = findKubeVirts(reader)
   const everywhere = clusterWide(reader, wants)
   // Awaited last; an early failure of it must not go unhandled until then.
   everywhere.catch(() => undefined)
-  const listed = findKubeVirts(reader)
   const home = namespace ?? homeOf(await listed)
   const [kubevirts, deployments, narrow, wide] = await Promise.all([
     listed,
