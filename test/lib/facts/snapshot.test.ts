@@ -139,16 +139,17 @@ test('unfinished migrations only, and instances by label', async () => {
   expect(migrations).toEqual({ known: true, items: [] })
 })
 
+const vmi = (name: string, labels = {}) => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstance',
+  metadata: { name, namespace: 'shop', labels },
+})
+
 test('of many instances the first page says how many are left, and the outdated ones are listed by label', async () => {
   const asked: Where[] = []
-  const vmi = (name: string, labels = {}) => ({
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachineInstance',
-    metadata: { name, namespace: 'shop', labels },
-  })
   const outdated = { 'kubevirt.io/outdatedLauncherImage': '' }
   const many = {
-    ...world.reader,
+    ...watched(world).reader,
     async *pages(_kind: Kind, where: Where = {}) {
       asked.push(where)
       if (where.labels === undefined)
