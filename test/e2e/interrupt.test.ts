@@ -30,7 +30,7 @@ test('Ctrl-C and SIGTERM end every phase within 2 s, and the line that is printe
   await first.line(/hold/i)
   const second = startPasted(lab, await interrupted(first, 'SIGINT'))
 
-  await second.line(/virt-handler/)
+  await second.line(/virt-handler: \d/)
   const third = startPasted(lab, await interrupted(second, 'SIGTERM'))
   // somebody reads the screen and goes on: nothing was given back while the components move
   expect(methodsOf(await kubeVirtOf(lab)) ?? []).toEqual([])

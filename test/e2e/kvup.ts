@@ -38,6 +38,7 @@ export function startKvup(lab: Lab, args: readonly string[], options: KvupOption
 function follow(lab: Lab, [command = '', ...args]: readonly string[], options: KvupOptions): Running {
   const began = Date.now()
   const child = spawn(command, args, {
+    cwd: lab.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],

@@ -19,6 +19,8 @@ export interface Right {
   verb: string
   resource: string
   namespace?: string
+  /** Granted for this object only. */
+  name?: string
 }
 
 /** The Roles and ClusterRoles of a printed manifest. */
@@ -36,16 +38,17 @@ const namesOf = ({ apiGroups, resources }: Rule): string[] =>
     resources.map((resource) => (group === '' ? resource : `${resource}.${group}`)),
   )
 
-const rightsOf = ({ metadata, rules }: RoleManifest): Right[] =>
-  rules.flatMap((rule) =>
+function rightsOf({ metadata, rules }: RoleManifest): Right[] {
+  const where = metadata.namespace === undefined ? {} : { namespace: metadata.namespace }
+  return rules.flatMap((rule) =>
     namesOf(rule).flatMap((resource) =>
-      rule.verbs.map((verb) => ({
-        verb,
-        resource,
-        ...(metadata.namespace && { namespace: metadata.namespace }),
-      })),
+      rule.verbs.flatMap((verb) => {
+        const right = { verb, resource, ...where }
+        return rule.resourceNames?.map((name) => Object.assign({ name }, right)) ?? [right]
+      }),
     ),
   )
+}
 
 /** Every single right once, however many rules grant it. */
 export function rightsIn(roles: readonly RoleManifest[]): Right[] {
