@@ -14,7 +14,7 @@ const admin = JSON.stringify({
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
   subjects: [{ kind: 'ServiceAccount', name: 'bench', namespace: 'default' }],
 })
-const settling = /settl/i
+const settling = /stay settled/
 
 /** A whole upgrade on the real virt-operator, and what it cost. `work` runs before it, on the same cluster. */
 export async function realCluster(work) {
@@ -54,13 +54,14 @@ async function upgrade(lab, kubeconfig) {
     if (code !== 0) throw new Error(`kvup upgrade ended with ${code}:\n${stderr}`)
     const events = await auditEvents(lab)
     const between = events.filter(({ at, who }) => who === user && at > waitingSince && at < saidAt)
-    const lastChange = events.findLast(
-      ({ at, who, verb }) => who === operator && isWrite(verb) && at <= saidAt,
+    const lastWrite = events.findLast(
+      ({ at, who, verb, resource }) =>
+        who === operator && resource === 'kubevirts' && isWrite(verb) && at <= saidAt,
     )
     return {
       said: said.trim(),
       tookSeconds: tookMs / 1000,
-      reactionMs: saidAt - lastChange.at,
+      reactionMs: saidAt - lastWrite.at,
       callsPerMinute: (between.length * 60_000) / (saidAt - waitingSince),
       calls: countsOf(between.map(({ verb }) => verb)),
       megabytes,
@@ -81,21 +82,18 @@ function countsOf(verbs) {
   return [...counts].map(([verb, count]) => `${count} ${verb}`).join(', ')
 }
 
-/** Leases and events are the operator's heartbeat, not its work. */
 async function auditEvents(lab) {
   const text = await readFile(path.join(lab.dir, 'log/audit.log'), 'utf8')
   return text
     .split('\n')
     .filter((line) => line.endsWith('}'))
     .map((line) => JSON.parse(line))
-    .filter(
-      ({ objectRef, user: { username } }) =>
-        username === user || !['leases', 'events'].includes(objectRef?.resource),
-    )
     .filter(({ stage, verb }) => verb !== 'watch' || stage === 'ResponseStarted')
-    .map(({ stageTimestamp, verb, user: { username } }) => ({
+    .map(({ stageTimestamp, verb, user: { username }, objectRef }) => ({
       at: new Date(stageTimestamp),
       verb,
       who: username,
+      resource: objectRef?.resource,
     }))
+    .sort((a, b) => a.at - b.at)
 }

@@ -37,7 +37,7 @@ if (real) {
   console.log(
     [
       `upgrade by image tag on the real virt-operator: ${real.tookSeconds.toFixed(0)} s`,
-      `from the last change of the cluster to "${real.said}": ${real.reactionMs} ms (limit 1000 ms)`,
+      `from the operator's last write to "${real.said}": ${real.reactionMs} ms (limit 1000 ms)`,
       `API calls per minute of waiting: ${real.callsPerMinute.toFixed(0)} (${real.calls})`,
       `peak memory: kvup upgrade ${real.megabytes} MB, kubectl get kv -A --watch ${real.peerMegabytes} MB`,
     ].join('\n'),

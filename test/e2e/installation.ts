@@ -54,9 +54,7 @@ export async function lockHolder(lab: Lab): Promise<string | undefined> {
 }
 
 /** How far the roll has come, pod by pod, read with kubectl and never through kvup. */
-export async function pods(
-  lab: Lab,
-): Promise<{ name: string; identifier: string | undefined; images: string[] }[]> {
+async function pods(lab: Lab): Promise<{ name: string; identifier: string | undefined; images: string[] }[]> {
   const { items } = await lab.object<Items<Pod>>('get', ...namespace, 'pods', '-l', infrastructure)
   return items
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)

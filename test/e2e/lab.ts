@@ -95,7 +95,7 @@ function labIn(dir: string): Lab {
 }
 
 /** Runs the lab's own kubectl. */
-export function kubectlWith(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
+function kubectlWith(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(kubectlProgram, ['--kubeconfig', kubeconfig, ...args])
     let stdout = ''
