@@ -42,8 +42,7 @@ function term(kind: SimKind, source: string, whole: string): FieldTest {
     /^(?<field>[^=!]+)(?<operator>==|=|!=)(?<value>.*)$/.exec(source)?.groups ?? {}
   if (field === undefined || value === undefined)
     throw badRequest(`invalid field selector "${whole}"; can't understand '${source}'`)
-  if (!everywhere.has(field) && !perKind[kind.kind]?.includes(field))
-    throw badRequest(`field label not supported: ${field}`)
+  requireSelectable(kind, field)
   const path = field === 'source' ? ['source', 'component'] : field.split('.')
   const equal = (object: KubeObject) => plain(at(object, ...path)) === value
   return operator === '!=' ? (object) => !equal(object) : equal
@@ -51,4 +50,14 @@ function term(kind: SimKind, source: string, whole: string): FieldTest {
 
 function plain(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+}
+
+function requireSelectable(kind: SimKind, field: string): void {
+  const more = perKind[kind.kind]
+  if (everywhere.has(field) || more?.includes(field) === true) return
+  throw badRequest(
+    kind.builtIn && !more
+      ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`,
+  )
 }

@@ -26,14 +26,43 @@ const unowned = new Set([
 
 /** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
 export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
+  return collected(object, kind, false)
+}
+
+/** With the maps and lists that hold them: who brings a map by an update owns it as well as what is in it. */
+export function fieldsAndHoldersOf(object: unknown, kind: SimKind): FieldSet {
+  return collected(object, kind, true)
+}
+
+function collected(object: unknown, kind: SimKind, holders: boolean): FieldSet {
   const fields: FieldSet = new Map()
-  if (isJson(object)) members(object, { kind, fields, key: '', path: [] })
+  if (isJson(object)) members(object, { kind, fields, key: '', path: [], holders })
   return fields
+}
+
+/** What is there in every object of a built-in kind, and so is brought by nobody. */
+const given = new Set([
+  'spec',
+  'status',
+  'template',
+  'containers',
+  'strategy',
+  'updateStrategy',
+  'names',
+  'scope',
+])
+const empty = {}
+
+function hold(spot: Spot): void {
+  const field = spot.path.at(-1) ?? ''
+  const always = spot.kind.builtIn ? given.has(field) : false
+  if (spot.holders && field !== 'metadata' && !always) spot.fields.set(spot.key, empty)
 }
 
 interface Spot {
   kind: SimKind
   fields: FieldSet
+  holders: boolean
   key: string
   path: readonly string[]
 }
@@ -52,14 +81,21 @@ function members(object: Json, spot: Spot): void {
 
 function visit(value: unknown, spot: Spot): void {
   if (isJson(value)) {
-    if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
+    if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn)) {
       spot.fields.set(spot.key, value)
-    else members(value, spot)
+      return
+    }
+    hold(spot)
+    members(value, spot)
     return
   }
   const keys = Array.isArray(value) && value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
-  if (!Array.isArray(value) || keys === 'atomic') spot.fields.set(spot.key, value)
-  else for (const item of value) visitItem(item, keys, spot)
+  if (!Array.isArray(value) || keys === 'atomic') {
+    spot.fields.set(spot.key, value)
+    return
+  }
+  hold(spot)
+  for (const item of value) visitItem(item, keys, spot)
 }
 
 function visitItem(item: unknown, keys: readonly string[] | 'set', spot: Spot): void {

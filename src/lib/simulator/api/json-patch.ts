@@ -8,11 +8,11 @@ interface Operation {
   value?: unknown
 }
 
-/** RFC 6902. Throws 422 when a `test` fails or a path is not there, 400 for what is no patch at all. */
+/** RFC 6902, but that `replace` adds a member that is not there, as the real server does. Throws 422 when a `test` fails or a path is not there, 400 for what is no patch at all. */
 export function jsonPatch(object: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations))
     throw badRequest(
-      'error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     )
   let result = copy(object)
   for (const operation of operations as Operation[]) result = applyOne(result, operation)
@@ -28,7 +28,6 @@ function applyOne(root: unknown, { op, path, from, value }: Operation): unknown 
     case 'add':
       return insert(root, target, copy(value))
     case 'replace':
-      if (valueAt(root, target) === undefined) throw unprocessable()
       return replace(root, target, copy(value))
     case 'remove':
       return remove(root, target)

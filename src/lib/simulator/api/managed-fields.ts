@@ -1,5 +1,5 @@
 import type { KubeObject, ManagedField } from '../../cluster/object.ts'
-import { fieldsOf, type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts'
+import { fieldsAndHoldersOf, type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts'
 import { same } from './json.ts'
 import type { SimKind } from './sim-kind.ts'
 
@@ -41,7 +41,7 @@ function ownerOf(entry: ManagedField): Owner {
 }
 
 export function toEntries(owners: readonly Owner[]): ManagedField[] {
-  const kept = owners.filter((o) => o.fields.size > 0)
+  const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
   const entries = kept.map((owner) => ({
     manager: owner.manager,
     operation: owner.operation,
@@ -53,6 +53,11 @@ export function toEntries(owners: readonly Owner[]): ManagedField[] {
   }))
   parsed.set(entries, kept)
   return entries
+}
+
+/** Applies before updates, then by time, then by name. */
+function rank({ operation, at, manager, subresource }: Owner): string {
+  return [operation, at, manager, subresource ?? ''].join('\n')
 }
 
 export function isOwner(owner: Owner, writer: FieldWriter): boolean {
@@ -84,7 +89,7 @@ export function afterUpdate(
   after: KubeObject,
   writer: FieldWriter,
 ): ManagedField[] {
-  const { changed, removed } = fieldChanges(fieldsOf(before, kind), fieldsOf(after, kind))
+  const { changed, removed } = fieldChanges(fieldsAndHoldersOf(before, kind), fieldsAndHoldersOf(after, kind))
   const owners = baseOwners(before, after)
   const others = owners
     .filter((o) => !isOwner(o, writer))

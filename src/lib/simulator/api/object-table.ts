@@ -50,7 +50,9 @@ export class ObjectTable {
 
   keep(kind: SimKind, object: KubeObject): KubeObject {
     const before = this.find(kind, object.metadata)
-    const kept = frozen({ ...object, metadata: { ...object.metadata, resourceVersion: this.advance() } })
+    const metadata = { ...object.metadata, resourceVersion: this.advance() }
+    if (metadata.managedFields?.length === 0) delete metadata.managedFields
+    const kept = frozen({ ...object, metadata })
     this.#shelf(kind).set(keyOf(kind, object.metadata), kept)
     this.#uids.add(kept.metadata.uid ?? '')
     this.#record(before ? 'MODIFIED' : 'ADDED', kind, kept, before)

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../cluster/object.ts'
 import { copy, same } from './json.ts'
 import type { Identity } from './identity.ts'
-import { badRequest, conflict, type FieldError, invalid, modified } from './refusal.ts'
+import { badRequest, conflict, type FieldError, invalid, modified, unconditional } from './refusal.ts'
 import type { SimKind } from './sim-kind.ts'
 
 /** RFC 3339 to the second, as metadata has it. */
@@ -87,14 +87,7 @@ function keep<K extends keyof KubeObject['metadata']>(
 function refuseStale(kind: SimKind, before: KubeObject, given: KubeObject): void {
   const { name } = before.metadata
   const { resourceVersion, uid, name: givenName } = given.metadata
-  if (!kind.builtIn && resourceVersion === undefined)
-    throw invalid(kind, name, [
-      {
-        field: 'metadata.resourceVersion',
-        reason: 'FieldValueInvalid',
-        message: 'Invalid value: 0x0: must be specified for an update',
-      },
-    ])
+  if (!kind.builtIn && resourceVersion === undefined) throw unconditional(kind, name)
   if (givenName !== name)
     throw badRequest(`the name of the object (${givenName}) does not match the name on the URL (${name})`)
   if (
@@ -109,6 +102,17 @@ function refuseStale(kind: SimKind, before: KubeObject, given: KubeObject): void
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`,
     )
+}
+
+/** A patch that carries another uid is 422; an update with one is 409. */
+export function requireSameUid(
+  kind: SimKind,
+  before: KubeObject,
+  { metadata: { name, uid } }: KubeObject,
+): void {
+  if (uid === undefined || uid === before.metadata.uid) return
+  const message = `Invalid value: "${uid}": field is immutable`
+  throw invalid(kind, name, [{ field: 'metadata.uid', reason: 'FieldValueInvalid', message }])
 }
 
 type Statused = KubeObject & { status?: unknown }
@@ -175,6 +179,6 @@ function labelErrors({ metadata }: KubeObject): FieldError[] {
     .map((value) => ({
       field: 'metadata.labels',
       reason: 'FieldValueInvalid' as const,
-      message: `Invalid value: "${value}": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+      message: `Invalid value: "${value}": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     }))
 }

@@ -35,7 +35,8 @@ type Resource = Pick<Kind, 'apiVersion' | 'plural'>
 
 function details(kind: Resource, name: string, causes?: readonly Cause[]): Json {
   const group = groupOf(kind)
-  return { name, ...(group !== '' && { group }), kind: kind.plural, ...(causes && { causes }) }
+  const byName = name === '' ? {} : { name }
+  return { ...byName, ...(group !== '' && { group }), kind: kind.plural, ...(causes && { causes }) }
 }
 
 export const notFound = (kind: Resource, name: string): Refusal =>
@@ -77,6 +78,15 @@ export function invalid(kind: Kind, name: string, errors: readonly FieldError[])
   })
 }
 
+/** An update of a custom kind that does not say which version it is made from. */
+export function unconditional(kind: Kind, name: string): Refusal {
+  const message = 'Invalid value: 0: must be specified for an update'
+  const cause = { field: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }
+  return new Refusal(422, 'Invalid', `${resourceOf(kind)} "${name}" is invalid: ${cause.field}: ${message}`, {
+    details: details(kind, name, [cause]),
+  })
+}
+
 /** `KubeVirt.kubevirt.io`, `ConfigMap`. */
 function named(kind: Kind): string {
   const group = groupOf(kind)
@@ -93,7 +103,7 @@ export function requirePrecondition(
     conflict(
       kind,
       metadata.name,
-      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`,
+      `the ${what} in the precondition (${asked}) does not match the ${what} in record (${found}). The object might have been deleted and then recreated`,
     )
   if (only.uid !== undefined && only.uid !== metadata.uid) throw refuse('UID', only.uid, metadata.uid)
   if (only.resourceVersion !== undefined && only.resourceVersion !== metadata.resourceVersion)
@@ -114,15 +124,10 @@ export const unsupportedBody = (accepted: readonly string[]): Refusal =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   )
 
-export const methodNotAllowed = (kind: Resource, verb: string): Refusal =>
-  new Refusal(
-    405,
-    'MethodNotAllowed',
-    `${verb} is not supported on resources of kind "${resourceOf(kind)}"`,
-    {
-      details: { kind: kind.plural },
-    },
-  )
+export const methodNotAllowed = (): Refusal =>
+  new Refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    details: {},
+  })
 
 /** 410 of a watch that starts before what is remembered. */
 export const tooOld = (asked: number, oldest: number): Refusal =>
@@ -162,3 +167,11 @@ export const forbiddenTo = (kind: Resource, name: string, why: string): Refusal 
 export function applyConflict(causes: readonly Cause[], message: string): Refusal {
   return new Refusal(409, 'Conflict', message, { details: { causes } })
 }
+
+export const noFieldManager = (): Refusal =>
+  new Refusal(
+    422,
+    'Invalid',
+    'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    { details: { group: 'meta.k8s.io', kind: 'PatchOptions' } },
+  )

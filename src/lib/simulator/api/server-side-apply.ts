@@ -65,12 +65,12 @@ function droppedFields(
   wanted: ReadonlySet<string>,
   others: readonly Owner[],
 ): string[] {
-  const gone = [...(mine?.fields ?? [])].filter((path) => !wanted.has(path))
-  return gone.filter((path) => !others.some((o) => owns(o, path)))
+  const gone = [...(mine?.fields ?? [])].filter((path) => !within(wanted, path))
+  return gone.filter((path) => !others.some(({ fields }) => within(fields, path)))
 }
 
 /** The field itself or something in it. */
-function owns({ fields }: Owner, path: string): boolean {
+function within(fields: ReadonlySet<string>, path: string): boolean {
   return fields.has(path) || [...fields].some((field) => field.startsWith(path + separator))
 }
 

@@ -16,7 +16,7 @@ import { ListSnapshots, type PageOf, place } from './list-page.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { asVersion, type ObjectRef, ObjectTable } from './object-table.ts'
 import { patched, type Patch } from './patch.ts'
-import { prepareCreate, prepareUpdate, timestamp, validate } from './preparation.ts'
+import { prepareCreate, prepareUpdate, requireSameUid, timestamp, validate } from './preparation.ts'
 import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './refusal.ts'
 import { applied } from './server-side-apply.ts'
 import type { SimKind } from './sim-kind.ts'
@@ -120,7 +120,9 @@ export class Store {
     if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
     const resolved = this.kinds.resolve(kind)
     const before = asVersion(this.#table.stored(resolved, ref), kind.apiVersion)
-    return this.update(kind, ref, patched(resolved, before, patch), write)
+    const given = patched(resolved, before, patch)
+    requireSameUid(resolved, before, given)
+    return this.update(kind, ref, given, write)
   }
 
   #apply(kind: Kind, ref: ObjectRef, patch: Patch & { type: 'apply' }, write: Write): KubeObject {
@@ -129,7 +131,10 @@ export class Store {
     const before = this.#table.find(resolved, ref)
     const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
     if (patch.body.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
-    const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), { writer, force: patch.force })
+    const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), {
+      writer,
+      force: patch.force,
+    })
     const { managedFields = [] } = merged.metadata
     if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
     const object = before

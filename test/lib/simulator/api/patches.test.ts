@@ -35,6 +35,7 @@ describe('JSON patch', () => {
       ],
       { 'x/y': 2 },
     ],
+    [{ a: 1 }, [{ op: 'replace', path: '/b', value: 2 }], { a: 1, b: 2 }],
     [{ a: 1 }, [{ op: 'move', from: '/a', path: '/b' }], { b: 1 }],
     [{ a: { b: 1 } }, [{ op: 'copy', from: '/a', path: '/c' }], { a: { b: 1 }, c: { b: 1 } }],
     [{ a: { b: 1 } }, [{ op: 'test', path: '/a', value: { b: 1 } }], { a: { b: 1 } }],
@@ -43,7 +44,7 @@ describe('JSON patch', () => {
   test.each([
     ['a test that fails', [{ op: 'test', path: '/a', value: 2 }]],
     ['a path that is not there', [{ op: 'remove', path: '/b' }]],
-    ['a replace of nothing', [{ op: 'replace', path: '/b', value: 1 }]],
+    ['a replace of no list item', [{ op: 'replace', path: '/l/5', value: 1 }]],
     ['a position past the end', [{ op: 'add', path: '/l/5', value: 1 }]],
   ])('%s is 422', (_, operations) =>
     expect(refused(() => jsonPatch({ a: 1, l: [] }, operations))).toMatchObject({

@@ -116,10 +116,9 @@ test.each([
     'an apply without a manager',
     `${kubevirts}/kubevirt`,
     send('PATCH', 'application/apply-patch+yaml', {}),
-    400,
+    422,
   ],
   ['a body that is not JSON', kubevirts, { method: 'POST', body: 'no' }, 400],
-  ['a kind that is not served', '/apis/nothing.io/v1/things', {}, 404],
   [
     'a PUT without a resourceVersion',
     `${kubevirts}/kubevirt`,
@@ -138,6 +137,11 @@ test.each([
   const answer = await call(path, init)
   expect(answer.status).toBe(status)
   expect(await answer.json()).toMatchObject({ kind: 'Status', status: 'Failure', code: status })
+})
+
+test('what nothing serves is 404 in plain text', async () => {
+  const answer = await call('/apis/nothing.io/v1/things')
+  expect([answer.status, await answer.text()]).toEqual([404, '404 page not found\n'])
 })
 
 /** The managers after kubectl's `edit` has set the tag. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiFaults } from '../../faults.ts'
 import { patchTypes } from '../patch.ts'
-import { unserved } from '../refusal.ts'
 import { type ApiRequest, type Caller, perform } from '../request.ts'
 import type { Store } from '../store.ts'
 import { behindAggregation } from '../subresource-call.ts'
@@ -89,8 +88,8 @@ async function about({ store, faults }: Front, request: IncomingMessage, { user 
     wellKnown(store, pathname) ??
     discovery(store, pathname, request.headers.accept) ??
     openApi(store, pathname)
-  if (!answer) throw unserved()
-  return answer
+  // Plain text: what nothing serves has nobody who would make a Status.
+  return answer ?? { status: 404, body: '404 page not found\n' }
 }
 
 const verbs: Readonly<Record<string, string>> = {

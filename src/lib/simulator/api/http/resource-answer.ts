@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../cluster/object.ts'
 import { at, type Json, text, words } from '../json.ts'
-import { badRequest, methodNotAllowed, notFound, unsupportedBody } from '../refusal.ts'
+import { badRequest, methodNotAllowed, notFound, unsupportedBody, noFieldManager } from '../refusal.ts'
 import { patchTypes, type Patch } from '../patch.ts'
 import type { Store } from '../store.ts'
 import type { Removal, Write } from '../store-request.ts'
@@ -30,7 +30,7 @@ export function answerResource(store: Store, exchange: Exchange): Answer {
     case 'DELETE':
       return remove(store, exchange)
     default:
-      throw methodNotAllowed(route, method.toLowerCase())
+      throw methodNotAllowed()
   }
 }
 
@@ -40,7 +40,7 @@ function onCollection(store: Store, exchange: Exchange): Answer {
   if (method === 'POST' && review) return { status: 201, body: review(store, caller, objectBody(exchange)) }
   if (method === 'GET') return list(store, exchange)
   if (method === 'POST') return create(store, exchange)
-  if (method !== 'DELETE') throw methodNotAllowed(route, method.toLowerCase())
+  if (method !== 'DELETE') throw methodNotAllowed()
   for (const { metadata } of store.list(target(exchange), listingOf(exchange)).items)
     store.remove(target(exchange), metadata, removal(exchange))
   return list(store, exchange)
@@ -95,7 +95,7 @@ function patch(store: Store, exchange: Exchange): Answer {
 function applied(exchange: Exchange): KubeObject {
   const given = object(exchange)
   const { namespace } = exchange.route
-  if (!exchange.query.has('fieldManager')) throw badRequest('fieldManager is required for apply patch')
+  if (!exchange.query.has('fieldManager')) throw noFieldManager()
   return { ...given, metadata: { ...given.metadata, ...(namespace !== undefined && { namespace }) } }
 }
 
