@@ -11,6 +11,7 @@ import type { ControllerContext } from './machinery/controller.ts'
 import { Faults } from './machinery/faults.ts'
 import { seeded } from './machinery/luck.ts'
 import { runMachinery } from './machinery/machinery.ts'
+import { servePodLogs } from './machinery/pod-logs.ts'
 import type { Program } from './machinery/program.ts'
 import type { OperatorFaults } from './virt-operator/faults.ts'
 import { runOperator } from './virt-operator/operator.ts'
@@ -50,6 +51,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
   const faults = new Faults<OperatorFaults>()
   const life = new Life({ store, clock: time, random: simulation.random ?? seeded(1), faults })
   serveVirtApi(store)
+  servePodLogs(store)
   await time.arrive()
   faults.set(simulation.faults ?? {})
   life.throwIfBroken()

@@ -9,14 +9,16 @@ import { condition } from '../../../cluster/object.ts'
 import { Refusal } from '../../api/refusal.ts'
 import type { Store } from '../../api/store.ts'
 import type { SubresourceCall } from '../../api/subresources.ts'
+import { admitMigrations } from './migration-admission.ts'
 import { evictionVerdict } from './eviction-verdict.ts'
 import type { StateChange } from './virtual-machines.ts'
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 202 }
 
-/** What virt-api answers: restart, start and stop of VMs, and its word on evictions of launchers. */
+/** What virt-api answers: restart, start and stop of VMs, its word on evictions of launchers and on new migrations. */
 export function serveVirtApi(store: Store): void {
   store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
+  admitMigrations(store)
   const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
   for (const [name, actions] of Object.entries(changes)) {
     store.onSubresource(VirtualMachines, name, (call) =>
