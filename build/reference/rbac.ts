@@ -1,0 +1,40 @@
+import { type Right, rightsOf, type RoleName, roleNames } from '../../src/lib/upgrade/rights.ts'
+
+const about: Record<RoleName, string> = {
+  'kvup-view':
+    'For `kvup status`, `kvup history` and `kvup version`, and what a dry run reads. It writes nothing.',
+  'kvup-upgrade':
+    'All of `kvup-view`, and what `kvup upgrade --method image-tag` and `kvup workloads restore` write.',
+  'kvup-operator-manifest':
+    'All of `kvup-upgrade`, and what `kvup upgrade --method operator-manifest` writes. It may escalate and bind, because the roles of the operator hold more rights than kvup itself: whoever has this role can in effect give itself every right of virt-operator. Bind it for the upgrade only.',
+}
+
+/** docs/rbac.md: every right of every role and what it is for. */
+export function rbacPage(): string {
+  return [
+    '# Rights',
+    '`kvup rbac ROLE` prints a role as YAML, ready for `kubectl apply -f -`, with the lines that bind it. Each role holds what the one before it holds. Before the first write kvup asks the API server for every required verb of the method (SelfSubjectAccessReview); one that is missing is exit 7 and nothing is changed. Without an optional one it warns and goes on.',
+    'Scope `kubevirt` is the namespace of KubeVirt (`--namespace-of-kubevirt`, default `kubevirt`).',
+    ...roleNames.flatMap((name, index) => {
+      const lesser = roleNames[index - 1]
+      const inherited = lesser === undefined ? 0 : rightsOf(lesser).length
+      return [`## ${name}`, about[name], rows(rightsOf(name).slice(inherited))]
+    }),
+    '<!-- made by npm run reference from src/lib/upgrade/rights.ts -->',
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function rows(rights: readonly Right[]): string {
+  return [
+    '| scope | group | resources | verbs | only | what for |',
+    '|---|---|---|---|---|---|',
+    ...rights.map(row),
+  ].join('\n')
+}
+
+function row({ scope, group, resources, verbs, names, why, optional }: Right): string {
+  const only = names.map((name) => (name === '$namespace' ? "KubeVirt's namespace" : `\`${name}\``))
+  return `| ${[scope, group || 'core', resources.join(', '), verbs.join(', '), only.join(', '), optional ? `${why} (optional)` : why].join(' | ')} |`
+}
