@@ -1,13 +1,13 @@
 // src/main.ts and src/open.ts -> dist/, split, minified, with source maps. `tsc` only checks types.
-import { rm, readFile } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
 
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-const out = new URL('../dist/', import.meta.url).pathname
-await rm(out, { recursive: true, force: true })
+const out = new URL('../dist', import.meta.url).pathname
+const fresh = `${out}.${process.pid}`
 await build({
   entryPoints: { main: 'src/main.ts', open: 'src/open.ts' },
-  outdir: out,
+  outdir: fresh,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -22,3 +22,6 @@ await build({
     js: "import { createRequire as __kvupRequire } from 'node:module'; const require = __kvupRequire(import.meta.url);",
   },
 })
+// A program that starts meanwhile finds the old one or the new one.
+await rm(out, { recursive: true, force: true })
+await rename(fresh, out)

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import type { Context, GlobalFlags } from './context.ts'
+import type { Context } from './context.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { KvupError } from './lib/system/errors.ts'
-import { reportEarly, reportUsage } from './early-failure.ts'
 import type { Called } from './open.ts'
 import { program } from './program.ts'
 import type { Wire } from './wire.ts'
@@ -20,7 +19,7 @@ export interface Opened {
   finish(error?: unknown): Promise<void>
 }
 
-export type OpenContext = (flags: GlobalFlags, called: Called) => Promise<Opened>
+export type OpenContext = (command: Command, called: Called) => Promise<Opened>
 
 const openLate: OpenContext = async (flags, called) => (await import('./open.ts')).openContext(flags, called)
 
@@ -30,31 +29,48 @@ export async function main(
   io: Invocation,
   open: OpenContext = openLate,
 ): Promise<number> {
-  let opened: Opened | undefined
-  let code: number = exitCode.done
-  const name = calledAs(io.argv?.[1])
-  const wire: Wire =
-    (run) =>
-    async (...all) => {
-      const command = all.at(-1) as Command
-      opened = await open(command.optsWithGlobals<GlobalFlags>(), calledFor(command, { name, argv }))
-      const act = run as (cx: Context, options: object, ...args: string[]) => Promise<number | void>
-      code = (await act(opened.cx, command.opts(), ...(all.slice(0, -2) as string[]))) ?? exitCode.done
-    }
+  const run: Running = { argv, io, open, opened: undefined, code: exitCode.done }
   try {
-    const cli = await program(name, wire, argv)
+    const name = calledAs(io.argv?.[1])
+    const cli = await program(name, wireFor(run, name), argv)
     prepare(cli, io)
     if (argv.length === 0) cli.outputHelp()
     else await cli.parseAsync([...argv], { from: 'user' })
-    await opened?.finish()
-    return code
+    await run.opened?.finish()
+    return run.code
   } catch (error) {
-    if (isCommanderExit(error))
-      return error.exitCode === 0 ? exitCode.done : reportUsage(error.message, argv, io)
-    if (!opened) return reportEarly(error, argv, io)
+    return await report(error, run)
+  }
+}
+
+interface Running {
+  argv: readonly string[]
+  io: Invocation
+  open: OpenContext
+  opened: Opened | undefined
+  code: number
+}
+
+function wireFor(running: Running, name: string): Wire {
+  return (run) =>
+    async (...all) => {
+      const command = all.at(-1) as Command
+      const opened = await running.open(command, calledFor(command, { name, argv: running.argv }))
+      running.opened = opened
+      const act = run as (cx: Context, options: object, ...args: string[]) => Promise<number | void>
+      running.code =
+        (await act(opened.cx, command.opts(), ...(all.slice(0, -2) as string[]))) ?? exitCode.done
+    }
+}
+
+async function report(error: unknown, { argv, io, opened }: Running): Promise<number> {
+  if (isCommanderExit(error) && error.exitCode === 0) return exitCode.done
+  if (opened) {
     await opened.finish(error)
     return error instanceof KvupError ? error.exitCode : exitCode.bug
   }
+  const { reportEarly, reportUsage } = await import('./early-failure.ts')
+  return isCommanderExit(error) ? reportUsage(error.message, argv, io) : reportEarly(error, argv, io)
 }
 
 function prepare(command: Command, io: Invocation): void {

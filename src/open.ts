@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Context, GlobalFlags, World } from './context.ts'
+import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
+import { settledSettings } from './lib/config/settled.ts'
 import type { Cluster } from './lib/cluster/cluster.ts'
-import { openPrinter } from './lib/output/open-printer.ts'
+import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { onStreamError, type Stream } from './lib/output/stream.ts'
 import { systemClock } from './lib/system/clock.ts'
@@ -25,11 +27,13 @@ export interface Called {
 /** A wait that hangs in a request must not keep Ctrl-C from ending us: exit within 2 s. */
 const leaveWithin = 1800
 
-/** The only maker of real adapters; what is heavy is imported at the first use. */
+/** The only maker of real adapters; what is heavy is imported at the first use. Throws `usage` for a bad setting or format. */
 export async function openContext(
-  flags: GlobalFlags,
+  command: ParsedCommand & { optsWithGlobals(): unknown },
   called: Called,
 ): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
+  fillIn(command, await settledSettings(process.env, (file) => readFile(file, 'utf8')))
+  const flags = command.optsWithGlobals() as GlobalFlags
   for (const stream of [process.stdout, process.stderr])
     stream.on(
       'error',
@@ -49,6 +53,7 @@ export async function openContext(
     failureKind: called.kind,
     readText: (file) => readFile(file, 'utf8'),
   })
+  restoreTerminal(printer)
   const signal = signalOf()
   let cluster: Promise<Cluster> | undefined
   const cx: Context = {
@@ -87,6 +92,16 @@ function streamOf(stream: NodeJS.WriteStream): Stream {
       return () => stream.off('resize', changed)
     },
   }
+}
+
+/** The cursor comes back however we end or pause. */
+function restoreTerminal({ live }: OpenPrinter): void {
+  process.on('exit', () => live.release())
+  process.on('SIGCONT', () => live.resume())
+  process.on('SIGTSTP', () => {
+    live.suspend()
+    process.kill(process.pid, 'SIGSTOP')
+  })
 }
 
 /** The first Ctrl-C or SIGTERM ends the waits, the second leaves at once. */

@@ -19,7 +19,7 @@ const options = [
     .choices(['auto', 'image-tag', 'operator-manifest'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the release instead of the public one'),
-  new Option('--manifest-base <url>', 'where releases lie, a folder per version').env('KVUP_MANIFEST_BASE'),
+  new Option('--manifest-base <url>', 'where releases lie, a folder per version'),
   new Option('--manifest-sha256 <sum>', 'refuse the manifest unless it has this checksum'),
   new Option('--rewrite-namespace', 'move a manifest of another namespace into that of the operator'),
   new Option('--image-registry <registry>', 'registry that the images come from'),
@@ -43,6 +43,10 @@ const options = [
   new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
   new Option('--until <step>', 'end after this step'),
   new Option('--pause-before <step>', 'end before this step (repeatable)').argParser(list).default([]),
+  new Option(
+    '--follow',
+    'where Helm or GitOps owns KubeVirt: say what to commit, wait and judge, write nothing there',
+  ),
   new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
 ]
 

@@ -30,6 +30,7 @@ export interface UpgradeOptions {
   until?: string
   pauseBefore: string[]
   takeOver?: string
+  follow?: boolean
 }
 
 /** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */
@@ -43,6 +44,7 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
     waitWorkloads: options.waitWorkloads ?? false,
     migrations: options.migrations,
     migrationsTimeoutMs: parseDuration(options.migrationsTimeout),
+    follow: options.follow ?? false,
     settleMs: parseDuration(options.settle),
     ...(options.imageRegistry !== undefined && { imageRegistry: options.imageRegistry }),
   }

@@ -37,7 +37,7 @@ interface Question {
 /** A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"). */
 export async function prepareManifest(question: Question): Promise<PreparedManifest> {
   const { options, plan, cx } = question
-  if (plan.method !== 'operator-manifest')
+  if (plan.method !== 'operator-manifest' || plan.request.follow)
     return { load: noManifest, findings: [], prepare: async () => undefined, backup: undefined }
   const source = manifestSource(options, plan.to.text)
   const file = options.backup ?? `kvup-backup-${plan.from ?? 'unknown'}-${plan.owner.uid.slice(0, 8)}.yaml`

@@ -3,11 +3,14 @@ import type { Finding } from '../../lib/checks/finding.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { announcement } from '../../lib/output/views/announcement.ts'
 import { reportView } from '../../lib/output/views/upgrade-report.ts'
+import { memoryJournal } from '../../lib/procedure/memory-journal.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
+import type { Procedure } from '../../lib/procedure/step.ts'
 import { carryOut, type Hands } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
+import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
@@ -38,7 +41,7 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
     manifest,
   })
   const accepted = parseAccepted(options.accept)
-  const findings = [...plan.findings, ...manifest.findings]
+  const findings = [...plan.findings, ...manifest.findings, ...(await loginFindings(cx, cluster, procedure))]
   const { takeOver } = options
   const hands = handsOf(cx, cluster, { namespace: plan.owner.ref.namespace, takeOver })
   const planned = { cx, plan, procedure, findings, accepted, manifest, cluster }
@@ -46,11 +49,24 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
   return carryOutUpgrade({ ...planned, options, hands })
 }
 
+async function loginFindings(
+  cx: Context,
+  { reader, reviewer }: Cluster,
+  procedure: Procedure,
+): Promise<readonly Finding[]> {
+  const end = await reviewer.credentialsEnd?.()
+  if (end === undefined) return []
+  const journal = memoryJournal()
+  const steps = await procedure.steps({ reader, clock: cx.clock, journal })
+  const estimate = steps.reduce((sum, step) => sum + step.estimate, 0)
+  return credentialsFinding(end, cx.clock.now(), estimate)
+}
+
 interface Planned {
   cx: Context
   options: UpgradeOptions
   plan: UpgradePlan
-  procedure: ReturnType<typeof upgradeProcedure>
+  procedure: Procedure
   findings: readonly Finding[]
   accepted: ReturnType<typeof parseAccepted>
   manifest: PreparedManifest

@@ -69,11 +69,5 @@ function linesFor({ cx, plan }: Situation, loans: readonly Loan[] | undefined): 
 function loanLine(loan: Loan): string {
   const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
   const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
-  return `borrowed since ${loan.at}: ${name} was ${value}; ${harmless(loan)}`
-}
-
-function harmless({ id }: Loan): string {
-  return id === loanId
-    ? 'harmless for days, hotplug and volume changes wait meanwhile'
-    : 'harmless: the operator installs its own version without it'
+  return `borrowed since ${loan.at}: ${name} was ${value}; harmless ${loan.harmless ?? 'for now'}`
 }

@@ -118,6 +118,8 @@ export interface Reviewer {
   can(access: Access): Promise<{ allowed: boolean; reason: string }>
   /** Who the server takes us for (SelfSubjectReview); undefined where it does not say. */
   whoAmI(): Promise<string | undefined>
+  /** When the credentials that were given end: a client certificate, a token. Undefined: not known, or renewed by itself. */
+  credentialsEnd?(): Promise<Date | undefined>
   /** A Writer whose every call is a server-side dry run: validated, admitted, not kept. */
   readonly rehearsal: Writer
 }

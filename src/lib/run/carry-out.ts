@@ -4,6 +4,7 @@ import type { Prompt } from '../output/printer.ts'
 import type { RunEvent } from '../procedure/events.ts'
 import type { Journal } from '../procedure/journal.ts'
 import type { Lock } from '../procedure/lock.ts'
+import { nothingToDo } from '../procedure/nothing-to-do.ts'
 import { ensureRights } from '../procedure/preflight.ts'
 import type { RunLimits, RunOutcome } from '../procedure/run-context.ts'
 import { runProcedure } from '../procedure/run.ts'
@@ -45,7 +46,10 @@ export interface Hands {
  */
 export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   const { cluster, signal } = hands
-  if (await nothingToDo(work.procedure, hands)) return { is: 'nothing-to-do' }
+  if (
+    await nothingToDo(work.procedure, { reader: cluster.reader, clock: hands.clock, journal: hands.journal })
+  )
+    return { is: 'nothing-to-do' }
   passGate(work.findings, work.accepted)
   const missing = await ensureRights(cluster.reviewer, work.rights)
   for (const warning of missing) hands.warn(warning)
@@ -54,10 +58,4 @@ export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   await work.prepare?.()
   signal.throwIfAborted()
   return runProcedure(work.procedure, { ...hands, limits: work.limits })
-}
-
-/** The goal is reached and nothing of it is borrowed: no gate, no question, no lock. */
-async function nothingToDo(procedure: Procedure, { cluster, clock, journal }: Hands): Promise<boolean> {
-  if (!(await procedure.reached({ reader: cluster.reader, clock, journal }))) return false
-  return (await journal.loans()).every(({ id }) => !(procedure.loans ?? []).includes(id))
 }

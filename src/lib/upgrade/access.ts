@@ -7,7 +7,7 @@ export function accessFor({ method, owner, request }: UpgradePlan): {
   required: Access[]
   optional: Access[]
 } {
-  const needed = requiredAccess(method, owner.ref.namespace)
+  const needed = requiredAccess(request.follow ? 'image-tag' : method, owner.ref.namespace)
   const cancels = ({ access }: { access: Access }) =>
     request.migrations === 'cancel' &&
     access.resource === 'virtualmachineinstancemigrations' &&

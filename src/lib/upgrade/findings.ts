@@ -30,6 +30,7 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
     ...pinnedImages(question),
     ...drained(forecast.evacuating),
     ...evictions(question),
+    ...foreignOwner(question),
   ]
 }
 
@@ -96,4 +97,20 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
 function evictions({ forecast, installation, request }: Question): readonly HopFinding[] {
   const stayHeld = request.hold && request.leaveHeld
   return stayHeld ? [] : evictionFinding(installation.workloadUpdateMethods, forecast)
+}
+
+/** Helm or GitOps sets back what is written to its objects (night U8). */
+function foreignOwner({ installation: { manager }, request }: Question): readonly HopFinding[] {
+  if (request.follow || (manager.kind !== 'helm' && manager.kind !== 'gitops')) return []
+  const owner = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
+  return [
+    {
+      id: `managed-by-${manager.kind}`,
+      level: 'blocker',
+      summary: `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+      remedy: [
+        `kvup upgrade --to ${request.to.text} --follow     writes nothing, says what to commit, waits and judges`,
+      ],
+    },
+  ]
 }

@@ -1,4 +1,4 @@
-import { DaemonSets, Deployments, Jobs } from '../cluster/kinds/apps.ts'
+import { DaemonSets, Deployments, Jobs, ReplicaSets } from '../cluster/kinds/apps.ts'
 import { Events, Leases, Nodes } from '../cluster/kinds/core.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
@@ -27,6 +27,7 @@ export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Follo
     { kind: Deployments, where: { namespace } },
     { kind: DaemonSets, where: { namespace, labels: 'kubevirt.io' } },
     { kind: Pods, where: { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' } },
+    { kind: ReplicaSets, where: { namespace, labels: 'kubevirt.io' } },
     { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
     { kind: Leases, where: { namespace } },
     { kind: Nodes, where: {} },

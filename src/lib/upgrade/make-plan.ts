@@ -2,10 +2,11 @@ import { atVersion } from '../cluster/kind.ts'
 import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
-import { blocked } from '../system/errors.ts'
+import { blocked, usageError } from '../system/errors.ts'
 import type { Forecast } from '../workloads/forecast.ts'
 import type { Owner } from '../workloads/update-methods.ts'
 import { upgradeFindings } from './findings.ts'
+import { commitsOf } from './follow.ts'
 import { chooseMethod, tagTreatment } from './method.ts'
 import type { UpgradePlan, UpgradeRequest } from './plan.ts'
 
@@ -19,10 +20,10 @@ export interface Seen {
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
 export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
   const { installation, standing } = seen
-  refuseForeignOwner(installation)
+  refuseForeignOwner(installation, request)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
-  return {
+  const plan = {
     owner: ownerOf(installation),
     from: standing.observed.version,
     to: request.to,
@@ -33,6 +34,9 @@ export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
     findings: upgradeFindings({ ...seen, request, method, tag }),
     said: beforehand(request.to.text),
   }
+  return request.follow
+    ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }
+    : plan
 }
 
 /** The KubeVirt CR that every step writes to, tied to its uid. */
@@ -49,7 +53,7 @@ function beforehand(to: string): readonly string[] {
   ]
 }
 
-function refuseForeignOwner({ manager, name, namespace }: Installation): void {
+function refuseForeignOwner({ manager, name, namespace }: Installation, { follow }: UpgradeRequest): void {
   const object = `kubevirts/${name} in namespace ${namespace}`
   if (manager.kind === 'hyperconverged')
     throw blocked(
@@ -73,5 +77,11 @@ function refuseForeignOwner({ manager, name, namespace }: Installation): void {
         object,
         remedy: 'upgrade through OLM: approve the InstallPlan of its Subscription',
       },
+    )
+  const foreign = manager.kind === 'helm' || manager.kind === 'gitops'
+  if (follow && !foreign)
+    throw usageError(
+      'nobody-to-follow',
+      '--follow is for a KubeVirt that Helm or GitOps owns; here kvup does it itself',
     )
 }

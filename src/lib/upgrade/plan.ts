@@ -16,6 +16,8 @@ export interface UpgradeRequest {
   waitWorkloads: boolean
   migrations: MigrationsPolicy
   migrationsTimeoutMs: number
+  /** Write nothing to what Helm or GitOps owns: say what to commit, wait and judge (night U8). */
+  follow: boolean
   /** How long it has to stay settled. */
   settleMs: number
   imageRegistry?: string

@@ -5,6 +5,7 @@ import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
 import { loanId as workloadUpdatesLoan } from '../workloads/update-methods.ts'
 import { workloadsMoved } from '../workloads/workloads-moved.ts'
 import { type Look, look } from './look.ts'
+import { followGiveBack, followHold, followVersion } from './follow.ts'
 import { imageTagSteps } from './methods/image-tag.ts'
 import { operatorManifestSteps } from './methods/operator-manifest.ts'
 import type { UpgradePlan } from './plan.ts'
@@ -15,6 +16,7 @@ import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
 import { settledFor } from './steps/settled.ts'
+import { operatorUndone, tagUndone, unlessUndone } from './undone.ts'
 
 const seconds = 1000
 
@@ -66,19 +68,12 @@ async function stepsNow(
   tools: Tools & Borrower,
   cx: ReadContext,
 ): Promise<readonly Step[]> {
-  const { owner, to, method, request } = plan
+  const { owner, to, request } = plan
   const { standing } = await look(cx, owner)
   const begun = runningUpdate(standing, to) === 'joined' || standing.observed.version === to.text
-  const change =
-    method === 'image-tag'
-      ? imageTagSteps(plan, tools.operatorVersion)
-      : operatorManifestSteps(plan, tools.manifest, tools.who)
-  return [
-    ...(request.hold ? [holdWorkloadUpdates(owner, tools)] : []),
-    ...(request.migrations === 'ignore' || begun
-      ? []
-      : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
-    ...change,
+  const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools)
+  const guarded = (step: Step) => (undone ? unlessUndone(step, undone) : step)
+  const waits = [
     installStrategy(owner, to.text),
     ...standing.components.map(({ name, desired }) =>
       componentRolled(owner, {
@@ -87,26 +82,53 @@ async function stepsNow(
         expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
       }),
     ),
-    ...ending(plan, await isTagOut(plan, cx)),
+    settledStep(plan, 'settled', request.settleMs),
   ]
+  return [
+    ...(request.hold ? [hold] : []),
+    ...(request.migrations === 'ignore' || begun
+      ? []
+      : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
+    ...change,
+    ...waits.map(guarded),
+    newControllerAtWork(owner),
+    ...((await isTagOut(plan, cx)) ? [putImageTagIn(owner, to.text)] : []),
+    ...(request.leaveHeld ? [] : [giveBack]),
+    settledStep(plan, 'settled-again', 0),
+    ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
+  ]
+}
+
+/** The steps that differ by who writes: kvup, or the owner whom it follows. */
+interface Writing {
+  hold: Step
+  change: readonly Step[]
+  giveBack: Step
+  undone?: Parameters<typeof unlessUndone>[1]
+}
+
+function followed(plan: UpgradePlan): Writing {
+  return { hold: followHold(plan), change: [followVersion(plan)], giveBack: followGiveBack(plan) }
+}
+
+function written(plan: UpgradePlan, tools: Tools & Borrower): Writing {
+  const { owner, method, to } = plan
+  const change =
+    method === 'image-tag'
+      ? imageTagSteps(plan, tools.operatorVersion)
+      : operatorManifestSteps(plan, tools.manifest, tools.who)
+  const [last] = change.slice(-1)
+  const undone = method === 'image-tag' && last ? tagUndone(owner, last) : operatorUndone(owner, to.text)
+  return { hold: holdWorkloadUpdates(owner, tools), change, giveBack: giveWorkloadUpdatesBack(owner), undone }
+}
+
+function settledStep({ owner, to }: UpgradePlan, id: 'settled' | 'settled-again', settleMs: number): Step {
+  const title = id === 'settled' ? 'settle' : 'settle again'
+  return settledFor(owner, { id, title, version: to.text, settleMs })
 }
 
 /** Also when an earlier run took it out: then the plan of this one finds no tag any more. */
 async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): Promise<boolean> {
   const loans = await journal.loans()
   return tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagLoan && object.uid === owner.uid)
-}
-
-function ending(plan: UpgradePlan, tagWasTakenOut: boolean): readonly Step[] {
-  const { owner, to, request } = plan
-  const settled = (id: string, title: string, settleMs: number) =>
-    settledFor(owner, { id, title, version: to.text, settleMs })
-  return [
-    settled('settled', 'settle', request.settleMs),
-    newControllerAtWork(owner),
-    ...(tagWasTakenOut ? [putImageTagIn(owner, to.text)] : []),
-    ...(request.leaveHeld ? [] : [giveWorkloadUpdatesBack(owner)]),
-    settled('settled-again', 'settle again', 0),
-    ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
-  ]
 }

@@ -1,4 +1,5 @@
-import type { Step, StepState } from '../procedure/step.ts'
+import { lastWriter } from '../procedure/last-writer.ts'
+import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { readOwner } from './find-owner.ts'
 import {
   keptMethods,
@@ -43,24 +44,32 @@ export function holdWorkloadUpdates(owner: Owner, { who, procedure }: Borrower):
         change: `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`,
       }
     },
-    async apply({ reader, writer, journal, clock }) {
-      const kubevirt = await readOwner(reader, owner)
-      const { name, namespace } = owner.ref
-      await journal.borrow({
-        id: loanId,
-        procedure,
-        object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
-        path: methodsPath,
-        was: { present: true, value: [...methodsOf(kubevirt)] },
-        by: who,
-        at: clock.now().toISOString(),
-      })
-      await writer.mergePatch(owner.kind, owner.ref, {
-        metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
-        spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } },
-      })
-    },
+    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), methodsPath),
+    apply: (cx) => hold(cx, owner, { who, procedure }),
   }
+}
+
+async function hold(
+  { reader, writer, journal, clock }: StepContext,
+  owner: Owner,
+  { who, procedure }: Borrower,
+): Promise<void> {
+  const kubevirt = await readOwner(reader, owner)
+  const { name, namespace } = owner.ref
+  await journal.borrow({
+    id: loanId,
+    procedure,
+    object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
+    path: methodsPath,
+    was: { present: true, value: [...methodsOf(kubevirt)] },
+    by: who,
+    at: clock.now().toISOString(),
+    harmless: 'for days; hotplug and volume changes wait meanwhile',
+  })
+  await writer.mergePatch(owner.kind, owner.ref, {
+    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+    spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } },
+  })
 }
 
 function changedWhileHeld(now: readonly string[], kept: readonly string[]): StepState {

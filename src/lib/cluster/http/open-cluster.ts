@@ -2,6 +2,7 @@ import type { Clock } from '../../system/clock.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Connection, Environment } from '../connection.ts'
 import { Credentials } from './credentials.ts'
+import { credentialsEnd } from './credentials-end.ts'
 import { HttpReader } from './http-reader.ts'
 import { HttpReviewer } from './http-reviewer.ts'
 import { HttpWriter } from './http-writer.ts'
@@ -47,7 +48,9 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
   return {
     reader: new HttpReader(requests, tools),
     writer: new HttpWriter(requests),
-    reviewer: new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })),
+    reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })), {
+      credentialsEnd: async () => credentialsEnd(target.login),
+    }),
   }
 }
 

@@ -60,6 +60,7 @@ async function lift(
     was: { present: true, value: { tag, ...(registry !== undefined && { registry }) } satisfies Borrowed },
     by: by.who,
     at: clock.now().toISOString(),
+    harmless: 'always: the operator installs its own version without it',
   })
   await writer.mergePatch(owner.kind, owner.ref, {
     metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },

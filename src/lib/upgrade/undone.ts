@@ -1,0 +1,48 @@
+import { itemsOf } from '../facts/known.ts'
+import { lastWriter } from '../procedure/last-writer.ts'
+import type { ReadContext, Step, StepState } from '../procedure/step.ts'
+import { readOwner } from '../workloads/find-owner.ts'
+import type { Owner } from '../workloads/update-methods.ts'
+import { look } from './look.ts'
+
+type Blocked = Extract<StepState, { is: 'blocked' }>
+type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
+
+/** The step, but blocked as soon as what set it going was undone: it would be waited for in vain. */
+export function unlessUndone(step: Step, undone: Undone): Step {
+  return { ...step, check: async (cx) => (await undone(cx)) ?? step.check(cx) }
+}
+
+/** Somebody (a self-heal, a colleague) set the tag back after it was set. */
+export function tagUndone(owner: Owner, setTag: Step): Undone {
+  return async (cx) => {
+    if ((await setTag.check(cx)).is !== 'todo') return undefined
+    const kubevirt = await readOwner(cx.reader, owner)
+    const by = lastWriter(kubevirt, '/spec/imageTag')
+    return blockedBy(`imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} again`, by)
+  }
+}
+
+/** Somebody put the old operator back after the new one was applied. */
+export function operatorUndone(owner: Owner, version: string): Undone {
+  return async (cx) => {
+    const { standing, snapshot } = await look(cx, owner)
+    const is = standing.operator?.version
+    if (is === undefined || is === version) return undefined
+    const [deployment] = itemsOf(snapshot.operators)
+    const by = deployment && lastWriter(deployment, '/spec/template/spec/containers')
+    return blockedBy(`the virt-operator Deployment is of ${is} again`, by)
+  }
+}
+
+function blockedBy(what: string, who: string | undefined): Blocked {
+  return {
+    is: 'blocked',
+    reason: 'undone',
+    by: `something undid our change: ${what}${who ? `, by ${who}` : ''}`,
+    remedy: [
+      'find out who set it back before you run this again: kubectl get kubevirts -A -o yaml --show-managed-fields',
+      'owned by Helm or GitOps: kvup upgrade --follow',
+    ],
+  }
+}
