@@ -115,7 +115,10 @@ function workloadsText({ workloads, verdict, installation: found }: StatusDocume
   const behind = outdated.labelled ?? outdated.reported
   const count = instances === undefined ? 'not readable' : `${instances} instances`
   const late = behind === undefined ? ', outdated: not known' : `, ${behind} outdated`
-  const next = behind && verdict === 'Settled' ? `  ${paint.mark.next} kvup workloads outdated` : ''
+  const next =
+    behind && verdict === 'Settled'
+      ? `  ${paint.mark.next} kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage`
+      : ''
   const held = behind && found?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
   return `${count}${late}${held}${next}`
 }
