@@ -19,7 +19,11 @@ export function manPage(command: Description, all: readonly Description[], versi
     ...items(isRoot ? 'FLAGS OF EVERY COMMAND' : 'FLAGS', command.options),
     ...(isRoot || command.after === '' ? [] : ['.SH MORE', '.nf', escaped(command.after), '.fi']),
     '.SH EXIT CODES',
-    escaped(Object.entries(exitCode).map(([name, code]) => `${code} ${name}`).join(', ')),
+    escaped(
+      Object.entries(exitCode)
+        .map(([name, code]) => `${code} ${name}`)
+        .join(', '),
+    ),
     ...seeAlso(command, all),
   ]
     .join('\n')
@@ -28,10 +32,7 @@ export function manPage(command: Description, all: readonly Description[], versi
 
 function items(title: string, list: readonly Item[]): string[] {
   if (list.length === 0) return []
-  return [
-    `.SH ${title}`,
-    ...list.flatMap(({ term, text }) => ['.TP', `.B ${escaped(term)}`, escaped(text)]),
-  ]
+  return [`.SH ${title}`, ...list.flatMap(({ term, text }) => ['.TP', `.B ${escaped(term)}`, escaped(text)])]
 }
 
 function seeAlso({ path }: Description, all: readonly Description[]): string[] {
@@ -48,7 +49,7 @@ function escaped(text: string): string {
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replaceAll(/^(?=[.'])/gmu, '\\&')
-    .replaceAll(/[^\u0000-\u007f]/gu, (character) => `\\[u${hex(character)}]`)
+    .replaceAll(/[\u0080-\u{10ffff}]/gu, (character) => `\\[u${hex(character)}]`)
 }
 
 const hex = (character: string) => (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
