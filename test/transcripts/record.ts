@@ -1,5 +1,4 @@
 import type { Kind } from '../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { DaemonSets, Deployments, Jobs } from '../../src/lib/cluster/kinds/apps.ts'
 import { Events } from '../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
@@ -37,5 +36,3 @@ export function record(
   }
   return { lines, note: (note) => lines.push({ t: t(), note }) }
 }
-
-export type Recorded = KubeObject & Record<string, unknown>

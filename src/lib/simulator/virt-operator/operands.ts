@@ -23,7 +23,7 @@ export function extraComponents({ kubevirt, config }: Pass): string[] {
 }
 
 /** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
-export function operandOrder(pass: Pass): { name: string; waits: boolean }[] {
+function operandOrder(pass: Pass): { name: string; waits: boolean }[] {
   const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
   const extra = extraComponents(pass)
   const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']

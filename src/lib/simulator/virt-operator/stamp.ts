@@ -2,7 +2,7 @@ import type { KubeObject, Metadata } from '../../cluster/object.ts'
 import type { DeploymentConfig } from './deployment-config.ts'
 
 export const identifier = 'kubevirt.io/install-strategy-identifier'
-export const generationStamp = 'kubevirt.io/generation'
+const generationStamp = 'kubevirt.io/generation'
 
 /** Labels and annotations of a managed object (facts 2.6). */
 export interface Stamps {

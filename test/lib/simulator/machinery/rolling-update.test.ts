@@ -35,7 +35,7 @@ it.each([
     ['old 2'],
   ],
   ['fewer replicas', deployment(1), set('new', 3), [], ['new 1']],
-])('%s', (_, wanted, current, old, moves) => {
+])('%s', (...[, wanted, current, old, moves]) => {
   expect(named(wanted, current, old)).toEqual(moves)
 })
 

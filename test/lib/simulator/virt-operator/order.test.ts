@@ -67,16 +67,17 @@ it('images that the environment pins stay, whatever the tag says', async () => {
   )
 })
 
+const tagged = () =>
+  play(
+    { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', vms: 2, methods: ['LiveMigrate'] },
+    async ({ edit, wait }) => {
+      await edit({ imageTag: 'v1.8.4' })
+      await wait(120)
+    },
+  )
+
 it('the same seed is the same run', async () => {
-  const run = () =>
-    play(
-      { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', vms: 2, methods: ['LiveMigrate'] },
-      async ({ edit, wait }) => {
-        await edit({ imageTag: 'v1.8.4' })
-        await wait(120)
-      },
-    )
-  const [first, second] = [await run(), await run()]
+  const [first, second] = [await tagged(), await tagged()]
   expect(first.length).toBeGreaterThan(100)
   const plain = (lines: typeof first) =>
     lines.map(({ t, object, type, note }) => [t, type, note, object?.kind, object?.metadata.name])
