@@ -39,7 +39,6 @@ export async function insideDemo(
     flags: { ...cx.flags, yes: true },
     world: {
       ...cx.world,
-      commandLine: 'kvup upgrade --to the same version',
       readStdin: async () => manifest,
       writeText: async () => undefined,
     },

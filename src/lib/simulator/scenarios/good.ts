@@ -6,7 +6,14 @@ export const goodScenarios: readonly Scenario[] = [
   {
     name: 'image-tag',
     title: 'A newer operator is installed; the CR is moved to its version by imageTag.',
-    cluster: { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', vms: 6, methods: ['LiveMigrate'] },
+    cluster: {
+      version: 'v1.7.4',
+      operator: 'v1.8.4',
+      method: 'image-tag',
+      workers: 6,
+      vms: 12,
+      methods: ['LiveMigrate'],
+    },
     upgrade: { to: 'v1.8.4', method: 'image-tag' },
   },
   {

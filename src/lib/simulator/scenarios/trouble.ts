@@ -2,6 +2,8 @@ import type { Scenario } from './scenario.ts'
 
 const tagged = { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' } as const
 const toTag = { to: 'v1.8.4', method: 'image-tag' } as const
+/** What does not heal is given up after three minutes. */
+const givenUp = { flags: ['--timeout', '3m'] } as const
 const toManifest = { to: 'v1.9.0', method: 'operator-manifest' } as const
 
 /** Upgrades that stall or fail, and some that heal. */
@@ -11,14 +13,14 @@ export const troubleScenarios: readonly Scenario[] = [
     title: 'A tag that does not exist: the CR shows nothing, the Job of the install strategy hangs.',
     cluster: { version: 'v1.8.4', method: 'image-tag' },
     faults: { unpullable: ':v1\\.8\\.5$' },
-    upgrade: { to: 'v1.8.5', method: 'image-tag' },
+    upgrade: { to: 'v1.8.5', method: 'image-tag', ...givenUp },
   },
   {
     name: 'missing-image',
     title: 'The mirror lacks one image of the release: everything else is rolled, then nothing moves.',
     cluster: { version: 'v1.8.4' },
     faults: { unpullable: '/virt-template-apiserver:' },
-    upgrade: toManifest,
+    upgrade: { ...toManifest, ...givenUp },
   },
   {
     name: 'slow-mirror',
@@ -33,21 +35,21 @@ export const troubleScenarios: readonly Scenario[] = [
     title: 'The first new virt-handler ends again and again: the update stops at one node.',
     cluster: tagged,
     faults: { crashing: '/virt-handler:v1\\.8\\.4$' },
-    upgrade: toTag,
+    upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'unschedulable',
     title: 'No control-plane node has room for the new virt-api.',
     cluster: tagged,
     faults: { unschedulable: '^virt-api-' },
-    upgrade: toTag,
+    upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'not-ready-node',
     title: 'A node has been NotReady from before: virt-handler can never be whole.',
     cluster: tagged,
     faults: { notReady: ['worker-2'] },
-    upgrade: toTag,
+    upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'node-comes-back',
@@ -61,20 +63,20 @@ export const troubleScenarios: readonly Scenario[] = [
     name: 'old-operator',
     title: 'imageTag newer than the operator: forbidden, and it does not heal.',
     cluster: { version: 'v1.7.0', method: 'image-tag' },
-    upgrade: { ...toTag, flags: ['--accept', 'operator-not-older'] },
+    upgrade: { ...toTag, flags: ['--accept', 'operator-not-older', '--timeout', '3m'] },
   },
   {
     name: 'operator-without-rights',
     title: "The operator's ClusterRole lacks a rule.",
     cluster: tagged,
     faults: { withoutRights: true },
-    upgrade: toTag,
+    upgrade: { ...toTag, ...givenUp },
   },
   {
     name: 'operator-stopped',
     title: 'virt-operator hangs: nobody holds its Lease, nobody acts on the CR.',
     cluster: tagged,
     faults: { stopped: true },
-    upgrade: toTag,
+    upgrade: { ...toTag, ...givenUp },
   },
 ]
