@@ -2,7 +2,7 @@ import type { Change } from '../../cluster/cluster.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { ApiError } from '../../system/errors.ts'
-import { copy } from './json.ts'
+import { shared } from './json.ts'
 import { type Caller, perform } from './request.ts'
 import type { Store } from './store.ts'
 import type { Listing } from './store-request.ts'
@@ -48,12 +48,12 @@ function begin<T extends KubeObject>(
     const resolved = store.kinds.resolve(kind)
     const page = perform(store, caller, { verb: 'list', kind, namespace }, () => store.list(kind, where))
     perform(store, caller, { verb: 'watch', kind, namespace }, () => undefined)
-    for (const object of page.items) queue.push({ type: 'added', object: copy(object) as T })
+    for (const object of page.items) queue.push({ type: 'added', object: shared(object) as T })
     queue.push({ type: 'synced' })
     const matches = selection(resolved, where)
     return store.watch(kind, (event) => {
       const type = seenAs(event, matches)
-      if (type) queue.push({ type: changes[type], object: copy(event.object) as T })
+      if (type) queue.push({ type: changes[type], object: shared(event.object) as T })
     })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

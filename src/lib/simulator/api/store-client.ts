@@ -1,4 +1,4 @@
-import { copy } from './json.ts'
+import { shared } from './json.ts'
 import { type ApiRequest, type Caller, perform } from './request.ts'
 import type { Store } from './store.ts'
 
@@ -16,5 +16,5 @@ export async function request<T>(
   what: ApiRequest,
   work: () => T,
 ): Promise<T> {
-  return copy(perform(store, caller, { dryRun, ...what }, work))
+  return shared(perform(store, caller, { dryRun, ...what }, work))
 }

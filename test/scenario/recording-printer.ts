@@ -1,0 +1,43 @@
+import type { Context } from '../../src/context.ts'
+import type { Document, Paint } from '../../src/lib/output/printer.ts'
+import type { RunEvent } from '../../src/lib/procedure/events.ts'
+import type { Clock } from '../../src/lib/system/clock.ts'
+
+/** All that a command said, in the order in which it said it. */
+export interface Recorded {
+  /** The answer, the notes, the warnings and the remarks, as lines. */
+  lines: string[]
+  documents: (Document & Record<string, unknown>)[]
+  events: (RunEvent & { after: number })[]
+}
+
+const plain = (text: string) => text
+const paint: Paint = {
+  good: plain,
+  bad: plain,
+  warn: plain,
+  dim: plain,
+  strong: plain,
+  mark: { done: '+', failed: 'x', running: '>', warning: '!', next: '->', dot: '.' },
+  bar: () => '',
+}
+
+export function recordingPrinter(clock: Clock): { printer: Context['printer']; recorded: Recorded } {
+  const began = clock.now().getTime()
+  const recorded: Recorded = { lines: [], documents: [], events: [] }
+  return {
+    recorded,
+    printer: {
+      result(document, view) {
+        recorded.documents.push(document as Document & Record<string, unknown>)
+        recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide: false }))
+      },
+      event(event) {
+        recorded.events.push({ ...event, after: clock.now().getTime() - began })
+        if (event.kind === 'remark') recorded.lines.push(event.text)
+      },
+      note: (line) => void recorded.lines.push(line),
+      warn: (line) => void recorded.lines.push(line),
+    },
+  }
+}

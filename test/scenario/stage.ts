@@ -1,0 +1,239 @@
+import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
+import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
+import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
+import type { Context } from '../../src/context.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import type { Journal } from '../../src/lib/procedure/journal.ts'
+import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
+import { type AuditRecord, isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { type Patch } from '../../src/lib/simulator/api/patch.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { ApiFaults } from '../../src/lib/simulator/faults.ts'
+import { type Simulation, type SimulatedCluster, simulate } from '../../src/lib/simulator/simulate.ts'
+import { withFaults } from '../../src/lib/simulator/with-faults.ts'
+import type { Clock } from '../../src/lib/system/clock.ts'
+import { type KvupError, KvupError as Foreseen } from '../../src/lib/system/errors.ts'
+import { type Recorded, recordingPrinter } from './recording-printer.ts'
+
+export const kvupUser = 'kubernetes-admin'
+export const second = 1000
+export const minute = 60 * second
+const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
+
+/** One kvup process: where it runs, what it sees, who answers. */
+export interface Terminal {
+  cluster?: Cluster
+  clock?: Clock
+  signal?: AbortSignal
+  host?: string
+  pid?: number
+  /** Pids of that host that live. */
+  alive?: readonly number[]
+  yes?: boolean
+  /** What is answered where nobody said --yes. */
+  answer?: (question: string) => Promise<boolean>
+  commandLine?: string
+}
+
+/** How a command ended, and all that it said. */
+export interface Ended extends Recorded {
+  code: number
+  error?: KvupError
+  /** What it and the failure say, as one text. */
+  text: string
+  took: number
+}
+
+/** A simulated cluster and kvup in front of it, in one process and on one clock. */
+export class Stage {
+  readonly clock: SimClock
+  readonly simulated: SimulatedCluster
+  readonly api: ApiFaults
+  readonly files = new Map<string, string>()
+  #pids = 100
+
+  constructor(clock: SimClock, simulated: SimulatedCluster) {
+    this.clock = clock
+    this.simulated = simulated
+    this.api = new ApiFaults(simulated.store)
+  }
+
+  get cluster(): Cluster {
+    return this.simulated.cluster()
+  }
+
+  /** The same cluster seen through the faults that are switched on in `api`. */
+  get shaky(): Cluster {
+    return withFaults(this.cluster, this.api)
+  }
+
+  async upgrade(to: string | undefined, options: Partial<UpgradeOptions> = {}, terminal: Terminal = {}) {
+    if (to !== undefined) this.files.set(`${to}.yaml`, asYaml(this.simulated.operatorManifest(to)))
+    const typed: UpgradeOptions = {
+      ...defaults,
+      ...(to !== undefined && { to, manifest: `${to}.yaml` }),
+      ...options,
+    }
+    return this.#run((cx) => upgrade(cx, typed), terminal)
+  }
+
+  async restore(options: Partial<RestoreOptions> = {}, terminal: Terminal = {}) {
+    return this.#run((cx) => restore(cx, { accept: [], timeout: '10m', ...options }), terminal)
+  }
+
+  /** Everything else than a foreseen failure is thrown. */
+  async #run(command: (cx: Context) => Promise<number>, terminal: Terminal): Promise<Ended> {
+    const { printer, recorded } = recordingPrinter(this.clock)
+    const began = this.now
+    const ended = (code: number, error?: KvupError): Ended => ({
+      ...recorded,
+      code,
+      ...(error && { error }),
+      text: [...recorded.lines, error?.message ?? '', ...(error?.remedy ?? [])].join('\n'),
+      took: this.now - began,
+    })
+    try {
+      return ended(await command(this.#context(terminal, printer)))
+    } catch (error) {
+      if (error instanceof Foreseen) return ended(error.exitCode, error)
+      throw error
+    }
+  }
+
+  #context(terminal: Terminal, printer: Context['printer']): Context {
+    const { host = 'here', pid = ++this.#pids, alive = [], yes = true } = terminal
+    const { signal = new AbortController().signal, clock = this.clock } = terminal
+    const confirm = terminal.answer ?? (() => Promise.resolve(yes))
+    return {
+      cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
+      clock,
+      printer,
+      prompt: { confirm },
+      signal,
+      flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
+      world: {
+        who: `jane@${host}`,
+        pid,
+        host,
+        version: '0.0.0-test',
+        commandLine: terminal.commandLine ?? 'kvup upgrade --to the same',
+        isAlive: (other) => alive.includes(other),
+        env: {},
+        readText: (file) => this.#read(file),
+        writeText: async (file, text) => void this.files.set(file, text),
+        readStdin: async () => '',
+        scratchFile: (name) => `scratch/${name}`,
+      },
+    }
+  }
+
+  async #read(file: string): Promise<string> {
+    const text = this.files.get(file)
+    if (text === undefined) throw new Error(`ENOENT: ${file}`)
+    return text
+  }
+
+  get now(): number {
+    return this.clock.now().getTime()
+  }
+
+  get kubevirt() {
+    const found = this.simulated.store.read(KubeVirts, kubevirt)
+    if (!found) throw new Error('no KubeVirt')
+    return found as NonNullable<typeof found> & {
+      spec: Record<string, unknown>
+      status: Record<string, unknown>
+    }
+  }
+
+  get methods(): readonly string[] {
+    const { workloadUpdateStrategy } = this.kubevirt.spec as {
+      workloadUpdateStrategy?: { workloadUpdateMethods?: string[] }
+    }
+    return workloadUpdateStrategy?.workloadUpdateMethods ?? []
+  }
+
+  get journal(): Journal {
+    return configMapJournal(this.cluster, { ...kubevirt, who: 'test', clock: this.clock })
+  }
+
+  /** As a person, or another program, would. */
+  edit(spec: object, by = 'kubectl-edit'): void {
+    const patch = { type: 'merge', body: { spec } } as Patch
+    this.simulated.store.patch(KubeVirts, kubevirt, patch, { manager: by })
+  }
+
+  label(metadata: object): void {
+    this.simulated.store.patch(KubeVirts, kubevirt, { type: 'merge', body: { metadata } } as Patch)
+  }
+
+  /** kvup's own requests so far; `since` is an index of the audit log. */
+  requests(since = 0): AuditRecord[] {
+    return this.simulated.store.audit.slice(since).filter(({ user }) => user === kvupUser)
+  }
+
+  writes(since = 0): AuditRecord[] {
+    return this.requests(since).filter(isWrite)
+  }
+
+  /** Where the audit log stands. */
+  get mark(): number {
+    return this.simulated.store.audit.length
+  }
+
+  /** Not waited for. */
+  later(ms: number, work: () => void): void {
+    void this.clock.sleep(ms).then(work)
+  }
+
+  async until(ms: number): Promise<void> {
+    await this.clock.sleep(ms)
+  }
+
+  stop(): Promise<void> {
+    return this.simulated.stop()
+  }
+}
+
+const defaults: UpgradeOptions = {
+  method: 'auto',
+  timeout: '60m',
+  settle: '30s',
+  holdWorkloads: true,
+  migrations: 'wait',
+  migrationsTimeout: '30m',
+  accept: [],
+  pauseBefore: [],
+}
+
+/** Small, so that a whole update costs little. */
+export const byTag = {
+  version: 'v1.7.0',
+  operator: 'v1.8.4',
+  method: 'image-tag',
+  methods: ['LiveMigrate'],
+  workers: 1,
+  controlPlanes: 1,
+} as const satisfies Partial<Simulation>
+export const byManifest = {
+  version: 'v1.8.4',
+  methods: ['LiveMigrate'],
+  workers: 1,
+  controlPlanes: 1,
+} as const satisfies Partial<Simulation>
+
+/** Sets a cluster up, lets the test play on it, and takes it down. */
+export async function play(
+  shape: Omit<Simulation, 'clock'>,
+  act: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  const clock = new SimClock()
+  const stage = new Stage(clock, await simulate({ ...shape, clock }))
+  try {
+    await act(stage)
+  } finally {
+    await stage.stop()
+  }
+}
