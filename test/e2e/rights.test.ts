@@ -75,17 +75,18 @@ test('without any single verb that it needs, kvup ends with 7 before its first w
   // KubeVirt itself lets every authenticated user read these (ClusterRole kubevirt.io:default)
   expect(everybodys).toEqual(['get kubevirts.kubevirt.io', 'list kubevirts.kubevirt.io'])
   expect(required.length).toBeGreaterThan(20)
+  const others: string[] = []
   for (const right of required) {
+    const what = `${right.verb} ${right.resource}`
     await grant(without(role, right))
-    await eventually(`${right.verb} ${right.resource} is taken away`, 10, async () => !(await has(right)))
+    await eventually(`${what} is taken away`, 10, async () => !(await has(right)))
     const { code, stderr } = await kvup(lab, upgrade, { kubeconfig })
-    expect({ right, code }).toEqual({ right, code: 7 })
-    expect(stderr).toContain(right.verb)
-    expect(stderr).toContain(right.resource.split('.')[0])
+    const names = stderr.includes(right.verb) && stderr.includes(right.resource)
+    if (code !== 7 || !names) others.push(`${what}: exit ${code}, ${stderr.split('\n').at(0)}`)
     const writes = await lab.auditWrites({ user, since })
-    if (writes.length > 0)
-      throw new Error(`without ${right.verb} ${right.resource}: ${JSON.stringify(writes)}`)
+    if (writes.length > 0) throw new Error(`without ${what} it wrote: ${JSON.stringify(writes.slice(0, 3))}`)
   }
+  expect(others).toEqual([])
 })
 
 test('with the printed role and nothing else, the whole upgrade goes through', async () => {
