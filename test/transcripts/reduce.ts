@@ -58,7 +58,7 @@ const version = ({ metadata }: KubeObject): string =>
 function kubeVirt({ metadata, status = {} }: KubeVirt): string[] {
   const conditions = status.conditions ?? []
   if (conditions.length === 0) return []
-  const letters = ['Available', 'Progressing', 'Degraded', 'Synchronized'].map((type) => {
+  const letters = ['Available', 'Progressing', 'Degraded', 'Created', 'Synchronized'].map((type) => {
     const found = conditions.find((c) => c.type === type)
     return `${type[0]}=${found?.status[0] ?? '-'}`
   })

@@ -40,8 +40,8 @@ export interface SimulatedCluster {
   stop(): Promise<void>
 }
 
-/** How much of the cluster's past is played before it is handed out: the installation takes one minute. */
-const past = 300_000
+/** How much of the cluster's past is played before it is handed out: an installation takes about one. */
+const past = 120_000
 
 /** Installs KubeVirt in a new cluster, lets it settle, and hands it out. Takes milliseconds, whatever the clock. */
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {

@@ -9,8 +9,8 @@ import { reduce } from '../../../transcripts/reduce.ts'
 import type { SimulatedCluster } from '../../../../src/lib/simulator/simulate.ts'
 
 const tagged = { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' } as const
-const available = 'KubeVirt conditions: AllComponentsReady A=T P=F D=F S=-'
-const updating = 'KubeVirt conditions: UpdateInProgress A=T P=T D=T S=-'
+const available = 'KubeVirt conditions: AllComponentsReady A=T P=F D=F C=T S=-'
+const updating = 'KubeVirt conditions: UpdateInProgress A=T P=T D=T C=- S=-'
 const story = (...played: Parameters<typeof play>) =>
   play(...played).then((lines) => reduce(lines, /^(edit|apply)/))
 
@@ -92,7 +92,7 @@ it('an operator without rights fails until it has them', async () => {
     },
   )
   const conditions = said.filter((s) => s.startsWith('KubeVirt conditions'))
-  expect(conditions[1]).toBe('KubeVirt conditions: DeploymentFailed A=F P=F D=T S=F')
+  expect(conditions[1]).toBe('KubeVirt conditions: DeploymentFailed A=F P=F D=T C=- S=F')
   expect(conditions.at(-1)).toBe(available)
 })
 
@@ -113,7 +113,7 @@ it('the blip: once DeploymentFailed right after all is good, then good again', a
   expect(conditions).toEqual([
     updating,
     available,
-    'KubeVirt conditions: DeploymentFailed A=F P=F D=T S=F',
+    'KubeVirt conditions: DeploymentFailed A=F P=F D=T C=T S=F',
     available,
   ])
 })

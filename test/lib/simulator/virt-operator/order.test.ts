@@ -46,8 +46,8 @@ it('the version that the operator has anyway, set as tag, is no update', async (
   })
   const story = reduce(lines, /^edit/)
   expect(story.filter((said) => said.startsWith('KubeVirt conditions'))).toEqual([
-    'KubeVirt conditions: DeploymentInProgress A=F P=T D=F S=-',
-    'KubeVirt conditions: AllComponentsReady A=T P=F D=F S=-',
+    'KubeVirt conditions: DeploymentInProgress A=F P=T D=F C=T S=-',
+    'KubeVirt conditions: AllComponentsReady A=T P=F D=F C=T S=-',
   ])
   expect(lines.some(({ object, t }) => object?.kind === 'Job' && t > 0)).toBe(false)
 })
