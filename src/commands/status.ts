@@ -1,9 +1,11 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
-import type { Reader } from '../lib/cluster/cluster.ts'
+import type { Cluster } from '../lib/cluster/cluster.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
+import { openLoans } from '../lib/procedure/open-loans.ts'
+import type { Clock } from '../lib/system/clock.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
 
@@ -28,20 +30,25 @@ const codes: Record<NonNullable<StatusReport['verdict']>, ExitCode> = {
 
 /** Exit 0 whatever it finds, unless asked for the verdict; no KubeVirt at all or several is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
-  const { reader } = await cx.cluster()
-  if (options.watch) return follow(cx, reader)
-  const report = await statusReport(reader, cx.clock)
-  cx.printer.result(documentOf(report), statusView)
+  const cluster = await cx.cluster()
+  if (options.watch) return follow(cx, cluster)
+  const report = await statusReport(cluster.reader, cx.clock)
+  cx.printer.result(await documentOf(report, cluster, cx.clock), statusView)
   return options.exitCode ? codes[report.verdict ?? 'Degraded'] : exitCode.done
 }
 
 /** Until Ctrl-C. */
-async function follow({ printer, clock, signal }: Context, reader: Reader): Promise<ExitCode> {
-  for await (const report of statusChanges({ reader, clock, signal }))
-    printer.result(documentOf(report), statusView)
+async function follow({ printer, clock, signal }: Context, cluster: Cluster): Promise<ExitCode> {
+  for await (const report of statusChanges({ reader: cluster.reader, clock, signal }))
+    printer.result(await documentOf(report, cluster, clock), statusView)
   return exitCode.done
 }
 
-function documentOf(report: StatusReport): StatusDocument {
-  return { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report }
+/** With what is borrowed: a loan is part of where a cluster stands. */
+async function documentOf(report: StatusReport, cluster: Cluster, clock: Clock): Promise<StatusDocument> {
+  const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report } as const
+  if (!report.installation) return document
+  const found = await openLoans(cluster, { namespace: report.installation.namespace, clock })
+  if ('loans' in found) return { ...document, borrowed: found.loans }
+  return { ...document, remarks: [...(report.remarks ?? []), `what is borrowed: ${found.unread}`] }
 }

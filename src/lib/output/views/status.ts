@@ -1,6 +1,7 @@
 import type { Cause } from '../../facts/cause.ts'
 import type { ComponentStanding } from '../../facts/component-standing.ts'
 import type { StatusReport } from '../../facts/status-report.ts'
+import type { Loan } from '../../procedure/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { table } from '../table.ts'
@@ -8,6 +9,8 @@ import { managedBy } from './managed-by.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
+  /** Open loans; absent where the journal could not be read. */
+  borrowed?: readonly Loan[]
 }
 
 export const statusView: View<StatusDocument> = {
@@ -24,11 +27,25 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     entry('managed by', managedBy(status)),
     entry('operator', operatorText(status)),
     ...(status.running ? [entry('kvup', `${status.running.holder} is at work`)] : []),
+    ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, paint)),
     ...(status.remarks ?? []).map((remark) => entry('not judged', paint.warn(remark))),
     '',
     ...table(columns(status), status.components ?? [], { ...size, paint }),
     '',
     entry('workloads', workloadsText(status, paint)),
+  ]
+}
+
+function borrowedLines(loan: Loan, { takenAt }: StatusDocument, paint: Paint): string[] {
+  const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
+  const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
+  const harmless = loan.harmless ? `; harmless ${loan.harmless}` : ''
+  return [
+    entry(
+      'borrowed',
+      paint.warn(`${name}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
+    ),
+    entry('', paint.dim(`${paint.mark.next} kvup history shows it, kvup workloads restore gives it back`)),
   ]
 }
 
