@@ -30,7 +30,7 @@ export function guardedJournal(journal: Journal, held: Held): Journal {
     kept: (key) => journal.kept(key),
     record: (entry) => guarded(() => journal.record(entry)),
     borrow: (loan) => guarded(() => journal.borrow(loan)),
-    release: (id) => guarded(() => journal.release(id)),
+    release: (id, why) => guarded(() => journal.release(id, why)),
     keep: (key, value) => guarded(() => journal.keep(key, value)),
   }
 }

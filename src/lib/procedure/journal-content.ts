@@ -35,12 +35,17 @@ export function borrowed(content: JournalContent, loan: Loan): JournalContent {
   return recorded({ ...content, loans: [...content.loans, loan] }, entry)
 }
 
-export function released(content: JournalContent, id: string, signed: Signature): JournalContent {
+export function released(
+  content: JournalContent,
+  id: string,
+  signed: Signature & { why?: string | undefined },
+): JournalContent {
   const loan = content.loans.find((open) => open.id === id)
   if (loan === undefined) return content
   const { procedure } = loan
-  const { by, at } = signed
-  const entry: Entry = { at, by, procedure, step: id, what: 'gave-back', text: wordsOf(loan) }
+  const { by, at, why } = signed
+  const text = why === undefined ? wordsOf(loan) : `${why}: ${wordsOf(loan)}`
+  const entry: Entry = { at, by, procedure, step: id, what: why === undefined ? 'gave-back' : 'closed', text }
   return recorded({ ...content, loans: content.loans.filter((open) => open.id !== id) }, entry)
 }
 

@@ -34,8 +34,10 @@ export function journalOn(
       const { loans } = await update((content) => borrowed(content, loan))
       return loans.find(({ id }) => id === loan.id) ?? loan
     },
-    async release(id) {
-      await update((content) => released(content, id, sign(content.loans.find((loan) => loan.id === id))))
+    async release(id, why) {
+      await update((content) =>
+        released(content, id, { ...sign(content.loans.find((loan) => loan.id === id)), why }),
+      )
     },
     async keep(key, value) {
       await update((content) => keeping(content, key, value))

@@ -7,8 +7,8 @@ export interface Journal {
   loans(): Promise<readonly Loan[]>
   /** Opens a loan. The first value wins: an open loan with this id is returned unchanged. */
   borrow(loan: Loan): Promise<Loan>
-  /** Closes a loan after a give-back that was verified. Closing a closed one is no error. */
-  release(id: string): Promise<void>
+  /** Closes a loan after a give-back that was verified, or for another reason, which is then written down. Closing a closed one is no error. */
+  release(id: string, why?: string): Promise<void>
   /**
    * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the
    * procedure's name and `/` is forgotten when that procedure is recorded as finished.
@@ -28,7 +28,16 @@ export interface Entry {
   procedure: string
   step: string
   /** `intends` is written before `apply`, `applied` after it. */
-  what: 'started' | 'intends' | 'applied' | 'borrowed' | 'gave-back' | 'finished' | 'failed' | 'interrupted'
+  what:
+    | 'started'
+    | 'intends'
+    | 'applied'
+    | 'borrowed'
+    | 'gave-back'
+    | 'closed'
+    | 'finished'
+    | 'failed'
+    | 'interrupted'
   text: string
 }
 

@@ -1,5 +1,6 @@
 import { lastWriter } from '../procedure/last-writer.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
+import { closeFormerLoan } from './former-loan.ts'
 import { readOwner } from './find-owner.ts'
 import {
   keptMethods,
@@ -56,6 +57,7 @@ async function hold(
 ): Promise<void> {
   const kubevirt = await readOwner(reader, owner)
   const { name, namespace } = owner.ref
+  await closeFormerLoan(journal, loanId, owner)
   await journal.borrow({
     id: loanId,
     procedure,

@@ -32,6 +32,6 @@ function closeLoan(owner: Owner): Step {
         ? { is: 'todo', change: 'close the loan and leave the present value' }
         : { is: 'done' }
     },
-    apply: ({ journal }) => journal.release(loanId),
+    apply: ({ journal }) => journal.release(loanId, 'left as somebody else set it'),
   }
 }

@@ -1,5 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
+import { closeFormerLoan } from '../../workloads/former-loan.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 
@@ -52,6 +53,7 @@ async function lift(
   const kubevirt = await readOwner(reader, owner)
   const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
   const { name, namespace } = owner.ref
+  await closeFormerLoan(journal, imageTagLoan, owner)
   await journal.borrow({
     id: imageTagLoan,
     procedure: `upgrade to ${by.to}`,

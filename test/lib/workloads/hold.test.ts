@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Journal } from '../../../src/lib/procedure/journal.ts'
+import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
+import type { StepContext } from '../../../src/lib/procedure/step.ts'
+import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { seed } from '../../../src/lib/simulator/api/seed.ts'
+import { Store } from '../../../src/lib/simulator/api/store.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { giveWorkloadUpdatesBack } from '../../../src/lib/workloads/give-back.ts'
+import { holdWorkloadUpdates } from '../../../src/lib/workloads/hold.ts'
+import { methodsOf, type Owner } from '../../../src/lib/workloads/update-methods.ts'
+
+const clock = new SimClock()
+const ref = { name: 'kubevirt', namespace: 'kubevirt' }
+const borrower = { who: 'me@here', procedure: 'upgrade to v1.8.4' }
+let cluster: Cluster
+let journal: Journal
+let cx: StepContext
+let owner: Owner
+
+const kubevirt = (methods?: string[]): KubeVirt => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'KubeVirt',
+  metadata: { ...ref },
+  spec: methods ? { workloadUpdateStrategy: { workloadUpdateMethods: methods } } : {},
+})
+
+async function install(methods?: string[]) {
+  const store = new Store(clock)
+  seed(store, [kubevirt(methods)])
+  cluster = storeCluster(store)
+  journal = memoryJournal()
+  cx = { ...cluster, clock, journal, signal: new AbortController().signal }
+  owner = { kind: KubeVirts, ref, uid: (await read()).metadata.uid ?? '' }
+}
+
+async function read(): Promise<KubeVirt> {
+  const found = await cluster.reader.find(KubeVirts, ref)
+  if (found.is !== 'object') throw new Error('no KubeVirt')
+  return found.object
+}
+
+const set = (methods: string[]) =>
+  cluster.writer.mergePatch(KubeVirts, ref, {
+    spec: { workloadUpdateStrategy: { workloadUpdateMethods: methods } },
+  })
+
+const hold = () => holdWorkloadUpdates(owner, borrower)
+const giveBack = (options = {}) => giveWorkloadUpdatesBack(owner, options)
+
+describe('hold', () => {
+  beforeEach(() => install(['LiveMigrate', 'Evict']))
+
+  test('keeps the value in the journal and empties the methods', async () => {
+    expect((await hold().check(cx)).is).toBe('todo')
+    await hold().apply?.(cx)
+    expect(methodsOf(await read())).toEqual([])
+    expect(await journal.loans()).toMatchObject([
+      { id: 'workload-updates', was: { present: true, value: ['LiveMigrate', 'Evict'] } },
+    ])
+    expect(await hold().check(cx)).toEqual({ is: 'done', note: 'kept LiveMigrate, Evict' })
+  })
+
+  test('a second hold never overwrites the first value with []', async () => {
+    await hold().apply?.(cx)
+    await hold().apply?.(cx)
+    expect(await journal.loans()).toMatchObject([{ was: { value: ['LiveMigrate', 'Evict'] } }])
+  })
+
+  test('a value that somebody set while it was held is not emptied', async () => {
+    await hold().apply?.(cx)
+    await set(['LiveMigrate'])
+    expect(await hold().check(cx)).toMatchObject({ is: 'blocked', reason: 'hold-changed' })
+  })
+
+  test('empty methods are left alone and open no loan', async () => {
+    await install()
+    expect(await hold().check(cx)).toEqual({ is: 'done' })
+    expect(await journal.loans()).toEqual([])
+  })
+
+  test('a write that raced with somebody else’s is refused, not lost', async () => {
+    const racing: StepContext = {
+      ...cx,
+      reader: {
+        ...cx.reader,
+        find: async (kind, at) => {
+          const found = await cx.reader.find(kind, at)
+          await cluster.writer.mergePatch(KubeVirts, ref, {
+            metadata: { labels: { other: String(Math.random()) } },
+          })
+          return found
+        },
+      },
+    }
+    await expect(hold().apply?.(racing)).rejects.toMatchObject({ status: 409 })
+    expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
+  })
+
+  test('an open loan of a KubeVirt that was deleted does not stand for the value of the new one', async () => {
+    await hold().apply?.(cx)
+    await cluster.writer.delete(KubeVirts, ref)
+    await cluster.writer.create(KubeVirts, kubevirt(['Evict']))
+    owner = { ...owner, uid: (await read()).metadata.uid ?? '' }
+    await hold().apply?.(cx)
+    expect(await journal.loans()).toMatchObject([{ object: { uid: owner.uid }, was: { value: ['Evict'] } }])
+  })
+
+  test('a KubeVirt that took the place of ours is not touched', async () => {
+    const stranger = { ...owner, uid: 'another' }
+    await expect(holdWorkloadUpdates(stranger, borrower).check(cx)).rejects.toMatchObject({
+      reason: 'kubevirt-replaced',
+    })
+  })
+})
+
+describe('give back', () => {
+  beforeEach(async () => {
+    await install(['LiveMigrate', 'Evict'])
+    await hold().apply?.(cx)
+  })
+
+  test('sets the kept value and closes the loan once it was read back', async () => {
+    expect((await giveBack().check(cx)).is).toBe('todo')
+    await giveBack().apply?.(cx)
+    expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
+    expect(await journal.loans()).toEqual([])
+    expect(await giveBack().check(cx)).toEqual({ is: 'done' })
+  })
+
+  test('killed between the patch and the journal: only the loan is left to close', async () => {
+    await set(['Evict', 'LiveMigrate'])
+    expect(await giveBack().check(cx)).toMatchObject({
+      is: 'todo',
+      change: expect.stringContaining('close the loan'),
+    })
+    await giveBack().apply?.(cx)
+    expect(methodsOf(await read())).toEqual(['Evict', 'LiveMigrate'])
+    expect(await journal.loans()).toEqual([])
+  })
+
+  test('somebody else’s value is asked about, and overwritten only when told to', async () => {
+    await set(['LiveMigrate'])
+    expect(await giveBack().check(cx)).toMatchObject({ is: 'blocked', reason: 'changed-meanwhile' })
+    expect((await giveBack({ overwrite: true }).check(cx)).is).toBe('todo')
+    await giveBack({ overwrite: true }).apply?.(cx)
+    expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
+  })
+
+  test('a write that did not arrive keeps the loan open', async () => {
+    const deaf: StepContext = {
+      ...cx,
+      writer: { ...cx.writer, mergePatch: async (_kind, _ref, change) => change as never },
+    }
+    await expect(giveBack().apply?.(deaf)).rejects.toMatchObject({ reason: 'give-back-undone' })
+    expect(await journal.loans()).toHaveLength(1)
+  })
+
+  test('nothing borrowed is nothing to do', async () => {
+    await giveBack().apply?.(cx)
+    expect(await giveBack().check(cx)).toEqual({ is: 'done' })
+  })
+})
