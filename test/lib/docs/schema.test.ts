@@ -1,0 +1,129 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
+import { systemClock } from '../../../src/lib/system/clock.ts'
+import { example, exampleNames } from '../facts/example.ts'
+import { readSchema, validate } from './json-schema.ts'
+import { runKvup } from './run-kvup.ts'
+
+const folder = 'docs/schema'
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
+const schemas = new Map(files.map((name) => [name, readSchema(folder, name)]))
+
+const fileOf = (kind: string) => `${kind.replaceAll(/(?<!^)[A-Z]/gu, '-$&').toLowerCase()}.json`
+/** Kinds that were really printed here. */
+const printed = new Set<string>()
+
+/** What does not fit its schema. */
+function wrongIn(documents: readonly { kind: string }[]): { document: object; wrong: string[] }[] {
+  for (const { kind } of documents) printed.add(kind)
+  return documents
+    .map((document) => ({ document, wrong: validate(document, fileOf(document.kind), schemas) }))
+    .filter(({ wrong }) => wrong.length > 0)
+}
+
+const running: SimulatedCluster[] = []
+afterAll(() => Promise.all(running.map((one) => one.stop())))
+
+async function simulated(simulation: Omit<Simulation, 'clock'>) {
+  const clock = new SimClock()
+  const sim = await simulate({ clock, ...simulation })
+  running.push(sim)
+  const stdin = sim.operatorManifest('v1.8.4').map((object) => `---\n${JSON.stringify(object)}\n`)
+  const place = { cluster: sim.cluster(), clock, stdin: stdin.join('') }
+  return { sim, clock, kvup: (line: string) => runKvup(line.split(' '), place) }
+}
+
+const methods = ['LiveMigrate']
+const offline = { cluster: {} as Cluster, clock: systemClock }
+
+test.each([
+  ['version --client -o json', 0],
+  ['config view -o json', 0],
+  ['rbac kvup-operator-manifest -o json', 0],
+  ['completion bash -o json', 0],
+  ['status --no-such-flag -o json', 2],
+  ['upgrade --to 1.9 -o json', 2],
+  ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
+])('%s', async (line, code) => {
+  const ran = await runKvup(line.split(' '), offline)
+  expect(ran.code).toBe(code)
+  expect(wrongIn(ran.documents)).toEqual([])
+})
+
+test.each(exampleNames)('status of the cluster %s', async (name) => {
+  const { reader, clock } = example(name)
+  const { documents } = await runKvup(['status', '-o', 'json'], {
+    cluster: { reader } as Cluster,
+    clock,
+  })
+  expect(wrongIn(documents)).toEqual([])
+})
+
+test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal', async () => {
+  const { kvup, clock } = await simulated({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: 3,
+    methods,
+  })
+  const upgrade = 'upgrade --to v1.8.4 --yes --settle 1s'
+  const plan = await kvup(`${upgrade} --dry-run=server -o json`)
+  const held = await kvup(`${upgrade} --leave-held -o ndjson`)
+  const history = await kvup('history -o json')
+  const restored = await kvup('workloads restore --yes -o json')
+  const after = [await kvup('workloads restore -o json'), await kvup('history -o json')]
+  await clock.sleep(60_000)
+  const none = await kvup(`${upgrade} -o json`)
+  const refused = await kvup('upgrade --to v1.10.0 --yes -o json')
+  const rest = [await kvup('version -o json'), await kvup('status -o json')]
+  expect([plan, held, history, restored, none, refused].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 3])
+  expect(history.documents).toMatchObject([{ loans: [{ id: 'workload-updates' }] }])
+  expect(none.documents).toMatchObject([{ outcome: 'nothing-to-do' }])
+  expect(
+    [plan, held, history, restored, ...after, none, refused, ...rest].flatMap((ran) =>
+      wrongIn(ran.documents),
+    ),
+  ).toEqual([])
+})
+
+test('operator-manifest with a tag, stopped on the way and resumed', async () => {
+  const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
+  const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --settle 1s'
+  const plan = await kvup(`${upgrade} --dry-run=client -o json`)
+  const stopped = await kvup(`${upgrade} --pause-before virt-operator -o json`)
+  const history = await kvup('history -o json')
+  const done = await kvup(`${upgrade} -o ndjson`)
+  expect([plan, stopped, done].map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(stopped.documents).toMatchObject([{ outcome: 'stopped-before', backup: expect.any(String) }])
+  expect(history.documents).toMatchObject([{ loans: [{}, {}] }])
+  expect([plan, stopped, history, done].flatMap((ran) => wrongIn(ran.documents))).toEqual([])
+})
+
+test('a stall and a timeout', async () => {
+  const { sim, kvup } = await simulated({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+  sim.faults.set({ crashing: 'virt-handler:v1.8.4' })
+  const failed = await kvup('upgrade --to v1.8.4 --yes --timeout 5m -o ndjson')
+  expect(failed.code).toBe(4)
+  expect(failed.documents).toContainEqual(
+    expect.objectContaining({ event: 'step-waiting', state: expect.objectContaining({ is: 'stalled' }) }),
+  )
+  expect(wrongIn([...failed.documents, ...(await kvup('status -o json')).documents])).toEqual([])
+})
+
+test('every schema was met by something that was printed', () => {
+  const met = new Set([...printed].map(fileOf))
+  expect(files.filter((file) => file !== 'common.json' && !met.has(file))).toEqual([])
+})
+
+test('the validator bites: a field that is missing, of another type, or that no schema names', () => {
+  const good = { apiVersion: 'kvup.io/v1alpha1', kind: 'Version', client: '0.1.0', status: 'complete' }
+  expect(validate(good, 'version.json', schemas)).toEqual([])
+  expect(validate({ ...good, client: undefined }, 'version.json', schemas)).toContain('.client: is missing')
+  expect(validate({ ...good, client: 1 }, 'version.json', schemas)).toEqual(['.client: 1 is no string'])
+  expect(validate({ ...good, more: 1 }, 'version.json', schemas)).toEqual(['.more: no schema names it'])
+  expect(validate({ ...good, status: 'failed' }, 'version.json', schemas)).toEqual(['.error: is missing'])
+})
