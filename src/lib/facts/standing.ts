@@ -121,8 +121,11 @@ function sinceOf(verdict: Verdict, scene: Scene, why: readonly Cause[]): string 
 
 /** UpdateInProgress keeps its message, and so its time, for the whole update. */
 function updateStart({ kubevirt }: Scene): string | undefined {
-  return kubevirt.status?.conditions?.find((c) => c.type === 'Progressing' && c.status === 'True')
-    ?.lastTransitionTime
+  // A condition that is brand-new has null there (facts 1.5).
+  return (
+    kubevirt.status?.conditions?.find((c) => c.type === 'Progressing' && c.status === 'True')
+      ?.lastTransitionTime ?? undefined
+  )
 }
 
 function held(component: ComponentStanding, why: readonly Cause[], at: Date): ComponentStanding {
