@@ -14,39 +14,54 @@ export interface Mortal extends Cluster {
   /** Calls so far, over reader, writer and reviewer. */
   readonly calls: () => number
   readonly dead: () => boolean
+  /** Resolves at the moment of its death. */
+  readonly death: Promise<void>
 }
 
+/** Told around every call: which one it is, and whether it is about to be made or was answered. */
+type Watcher = (death: Death) => void
+
 /** A cluster whose client dies at its n-th call. Every later call dies as well, and what it follows ends. */
-export function mortal(cluster: Cluster, death: Death): Mortal {
-  const life = new Life(death)
+export function mortal(cluster: Cluster, death: Death, watch: Watcher = () => undefined): Mortal {
+  const life = new Life(death, watch)
   return {
     reader: mortalReader(cluster.reader, life),
     writer: mortalWriter(cluster.writer, life),
     reviewer: mortalReviewer(cluster.reviewer, life),
     calls: () => life.calls,
     dead: () => life.over.signal.aborted,
+    death: new Promise((resolve) => {
+      life.over.signal.addEventListener('abort', () => resolve(), { once: true })
+    }),
   }
 }
 
 /** Never dies; tells how many calls a whole run makes. */
-export const immortal = (cluster: Cluster): Mortal => mortal(cluster, { afterCall: Infinity })
+export const immortal = (cluster: Cluster, watch?: Watcher): Mortal =>
+  mortal(cluster, { afterCall: Infinity }, watch)
 
 class Life {
   calls = 0
   readonly over = new AbortController()
   readonly #death: Death
+  readonly #watch: Watcher
 
-  constructor(death: Death) {
+  constructor(death: Death, watch: Watcher) {
     this.#death = death
+    this.#watch = watch
   }
 
   async call<T>(act: () => Promise<T>): Promise<T> {
     const number = this.#count()
     if ('beforeCall' in this.#death && number >= this.#death.beforeCall) this.#die()
-    const answer = await act()
-    if ('afterCall' in this.#death && number >= this.#death.afterCall) this.#die()
-    if (this.over.signal.aborted) this.#die()
-    return answer
+    this.#watch({ beforeCall: number })
+    try {
+      return await act()
+    } finally {
+      this.#watch({ afterCall: number })
+      if ('afterCall' in this.#death && number >= this.#death.afterCall) this.#die()
+      if (this.over.signal.aborted) this.#die()
+    }
   }
 
   #count(): number {

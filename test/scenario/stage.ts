@@ -3,6 +3,7 @@ import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
 import type { Journal } from '../../src/lib/procedure/journal.ts'
@@ -155,6 +156,12 @@ export class Stage {
     return workloadUpdateStrategy?.workloadUpdateMethods ?? []
   }
 
+  /** Who has the lock; empty when nobody has. */
+  get holder(): string | undefined {
+    const lease: Lease | undefined = this.simulated.store.read(Leases, { ...kubevirt, name: 'kvup' })
+    return lease?.spec?.holderIdentity ?? undefined
+  }
+
   get journal(): Journal {
     return configMapJournal(this.cluster, { ...kubevirt, who: 'test', clock: this.clock })
   }
@@ -166,7 +173,7 @@ export class Stage {
   }
 
   label(metadata: object): void {
-    this.simulated.store.patch(KubeVirts, kubevirt, { type: 'merge', body: { metadata } } as Patch)
+    this.simulated.store.patch(KubeVirts, kubevirt, { type: 'merge', body: { metadata } })
   }
 
   /** kvup's own requests so far; `since` is an index of the audit log. */

@@ -1,0 +1,77 @@
+import { expect } from 'vitest'
+import type { Entry } from '../../src/lib/procedure/journal.ts'
+import type { Simulation } from '../../src/lib/simulator/simulate.ts'
+import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
+import { play, second, type Stage } from './stage.ts'
+
+type Shape = Omit<Simulation, 'clock'>
+
+/** An update that is to be killed, and what it leads to when nobody kills it. */
+export interface Update {
+  shape: Shape
+  to: string
+  calls: number
+  spec: object
+  /** Every death there is: before and after each of the calls. Those that leave the same world behind are together. */
+  deaths: Map<World, Death[]>
+}
+
+/** Time and revision. The simulation is deterministic, so two deaths with the same ones leave the same world. */
+type World = string
+const worldOf = ({ simulated, now }: Stage): World => `revision ${simulated.store.revision} at ${now}`
+
+/** Runs it once to its end and notes in which world each of its calls begins and ends. */
+export async function survive(shape: Shape, to: string): Promise<Update> {
+  const deaths = new Map<World, Death[]>()
+  let update: Update | undefined
+  await play(shape, async (stage) => {
+    const cluster = immortal(stage.cluster, (death) => {
+      const world = worldOf(stage)
+      deaths.set(world, [...(deaths.get(world) ?? []), death])
+    })
+    expect(await stage.upgrade(to, {}, { cluster })).toMatchObject({ code: 0 })
+    update = { shape, to, calls: cluster.calls(), spec: stage.kubevirt.spec, deaths }
+  })
+  if (!update) throw new Error('it did not survive')
+  return update
+}
+
+/** Kills it so, runs it again on another machine, expects what the undisturbed run left, and gives its exit code. */
+export async function killAndResume(
+  { shape, to, spec }: Update,
+  world: World,
+  death: Death,
+): Promise<number | undefined> {
+  let code: number | undefined
+  await play(shape, async (stage) => {
+    const cluster = mortal(stage.cluster, death)
+    const killed = stage.upgrade(to, {}, { cluster, host: 'dead' }).catch((error: unknown) => error)
+    await cluster.death
+    expect(worldOf(stage)).toBe(world)
+    const resumed = await stage.upgrade(to, {}, { host: 'other' })
+    const began = resumed.events.find(({ kind }) => kind === 'run-started')
+    expect(began?.after ?? 0).toBeLessThanOrEqual(15 * second)
+    if (began) expect(stage.holder).toBe('')
+    await expectEnd(stage, spec)
+    expect(await killed).toBeInstanceOf(Killed)
+    code = resumed.code
+  })
+  return code
+}
+
+/** The CR as it should be, nothing borrowed, the journal whole. */
+export async function expectEnd(stage: Stage, spec: object): Promise<void> {
+  expect(stage.kubevirt.spec).toEqual(spec)
+  expect(await stage.journal.loans()).toEqual([])
+  expectWhole(await stage.journal.entries())
+}
+
+/** Every intent has its end, every loan was given back. */
+export function expectWhole(entries: readonly Entry[]): void {
+  const of = (...what: string[]) => entries.filter((entry) => what.includes(entry.what))
+  for (const { step, text } of of('intends')) {
+    const ends = of('applied', 'failed').filter((entry) => entry.step === step)
+    expect(ends, `${step}: ${text}`).not.toHaveLength(0)
+  }
+  expect(of('gave-back')).toHaveLength(of('borrowed').length)
+}
