@@ -15,7 +15,7 @@ export function parseAccepted(words: readonly string[]): readonly Accepted[] {
 }
 
 /** The blockers that nobody accepted. A check that could not be made blocks as well. */
-export function unaccepted(findings: readonly Finding[], accepted: readonly Accepted[]): readonly Finding[] {
+function unaccepted(findings: readonly Finding[], accepted: readonly Accepted[]): readonly Finding[] {
   const taken = new Set(accepted.map(({ id }) => id))
   return findings.filter(
     ({ id, level }) => (level === 'blocker' || level === 'not-checked') && !taken.has(id),

@@ -7,7 +7,7 @@ import type { Admission } from './api/store-request.ts'
 import type { Store } from './api/store.ts'
 
 /** Which requests a fault is for; what is not said matches all. */
-export interface On {
+interface On {
   readonly verb?: string
   readonly resource?: string
   readonly user?: string

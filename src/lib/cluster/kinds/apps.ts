@@ -2,7 +2,7 @@ import type { Kind } from '../kind.ts'
 import type { Condition, KubeObject } from '../object.ts'
 import type { PodTemplate } from './pods.ts'
 
-export interface LabelSelector {
+interface LabelSelector {
   matchLabels?: Record<string, string>
   matchExpressions?: { key: string; operator: string; values?: string[] }[]
 }

@@ -35,20 +35,20 @@ export interface KubeVirt extends KubeObject {
   }
 }
 
-export interface WorkloadUpdateStrategy {
+interface WorkloadUpdateStrategy {
   workloadUpdateMethods?: string[] | null
   batchEvictionSize?: number
   batchEvictionInterval?: string
 }
 
-export interface CustomizePatch {
+interface CustomizePatch {
   resourceName: string
   resourceType: string
   patch: string
   type: string
 }
 
-export interface ComponentConfig {
+interface ComponentConfig {
   nodePlacement?: Record<string, unknown>
   replicas?: number
 }

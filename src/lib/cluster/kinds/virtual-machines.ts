@@ -15,7 +15,7 @@ export interface VirtualMachine extends KubeObject {
   }
 }
 
-export interface InstanceSpec {
+interface InstanceSpec {
   evictionStrategy?: string
   nodeSelector?: Record<string, string>
   domain?: Record<string, unknown>

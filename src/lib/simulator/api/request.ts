@@ -38,7 +38,7 @@ export function perform<T>(store: Store, caller: Caller, request: ApiRequest, wo
   }
 }
 
-export function record(store: Store, caller: Caller, request: ApiRequest, status: number): void {
+function record(store: Store, caller: Caller, request: ApiRequest, status: number): void {
   const { verb, kind, subresource, namespace, name, dryRun = false } = request
   store.audit.push({
     user: caller.user,

@@ -15,7 +15,7 @@ export interface Column {
  * What counts as a change of the spec: `spec`; for Deployments their annotations as well; for custom kinds without a
  * status subresource (VirtualMachineInstance) everything but metadata, status included.
  */
-export type Generation = 'none' | 'spec' | 'spec-and-annotations' | 'object'
+type Generation = 'none' | 'spec' | 'spec-and-annotations' | 'object'
 
 /** A kind as the server knows it. `apiVersion` is the version it is stored in. */
 export interface SimKind extends Kind {
