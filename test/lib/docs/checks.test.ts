@@ -1,0 +1,58 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const page = readFileSync('docs/checks.md', 'utf8')
+const findings = page.slice(0, page.indexOf('\n# Refusals'))
+const headings = [...findings.matchAll(/^## (\S+)$/gmu)].map(([, id = '']) => id)
+const sources = globSync('src/lib/**/*.ts')
+  .filter((file) => !file.includes('/simulator/') && !file.includes('/output/'))
+  .map((file) => ({ file, code: readFileSync(file, 'utf8') }))
+
+/** A finding in the code: an id, and a level right after it. */
+const literals = sources.flatMap(({ code }) =>
+  [...code.matchAll(/\bid: '([a-z-]+)',\s*level\b/gu)].map(([, id = '']) => id),
+)
+/** Findings whose id is no plain text, by file, and what they can be. */
+const computed: Record<string, readonly string[]> = {
+  'src/lib/upgrade/findings.ts': ['managed-by-helm', 'managed-by-gitops'],
+  'src/lib/upgrade/running-update.ts': ['downgrade', 'way-back'],
+}
+
+test('there are findings to document', () => {
+  expect(literals.length).toBeGreaterThan(15)
+})
+
+test('every finding has a heading, and every heading a finding', () => {
+  expect(headings.toSorted()).toEqual(
+    [...new Set([...literals, ...Object.values(computed).flat()])].toSorted(),
+  )
+})
+
+test('an id that is no plain text is listed here, with what it can be', () => {
+  const found = sources
+    .filter(({ code }) => /\bid(: `[^`]*`)?,\n\s*level\b/u.test(code))
+    .map(({ file }) => file)
+  expect(found).toEqual(Object.keys(computed))
+  for (const [file, ids] of Object.entries(computed))
+    for (const id of ids)
+      expect(readFileSync(file, 'utf8')).toContain(id.startsWith('managed-by-') ? 'managed-by-' : `'${id}'`)
+})
+
+test('every finding says whether it stops the run, and more than its name', () => {
+  const sections = findings.split(/^## /mu).slice(1)
+  expect(
+    sections.filter((text) => !/blocker|warning|info/iu.test(text)).map((text) => text.slice(0, 40)),
+  ).toEqual([])
+  expect(sections.filter((text) => text.length < 70)).toEqual([])
+})
+
+test('every refusal in the table is one that the code makes', () => {
+  const refusals = page.slice(page.indexOf('\n# Refusals'))
+  const reasons = [...refusals.matchAll(/^\| ([a-z-]+(?:, [a-z-]+)*) \|/gmu)].flatMap(([, cell = '']) =>
+    cell.split(', '),
+  )
+  const all = sources.map(({ code }) => code).join('\n')
+  const made = reasons.filter((reason) => reason !== 'reason')
+  expect(made.length).toBeGreaterThan(8)
+  expect(made.filter((reason) => !all.includes(`'${reason}'`))).toEqual([])
+})

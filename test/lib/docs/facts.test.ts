@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (name: string) => readFileSync(`docs/facts/${name}.md`, 'utf8')
+const kubevirt = new Set(
+  [...read('kubevirt').matchAll(/^##+ (\d+(?:\.\d+)?)/gmu)].map(([, section]) => section),
+)
+const lab = new Set([...read('lab').matchAll(/^(\d+)\. /gmu)].map(([, number]) => number))
+const night = new Set(
+  [...read('night').matchAll(/^## ([A-Z]) — [\s\S]*?(?=^## |$(?![\s\S]))/gmu)].flatMap(([text, letter]) =>
+    [...text.matchAll(/^(\d+)\. /gmu)].map(([, number]) => `${letter}${number}`),
+  ),
+)
+
+const citations = globSync('{src,test}/**/*.ts').flatMap((file) =>
+  [
+    ...readFileSync(file, 'utf8').matchAll(
+      /\b(facts|night|lab)(?: README)?,?(?: "?Seen"?)? ([A-Z]?\d+(?:\.\d+)?)/gu,
+    ),
+  ].map(([text, book = '', place = '']) => ({ file, text, book, place: place.replace(/\.$/u, '') })),
+)
+const books: Record<string, ReadonlySet<string | undefined>> = { facts: kubevirt, night, lab }
+
+test('what docstrings cite is in docs/facts', () => {
+  expect(citations.length).toBeGreaterThan(60)
+  expect(citations.filter(({ book, place }) => !books[book]?.has(place))).toEqual([])
+})
+
+test('a citation that leads nowhere would be found', () => {
+  expect([
+    kubevirt.has('2.8'),
+    kubevirt.has('12.1'),
+    night.has('U9'),
+    night.has('U10'),
+    lab.has('16'),
+    lab.has('17'),
+  ]).toEqual([true, false, true, false, true, false])
+})
