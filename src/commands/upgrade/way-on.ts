@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
+import { formatDuration } from '../../lib/system/duration.ts'
 import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
@@ -28,23 +29,24 @@ export async function withWayOn<T>(situation: Situation, run: () => Promise<T>):
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object: error.object,
       cause: error,
-      remedy: [...new Set([...error.remedy, ...linesFor(situation, loans)])],
+      notes: [...error.notes, ...notesOn(loans, situation)],
+      remedy: byCommand([...error.remedy, ...linesFor(situation, loans)]),
     })
   }
 }
 
-const early: readonly number[] = [
+const early: ReadonlySet<number> = new Set([
   exitCode.interrupted,
   exitCode.terminated,
   exitCode.timedOut,
   exitCode.locked,
   exitCode.unreachable,
   exitCode.blocked,
-]
+])
 
 /** A refusal before the first write has its own remedy: nothing was begun that could go on. */
 function endsEarly({ exitCode: code, reason }: KvupError): boolean {
-  return early.includes(code) && reason !== 'answered-no'
+  return early.has(code) && reason !== 'answered-no'
 }
 
 async function openLoans({ cx, journal }: Situation): Promise<readonly Loan[] | undefined> {
@@ -55,7 +57,7 @@ async function openLoans({ cx, journal }: Situation): Promise<readonly Loan[] | 
 function linesFor({ cx, plan }: Situation, loans: readonly Loan[] | undefined): readonly string[] {
   const begun = loans === undefined || loans.length > 0
   return [
-    ...(loans === undefined ? ['what is borrowed could not be read: kvup history'] : loans.map(loanLine)),
+    ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     `${cx.world.commandLine}     goes on where the cluster stands`,
     ...(begun && plan.from !== undefined && plan.from !== plan.to.text
       ? [`kvup upgrade --to ${plan.from}     goes back`]
@@ -66,8 +68,28 @@ function linesFor({ cx, plan }: Situation, loans: readonly Loan[] | undefined): 
   ]
 }
 
-function loanLine(loan: Loan): string {
-  const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
+/** A command that two say is said once, with what it does. */
+function byCommand(lines: readonly string[]): readonly string[] {
+  const said = new Map<string, string>()
+  for (const line of lines) {
+    const [command = line] = line.split(/ {3,}/u)
+    if ((said.get(command) ?? '').length < line.length) said.set(command, line)
+  }
+  return [...said.values()]
+}
+
+function notesOn(loans: readonly Loan[] | undefined, { cx }: Situation): readonly string[] {
+  const now = cx.clock.now().getTime()
+  return loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
+}
+
+function loanLine(loan: Loan, now: number): string {
+  const value = loan.was.present ? valueText(loan.was.value) : 'absent'
   const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
-  return `borrowed since ${loan.at}: ${name} was ${value}; harmless ${loan.harmless ?? 'for now'}`
+  const age = formatDuration(now - Date.parse(loan.at))
+  return `borrowed ${age} ago: ${name} was ${value}; harmless ${loan.harmless ?? 'for now'}`
+}
+
+function valueText(value: unknown): string {
+  return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
 }

@@ -70,7 +70,9 @@ function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap
 }
 
 function jobGap(job: StrategyJob | undefined): Gap[] {
-  return job && job.state !== 'done' ? [underWay(`the install strategy (Job ${job.name})`)] : []
+  return job && job.state !== 'done'
+    ? [underWay(`the install strategy of ${job.version ?? 'the new version'}`)]
+    : []
 }
 
 function componentGap(component: ComponentStanding): Gap[] {

@@ -14,15 +14,15 @@ export function handlerRollLeft(daemonset: DaemonSet, kubevirt: KubeVirt): strin
   if (roll !== undefined) return roll
   const unavailable = maxUnavailable(daemonset)
   if (unavailable === '1' || customized(kubevirt)) return undefined
-  return `${unavailable} at a time; virt-operator puts it back to 1 when all are ready`
+  return `virt-operator to put maxUnavailable back from ${unavailable} to 1`
 }
 
 function certificateRoll(daemonset: DaemonSet): string | undefined {
   const { containers = [], volumes = [] } = daemonset.spec?.template?.spec ?? {}
   if (!containers[0]?.args?.some((arg) => arg.includes(newArgument)))
-    return `second roll to come, for --${newArgument}`
+    return `its second roll, for --${newArgument}`
   return volumes.some((volume) => volume.name === oldVolume)
-    ? `last roll to come, without volume ${oldVolume}`
+    ? `its last roll, without volume ${oldVolume}`
     : undefined
 }
 

@@ -8,6 +8,7 @@ export interface DocumentError {
   reason: string
   message: string
   object?: string
+  notes?: readonly string[]
   remedy?: readonly string[]
 }
 
@@ -34,6 +35,7 @@ export function describeError(error: unknown): DocumentError {
     reason: error.reason,
     message: error.message,
     ...(error.object !== undefined && { object: error.object }),
+    ...(error.notes.length > 0 && { notes: error.notes }),
     ...(error.remedy.length > 0 && { remedy: error.remedy }),
   }
 }

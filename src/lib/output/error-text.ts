@@ -1,3 +1,4 @@
+import { displayWidth, pad } from './display-width.ts'
 import { describeError } from './document.ts'
 import { KvupError } from '../system/errors.ts'
 import type { Paint } from './printer.ts'
@@ -13,8 +14,19 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
     `${paint.bad('error:')} ${sanitiseLine(first)}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
-    ...error.remedy.map((line) => `  ${paint.mark.next} ${sanitiseLine(line)}`),
+    ...error.notes.map((line) => `  ${sanitiseLine(line)}`),
+    ...remedyLines(error.remedy, paint),
   ]
+}
+
+/** `command     what it does`: the second halves stand below each other. */
+export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {
+  const split = remedy.map((line) => sanitiseLine(line).split(/ {3,}/))
+  const width = Math.max(0, ...split.filter(([, why]) => why).map(([command = '']) => displayWidth(command)))
+  return split.map(
+    ([command = '', ...why]) =>
+      `  ${mark.next} ${why.length > 0 ? `${pad(command, width)}   ${why.join(' ')}` : command}`,
+  )
 }
 
 function causeLines(error: Error, verbosity: number): string[] {

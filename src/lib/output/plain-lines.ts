@@ -1,8 +1,9 @@
 import type { RunEvent } from '../procedure/events.ts'
 import type { Clock } from '../system/clock.ts'
 import { timeOfDay } from './age.ts'
+import { remedyLines } from './error-text.ts'
 import type { Paint } from './printer.ts'
-import { progressAfter, progressOf, type RunProgress } from './progress.ts'
+import { progressAfter, progressOf, type RunProgress, waitedFor } from './progress.ts'
 import { sanitiseLine } from './sanitise.ts'
 import { type Wording, waitingSentence, wordingOf } from './wording.ts'
 
@@ -14,18 +15,19 @@ export interface PlainLines {
 }
 
 const heartbeat = 30_000
-/** `9s`, `3m12s`: a duration that grows is no change. */
-const spans = /\b(?:\d+[dhms])+\b/g
+/** `9s`, `3m12s`, `4 restarts`: what grows while everything stays as it is. */
+const growing = /\b(?:(?:\d+[dhms])+|\d+ restarts?)\b/g
 
 export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
   let run: RunProgress = progressOf([])
   let spokenAt = clock.now().getTime()
   const said = new Map<string, string>()
 
-  const speak = (at: Date | string, { text, tone }: Wording) => {
+  const speak = (at: Date | string, { text, tone, remedy = [] }: Wording) => {
     spokenAt = clock.now().getTime()
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
+    for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
   }
   const tick = () => {
     const now = clock.now()
@@ -38,15 +40,29 @@ export function plainLines(write: (line: string) => void, clock: Clock, paint: P
     tick,
     event(event) {
       run = progressAfter(run, event)
-      const wording = wordingOf(event)
+      const wording = wordingOf(afterWaiting(event, run))
       const subject = 'step' in event ? event.step.id : event.kind
-      const gist = wording?.text.replace(spans, '')
-      if (wording === undefined || gist === undefined || said.get(subject) === gist) {
+      const gist = wording && gistOf(event, wording)
+      if (wording === undefined || said.get(subject) === gist) {
         tick()
         return
       }
-      said.set(subject, gist)
+      said.set(subject, gist ?? '')
       speak(event.at, wording)
     },
   }
+}
+
+/** What was waited for is done now; it was not so already. */
+function afterWaiting(event: RunEvent, run: RunProgress): RunEvent {
+  const isPlain = event.kind === 'step-done' && !event.changed && event.note === undefined
+  return isPlain && waitedFor(run, event.step) ? { ...event, note: 'done' } : event
+}
+
+/** Where something is counted, the count is the change, and each pod on the way to it is none: the heartbeat names those that stay. */
+function gistOf(event: RunEvent, { text }: Wording): string {
+  const { state } = event.kind === 'step-waiting' ? event : {}
+  if (state?.progress === undefined) return text.replace(growing, '')
+  const why = state.is === 'stalled' ? state.why : state.trouble
+  return `${state.is} ${state.progress.done}/${state.progress.total} ${why?.replace(growing, '') ?? ''}`
 }

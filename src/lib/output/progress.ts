@@ -18,6 +18,8 @@ export interface StepLine {
   startedAt?: string
   stalledAt?: string
   tookMs?: number
+  /** It was waited for: that it is done now is no longer `already so`. */
+  waited?: true
 }
 
 /** What of a run is worth showing, reduced from its events. */
@@ -41,8 +43,10 @@ const reducers: Reducers = {
   'step-started': (run, { step, at }) => quiet(withStep(run, step, { shape: 'running', startedAt: at })),
   'step-applied': (run, { step, change }) => withStep(run, step, { shape: 'running', note: change }),
   'step-waiting': waited,
-  'step-done': (run, { step, note, changed, tookMs }) =>
-    quiet(withStep(run, step, { shape: 'done', note: note ?? (changed ? '' : 'already so'), tookMs })),
+  'step-done': (run, { step, note, changed, tookMs }) => {
+    const moved = changed || tookMs >= 1000 || waitedFor(run, step)
+    return quiet(withStep(run, step, { shape: 'done', note: note ?? (moved ? '' : 'already so'), tookMs }))
+  },
   'run-finished': (run, { at }) => quiet({ ...run, finishedAt: at }),
   remark: (run) => run,
 }
@@ -69,6 +73,7 @@ function waited(run: RunProgress, { step, state, until, at }: Waiting): RunProgr
   const goesOn = run.waiting?.step === step.id && run.waiting.state.is === state.is
   const began = goesOn && run.waiting !== undefined ? run.waiting.began : at
   const change: Partial<StepLine> = {
+    waited: true,
     ...(state.progress !== undefined && { progress: state.progress }),
     ...(state.is === 'stalled'
       ? { shape: 'stalled', stalledAt: state.since ?? began }
@@ -77,13 +82,24 @@ function waited(run: RunProgress, { step, state, until, at }: Waiting): RunProgr
   return { ...withStep(run, step, change), waiting: { state, until, step: step.id, began } }
 }
 
+/** True where it was waited for on the way to `done`. */
+export function waitedFor({ steps }: RunProgress, { id }: Pick<StepSummary, 'id'>): boolean {
+  return steps.some((step) => step.id === id && step.waited === true)
+}
+
 function quiet(run: RunProgress): RunProgress {
   const { waiting: _, ...rest } = run
   return rest
 }
 
+/** The steps as they are known now; what is done stays where it was, also when it is no longer among them. */
 function merged(known: readonly StepLine[], steps: readonly StepSummary[]): StepLine[] {
-  return steps.map((step) => known.find(({ id }) => id === step.id) ?? lineOf(step))
+  const lines = steps.map((step) => known.find(({ id }) => id === step.id) ?? lineOf(step))
+  return known.reduce((all, line, index) => {
+    if (line.shape !== 'done' || all.some(({ id }) => id === line.id)) return all
+    const before = known[index - 1]
+    return all.toSpliced(all.findIndex(({ id }) => id === before?.id) + 1, 0, line)
+  }, lines)
 }
 
 function lineOf({ id, title, estimate }: StepSummary): StepLine {

@@ -8,6 +8,7 @@ import { plainLines } from './plain-lines.ts'
 import type { Paint } from './printer.ts'
 import { sanitise, sanitiseLine } from './sanitise.ts'
 import { type Environment, isLive, type Stream } from './stream.ts'
+import { wrap } from './wrap.ts'
 
 export interface Telling {
   stream: Stream
@@ -43,7 +44,9 @@ export interface Story {
 
 export function tellStory(telling: Telling): Story {
   const { stream, paint } = telling
-  const writeLine = (line: string) => stream.write(`${inLocale(line, paint)}\n`)
+  const columns = () => (stream.isTTY === true ? (stream.columns?.() ?? 80) : Infinity)
+  const writeLine = (line: string) =>
+    wrap(inLocale(line, paint), columns()).forEach((part) => stream.write(`${part}\n`))
   const { busy, view, told } = tellers(telling, writeLine)
   const stop = telling.beat(frameInterval, () => {
     busy?.tick()

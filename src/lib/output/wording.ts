@@ -1,11 +1,14 @@
 import type { RunEvent } from '../procedure/events.ts'
 import { duration, timeOfDay } from './age.ts'
+import { count } from './count.ts'
 import type { Tone } from './printer.ts'
 
 /** What is said of an event: nothing, or a line and how much it matters. */
 export interface Wording {
   text: string
   tone?: Tone
+  /** Commands that help, below it. */
+  remedy?: readonly string[]
 }
 
 type Waiting = Extract<RunEvent, { kind: 'step-waiting' }>
@@ -17,13 +20,14 @@ const words: Words = {
     text: `${procedure}: ${count(steps.length, 'step')}`,
     tone: 'strong',
   }),
-  'steps-known': ({ steps }) => ({ text: `${count(steps.length, 'step')} known now` }),
+  // Each is named when it begins.
+  'steps-known': () => undefined,
   // What it does or waits for is said by the events that follow at once.
   'step-started': () => undefined,
   'step-applied': ({ step, change }) => ({ text: `${step.title}: ${change}` }),
   'step-waiting': (event) => waitingChange(event),
   'step-done': ({ step, changed, note, tookMs }) => ({
-    text: `${step.title}: ${note ?? (changed ? 'done' : 'already so')}${changed && tookMs >= 1000 ? `, took ${duration(tookMs)}` : ''}`,
+    text: `${step.title}: ${note ?? (changed || tookMs >= 1000 ? 'done' : 'already so')}${tookMs >= 1000 ? `, took ${duration(tookMs)}` : ''}`,
     tone: 'good',
   }),
   'run-finished': ({ procedure, tookMs }) => ({
@@ -40,9 +44,15 @@ export function wordingOf<E extends RunEvent>(event: E): Wording | undefined {
 
 function waitingChange({ step, state }: Waiting): Wording {
   const progress = state.progress === undefined ? '' : `${state.progress.done}/${state.progress.total}, `
-  if (state.is === 'waiting') return { text: `${step.title}: ${progress}waiting for ${state.on}` }
-  const remedy = (state.remedy ?? []).map((line) => ` → ${line}`).join('')
-  return { text: `${step.title}: ${progress}stalled on ${state.on}: ${state.why}${remedy}`, tone: 'bad' }
+  const text = `${step.title}: ${progress}${objectOf(state)}`
+  if (state.is === 'waiting') return { text }
+  return { text: `${text}: ${state.why}`, tone: 'bad', ...(state.remedy && { remedy: state.remedy }) }
+}
+
+/** `waiting for node-14`, with what is in the way already, or `stalled on node-14`. */
+function objectOf(state: Waiting['state']): string {
+  if (state.is === 'stalled') return `stalled on ${state.on}`
+  return `waiting for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }
 
 /** What is waited for, and since when and until when: `waiting for node-14` and `for 9s`, `until 08:10:02`. */
@@ -54,7 +64,7 @@ export function waitingWords(
   const since = state.since ?? began
   const so = since === undefined ? [] : [`for ${duration(at.getTime() - Date.parse(since))}`]
   return {
-    what: state.is === 'waiting' ? `waiting for ${state.on}` : `stalled on ${state.on}`,
+    what: objectOf(state),
     how: [...so, `until ${timeOfDay(until)}`],
   }
 }
@@ -64,8 +74,4 @@ export function waitingSentence(event: Pick<Waiting, 'state' | 'until'>, at: Dat
   const { what, how } = waitingWords(event, at, began)
   const why = event.state.is === 'stalled' ? [event.state.why] : []
   return [what, ...why, ...how].join(', ')
-}
-
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }

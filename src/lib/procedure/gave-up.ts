@@ -2,31 +2,37 @@ import { formatDuration } from '../system/duration.ts'
 import { type KvupError, timedOut } from '../system/errors.ts'
 import type { Step, StepState } from './step.ts'
 
+type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
+
 interface Lateness {
   /** The time of the whole run is over, not only the patience of this step. */
   whole: boolean
   tookMs: number
+  /** Now, in ms since the epoch. */
+  at: number
   /** Why the cluster could not be asked in the end. */
   trouble?: unknown
 }
 
 /** Exit 4: what was waited for, why it did not come, and since when. */
-export function gaveUp(
-  { title }: Step,
-  last: Extract<StepState, { is: 'waiting' | 'stalled' }> | undefined,
-  { whole, tookMs, trouble }: Lateness,
-): KvupError {
+export function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
+  const { whole, tookMs, trouble } = late
   const limit = whole
     ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
     : `gave up after ${formatDuration(tookMs)}`
-  const parts = [
+  const lines = [
     `${title}: ${limit}`,
-    last && `waiting for ${last.on}${last.since ? ` since ${last.since}` : ''}`,
-    last?.is === 'stalled' && last.why,
+    last && waitedFor(last, late),
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
   ]
-  return timedOut('timed-out', parts.filter(Boolean).join('; '), {
+  return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
     remedy: last?.is === 'stalled' ? last.remedy : undefined,
     cause: trouble,
   })
+}
+
+function waitedFor(state: Waiting, { at }: Lateness): string {
+  const span = state.since === undefined ? '' : ` for ${formatDuration(at - Date.parse(state.since))}`
+  if (state.is === 'stalled') return `stalled${span} on ${state.on}: ${state.why}`
+  return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
 }

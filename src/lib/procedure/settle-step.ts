@@ -197,7 +197,7 @@ export class SettlingStep {
   #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
     const tookMs = this.#run.now - (whole ? this.#run.began : this.#since)
-    return { whole, tookMs, ...(!looked.ok && { trouble: looked.error }) }
+    return { whole, tookMs, at: this.#run.now, ...(!looked.ok && { trouble: looked.error }) }
   }
 }
 

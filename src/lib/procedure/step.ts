@@ -16,7 +16,14 @@ export type StepState =
   /** What `apply` would do: for the plan and the dry run. */
   | { is: 'todo'; change: string }
   /** Somebody (an operator, a pod) is at work already. */
-  | { is: 'waiting'; on: string; progress?: Progress; since?: string }
+  | {
+      is: 'waiting'
+      on: string
+      progress?: Progress
+      since?: string
+      /** What was found to be in the way already, in a sentence, before it counts as a stall. */
+      trouble?: string
+    }
   /** Nothing moves any more, and `why` says what was found; goes on waiting until `until` unless it heals. */
   | {
       is: 'stalled'
@@ -35,7 +42,7 @@ export interface Followed {
   where: Where
 }
 
-export interface Patience {
+interface Patience {
   /** Poll fallback, ms. */
   every: number
   /** Limit of this step, ms. */

@@ -5,6 +5,8 @@ export interface Details {
   object?: string | undefined
   /** The exact command that helps, or what to do. One line each. */
   remedy?: string | readonly string[] | undefined
+  /** What else has to be known, a line each; no commands. */
+  notes?: readonly string[] | undefined
   cause?: unknown
 }
 
@@ -16,13 +18,15 @@ export class KvupError extends Error {
   readonly reason: string
   readonly object: string | undefined
   readonly remedy: readonly string[]
+  readonly notes: readonly string[]
 
-  constructor(code: ExitCode, reason: string, message: string, { object, remedy, cause }: Details = {}) {
+  constructor(code: ExitCode, reason: string, message: string, { object, remedy, notes, cause }: Details = {}) {
     super(message, cause === undefined ? {} : { cause })
     this.exitCode = code
     this.reason = reason
     this.object = object
     this.remedy = remedy === undefined ? [] : typeof remedy === 'string' ? [remedy] : remedy
+    this.notes = notes ?? []
   }
 }
 
@@ -37,8 +41,6 @@ export const usageError = failure(exitCode.usage)
 /** The cluster, a finding or an answer forbids going on: exit 3. */
 export const blocked = failure(exitCode.blocked)
 export const timedOut = failure(exitCode.timedOut)
-/** The plan no longer fits the cluster: exit 5. */
-export const drifted = failure(exitCode.drifted)
 /** Somebody else is at work: exit 6. */
 export const locked = failure(exitCode.locked)
 export const forbidden = failure(exitCode.forbidden)

@@ -114,12 +114,12 @@ describe('each rule of Settled, broken alone', () => {
           ...w.handler.spec,
           updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
         }),
-      /virt-handler: .*10% at a time/,
+      /virt-handler: .*maxUnavailable back from 10%/,
     ],
     [
       '--migration-cn-types',
       (w) => w.handler.spec?.template?.spec?.containers?.forEach((c) => c.args?.splice(-2)),
-      /virt-handler: .*second roll to come/,
+      /virt-handler: .*its second roll/,
     ],
     [
       'old certificate volume',
@@ -127,7 +127,7 @@ describe('each rule of Settled, broken alone', () => {
         Object.assign(w.handler.spec?.template?.spec ?? {}, {
           volumes: [{ name: 'kubevirt-virt-handler-certs' }],
         }),
-      /virt-handler: .*last roll to come/,
+      /virt-handler: .*its last roll/,
     ],
     ['Deployment updated', (w) => (statusOf(w.api)['updatedReplicas'] = 1), /virt-api: 1\/2 updated/],
     ['Deployment ready', (w) => (statusOf(w.api)['readyReplicas'] = 1), /virt-api: 1\/2 ready/],

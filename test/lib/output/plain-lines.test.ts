@@ -16,6 +16,8 @@ function open(start = at('13:14')) {
   return { lines, clock, plain }
 }
 
+const crash = (restarts: string) => `virt-handler on node-14 keeps failing (${restarts})`
+
 describe('a run on a pipe', () => {
   test('is a line per change', () => {
     const { lines, plain } = open()
@@ -25,7 +27,7 @@ describe('a run on a pipe', () => {
       '07:10:02 hold workload updates: workloadUpdateMethods: [] (was [LiveMigrate])',
       '07:10:02 hold workload updates: kept LiveMigrate',
       '07:10:41 virt-operator: 2/2, took 38s',
-      '07:11:14 install strategy, CRDs, RBAC: already so',
+      '07:11:14 install strategy, CRDs, RBAC: done, took 33s',
       '07:13:05 virt-handler: 12/20, waiting for virt-handler on node-13 (ContainerCreating, 3s)',
       '07:13:14 virt-handler: 13/20, waiting for virt-handler on node-14 (ContainerCreating, 9s)',
     ])
@@ -63,8 +65,47 @@ describe('a run on a pipe', () => {
   test('a stall names its cause and what helps', () => {
     const { lines, plain } = open()
     stalledEvents.forEach((event) => plain.event(event))
-    expect(lines.at(-1)).toBe(
-      '07:11:30 install strategy, CRDs, RBAC: stalled on pod kubevirt-5f3c-job: cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found → kvup upgrade --to v1.9.1 → kvup upgrade --to v1.8.4',
+    expect(lines.slice(-3)).toEqual([
+      '07:11:30 install strategy, CRDs, RBAC: stalled on pod kubevirt-5f3c-job: cannot pull quay.io/kubevirt/virt-operator:v1.9.10: not found',
+      '         → kvup upgrade --to v1.9.1',
+      '         → kvup upgrade --to v1.8.4',
+    ])
+  })
+
+  test('where pods are counted, each pod on the way to the next count is no change', () => {
+    const { lines, plain } = open()
+    const [first, ...more] = ['ContainerCreating', 'not ready', 'terminating'].map((state) =>
+      waitingForHandler(at('13:14'), 13, `node-14 (${state})`),
     )
+    plain.event(first!)
+    expect(lines).toHaveLength(1)
+    more.forEach((event) => plain.event(event))
+    expect(lines).toHaveLength(1)
+    plain.event(waitingForHandler(at('13:20'), 14, 'node-15 (ContainerCreating)'))
+    expect(lines).toHaveLength(2)
+  })
+
+  test('trouble is said as soon as it is seen, and not again for each restart', () => {
+    const { lines, plain } = open()
+    const waiting = waitingForHandler(at('13:14'), 13, 'node-14')
+    if (waiting.kind !== 'step-waiting' || waiting.state.is !== 'waiting') throw new Error('a waiting event')
+    const { state, ...rest } = waiting
+    plain.event(waiting)
+    plain.event({ ...rest, state: { ...state, trouble: crash('1 restart') } })
+    plain.event({ ...rest, state: { ...state, trouble: crash('2 restarts') } })
+    expect(lines).toEqual([
+      '07:13:14 virt-handler: 13/20, waiting for virt-handler on node-14',
+      '07:13:14 virt-handler: 13/20, waiting for virt-handler on node-14; virt-handler on node-14 keeps failing (1 restart)',
+    ])
+  })
+
+  test('a step that only waited is done, not already so; steps found on the way are no news', () => {
+    const { lines, plain } = open()
+    const done = { kind: 'step-done', at: at('13:15'), changed: false, tookMs: 0 } as const
+    plain.event(waitingForHandler(at('13:14'), 13, 'node-14'))
+    plain.event({ ...done, step: steps.handler })
+    plain.event({ ...done, step: steps.api })
+    plain.event({ kind: 'steps-known', at: at('13:15'), steps: [steps.giveBack] })
+    expect(lines.slice(1)).toEqual(['07:13:15 virt-handler: done', '07:13:15 virt-api: already so'])
   })
 })

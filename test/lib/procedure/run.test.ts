@@ -179,8 +179,7 @@ test('patience ends with exit 4, what was waited for, why and since when', async
   })
   await expect(engine.run(procedureOf(step))).rejects.toMatchObject({
     exitCode: 4,
-    message:
-      'flip a: gave up after 5m; waiting for virt-handler since 2026-01-01T00:00:00Z; cannot pull the image',
+    message: 'flip a: gave up after 5m\nstalled for 5m on virt-handler: cannot pull the image',
     remedy: ['kvup status'],
   })
   expect(engine.elapsed).toBeLessThan(5 * minute + 2 * second)

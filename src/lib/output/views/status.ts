@@ -5,7 +5,9 @@ import type { Loan } from '../../procedure/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { table } from '../table.ts'
+import { wrap } from '../wrap.ts'
 import { managedBy } from './managed-by.ts'
+import { workloadLines } from './workload-lines.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
@@ -14,7 +16,10 @@ export interface StatusDocument extends Document, StatusReport {
 }
 
 export const statusView: View<StatusDocument> = {
-  text: (status, paint, size) => (status.installation ? installed(status, paint, size) : idle(status, paint)),
+  text: (status, paint, size) =>
+    (status.installation ? installed(status, paint, size) : idle(status, paint)).flatMap((line) =>
+      wrap(line, size.columns),
+    ),
   names: ({ installation: found, idleOperator }) =>
     found ? [`kubevirt/${found.name}`] : [`deployment/${idleOperator?.name ?? 'virt-operator'}`],
 }
@@ -32,7 +37,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     '',
     ...table(columns(status), status.components ?? [], { ...size, paint }),
     '',
-    entry('workloads', workloadsText(status, paint)),
+    ...workloadLines(status, paint).map((line, index) => entry(index === 0 ? 'workloads' : '', line)),
   ]
 }
 
@@ -125,19 +130,6 @@ const stateColumn: Column<ComponentStanding> = {
     return detail ? `${word}: ${detail}` : word
   },
   tone: ({ state }) => stateTones[state],
-}
-
-function workloadsText({ workloads, verdict, installation: found }: StatusDocument, paint: Paint): string {
-  const { instances, outdated } = workloads
-  const behind = outdated.labelled ?? outdated.reported
-  const count = instances === undefined ? 'not readable' : `${instances} instances`
-  const late = behind === undefined ? ', outdated: not known' : `, ${behind} outdated`
-  const next =
-    behind && verdict === 'Settled'
-      ? `  ${paint.mark.next} kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage`
-      : ''
-  const held = behind && found?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
-  return `${count}${late}${held}${next}`
 }
 
 function entry(label: string, text: string): string {

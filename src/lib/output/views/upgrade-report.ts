@@ -1,10 +1,14 @@
 import { formatDuration } from '../../system/duration.ts'
 import type { UpgradeReport } from '../../upgrade/report.ts'
+import { count } from '../count.ts'
 import type { Paint, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
 
 export const reportView: View<UpgradeReport> = {
-  text: (report, paint) =>
-    report.outcome === 'nothing-to-do' ? [unchanged(report, paint)] : whole(report, paint),
+  text: (report, paint, { columns }) =>
+    (report.outcome === 'nothing-to-do' ? [unchanged(report, paint)] : whole(report, paint)).flatMap((line) =>
+      wrap(line, columns),
+    ),
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }
 
@@ -23,6 +27,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...creationLines(report, paint),
     ...slowest(report),
     ...workloadLines(report),
+    ...migrationLines(report),
     ...(report.backup ? [`way back        the replaced operator objects are in ${report.backup}`] : []),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
@@ -38,7 +43,7 @@ function differenceLines({ differences, unread = [] }: UpgradeReport, paint: Pai
     ['restarted', differences.restarted],
     ['no longer ready', differences.notReady],
     ['now need a restart (RestartRequired)', differences.restartRequired],
-    ['migration failed; repeat with virtctl migrate', differences.failedMigrations],
+    ['migration failed', differences.failedMigrations],
     ['volumes', differences.volumes],
   ]
   const found = rows
@@ -70,7 +75,14 @@ function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   if (!workloads) return []
   const { instances, outdated, forecast, held } = workloads
   const fate = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
-  return [`workloads       ${instances} VMs, ${outdated} on an old virt-launcher${fate}`]
+  const late = outdated === 0 ? 'none' : outdated
+  return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${fate}`]
+}
+
+function migrationLines({ migrations }: UpgradeReport): readonly string[] {
+  if (!migrations || migrations.began === 0) return []
+  const { began, failed } = migrations
+  return [`migrations      ${began} began meanwhile, ${failed === 0 ? 'none' : failed} failed`]
 }
 
 function lastLine(

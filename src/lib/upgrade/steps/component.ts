@@ -1,3 +1,5 @@
+import type { ComponentStanding } from '../../facts/component-standing.ts'
+import type { Standing } from '../../facts/standing.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
@@ -28,7 +30,14 @@ export function componentRolled(
       const progress = { done: Math.min(component.updated, component.desired), total: component.desired }
       if (component.state === 'current')
         return { is: 'done', note: `${component.updated}/${component.desired}` }
-      return stalledOr(standing, name, { is: 'waiting', on: standing.waitingFor ?? name, progress })
+      return stalledOr(standing, name, { is: 'waiting', on: waitedFor(standing, component), progress })
     },
   }
+}
+
+/** Without the component's name and count, which are said beside it. */
+function waitedFor({ waitingFor }: Standing, { name, state, detail }: ComponentStanding): string {
+  if (waitingFor === undefined) return name
+  if (!waitingFor.startsWith(`${name}: `)) return waitingFor
+  return state === 'waiting' ? 'its turn' : detail || 'its pods to be ready'
 }

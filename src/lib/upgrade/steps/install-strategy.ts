@@ -33,10 +33,16 @@ export function installStrategy(owner: Owner, version: string): Step {
         return { is: 'done' }
       return stalledOr(standing, undefined, {
         is: 'waiting',
-        on: standing.waitingFor ?? `the install strategy of ${version}`,
+        on: waitedFor(standing, version),
       })
     },
   }
+}
+
+/** With the strategy in place come RBAC, CRDs and webhooks, and then the first component (facts 2.5). */
+function waitedFor({ waitingFor, components: [first] }: Standing, version: string): string {
+  if (first && waitingFor?.startsWith(`${first.name}: `)) return `virt-operator to begin with ${first.name}`
+  return waitingFor ?? `the install strategy of ${version}`
 }
 
 /** The operator works on this version: what its operands carry can be compared with its target (facts 1.5). */

@@ -44,7 +44,8 @@ export function settledFor(owner: Owner, { id, title, version, settleMs }: Settl
       const now = cx.clock.now().getTime()
       goodSince ??= now
       const held = now - goodSince
-      if (held >= settleMs) return { is: 'done', note: `settled for ${Math.round(held / seconds)}s` }
+      if (held >= settleMs)
+        return { is: 'done', ...(settleMs > 0 && { note: `settled for ${Math.round(held / seconds)}s` }) }
       return {
         is: 'waiting',
         on: `it to stay settled for ${Math.round(settleMs / seconds)}s`,

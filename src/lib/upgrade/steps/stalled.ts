@@ -12,7 +12,7 @@ export function stalledOr(standing: Standing, component: string | undefined, wai
     standing.why.find((c) => component === undefined || c.component === component) ?? standing.why[0]
   if (!cause) return waiting
   const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
-  if (!counts) return { ...waiting, on: `${waiting.on}; ${cause.sentence}` }
+  if (!counts) return { ...waiting, trouble: cause.sentence }
   const since = cause.since ?? standing.since
   return {
     is: 'stalled',

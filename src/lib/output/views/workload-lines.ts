@@ -1,0 +1,27 @@
+import type { StatusReport } from '../../facts/status-report.ts'
+import { count } from '../count.ts'
+import type { Paint } from '../printer.ts'
+
+/** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
+export function workloadLines(
+  { workloads, verdict, installation }: StatusReport,
+  paint: Pick<Paint, 'mark'>,
+): readonly string[] {
+  const { instances, outdated } = workloads
+  if (instances === 0) return [count(0, 'instance')]
+  const behind = outdated.labelled ?? outdated.reported
+  const all = instances === undefined ? 'not readable' : count(instances, 'instance')
+  const held =
+    behind && installation?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
+  return [
+    `${all}${lateText(behind)}${held}`,
+    ...(behind && verdict === 'Settled'
+      ? [`${paint.mark.next} kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage`]
+      : []),
+  ]
+}
+
+function lateText(behind: number | undefined): string {
+  if (behind === undefined) return ', outdated: not known'
+  return `, ${behind === 0 ? 'none' : behind} outdated`
+}
