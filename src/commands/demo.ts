@@ -5,7 +5,7 @@ import { demo } from './demo/demo.ts'
 export function demoCommand(wire: Wire): Command {
   return new Command('demo')
     .addOption(new Option('--scenario <name>', 'what happens; list shows them all').default('image-tag'))
-    .addOption(new Option('--speed <factor>', 'how fast simulated time runs').default('10'))
+    .addOption(new Option('--speed <factor>', 'how fast simulated time runs (default: 10; 1 with --serve)'))
     .addOption(
       new Option('--serve', 'upgrade nothing: keep the cluster running for kvup and kubectl until Ctrl-C'),
     )

@@ -11,7 +11,7 @@ import { upgradeInside } from './upgrade-inside.ts'
 
 export interface DemoOptions {
   scenario: string
-  speed: string
+  speed?: string
   serve?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface DemoOptions {
 export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode> {
   if (options.scenario === 'list') return listScenarios(cx)
   const scenario = chosen(options.scenario)
-  const speed = speedOf(options.speed)
+  const speed = speedOf(options)
   const clock = scaledClock(cx.clock, speed)
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
@@ -48,7 +48,9 @@ function listScenarios({ printer }: Context): ExitCode {
   return exitCode.done
 }
 
-function speedOf(text: string): number {
+/** A served cluster is looked at from outside, by the wall's clock: faster, its times would lie in the future. */
+function speedOf({ speed: text, serve }: DemoOptions): number {
+  if (text === undefined) return serve ? 1 : 10
   const speed = Number(text)
   if (Number.isFinite(speed) && speed > 0 && speed <= 1000) return speed
   throw usageError('speed', `--speed takes a number above 0, at most 1000, not ${JSON.stringify(text)}`)
