@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
 import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give-back.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
@@ -31,11 +31,10 @@ export function restoreCommand(wire: Wire): Command {
   return new Command('restore')
     .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
     .option('--overwrite', 'where somebody changed it meanwhile: set the kept value')
-    .option(
-      '--accept <id>',
-      'take a risk by the name of its finding (repeatable)',
-      (v: string, before: string[]) => [...before, v],
-      [],
+    .addOption(
+      new Option('--accept <id>', 'take a risk by the name of its finding (repeatable)')
+        .argParser((value: string, before: string[]) => [...before, value])
+        .default([], 'none'),
     )
     .option('--timeout <duration>', 'how long to wait for KubeVirt to settle', '10m')
     .option('--take-over <holder>', 'take the lock of this holder')
