@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Entry } from '../../src/lib/procedure/journal.ts'
 import type { Simulation } from '../../src/lib/simulator/simulate.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
@@ -11,7 +12,7 @@ export interface Update {
   shape: Shape
   to: string
   calls: number
-  spec: object
+  spec: KubeVirt['spec']
   /** Every death there is: before and after each of the calls. Those that leave the same world behind are together. */
   deaths: Map<World, Death[]>
 }
@@ -60,7 +61,7 @@ export async function killAndResume(
 }
 
 /** The CR as it should be, nothing borrowed, the journal whole. */
-export async function expectEnd(stage: Stage, spec: object): Promise<void> {
+export async function expectEnd(stage: Stage, spec: KubeVirt['spec']): Promise<void> {
   expect(stage.kubevirt.spec).toEqual(spec)
   expect(await stage.journal.loans()).toEqual([])
   expectWhole(await stage.journal.entries())

@@ -4,7 +4,8 @@ import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
 import type { Journal } from '../../src/lib/procedure/journal.ts'
 import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
@@ -16,6 +17,7 @@ import { type Simulation, type SimulatedCluster, simulate } from '../../src/lib/
 import { withFaults } from '../../src/lib/simulator/with-faults.ts'
 import type { Clock } from '../../src/lib/system/clock.ts'
 import { type KvupError, KvupError as Foreseen } from '../../src/lib/system/errors.ts'
+import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
 import { type Recorded, recordingPrinter } from './recording-printer.ts'
 
 export const kvupUser = 'kubernetes-admin'
@@ -47,18 +49,26 @@ export interface Ended extends Recorded {
   took: number
 }
 
+/** The KubeVirt CR at a time, ms since the epoch. */
+type Frame = KubeVirt & { at: number }
+
 /** A simulated cluster and kvup in front of it, in one process and on one clock. */
 export class Stage {
   readonly clock: SimClock
   readonly simulated: SimulatedCluster
   readonly api: ApiFaults
   readonly files = new Map<string, string>()
+  /** Every state that the KubeVirt CR was in since the play began. */
+  readonly film: Frame[] = []
   #pids = 100
 
   constructor(clock: SimClock, simulated: SimulatedCluster) {
     this.clock = clock
     this.simulated = simulated
     this.api = new ApiFaults(simulated.store)
+    simulated.store.watch(KubeVirts, ({ object }) => {
+      this.film.push({ at: this.now, ...(object as KubeVirt) })
+    })
   }
 
   get cluster(): Cluster {
@@ -92,7 +102,13 @@ export class Stage {
       ...recorded,
       code,
       ...(error && { error }),
-      text: [...recorded.lines, error?.message ?? '', ...(error?.remedy ?? [])].join('\n'),
+      text: [
+        ...recorded.lines,
+        error?.message ?? '',
+        error?.object ?? '',
+        ...(error?.notes ?? []),
+        ...(error?.remedy ?? []),
+      ].join('\n'),
       took: this.now - began,
     })
     try {
@@ -140,20 +156,14 @@ export class Stage {
     return this.clock.now().getTime()
   }
 
-  get kubevirt() {
+  get kubevirt(): KubeVirt {
     const found = this.simulated.store.read(KubeVirts, kubevirt)
     if (!found) throw new Error('no KubeVirt')
-    return found as NonNullable<typeof found> & {
-      spec: Record<string, unknown>
-      status: Record<string, unknown>
-    }
+    return found
   }
 
   get methods(): readonly string[] {
-    const { workloadUpdateStrategy } = this.kubevirt.spec as {
-      workloadUpdateStrategy?: { workloadUpdateMethods?: string[] }
-    }
-    return workloadUpdateStrategy?.workloadUpdateMethods ?? []
+    return methodsOf(this.kubevirt)
   }
 
   /** Who has the lock; empty when nobody has. */
@@ -174,6 +184,14 @@ export class Stage {
 
   label(metadata: object): void {
     this.simulated.store.patch(KubeVirts, kubevirt, { type: 'merge', body: { metadata } })
+  }
+
+  /** Starts a VM and waits until it runs. */
+  async start(name: string): Promise<void> {
+    const call = { name: 'start', method: 'PUT', body: {} } as const
+    const kind = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+    await this.cluster.writer.subresource(kind, { name, namespace: 'demo' }, call)
+    await this.until(minute)
   }
 
   /** kvup's own requests so far; `since` is an index of the audit log. */

@@ -6,7 +6,7 @@ import { leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgra
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import { type Census, takeCensus } from '../../lib/workloads/census.ts'
-import { compareCensus } from '../../lib/workloads/census-differences.ts'
+import { compareCensus, type Differences, newMigrations } from '../../lib/workloads/census-differences.ts'
 
 interface Ended {
   plan: UpgradePlan
@@ -57,13 +57,14 @@ async function reportAfter(
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
   ])
+  const differences = before && compareCensus(before, after)
   const stopped = outcome.is === 'stopped-before' ? outcome : undefined
   return reportOf(plan, {
     outcome: stopped ? 'stopped-before' : 'done',
     tookSeconds: Math.round(outcome.tookMs / 1000),
     steps,
     workloads,
-    ...(before && { differences: compareCensus(before, after) }),
+    ...(before && differences && { differences, migrations: newMigrations(before, after) }),
     unread: after.unread,
     vmCreation,
     findings,
@@ -76,7 +77,7 @@ async function reportAfter(
       },
     }),
     ...(!stopped && { virtctl: virtctlOf(plan.to.text) }),
-    next: nextOf(workloads),
+    next: nextOf(workloads, differences),
   })
 }
 
@@ -85,8 +86,12 @@ function virtctlOf(version: string): string {
   return `https://github.com/kubevirt/kubevirt/releases/download/${version}/virtctl-${version}-OS-ARCH`
 }
 
-function nextOf({ outdated, held }: { outdated: number; held: boolean }): readonly string[] {
+function nextOf(
+  { outdated, held }: { outdated: number; held: boolean },
+  differences: Differences | undefined,
+): readonly string[] {
   return [
+    ...(differences?.failedMigrations ?? []).map((vmi) => `virtctl migrate -n ${vmi.replace('/', ' ')}`),
     ...(held ? ['kvup workloads restore'] : []),
     ...(outdated > 0 ? ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'] : []),
   ]

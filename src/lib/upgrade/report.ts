@@ -17,6 +17,8 @@ export interface UpgradeReport {
   workloads?: WorkloadReport
   /** Differences between before and after; every list empty is good news. */
   differences?: Differences
+  /** Those that began during the run: the virt-handler roll kills them (night U1). */
+  migrations?: { began: number; failed: number }
   /** Kinds that may not be read: nothing is said of them. */
   unread?: readonly string[]
   /** A server-side dry-run create of a VM; `not-allowed` says nothing of KubeVirt. */

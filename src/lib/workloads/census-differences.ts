@@ -35,9 +35,19 @@ export function compareCensus(before: Census, after: Census): Differences {
   return found
 }
 
+/** Migrations that began between the two, and how many of them failed (night U1). */
+export function newMigrations(before: Census, after: Census): { began: number; failed: number } {
+  const began = begunSince(before, after)
+  return { began: began.length, failed: began.filter(({ phase }) => phase === 'Failed').length }
+}
+
 function failedSince(before: Census, after: Census): string[] {
-  const began = [...after.migrations].filter(([uid]) => !before.migrations.has(uid))
-  return [...new Set(began.filter(([, { phase }]) => phase === 'Failed').map(([, { vmi }]) => vmi))]
+  const failed = begunSince(before, after).filter(({ phase }) => phase === 'Failed')
+  return [...new Set(failed.map(({ vmi }) => vmi))]
+}
+
+function begunSince(before: Census, after: Census): { vmi: string; phase: string }[] {
+  return [...after.migrations].flatMap(([uid, migration]) => (before.migrations.has(uid) ? [] : [migration]))
 }
 
 function instanceDifference(before: Census, after: Census, name: string): keyof Differences | undefined {

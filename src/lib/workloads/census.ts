@@ -23,7 +23,7 @@ export interface Census {
   instances: ReadonlyMap<string, Mark>
   restartRequired: ReadonlySet<string>
   volumes: ReadonlyMap<string, Mark>
-  /** By uid. */
+  /** By uid; without those of KubeVirt's workload updater, which it repeats by itself. */
   migrations: ReadonlyMap<string, { vmi: string; phase: string }>
   unread: readonly string[]
 }
@@ -45,6 +45,9 @@ const DataVolumes: Kind<Claim> = {
   namespaced: true,
 }
 
+/** On the migrations that KubeVirt's workload updater makes (facts 3.3). */
+const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
+
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
 export async function takeCensus(reader: Reader): Promise<Census> {
   const instances = new Map<string, Mark>()
@@ -65,12 +68,11 @@ export async function takeCensus(reader: Reader): Promise<Census> {
     fold(VirtualMachines, (vm) => {
       if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
     }),
-    fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) =>
-      migrations.set(metadata.uid ?? '', {
-        vmi: `${metadata.namespace}/${spec?.vmiName}`,
-        phase: status?.phase ?? '',
-      }),
-    ),
+    fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) => {
+      if (metadata.annotations?.[updaterAnnotation] !== undefined) return
+      const vmi = `${metadata.namespace}/${spec?.vmiName}`
+      migrations.set(metadata.uid ?? '', { vmi, phase: status?.phase ?? '' })
+    }),
     fold(PersistentVolumeClaims, (claim) => volumes.set(`claim ${nameOf(claim)}`, volumeMark(claim))),
     fold(DataVolumes, (volume) => volumes.set(`DataVolume ${nameOf(volume)}`, volumeMark(volume))),
   ])

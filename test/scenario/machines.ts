@@ -1,0 +1,37 @@
+import {
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { Stage } from './stage.ts'
+
+/** Migrates a VM, as `virtctl migrate` does. */
+export async function migrate({ cluster }: Stage, vm: string, name = `move-${vm}`): Promise<void> {
+  const { apiVersion, kind } = VirtualMachineInstanceMigrations
+  await cluster.writer.create(VirtualMachineInstanceMigrations, {
+    apiVersion,
+    kind,
+    metadata: { name, namespace: 'demo' },
+    spec: { vmiName: vm },
+  })
+}
+
+export function migration(stage: Stage, name: string): VirtualMachineInstanceMigration | undefined {
+  return stage.simulated.store.read(VirtualMachineInstanceMigrations, { name, namespace: 'demo' })
+}
+
+export function instance(stage: Stage, name: string): VirtualMachineInstance | undefined {
+  return stage.simulated.store.read(VirtualMachineInstances, { name, namespace: 'demo' })
+}
+
+/** VMIs have no status subresource: their status is written as it is. */
+export function touchInstance(stage: Stage, name: string, status: object): void {
+  const body = { status: { ...status } }
+  stage.simulated.store.patch(
+    VirtualMachineInstances,
+    { name, namespace: 'demo' },
+    { type: 'merge', body },
+    { manager: 'virt-controller' },
+  )
+}
