@@ -11,6 +11,7 @@ export interface Invocation {
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
   argv?: readonly string[]
+  env?: Readonly<Record<string, string | undefined>>
 }
 
 /** A context, and the way to end its output: with the error, in the asked format, if there was one. */
@@ -30,16 +31,17 @@ export async function main(
   open: OpenContext = openLate,
 ): Promise<number> {
   const run: Running = { argv, io, open, opened: undefined, code: exitCode.done }
+  let cli: Command | undefined
   try {
     const name = calledAs(io.argv?.[1])
-    const cli = await program(name, wireFor(run, name), argv)
+    cli = await program(name, wireFor(run, name), argv)
     prepare(cli, io)
     if (argv.length === 0) cli.outputHelp()
     else await cli.parseAsync([...argv], { from: 'user' })
     await run.opened?.finish()
     return run.code
   } catch (error) {
-    return await report(error, run)
+    return await report(error, run, cli)
   }
 }
 
@@ -63,20 +65,23 @@ function wireFor(running: Running, name: string): Wire {
     }
 }
 
-async function report(error: unknown, { argv, io, opened }: Running): Promise<number> {
+async function report(error: unknown, { argv, io, opened }: Running, cli?: Command): Promise<number> {
   if (isCommanderExit(error) && error.exitCode === 0) return exitCode.done
   if (opened) {
     await opened.finish(error)
     return error instanceof KvupError ? error.exitCode : exitCode.bug
   }
   const { reportEarly, reportUsage } = await import('./early-failure.ts')
-  return isCommanderExit(error) ? reportUsage(error.message, argv, io) : reportEarly(error, argv, io)
+  if (cli && isCommanderExit(error)) return reportUsage(error, { argv, cli, io })
+  return reportEarly(error, argv, io)
 }
 
 function prepare(command: Command, io: Invocation): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(text),
     writeErr: (text) => io.stderr.write(text),
+    // Said once, by `report`.
+    outputError: () => undefined,
   })
   for (const child of command.commands) prepare(child, io)
 }
@@ -101,7 +106,7 @@ function calledAs(path = 'kvup'): string {
   return plugin ? `${plugin['host']} ${plugin['rest']}` : 'kvup'
 }
 
-function isCommanderExit(error: unknown): error is Error & { exitCode: number } {
+function isCommanderExit(error: unknown): error is Error & { exitCode: number; code: string } {
   return (
     error instanceof Error &&
     'code' in error &&

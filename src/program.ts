@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { kvupVersion } from './lib/system/version.ts'
 import type { Wire } from './wire.ts'
 
@@ -92,6 +92,12 @@ async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'a
   return command
 }
 
+/** As kubectl's -v. */
+function level(text: string): number {
+  if (/^\d$/u.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 0 to 9.')
+}
+
 const list = (value: string, before: string[] = []) => [...before, value]
 
 /** kubectl's names, so that nobody has to learn them again. */
@@ -125,5 +131,5 @@ const manners = [
   new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
   new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
     .default(0)
-    .argParser(Number),
+    .argParser(level),
 ]

@@ -29,7 +29,7 @@ const options = [
   ),
   new Option('--timeout <duration>', 'how long the whole run may take').default('60m'),
   new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
-  new Option('--dry-run <how>', 'none, client or server: show what would change, change nothing'),
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
   new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
   new Option('--leave-held', 'end before the workload update methods are given back'),
   new Option('--wait-workloads', 'wait until no VM is left on the old virt-launcher but those that stay'),
@@ -39,10 +39,12 @@ const options = [
   new Option('--migrations-timeout <duration>', 'how long to wait for migrations in flight').default('30m'),
   new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
     .argParser(list)
-    .default([]),
+    .default([], 'none'),
   new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
   new Option('--until <step>', 'end after this step'),
-  new Option('--pause-before <step>', 'end before this step (repeatable)').argParser(list).default([]),
+  new Option('--pause-before <step>', 'end before this step (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
   new Option(
     '--follow',
     'where Helm or GitOps owns KubeVirt: say what to commit, wait and judge, write nothing there',

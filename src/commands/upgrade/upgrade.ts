@@ -77,7 +77,9 @@ interface Planned {
 async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
   const { cx, plan, cluster, hands, manifest } = planned
   const observed = observeRun(cluster.reader)
-  const outcome = await withWayOn({ cx, plan, journal: hands.journal }, () => run(planned, observed))
+  const outcome = await withWayOn({ cx, plan, journal: hands.journal }, (began) =>
+    run(planned, observed, began),
+  )
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDo(plan)
@@ -86,7 +88,7 @@ async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
   return exitCode.done
 }
 
-function run(planned: Planned, observed: Observed): Promise<RunOutcome> {
+function run(planned: Planned, observed: Observed, began: () => void): Promise<RunOutcome> {
   const { cx, options, plan, procedure, findings, accepted, manifest, hands } = planned
   return carryOut(
     {
@@ -104,6 +106,7 @@ function run(planned: Planned, observed: Observed): Promise<RunOutcome> {
     {
       ...hands,
       emit(event) {
+        if (event.kind === 'run-started') began()
         observed.event(event)
         cx.printer.event(event)
       },

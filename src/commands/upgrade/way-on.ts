@@ -18,13 +18,16 @@ const readWithin = 500
 
 /**
  * Runs it, and gives a run that ends early the lines that matter then: what is borrowed and until when that is harmless, the
- * line that resumes, the line that gives back, the way back.
+ * line that resumes, the line that gives back, the way back. Before `began` is called there is nothing to go on with: a refusal
+ * has its own remedy.
  */
-export async function withWayOn<T>(situation: Situation, run: () => Promise<T>): Promise<T> {
+export async function withWayOn<T>(situation: Situation, run: (began: () => void) => Promise<T>): Promise<T> {
+  let hasBegun = false
   try {
-    return await run()
+    return await run(() => (hasBegun = true))
   } catch (error) {
-    if (!(error instanceof KvupError) || !endsEarly(error)) throw error
+    if (!(error instanceof KvupError) || !early.has(error.exitCode)) throw error
+    if (!hasBegun) throw interruptions.has(error.exitCode) ? notBegun(error, situation) : error
     const loans = await openLoans(situation)
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object: error.object,
@@ -44,9 +47,14 @@ const early: ReadonlySet<number> = new Set([
   exitCode.blocked,
 ])
 
-/** A refusal before the first write has its own remedy: nothing was begun that could go on. */
-function endsEarly({ exitCode: code, reason }: KvupError): boolean {
-  return early.has(code) && reason !== 'answered-no'
+const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCode.terminated])
+
+function notBegun(error: KvupError, { cx }: Situation): KvupError {
+  return new KvupError(error.exitCode, error.reason, error.message, {
+    notes: ['nothing was changed'],
+    remedy: `${cx.world.commandLine}     begins again`,
+    cause: error,
+  })
 }
 
 async function openLoans({ cx, journal }: Situation): Promise<readonly Loan[] | undefined> {
@@ -55,11 +63,10 @@ async function openLoans({ cx, journal }: Situation): Promise<readonly Loan[] | 
 }
 
 function linesFor({ cx, plan }: Situation, loans: readonly Loan[] | undefined): readonly string[] {
-  const begun = loans === undefined || loans.length > 0
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     `${cx.world.commandLine}     goes on where the cluster stands`,
-    ...(begun && plan.from !== undefined && plan.from !== plan.to.text
+    ...(plan.from !== undefined && plan.from !== plan.to.text
       ? [`kvup upgrade --to ${plan.from}     goes back`]
       : []),
     ...(loans?.some(({ id }) => id === loanId)

@@ -8,7 +8,8 @@ import { nothingToDo } from '../procedure/nothing-to-do.ts'
 import { ensureRights } from '../procedure/preflight.ts'
 import type { RunLimits, RunOutcome } from '../procedure/run-context.ts'
 import { runProcedure } from '../procedure/run.ts'
-import type { Procedure } from '../procedure/step.ts'
+import type { Procedure, ReadContext } from '../procedure/step.ts'
+import { ensureStepsExist } from '../procedure/stopping.ts'
 import type { Clock } from '../system/clock.ts'
 import { blocked } from '../system/errors.ts'
 import { type Accepted, passGate } from './gate.ts'
@@ -45,11 +46,10 @@ export interface Hands {
  * Throws `blocked` for a finding or a no (3), `forbidden` (7) before the first write, and what `runProcedure` throws.
  */
 export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
-  const { cluster, signal } = hands
-  if (
-    await nothingToDo(work.procedure, { reader: cluster.reader, clock: hands.clock, journal: hands.journal })
-  )
-    return { is: 'nothing-to-do' }
+  const { cluster, clock, journal, signal } = hands
+  const reading: ReadContext = { reader: cluster.reader, clock, journal }
+  if (await nothingToDo(work.procedure, reading)) return { is: 'nothing-to-do' }
+  if (namesSteps(work.limits)) ensureStepsExist(work.limits, await work.procedure.steps(reading))
   passGate(work.findings, work.accepted)
   const missing = await ensureRights(cluster.reviewer, work.rights)
   for (const warning of missing) hands.warn(warning)
@@ -58,4 +58,9 @@ export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   await work.prepare?.()
   signal.throwIfAborted()
   return runProcedure(work.procedure, { ...hands, limits: work.limits })
+}
+
+/** Asked before the question: nobody agrees to a run that then does not know its own step. */
+function namesSteps({ until, pauseBefore = [] }: RunLimits): boolean {
+  return until !== undefined || pauseBefore.length > 0
 }
