@@ -25,7 +25,7 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
   const { standing, request, forecast } = question
   return [
     ...hops(question),
-    ...runningFindings(standing, request.to),
+    ...runningFindings(standing, request.to, forecast.onLauncher),
     ...operator(question),
     ...pinnedImages(question),
     ...drained(forecast.evacuating),

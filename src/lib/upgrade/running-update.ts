@@ -16,8 +16,12 @@ export function runningUpdate({ target, observed, components, verdict }: Standin
   return moved.includes('virt-api') ? 'all' : 'controllers'
 }
 
-/** What stands against leaving an update that is under way, and what it means. */
-export function runningFindings(standing: Standing, to: Version): readonly HopFinding[] {
+/** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
+export function runningFindings(
+  standing: Standing,
+  to: Version,
+  onNew: readonly string[],
+): readonly HopFinding[] {
   const way = runningUpdate(standing, to)
   if (way === 'none') return []
   const running = standing.target.version ?? 'another version'
@@ -39,7 +43,9 @@ export function runningFindings(standing: Standing, to: Version): readonly HopFi
         remedy: [],
       },
     ]
-  return standing.observed.version === to.text ? wayBack(way, running, to) : [anotherUpdate(running, to)]
+  return standing.observed.version === to.text
+    ? wayBack(way, { running, to, onNew })
+    : [anotherUpdate(running, to)]
 }
 
 function anotherUpdate(running: string, to: Version): HopFinding {
@@ -52,11 +58,14 @@ function anotherUpdate(running: string, to: Version): HopFinding {
 }
 
 /** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
-function wayBack(way: Way, running: string, to: Version): readonly HopFinding[] {
+function wayBack(
+  way: Way,
+  { running, to, onNew }: { running: string; to: Version; onNew: readonly string[] },
+): readonly HopFinding[] {
   const summary = {
     handlers: `going back from ${running} to ${to.text}: virt-handler was replaced on some nodes and rolls back`,
-    controllers: `going back from ${running} to ${to.text}: virt-controller is new, VMs started since run the new virt-launcher and cannot migrate back`,
-    all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade`,
+    controllers: `going back from ${running} to ${to.text}: virt-controller is new, ${stranded(onNew)}`,
+    all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade, and ${stranded(onNew)}`,
   }[way as 'handlers' | 'controllers' | 'all']
   const level = way === 'handlers' ? 'warning' : 'blocker'
   const id = way === 'all' ? 'downgrade' : 'way-back'
@@ -65,7 +74,14 @@ function wayBack(way: Way, running: string, to: Version): readonly HopFinding[] 
       id,
       level,
       summary,
+      ...(way !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
       remedy: [`kvup upgrade --to ${running}`, `kvup upgrade --to ${to.text} --accept ${id}`],
     },
   ]
+}
+
+function stranded(onNew: readonly string[]): string {
+  const which =
+    onNew.length === 0 ? 'no VM runs' : onNew.length === 1 ? '1 VM runs' : `${onNew.length} VMs run`
+  return `${which} the new virt-launcher, from which nothing migrates back`
 }

@@ -1,4 +1,5 @@
 import type { Reader } from '../cluster/cluster.ts'
+import { launcherImage } from '../facts/controller.ts'
 import { theInstallation } from '../facts/installation.ts'
 import { causeParts, standingParts, takeSnapshot } from '../facts/snapshot.ts'
 import { standing } from '../facts/standing.ts'
@@ -14,6 +15,7 @@ export async function seeForUpgrade(reader: Reader, clock: Clock): Promise<Seen>
   const rules = {
     methods: installation.workloadUpdateMethods,
     clusterEviction: typeof eviction === 'string' ? eviction : undefined,
+    launcher: launcherImage(snapshot),
   }
   return {
     installation,

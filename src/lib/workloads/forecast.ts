@@ -13,16 +13,23 @@ export interface Forecast {
   counts: Record<Fate, number>
   /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
   interrupted: readonly string[]
+  /** VMIs that run this virt-launcher already: they cannot migrate back to an older one; at most 100 are named. */
+  onLauncher: readonly string[]
   /** VMIs that are being moved off a drained node (`evacuationNodeName`); at most 100 are named. */
   evacuating: readonly string[]
 }
 
 const namedAtMost = 100
 
+/** `launcher`: the image that VMIs are looked for on. */
+export interface ForecastRules extends UpdateRules {
+  launcher?: string | undefined
+}
+
 /** Folds page by page: nothing of a VMI that migrates or stays is kept. `labels` narrows to the outdated ones. */
 export async function forecastUpdates(
   reader: Reader,
-  rules: UpdateRules,
+  rules: ForecastRules,
   labels?: string,
 ): Promise<Forecast> {
   const runStrategies = rules.methods.includes('Evict')
@@ -31,16 +38,21 @@ export async function forecastUpdates(
   const counts: Forecast['counts'] = { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }
   const interrupted: string[] = []
   const evacuating: string[] = []
+  const onLauncher: string[] = []
   for await (const vmi of running(reader, labels)) {
     const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
     const fate = fateOf(vmi, rules, runStrategies.get(name))
     counts[fate]++
     if (vmi.status?.evacuationNodeName && evacuating.length < namedAtMost) evacuating.push(name)
+    if (isOn(vmi, rules.launcher) && onLauncher.length < namedAtMost) onLauncher.push(name)
     if (fate !== 'migrates' && fate !== 'stays' && interrupted.length < namedAtMost)
       interrupted.push(`${name} (${fate})`)
   }
-  return { counts, interrupted, evacuating }
+  return { counts, interrupted, evacuating, onLauncher }
 }
+
+const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>
+  launcher !== undefined && status?.launcherContainerImageVersion === launcher
 
 /** `migrates 211, shuts down 3`; `moves nothing` when all stay or there are none. */
 export function forecastText({ counts }: Forecast): string {

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { byTag, play, type Stage } from './stage.ts'
+
+const twoWorkers = { ...byTag, workers: 2 } as const
+const nextTag = { ...byTag, version: 'v1.8.4', operator: 'v1.9.0' } as const
+const vms = [{ name: 'web-1' }, { name: 'late', runStrategy: 'Manual' }] as const
+
+/** Goes to the operator's version until nothing moves any more, because this image cannot be pulled. */
+async function stuckAt(stage: Stage, to: string, unpullable: string) {
+  const from = stage.kubevirt.spec?.imageTag
+  stage.simulated.faults.set({ unpullable })
+  const ended = await stage.upgrade(to, { timeout: '5m' })
+  expect(ended.code).toBe(4)
+  expect(await stage.journal.loans()).toHaveLength(1)
+  expect(ended.text).toContain(`kvup upgrade --to ${from}`)
+}
+
+/** The hold ends only when the way back is over. */
+async function expectBack(stage: Stage, to: string) {
+  expect(stage.kubevirt.spec).toMatchObject({ imageTag: to })
+  expect(stage.methods).toEqual(['LiveMigrate'])
+  expect(await stage.journal.loans()).toEqual([])
+  const given = stage.film.findLastIndex(
+    ({ spec }) => !spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length,
+  )
+  expect(stage.film[given]?.status).toMatchObject({
+    observedKubeVirtVersion: to,
+    targetKubeVirtVersion: to,
+  })
+}
+
+test('U4 a typo in the tag: no operand changed, the way back is free', async () => {
+  await play({ ...byTag, version: 'v1.8.4' }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
+    const typo = await stage.upgrade('v1.8.5', { method: 'image-tag', timeout: '3m' })
+    expect(typo.code).toBe(4)
+    expect(typo.text).toContain('v1.8.5')
+    expect(typo.text).toMatch(/virt-operator/)
+    const back = await stage.upgrade('v1.8.4', { method: 'image-tag' })
+    expect(back).toMatchObject({ code: 0 })
+    expect(back.text).toContain('no component carries it yet')
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.8.4' })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})
+
+test('U4 only virt-handler was replaced: a warning, and the hold stays until the way back is settled', async () => {
+  await play(twoWorkers, async (stage) => {
+    await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    const back = await goBack(stage, 'v1.7.0')
+    expect(back).toMatchObject({ code: 0 })
+    expect(back.text).toContain('virt-handler was replaced')
+    await expectBack(stage, 'v1.7.0')
+  })
+})
+
+/** The way back is asked for while the operator stands still: it would finish the update meanwhile. */
+async function goBack(stage: Stage, to: string, accept: string[] = []) {
+  stage.later(5000, () => stage.simulated.faults.set({ stopped: undefined }))
+  return stage.upgrade(to, { method: 'image-tag', accept })
+}
+
+test('U4 virt-controller is new: VMIs on the new launcher are listed, and it is asked for by name', async () => {
+  await play({ ...nextTag, workers: 2, vms }, async (stage) => {
+    await stuckAt(stage, 'v1.9.0', '/virt-exportproxy:v1\\.9\\.0$')
+    await stage.start('late')
+    const refused = await stage.upgrade('v1.8.4')
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'way-back' } })
+    expect(refused.error?.object).toContain('demo/late')
+    expect(refused.error?.object).not.toContain('demo/web-1')
+    expect(refused.text).toContain('--accept way-back')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    expect(await goBack(stage, 'v1.8.4', ['way-back'])).toMatchObject({ code: 0 })
+    await expectBack(stage, 'v1.8.4')
+  })
+})
+
+test('U4 when it is done it is a downgrade', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    const mark = stage.mark
+    const refused = await stage.upgrade('v1.7.0')
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'downgrade' } })
+    expect(stage.writes(mark)).toEqual([])
+  })
+})

@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { instance } from './machines.ts'
+import { byManifest, byTag, play, type Stage } from './stage.ts'
+
+test('U5 the drop of consoles and the refusal of new APIs are said before the question', async () => {
+  await play(byTag, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'answered-no', message: 'nothing was changed' } })
+    expect(ended.lines.join('\n')).toMatch(/consoles and VNC sessions drop once/)
+    expect(ended.lines.join('\n')).toMatch(/APIs that are new in v1.8.4 are refused until/)
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+test('U5 a temporary webhook that is left behind is a finding', async () => {
+  await play(byTag, async (stage) => {
+    const { apiVersion, kind } = ValidatingWebhooks
+    const metadata = { name: 'virt-operator-tmp-webhookx7k2p' }
+    stage.simulated.store.put(ValidatingWebhooks, { apiVersion, kind, metadata })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.documents[0]).toMatchObject({ findings: [{ id: 'tmp-webhook-left' }] })
+    expect(ended.text).toContain(
+      'kubectl delete validatingwebhookconfiguration virt-operator-tmp-webhookx7k2p',
+    )
+  })
+})
+
+const vms = ['gone', 'again', 'dead', 'staged', 'sick', 'well'].map((name) => ({ name }))
+
+/** What should not happen to VMs during an upgrade, all of it. */
+function mishaps({ simulated }: Stage): void {
+  const { store } = simulated
+  const vm = (name: string) => ({ name, namespace: 'demo' })
+  const ready = (status: 'True' | 'False') => ({ conditions: [{ type: 'Ready', status }] })
+  const patch = (kind: Kind, name: string, status: object, on?: 'status') =>
+    store.patch(kind, vm(name), { type: 'merge', body: { status: { ...status } } }, { manager: 'x', on })
+  store.remove(VirtualMachines, vm('gone'))
+  store.remove(VirtualMachineInstances, vm('again'), { now: true })
+  patch(VirtualMachineInstances, 'dead', { phase: 'Failed' })
+  patch(VirtualMachineInstances, 'sick', ready('False'))
+  patch(VirtualMachines, 'staged', { conditions: [{ type: 'RestartRequired', status: 'True' }] }, 'status')
+}
+
+test('U6 the report compares VMIs before and after; differences come first, virtctl is named', async () => {
+  await play({ ...byTag, vms }, async (stage) => {
+    stage.later(20_000, () => mishaps(stage))
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(0)
+    const { differences } = ended.documents[0] as unknown as { differences: Record<string, string[]> }
+    expect(differences['vanished']).toContain('demo/gone')
+    expect([...(differences['restarted'] ?? []), ...(differences['failed'] ?? [])].toSorted()).toEqual([
+      'demo/again',
+      'demo/dead',
+    ])
+    expect(differences).toMatchObject({ restartRequired: ['demo/staged'], notReady: ['demo/sick'] })
+    expect(JSON.stringify(differences)).not.toContain('demo/well')
+    const answer = ended.lines.slice(ended.lines.findIndex((line) => line.includes('vanished')))
+    expect(answer[0]).toContain('demo/gone')
+    expect(answer.join('\n')).toMatch(/virtctl-v1\.8\.4/)
+  })
+})
+
+test('U6 nothing happened: it says so, and that a VM can be created', async () => {
+  await play({ ...byTag, vms: [{ name: 'web-1' }] }, async (stage) => {
+    const before = instance(stage, 'web-1')
+    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
+    expect(ended.documents[0]).toMatchObject({ vmCreation: { is: 'accepted' } })
+    expect(ended.text).toContain('VMs and volumes are as they were')
+    expect(instance(stage, 'web-1')?.metadata.uid).toBe(before?.metadata.uid)
+  })
+})
+
+test('U6 a dry-run create of a VM that is refused is told, with the reason', async () => {
+  await play(byTag, async (stage) => {
+    stage.api.add({
+      is: 'webhook-refuses',
+      resource: 'virtualmachines',
+      webhook: 'virtualmachine-validator.kubevirt.io',
+      message: 'no VMs today',
+    })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(0)
+    expect(ended.documents[0]).toMatchObject({
+      vmCreation: { is: 'refused', why: expect.stringContaining('no VMs today') },
+    })
+    expect(ended.text).toContain('no VMs today')
+  })
+})
+
+test('U7 an operator without a KubeVirt is a state of its own', async () => {
+  await play(byManifest, async (stage) => {
+    const ref = { name: 'kubevirt', namespace: 'kubevirt' }
+    const { store } = stage.simulated
+    store.patch(KubeVirts, ref, { type: 'merge', body: { metadata: { finalizers: null } } })
+    store.remove(KubeVirts, ref)
+    const ended = await stage.upgrade('v1.9.0')
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'no-kubevirt-cr' } })
+    expect(ended.text).toContain('does nothing until that resource exists')
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+/** A server that knows `kubevirt.io/v1alpha3` and no v1. */
+function onlyAlpha({ reader, writer, reviewer }: Cluster, asked: Set<string>): Cluster {
+  const served = (kind: Kind): boolean => {
+    if (kind.plural !== 'kubevirts') return true
+    asked.add(kind.apiVersion)
+    return kind.apiVersion !== 'kubevirt.io/v1'
+  }
+  const require = (kind: Kind): void => {
+    if (!served(kind)) throw new ApiError(404, 'NotFound', 'the server could not find the requested resource')
+  }
+  return {
+    reader: {
+      ...pick(reader),
+      find: async (kind, ref) => (served(kind) ? reader.find(kind, ref) : { is: 'unserved' }),
+      async list(kind, where) {
+        require(kind)
+        return reader.list(kind, where)
+      },
+      async *pages(kind, where) {
+        require(kind)
+        yield* reader.pages(kind, where)
+      },
+      async *follow(kind, where, signal) {
+        require(kind)
+        yield* reader.follow(kind, where, signal)
+      },
+    },
+    writer: {
+      ...writer,
+      async mergePatch(kind, ref, change, on) {
+        require(kind)
+        return writer.mergePatch(kind, ref, change, on)
+      },
+    },
+    reviewer,
+  }
+}
+
+const pick = (reader: Cluster['reader']): Pick<Cluster['reader'], 'versions' | 'version' | 'log'> => ({
+  versions: (group) => reader.versions(group),
+  version: () => reader.version(),
+  log: (pod, options) => reader.log(pod, options),
+})
+
+test('U7 where only v1alpha3 is served, that is read and written', async () => {
+  await play(byTag, async (stage) => {
+    const asked = new Set<string>()
+    const ended = await stage.upgrade('v1.8.4', {}, { cluster: onlyAlpha(stage.cluster, asked) })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(asked).toContain('kubevirt.io/v1alpha3')
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.8.4' })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
