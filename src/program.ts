@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { everyCode, type Manual, manual } from './commands/manual.ts'
 import { kvupVersion } from './lib/system/version.ts'
 import type { Wire } from './wire.ts'
 
@@ -9,6 +10,8 @@ interface Entry {
   load?: () => Promise<(wire: Wire) => Command>
   under?: readonly Entry[]
   hidden?: boolean
+  /** Of a command that only groups others. */
+  manual?: Manual
 }
 
 const entries: readonly Entry[] = [
@@ -25,6 +28,9 @@ const entries: readonly Entry[] = [
   {
     name: 'workloads',
     description: 'Look after the virtual machines around an upgrade',
+    manual: {
+      examples: [['kvup workloads restore', 'gives back what kvup history shows as borrowed']],
+    },
     under: [
       {
         name: 'restore',
@@ -81,15 +87,35 @@ export async function program(name: string, wire: Wire, words: readonly string[]
   for (const option of [...connection, ...manners]) root.addOption(option)
   for (const entry of entries)
     root.addCommand(await commandOf(entry, wire, words), { hidden: entry.hidden ?? false })
-  return root.addHelpText('after', '\nDocs: docs/ beside this program, or kvup help COMMAND\n')
+  return root.addHelpText('after', manual(rootManual))
+}
+
+const rootManual: Manual = {
+  examples: [
+    ['kvup status', 'where it stands, and why'],
+    ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change'],
+    ['kvup upgrade --to v1.8.4', 'do it; the same line resumes it'],
+    ['kvup demo', 'try it without a cluster'],
+  ],
+  codes: everyCode,
+  last: 'Docs: docs/ beside this program, or kvup help COMMAND',
+}
+
+/** The same words for the same flag everywhere. */
+function uniform(command: Command): Command {
+  if (command.name() !== '__complete') command.helpOption('-h, --help', 'show help')
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'show help for a command')
+  command.commands.forEach(uniform)
+  return command
 }
 
 async function commandOf(entry: Entry, wire: Wire, words: readonly string[] | 'all'): Promise<Command> {
   const named = words === 'all' || words.includes(entry.name)
-  if (entry.load && named) return (await entry.load())(wire).description(entry.description)
+  if (entry.load && named) return uniform((await entry.load())(wire).description(entry.description))
   const command = new Command(entry.name).description(entry.description)
+  if (entry.manual) command.addHelpText('after', manual(entry.manual))
   for (const child of entry.under ?? []) command.addCommand(await commandOf(child, wire, words))
-  return command
+  return uniform(command)
 }
 
 /** As kubectl's -v. */

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { completionScript, type Shell, shells } from '../lib/output/completion/scripts.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import type { Wire } from '../wire.ts'
+import { manual } from './manual.ts'
 
 export interface CompletionScript extends Document {
   kind: 'CompletionScript'
@@ -14,7 +15,16 @@ export function completionCommand(wire: Wire): Command {
   return new Command('completion')
     .description('Print the completion script of a shell')
     .addArgument(new Argument('<shell>', 'which shell').choices([...shells]))
-    .addHelpText('after', '\nExamples:\n  source <(kvup completion bash)\n  kvup completion fish | source\n')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['source <(kvup completion bash)', 'bash; zsh the same with zsh'],
+          ['kvup completion fish | source', 'fish'],
+          ['kvup completion powershell | Out-String | Invoke-Expression', 'PowerShell'],
+        ],
+      }),
+    )
     .action(wire<object, [Shell]>(completion))
 }
 

@@ -4,6 +4,7 @@ import { type Settled, settledSettings } from '../lib/config/settled.ts'
 import type { Column, Document, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 import type { Wire } from '../wire.ts'
+import { manual } from './manual.ts'
 
 export interface ConfigViewOptions {
   showOrigin?: boolean
@@ -14,6 +15,11 @@ export interface ConfigDocument extends Document {
   items: readonly Settled[]
 }
 
+const examples = [
+  ['kvup config view', 'what is in force'],
+  ['kvup config view --show-origin', 'and where it comes from'],
+] as const
+
 export function configCommand(wire: Wire): Command {
   return new Command('config')
     .description('Show the configuration and where each value comes from')
@@ -21,8 +27,10 @@ export function configCommand(wire: Wire): Command {
       new Command('view')
         .description('Show what flags, KVUP_* variables and the config file add up to')
         .option('--show-origin', 'say where each value comes from')
+        .addHelpText('after', manual({ examples }))
         .action(wire<ConfigViewOptions, []>(configView)),
     )
+    .addHelpText('after', manual({ examples }))
 }
 
 /** Reads environment and file only; no cluster. */

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Wire } from '../wire.ts'
 import { demo } from './demo/demo.ts'
+import { manual } from './manual.ts'
 
 export function demoCommand(wire: Wire): Command {
   return new Command('demo')
@@ -9,6 +10,17 @@ export function demoCommand(wire: Wire): Command {
     .addOption(
       new Option('--serve', 'upgrade nothing: keep the cluster running for kvup and kubectl until Ctrl-C'),
     )
-    .addHelpText('after', '\nExamples:\n  kvup demo\n  kvup demo --scenario wrong-tag\n  kvup demo --serve\n')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup demo', 'an upgrade that goes well'],
+          ['kvup demo --scenario list', 'what else there is to see'],
+          ['kvup demo --scenario wrong-tag --speed 40', 'one that stalls (exit 4)'],
+          ['kvup demo --serve', 'a cluster to play with'],
+        ],
+        codes: ['timedOut'],
+      }),
+    )
     .action(wire(demo))
 }

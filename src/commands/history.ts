@@ -9,6 +9,7 @@ import { table } from '../lib/output/table.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
 import type { Wire } from '../wire.ts'
+import { asksCluster, manual } from './manual.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
@@ -27,6 +28,16 @@ export interface HistoryDocument extends Document {
 export function historyCommand(wire: Wire): Command {
   return new Command('history')
     .description('Show what kvup changed on this cluster, and what is still borrowed')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup history', 'who changed what, and what is still borrowed'],
+          ["kvup history -o jsonpath='{.loans[*].id}'", 'only the names of what is borrowed'],
+        ],
+        codes: asksCluster,
+      }),
+    )
     .action(wire<object, []>(history))
 }
 

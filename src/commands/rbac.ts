@@ -7,6 +7,7 @@ import { usageError } from '../lib/system/errors.ts'
 import { type RoleName, roleNames } from '../lib/upgrade/rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../lib/upgrade/roles.ts'
 import type { Wire } from '../wire.ts'
+import { manual } from './manual.ts'
 
 export interface RbacOptions {
   namespaceOfKubevirt: string
@@ -26,6 +27,16 @@ export function rbacCommand(wire: Wire): Command {
     .addArgument(new Argument('<role>', 'which role').choices([...roleNames]))
     .addOption(
       new Option('--namespace-of-kubevirt <namespace>', 'where KubeVirt is installed').default('kubevirt'),
+    )
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup rbac kvup-view', 'to look'],
+          ['kvup rbac kvup-upgrade | kubectl apply -f -', 'to upgrade by imageTag'],
+          ['kvup rbac kvup-operator-manifest -o json', 'to replace the operator: it may escalate and bind'],
+        ],
+      }),
     )
     .action(wire<RbacOptions, [RoleName]>(rbac))
 }

@@ -8,6 +8,7 @@ import { openLoans } from '../lib/procedure/open-loans.ts'
 import type { Clock } from '../lib/system/clock.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
+import { asksCluster, manual } from './manual.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -18,6 +19,18 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
     .option('--exit-code', 'exit 0 when Settled, 10 Updating, 4 Stalled, 3 Degraded')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup status', 'one look'],
+          ['kvup status -w', 'and again at every change'],
+          ['kvup status --exit-code', 'for a script: the verdict is the code'],
+          ["kvup status -o jsonpath='{.verdict}'", 'one word'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'asked'],
+      }),
+    )
     .action(wire(status))
 }
 

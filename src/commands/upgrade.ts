@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Wire } from '../wire.ts'
+import { asksCluster, manual } from './manual.ts'
 import { upgrade } from './upgrade/upgrade.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
@@ -7,7 +8,7 @@ const list = (value: string, before: string[]) => [...before, value]
 export function upgradeCommand(wire: Wire): Command {
   const command = new Command('upgrade')
   for (const option of options) command.addOption(option)
-  return command.addHelpText('after', examples).action(wire(upgrade))
+  return command.addHelpText('after', text).action(wire(upgrade))
 }
 
 const options = [
@@ -52,12 +53,13 @@ const options = [
   new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
 ]
 
-const examples = `
-Examples:
-  kvup upgrade --to v1.8.4                           the method that fits this cluster
-  kvup upgrade --to v1.8.4 --dry-run=server          what would change, asked of the API server
-  kvup upgrade --to v1.8.4 --manifest operator.yaml  without the internet
-
-Killed, interrupted or timed out, the same line goes on where the cluster stands.
-Exit codes: 0 done or nothing to do, 2 usage, 3 blocked, 4 timed out, 6 locked, 7 forbidden, 8 unreachable
-`
+const text = manual({
+  examples: [
+    ['kvup upgrade --to v1.8.4', 'the method that fits this cluster'],
+    ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change, asked of the API server'],
+    ['kvup upgrade --to v1.8.4 --manifest operator.yaml', 'without the internet'],
+    ['kvup upgrade --to v1.8.4 --yes -o json', 'for a script: the report as a document'],
+  ],
+  more: 'Killed, interrupted or timed out, the same line goes on where the cluster stands.',
+  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],
+})

@@ -4,6 +4,7 @@ import { type Installation, installation } from '../lib/facts/installation.ts'
 import { takeSnapshot } from '../lib/facts/snapshot.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import type { Wire } from '../wire.ts'
+import { asksCluster, manual } from './manual.ts'
 
 export interface VersionOptions {
   client?: boolean
@@ -21,6 +22,16 @@ export function versionCommand(wire: Wire): Command {
   return new Command('version')
     .description('Show the versions of kvup, the API server and KubeVirt')
     .option('--client', 'only that of kvup; asks no cluster')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup version', 'kvup, the API server and KubeVirt'],
+          ['kvup version --client -o json', 'without a cluster'],
+        ],
+        codes: asksCluster,
+      }),
+    )
     .action(wire<VersionOptions, []>(version))
 }
 

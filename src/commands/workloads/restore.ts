@@ -17,6 +17,7 @@ import { evictionFindings } from '../../lib/workloads/eviction-finding.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
 import { keptMethods, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
 
 export interface RestoreOptions {
@@ -40,7 +41,13 @@ export function restoreCommand(wire: Wire): Command {
     .option('--take-over <holder>', 'take the lock of this holder')
     .addHelpText(
       'after',
-      '\nExamples:\n  kvup workloads restore\n  kvup workloads restore --overwrite --yes\n',
+      manual({
+        examples: [
+          ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+          ['kvup workloads restore --overwrite --yes', 'also where somebody changed it meanwhile'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
     )
     .action(wire(restore))
 }
