@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { interrupted } from '../../src/lib/system/errors.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
 const small = { workers: 1, controlPlanes: 1, methods: ['LiveMigrate'] } as const
@@ -103,3 +104,25 @@ test('U3 tag and registry move in one patch', async () => {
     expect(pairs.at(-1)).toBe('mirror.example/kubevirt:v1.8.4')
   })
 })
+
+test.each([20, 40, 45])(
+  'U2 cut off in the first of two rolls, after %i s: the same line waits for it and goes on',
+  async (seconds) => {
+    await play({ ...pinned, workers: 2 }, async (stage) => {
+      const stop = new AbortController()
+      stage.later(seconds * 1000, () => stop.abort(interrupted('SIGINT')))
+      expect(await stage.upgrade('v1.9.0', {}, { signal: stop.signal })).toMatchObject({ code: 130 })
+      const { observedDeploymentID: observed, ...status } = stage.kubevirt.status ?? {}
+      expect(status).toMatchObject({ targetKubeVirtVersion: 'v1.8.3', observedKubeVirtVersion: 'v1.8.3' })
+      expect(status.targetDeploymentID).not.toBe(observed)
+
+      const ended = await stage.upgrade('v1.9.0')
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.text).not.toContain('takes its place')
+      const moved = stage.film.find(({ spec }) => spec?.imageTag === 'v1.9.0')
+      expect(moved?.status?.observedDeploymentID).toBe(status.targetDeploymentID)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    })
+  },
+)

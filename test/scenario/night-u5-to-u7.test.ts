@@ -33,11 +33,12 @@ test('U5 a temporary webhook that is left behind is a finding', async () => {
 
 const vms = ['gone', 'again', 'dead', 'staged', 'sick', 'well'].map((name) => ({ name }))
 
+const vm = (name: string) => ({ name, namespace: 'demo' })
+const ready = (status: 'True' | 'False') => ({ conditions: [{ type: 'Ready', status }] })
+
 /** What should not happen to VMs during an upgrade, all of it. */
 function mishaps({ simulated }: Stage): void {
   const { store } = simulated
-  const vm = (name: string) => ({ name, namespace: 'demo' })
-  const ready = (status: 'True' | 'False') => ({ conditions: [{ type: 'Ready', status }] })
   const patch = (kind: Kind, name: string, status: object, on?: 'status') =>
     store.patch(kind, vm(name), { type: 'merge', body: { status: { ...status } } }, { manager: 'x', on })
   store.remove(VirtualMachines, vm('gone'))

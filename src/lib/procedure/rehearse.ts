@@ -3,6 +3,7 @@ import type { Clock } from '../system/clock.ts'
 import { KvupError } from '../system/errors.ts'
 import type { JournalReader } from './journal.ts'
 import { memoryJournal } from './memory-journal.ts'
+import { nothingToDo } from './nothing-to-do.ts'
 import type { Procedure, Risk, Step, StepContext, StepState } from './step.ts'
 
 export interface RehearseContext {
@@ -31,20 +32,30 @@ export interface RehearsedStep {
   refused?: { reason: string; message: string }
 }
 
-/** What running would change now; waits for nothing, and writes nothing that the cluster keeps. */
+/** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
 export async function rehearse(procedure: Procedure, cx: RehearseContext): Promise<readonly RehearsedStep[]> {
   const { cluster, clock, signal } = cx
   const { reader, reviewer } = cluster
   const journal = memoryJournal(cx.journal)
   const acting: StepContext = { reader, reviewer, writer: reviewer.rehearsal, clock, journal, signal }
+  const steps = await procedure.steps(acting)
+  if (await nothingToDo(procedure, acting)) return steps.map(alreadySo)
   const rehearsed: RehearsedStep[] = []
-  for (const step of await procedure.steps(acting)) {
+  for (const step of steps) {
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
     rehearsed.push(await rehearseStep(step, changing, { acting, mode: cx.mode }))
   }
   return rehearsed
 }
+
+const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
+  id,
+  title,
+  state: 'already-so',
+  estimate,
+  risk,
+})
 
 async function rehearseStep(
   step: Step,

@@ -43,12 +43,15 @@ export async function forecastUpdates(
     const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
     const fate = fateOf(vmi, rules, runStrategies.get(name))
     counts[fate]++
-    if (vmi.status?.evacuationNodeName && evacuating.length < namedAtMost) evacuating.push(name)
-    if (isOn(vmi, rules.launcher) && onLauncher.length < namedAtMost) onLauncher.push(name)
-    if (fate !== 'migrates' && fate !== 'stays' && interrupted.length < namedAtMost)
-      interrupted.push(`${name} (${fate})`)
+    if (vmi.status?.evacuationNodeName) add(evacuating, name)
+    if (isOn(vmi, rules.launcher)) add(onLauncher, name)
+    if (fate !== 'migrates' && fate !== 'stays') add(interrupted, `${name} (${fate})`)
   }
   return { counts, interrupted, evacuating, onLauncher }
+}
+
+function add(names: string[], name: string): void {
+  if (names.length < namedAtMost) names.push(name)
 }
 
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest'
+import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+
+/** A slow update of somebody else, with components that carry it already. */
+async function halfWay(stage: Stage): Promise<void> {
+  stage.simulated.faults.set({ unpullable: '/virt-controller:v1\\.8\\.4$' })
+  stage.edit({ imageTag: 'v1.8.4' })
+  await stage.until(5 * minute)
+}
+
+test('contract: upgrade without a target says where it stands, what can be reached and the next command, exit 2', async () => {
+  await play(byTag, async (stage) => {
+    const ended = await stage.upgrade(undefined)
+    expect(ended).toMatchObject({ code: 2, error: { reason: 'no-target' } })
+    expect(ended.text).toContain('v1.7.0')
+    expect(ended.text).toContain('kvup upgrade --to v1.8.')
+    expect(ended.documents).toEqual([])
+  })
+})
+
+test('contract: v is optional, the full version is required, a duration needs a unit', async () => {
+  await play(byTag, async (stage) => {
+    for (const options of [{ to: '1.8' }, { to: 'latest' }, { to: 'v1.8.4', timeout: '60' }])
+      expect(await stage.upgrade('v1.8.4', options)).toMatchObject({ code: 2 })
+    expect(stage.requests()).toEqual([])
+    expect(await stage.upgrade('v1.8.4', { to: '1.8.4' })).toMatchObject({ code: 0 })
+  })
+})
+
+test('contract: --timeout is the whole run', async () => {
+  await play(byTag, async (stage) => {
+    stage.simulated.faults.set({ stopped: true })
+    const ended = await stage.upgrade('v1.8.4', { timeout: '7m' })
+    expect(ended).toMatchObject({ code: 4, error: { reason: 'timed-out' } })
+    expect(Math.round(ended.took / second)).toBe(7 * 60)
+  })
+})
+
+test('contract: image-tag sets the tag where there was none, and the way back takes it out again', async () => {
+  await play(byManifest, async (stage) => {
+    expect(await stage.upgrade('v1.8.5', { method: 'image-tag' })).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.8.5' })
+    const back = await stage.upgrade('v1.8.4', { method: 'image-tag', accept: ['downgrade'] })
+    expect(back).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.spec?.imageTag).toBeUndefined()
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+  })
+})
+
+test('contract: auto never sets a tag', async () => {
+  await play(byManifest, async (stage) => {
+    expect(await stage.upgrade('v1.9.0')).toMatchObject({ code: 0 })
+    expect(stage.film.every(({ spec }) => spec?.imageTag === undefined)).toBe(true)
+  })
+})
+
+test('contract: an update to the same target is joined, its migrations are not waited for any more', async () => {
+  await play(byTag, async (stage) => {
+    stage.edit({ imageTag: 'v1.8.4' })
+    await stage.until(10 * second)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('kvup joins it')
+    const steps = ended.events.flatMap((e) => (e.kind === 'step-applied' ? [e.step.id] : []))
+    expect(steps).toEqual(['hold-workload-updates', 'give-back-workload-updates'])
+  })
+})
+
+test('contract: another target is taken over while no operand carries the running one', async () => {
+  await play({ ...byTag, version: 'v1.8.3' }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: 'virt-operator:v1\\.8\\.5$' })
+    stage.edit({ imageTag: 'v1.8.5' })
+    await stage.until(minute)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('takes its place')
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+  })
+})
+
+test('contract: else exit 3, and both targets are shown', async () => {
+  await play(byTag, async (stage) => {
+    await halfWay(stage)
+    const mark = stage.mark
+    const ended = await stage.upgrade('v1.8.5', { method: 'image-tag' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'another-update-running' } })
+    for (const version of ['v1.8.4', 'v1.8.5']) expect(ended.text).toContain(version)
+    expect(stage.writes(mark)).toEqual([])
+  })
+})
+
+test('contract: answered no is exit 3, nothing was changed, no lock was taken', async () => {
+  await play(byTag, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
+    expect(ended).toMatchObject({ code: 3, error: { message: 'nothing was changed' } })
+    expect(stage.writes()).toEqual([])
+    expect(stage.holder).toBeUndefined()
+  })
+})
+
+test('contract: --yes does not accept evictions; --accept evictions does', async () => {
+  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
+  await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
+    const refused = await stage.upgrade('v1.8.4')
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
+    expect(refused.text).toContain('demo/pet')
+    expect(refused.text).toContain('--leave-held')
+    expect(stage.writes()).toEqual([])
+    expect(await stage.upgrade('v1.8.4', { accept: ['evictions'] })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
+  })
+})
+
+test('contract: --until and --pause-before take the ids of steps; an unknown one is exit 2 and nothing is written', async () => {
+  await play(byTag, async (stage) => {
+    for (const options of [{ until: 'nowhere' }, { pauseBefore: ['nowhere'] }])
+      expect(await stage.upgrade('v1.8.4', options)).toMatchObject({ code: 2 })
+    expect(stage.writes()).toEqual([])
+    const paused = await stage.upgrade('v1.8.4', { pauseBefore: ['set-image-tag'] })
+    expect(paused).toMatchObject({ code: 0, documents: [{ outcome: 'stopped-before' }] })
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.7.0' })
+    expect(stage.methods).toEqual([])
+  })
+})
+
+test('contract: --deadline starts no step whose estimate passes it', async () => {
+  await play(byTag, async (stage) => {
+    const deadline = new Date(stage.now + 50 * second).toISOString()
+    const ended = await stage.upgrade('v1.8.4', { deadline })
+    expect(ended.documents[0]).toMatchObject({
+      outcome: 'stopped-before',
+      stoppedBefore: { step: 'set-image-tag', because: 'deadline' },
+    })
+    expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.7.0' })
+  })
+})

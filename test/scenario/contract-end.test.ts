@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import { condition } from '../../src/lib/cluster/object.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { byManifest, byTag, play, second, type Stage } from './stage.ts'
+
+const identifier = 'kubevirt.io/install-strategy-identifier'
+const infra = { namespace: 'kubevirt', labels: 'kubevirt.io in (virt-api,virt-controller,virt-handler)' }
+
+const cases = [
+  { name: 'image tag', shape: { ...byTag, vms: 2 }, to: 'v1.8.4' },
+  { name: 'operator manifest', shape: { ...byManifest, vms: 2 }, to: 'v1.9.0' },
+] as const
+
+const givenBack = ({ film }: Stage) =>
+  film.find(
+    (frame, i) =>
+      frame.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 1 &&
+      i > 0 &&
+      film[i - 1]?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 0,
+  )
+
+describe.for(cases)('contract: the order of the end, $name', ({ shape, to }) => {
+  test('rolled, settled for --settle, the new controller leads, given back, Available and generation, exit', async () => {
+    await play(shape, async (stage) => {
+      const ended = await stage.upgrade(to, { settle: '45s' })
+      expect(ended).toMatchObject({ code: 0 })
+      const done = (id: string) =>
+        ended.events.find((e) => e.kind === 'step-done' && e.step.id === id)?.after ?? NaN
+      const order = [
+        'virt-api',
+        'settled',
+        'virt-controller-leads',
+        'give-back-workload-updates',
+        'settled-again',
+      ]
+      const times = order.map(done)
+      expect(times).toEqual(times.toSorted((a, b) => a - b))
+      expect(done('settled') - done('virt-api')).toBeGreaterThanOrEqual(45 * second)
+    })
+  })
+
+  test('when it ends every infra pod carries the target, and the CR is seen and Available', async () => {
+    await play(shape, async (stage) => {
+      expect(await stage.upgrade(to)).toMatchObject({ code: 0 })
+      const { status, metadata } = stage.kubevirt
+      const id = status?.targetDeploymentID
+      expect(status).toMatchObject({ observedKubeVirtVersion: to, observedDeploymentID: id })
+      expect(status?.observedGeneration).toBe(metadata.generation)
+      expect(condition(stage.kubevirt, 'Available')?.status).toBe('True')
+      const pods = stage.simulated.store.list(Pods, infra).items
+      expect(pods).not.toHaveLength(0)
+      expect(
+        new Set(
+          pods.map((pod) => pod.metadata.annotations?.[identifier] ?? pod.metadata.labels?.[identifier]),
+        ),
+      ).toEqual(new Set([id]))
+    })
+  })
+
+  test('the methods are empty from before the first roll until it has settled', async () => {
+    await play(shape, async (stage) => {
+      expect(await stage.upgrade(to)).toMatchObject({ code: 0 })
+      const first = stage.film[0]?.status?.targetDeploymentID
+      const moving = stage.film.filter(
+        ({ status }) => status?.targetDeploymentID !== first && status?.observedKubeVirtVersion !== to,
+      )
+      expect(moving).not.toHaveLength(0)
+      for (const { spec } of moving) expect(spec?.workloadUpdateStrategy?.workloadUpdateMethods).toEqual([])
+      expect(givenBack(stage)?.status?.observedKubeVirtVersion).toBe(to)
+    })
+  })
+
+  test('outdated labels are there before the methods are given back, and the report counts them', async () => {
+    await play(shape, async (stage) => {
+      const ended = await stage.upgrade(to, { leaveHeld: true })
+      const labelled = stage.simulated.store.list(VirtualMachineInstances, {
+        labels: 'kubevirt.io/outdatedLauncherImage',
+      })
+      expect(labelled.items).toHaveLength(2)
+      expect(ended.documents[0]).toMatchObject({ workloads: { instances: 2, outdated: 2 } })
+      expect(
+        stage.simulated.store.read(Leases, { name: 'virt-controller', namespace: 'kubevirt' }),
+      ).toBeDefined()
+    })
+  })
+})
+
+test('contract: --wait-workloads waits after the give-back until only those that stay are left', async () => {
+  const vms = [
+    { name: 'web-1' },
+    { name: 'web-2' },
+    { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' },
+  ]
+  await play({ ...byTag, workers: 2, vms }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { waitWorkloads: true })
+    expect(ended).toMatchObject({ code: 0 })
+    const ids = ended.events.flatMap((e) => (e.kind === 'step-done' ? [e.step.id] : []))
+    expect(ids.indexOf('workloads')).toBeGreaterThan(ids.indexOf('give-back-workload-updates'))
+    expect(ended.documents[0]).toMatchObject({ workloads: { instances: 3, outdated: 1 } })
+  })
+})
