@@ -69,9 +69,10 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
-  const { standing } = await look(cx, owner)
+  const seen = await look(cx, owner)
+  const { standing } = seen
   const begun = runningUpdate(standing, to) === 'joined' || standing.observed.version === to.text
-  const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools)
+  const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => (undone ? unlessUndone(step, undone) : step)
   const waits = [
     installStrategy(owner, to.text),
@@ -111,11 +112,11 @@ function followed(plan: UpgradePlan): Writing {
   return { hold: followHold(plan), change: [followVersion(plan)], giveBack: followGiveBack(plan) }
 }
 
-function written(plan: UpgradePlan, tools: Tools & Borrower): Writing {
+function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {
   const { owner, method, to } = plan
   const change =
     method === 'image-tag'
-      ? imageTagSteps(plan, tools.operatorVersion)
+      ? imageTagSteps(plan, tools.operatorVersion, seen)
       : operatorManifestSteps(plan, tools.manifest, tools.who)
   const [last] = change.slice(-1)
   const undone = method === 'image-tag' && last ? tagUndone(owner, last) : operatorUndone(owner, to.text)

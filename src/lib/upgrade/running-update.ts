@@ -5,11 +5,17 @@ import type { Version } from '../releases/version.ts'
 /** How far an update to another version has come, by what going back from it costs (night U4). */
 export type Way = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
 
-/** Where the operator is going now, seen from the version that is wanted. */
+/**
+ * Where the operator is going now, seen from the version that is wanted. A new operator that takes the present version over
+ * (night U2) is going nowhere else: `none`.
+ */
 export function runningUpdate({ target, observed, components, verdict }: Standing, to: Version): Way {
   const under = target.id !== undefined && observed.id !== undefined && target.id !== observed.id
   if (target.version === to.text) return under || verdict !== 'Settled' ? 'joined' : 'none'
-  if (!under) return 'none'
+  return under && target.version !== observed.version ? howFar(components) : 'none'
+}
+
+function howFar(components: Standing['components']): Way {
   const moved = components.filter((c) => c.applied).map((c) => c.name)
   if (moved.length === 0) return 'untouched'
   if (moved.every((name) => name === 'virt-handler')) return 'handlers'

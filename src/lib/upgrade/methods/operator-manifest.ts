@@ -4,7 +4,7 @@ import { applyManifest, type ReleaseManifest } from '../steps/apply-manifest.ts'
 import { liftImageTag } from '../steps/lift-image-tag.ts'
 import { operatorRolled } from '../steps/operator-rolled.ts'
 import { setImageTag } from '../steps/set-image-tag.ts'
-import { settledFor } from '../steps/settled.ts'
+import { settledAtOldVersion } from '../steps/settled.ts'
 
 /** The release's kubevirt-operator.yaml; a tag that is set is treated by night U2. */
 export function operatorManifestSteps(
@@ -18,12 +18,7 @@ export function operatorManifestSteps(
   if (tag.is === 'pin')
     return [
       ...replace,
-      settledFor(owner, {
-        id: 'settled-at-old-version',
-        title: `settle at ${tag.tag} under the new operator`,
-        version: tag.tag,
-        settleMs: plan.request.settleMs,
-      }),
+      settledAtOldVersion(owner, { version: tag.tag, settleMs: plan.request.settleMs }),
       setImageTag(owner, { from: tag.tag, tag: to.text, operator: to.text }),
     ]
   return replace

@@ -53,3 +53,12 @@ export function settledFor(owner: Owner, { id, title, version, settleMs }: Settl
     },
   }
 }
+
+/** The first of the two rolls of night U2: the new operator takes the pinned version over. */
+export function settledAtOldVersion(
+  owner: Owner,
+  { version, settleMs }: { version: string; settleMs: number },
+): Step {
+  const title = `settle at ${version} under the new operator`
+  return settledFor(owner, { id: 'settled-at-old-version', title, version, settleMs })
+}
