@@ -4,12 +4,8 @@ import type { KubeObject } from '../object.ts'
 import type { Patience } from './backoff.ts'
 import { objectPath, selectors, withQuery } from './object-path.ts'
 import type { Requests } from './requests.ts'
+import { isList, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
-
-interface ListBody<T> {
-  items?: T[] | null
-  metadata?: { continue?: string; remainingItemCount?: number; resourceVersion?: string }
-}
 
 export interface Chunk<T> extends Page<T> {
   next: string | undefined
@@ -25,25 +21,36 @@ export interface Listing<T extends KubeObject> {
 /** As many as client-go asks for at once. */
 const pageSize = 500
 
-/** One page; every item says what it is, which list items do not on the wire. */
+/**
+ * One page; every item says what it is, which list items do not on the wire. An answer that is no list is a failure, and
+ * never "there are none".
+ */
 export async function chunk<T extends KubeObject>(
   requests: Requests,
   { kind, where, patience, signal }: Listing<T>,
   token: string | undefined,
 ): Promise<Chunk<T>> {
   const query = { limit: String(pageSize), continue: token, ...selectors(where) }
-  const { items, metadata } = await requests.json<ListBody<T>>({
+  const subject = subjectOf('list', kind, { namespace: where.namespace })
+  const answer = await requests.json<unknown>({
     method: 'GET',
     path: withQuery(objectPath(kind, { namespace: where.namespace }), query),
-    subject: subjectOf('list', kind, { namespace: where.namespace }),
+    subject,
     patience,
     ...(signal !== undefined && { signal }),
   })
+  if (!isList(answer)) throw requests.error(unlike(`a list of ${kind.kind}`, answer), subject)
+  const { items, metadata } = answer
+  const next = metadata?.continue || undefined
+  if (next !== undefined && next === token)
+    throw requests.error(unlike('the next page', { metadata }), subject)
   const remaining = metadata?.remainingItemCount
   return {
-    items: (items ?? []).map((item) => Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item)),
+    items: (items ?? []).map((item) =>
+      Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item as T),
+    ),
     resourceVersion: metadata?.resourceVersion ?? '',
-    next: metadata?.continue || undefined,
+    next,
     ...(remaining !== undefined && { remaining }),
   }
 }

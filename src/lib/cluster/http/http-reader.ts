@@ -8,6 +8,7 @@ import { follow } from './follow.ts'
 import { objectPath, withQuery } from './object-path.ts'
 import { allPages } from './pages.ts'
 import type { Requests } from './requests.ts'
+import { isObject, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 import { isUnserved } from './unserved.ts'
 import { HttpWatchSource } from './watch-source.ts'
@@ -29,7 +30,9 @@ export class HttpReader implements Reader {
 
   async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     try {
-      const object = await this.#get<T>(objectPath(kind, ref), subjectOf('get', kind, ref))
+      const subject = subjectOf('get', kind, ref)
+      const object = await this.#get<T>(objectPath(kind, ref), subject)
+      if (!isObject(object)) throw this.#requests.error(unlike(`a ${kind.kind}`, object), subject)
       return { is: 'object', object }
     } catch (error) {
       if (!isNotFound(error)) throw error

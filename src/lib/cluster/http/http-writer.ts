@@ -6,6 +6,7 @@ import { carefulWrites } from './backoff.ts'
 import { objectPath, type Query, withQuery } from './object-path.ts'
 import { rehearsableBody } from './rehearsable-body.ts'
 import type { Call, Requests } from './requests.ts'
+import { isObject, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 
 const fieldManager = 'kvup'
@@ -27,7 +28,7 @@ export class HttpWriter implements Writer {
 
   create<T extends KubeObject>(kind: Kind<T>, object: T): Promise<T> {
     const { namespace } = object.metadata
-    return this.#send(kind, { name: '', namespace }, { verb: 'create', method: 'POST', body: object })
+    return this.#write(kind, { name: '', namespace }, { verb: 'create', method: 'POST', body: object })
   }
 
   mergePatch<T extends KubeObject>(
@@ -98,7 +99,14 @@ export class HttpWriter implements Writer {
   }
 
   #patch<T>(kind: Kind, ref: Ref, what: Omit<What, 'verb' | 'method'>): Promise<T> {
-    return this.#send<T>(kind, ref, { ...what, verb: 'patch', method: 'PATCH' })
+    return this.#write<T>(kind, ref, { ...what, verb: 'patch', method: 'PATCH' })
+  }
+
+  /** A write is done when the server shows what it has now. */
+  async #write<T>(kind: Kind, ref: Ref, what: What): Promise<T> {
+    const answer = await this.#send<T>(kind, ref, what)
+    if (isObject(answer)) return answer
+    throw this.#requests.error(unlike(`the ${kind.kind}`, answer), subjectOf(what.verb, kind, ref))
   }
 
   #send<T>(kind: Kind, ref: Ref, { verb, method, body, contentType, query, subresource }: What): Promise<T> {

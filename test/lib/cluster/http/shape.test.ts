@@ -1,0 +1,59 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { opened, reply, tinyServer, type TinyServer } from './tiny-server.ts'
+
+let server: TinyServer | undefined
+afterEach(() => server?.close())
+const serve = async (answer: Parameters<typeof tinyServer>[0]) => (server = await tinyServer(answer))
+const ref = { name: 'x', namespace: 'ns' }
+const failed = (work: Promise<unknown>) => work.catch((error: unknown) => error)
+
+/** What gateways, login pages and half-broken servers say with status 200. */
+const strange: Record<string, string> = {
+  'a Status': '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":500}',
+  'an empty object': '{}',
+  nothing: '',
+  null: 'null',
+  'a text': '"hi"',
+  'items that are no list': '{"metadata":{},"items":{"a":1}}',
+  'items that are no objects': '{"metadata":{},"items":[null,1]}',
+}
+
+describe.each(Object.entries(strange))('an answer of status 200 that is %s', (_, body) => {
+  const answering = async () => {
+    const { url } = await serve((__, response) => void response.writeHead(200).end(body))
+    return (await opened(url)).cluster
+  }
+
+  test('is not taken for "there are none"', async () => {
+    const { reader } = await answering()
+    expect(await failed(reader.list(ConfigMaps))).toMatchObject({ exitCode: 8, reason: 'unreachable' })
+  })
+
+  test('is not taken for the object', async () => {
+    const { reader } = await answering()
+    expect(await failed(reader.find(ConfigMaps, ref))).toMatchObject({ exitCode: 8, reason: 'unreachable' })
+  })
+
+  test('is not taken for a write that was done', async () => {
+    const { writer } = await answering()
+    expect(await failed(writer.mergePatch(ConfigMaps, ref, { data: { a: '1' } }))).toMatchObject({
+      exitCode: 8,
+      statusReason: 'OutcomeUnknown',
+    })
+  })
+})
+
+test('a list of none may say null', async () => {
+  const { url } = await serve((_, response) => reply(response, 200, { metadata: {}, items: null }))
+  expect(await (await opened(url)).cluster.reader.list(ConfigMaps)).toEqual([])
+})
+
+test('a page that names itself as the next one is not turned for ever', async () => {
+  const { url, asked } = await serve((_, response) =>
+    reply(response, 200, { metadata: { continue: 'same' }, items: [] }),
+  )
+  const { cluster } = await opened(url)
+  expect(await failed(cluster.reader.list(ConfigMaps))).toMatchObject({ exitCode: 8 })
+  expect(asked).toHaveLength(2)
+})
