@@ -1,7 +1,7 @@
 import { seal } from './lib/output/document.ts'
 import { errorLines } from './lib/output/error-text.ts'
 import { formatAsked } from './lib/output/format.ts'
-import { jsonText } from './lib/output/json-text.ts'
+import { jsonLine, jsonText } from './lib/output/json-text.ts'
 import { inLocale, isUnicode, paintFor } from './lib/output/paint.ts'
 import { yamlText } from './lib/output/yaml-text.ts'
 import { KvupError, usageError } from './lib/system/errors.ts'
@@ -62,5 +62,6 @@ function documentFor(error: unknown, argv: readonly string[]): string {
   const { is } = formatAsked(argv)
   const document = seal({ apiVersion: 'kvup.io/v1alpha1', kind: 'Error' }, 'failed', error)
   if (is === 'yaml') return yamlText(document, true)
-  return is === 'json' || is === 'ndjson' ? `${jsonText(document).trimEnd()}\n` : ''
+  if (is === 'ndjson') return jsonLine(document)
+  return is === 'json' ? jsonText(document) : ''
 }

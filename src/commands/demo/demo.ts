@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts'
+import type { Column, Document, View } from '../../lib/output/printer.ts'
+import { table } from '../../lib/output/table.ts'
 import { serveSimulator } from '../../lib/simulator/api/server.ts'
 import { scaledClock } from '../../lib/simulator/scaled-clock.ts'
 import type { Scenario } from '../../lib/simulator/scenarios/scenario.ts'
@@ -43,9 +45,25 @@ function chosen(name: string): Scenario {
   })
 }
 
+interface ScenarioList extends Document {
+  kind: 'DemoScenarios'
+  items: readonly { name: string; title: string }[]
+}
+
 function listScenarios({ printer }: Context): ExitCode {
-  for (const { name, title } of scenarios) printer.note(`${name.padEnd(24)} ${title}`)
+  const items = scenarios.map(({ name, title }) => ({ name, title }))
+  printer.result({ apiVersion: 'kvup.io/v1alpha1', kind: 'DemoScenarios', items }, listView)
   return exitCode.done
+}
+
+const columns: readonly Column<ScenarioList['items'][number]>[] = [
+  { name: 'NAME', cell: ({ name }) => name },
+  { name: 'SHOWS', cell: ({ title }) => title },
+]
+
+const listView: View<ScenarioList> = {
+  text: ({ items }, paint, size) => table(columns, items, { ...size, paint }),
+  names: ({ items }) => items.map(({ name }) => `scenario/${name}`),
 }
 
 /** A served cluster is looked at from outside, by the wall's clock: faster, its times would lie in the future. */

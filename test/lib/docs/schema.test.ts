@@ -44,6 +44,7 @@ test.each([
   ['config view -o json', 0],
   ['rbac kvup-operator-manifest -o json', 0],
   ['completion bash -o json', 0],
+  ['demo --scenario list -o json', 0],
   ['status --no-such-flag -o json', 2],
   ['upgrade --to 1.9 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { kvup } from './program.ts'
+import { type Alive, serveCluster, serveObjects, type Served } from './simulated.ts'
+
+let settled: Alive
+let empty: Served
+beforeAll(async () => {
+  const shape = {
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    methods: ['LiveMigrate'],
+  } as const
+  ;[settled, empty] = await Promise.all([serveCluster({ ...shape, vms: 2, speed: 1 }), serveObjects()])
+})
+afterAll(() => Promise.all([settled.stop(), empty.stop()]))
+
+interface Document {
+  apiVersion?: string
+  kind?: string
+  status?: string
+  error?: { code: number; reason: string; message: string }
+}
+
+/** Every command, on a settled cluster where it succeeds and on one without KubeVirt, or with other words, where it fails. */
+const commands: readonly {
+  argv: readonly string[]
+  kind: string
+  /** The exit code of the failure and the words, if others are needed. */
+  fails: { code: number; argv?: readonly string[]; kind?: string }
+}[] = [
+  { argv: ['status'], kind: 'Status', fails: { code: 3 } },
+  {
+    argv: ['upgrade', '--to', 'v1.8.4', '--dry-run=server'],
+    kind: 'UpgradePlan',
+    fails: { code: 3, kind: 'UpgradeReport' },
+  },
+  {
+    argv: ['upgrade', '--to', 'v1.7.4', '--yes'],
+    kind: 'UpgradeReport',
+    fails: { code: 2, argv: ['upgrade', '--to', 'v1.8'] },
+  },
+  { argv: ['history'], kind: 'History', fails: { code: 3 } },
+  { argv: ['workloads', 'restore'], kind: 'GiveBack', fails: { code: 3 } },
+  {
+    argv: ['version'],
+    kind: 'Version',
+    fails: { code: 8, argv: ['version', '--server', 'http://127.0.0.1:1', '--request-timeout', '1s'] },
+  },
+  {
+    argv: ['rbac', 'kvup-upgrade'],
+    kind: 'RoleManifests',
+    fails: { code: 2, argv: ['rbac', 'nobody'], kind: 'Error' },
+  },
+  {
+    argv: ['config', 'view'],
+    kind: 'Configuration',
+    fails: { code: 2, argv: ['config', 'view', '--frobnicate'], kind: 'Error' },
+  },
+  {
+    argv: ['completion', 'bash'],
+    kind: 'CompletionScript',
+    fails: { code: 2, argv: ['completion', 'tcsh'], kind: 'Error' },
+  },
+  {
+    argv: ['demo', '--scenario', 'list'],
+    kind: 'DemoScenarios',
+    fails: { code: 2, argv: ['demo', '--scenario', 'nosuch'], kind: 'Error' },
+  },
+]
+
+const parsers: Readonly<Record<string, (text: string) => Document[]>> = {
+  json: (text) => [JSON.parse(text) as Document],
+  yaml: (text) =>
+    parseAllDocuments(text).map((document) => {
+      expect(document.errors).toEqual([])
+      return document.toJS() as Document
+    }),
+  ndjson: (text) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Document),
+}
+
+/** No history yet has no names. */
+const texts = [
+  { format: 'wide', expected: /\S\n$/ },
+  { format: 'name', expected: /^(?:[a-z0-9.-]+\/\S+\n)*$/ },
+  { format: 'jsonpath={.kind}', expected: /^[A-Z][A-Za-z]+$/ },
+  { format: 'custom-columns=KIND:.kind', expected: /^KIND\n/ },
+]
+
+describe.each(commands)('$argv', ({ argv, kind, fails }) => {
+  test.each(Object.keys(parsers))(
+    '-o %s is one document on stdout, in success and in failure',
+    async (format) => {
+      const [good, bad] = await Promise.all([
+        kvup([...argv, '-o', format], settled),
+        kvup([...(fails.argv ?? argv), '-o', format], empty),
+      ])
+      const [document, ...more] = parsers[format]!(good.stdout)
+      expect(more).toEqual([])
+      expect(document).toMatchObject({ apiVersion: 'kvup.io/v1alpha1', kind, status: 'complete' })
+      expect(good.code).toBe(0)
+      const [failure, ...others] = parsers[format]!(bad.stdout)
+      expect(others).toEqual([])
+      expect(failure).toMatchObject({
+        apiVersion: 'kvup.io/v1alpha1',
+        kind: fails.kind ?? kind,
+        status: 'failed',
+        error: { code: fails.code },
+      })
+      expect(Object.keys(failure!).at(-1)).toBe('error')
+      expect(bad.code).toBe(fails.code)
+      expect(bad.stderr).toContain(`error: ${failure?.error?.message.split('\n')[0]}`)
+    },
+  )
+
+  test.each(texts)('-o $format is text on stdout', async ({ format, expected }) => {
+    const { code, stdout, stderr } = await kvup([...argv, '-o', format], settled)
+    expect({ code, said: stderr.includes('error:') || stderr.includes('\u001b') }).toEqual({
+      code: 0,
+      said: false,
+    })
+    expect(stdout).toMatch(expected)
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  test('without -o a failure is on stderr, and stdout is empty', async () => {
+    const bad = await kvup(fails.argv ?? argv, empty)
+    expect(bad).toMatchObject({ code: fails.code, stdout: '' })
+    expect(bad.stderr).toMatch(/^error: \S/m)
+    expect(bad.stderr).not.toContain('\u001b')
+  })
+})
+
+test('nothing of all that changed anything', () => {
+  expect([...settled.writes(), ...empty.writes()]).toEqual([])
+})
