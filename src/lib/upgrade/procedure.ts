@@ -1,4 +1,6 @@
+import type { Standing } from '../facts/standing.ts'
 import type { Procedure, ReadContext, Step } from '../procedure/step.ts'
+import type { Version } from '../releases/version.ts'
 import { giveWorkloadUpdatesBack } from '../workloads/give-back.ts'
 import { type Borrower, holdWorkloadUpdates } from '../workloads/hold.ts'
 import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
@@ -71,7 +73,6 @@ async function stepsNow(
   const { owner, to, request } = plan
   const seen = await look(cx, owner)
   const { standing } = seen
-  const begun = runningUpdate(standing, to) === 'joined' || standing.observed.version === to.text
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => (undone ? unlessUndone(step, undone) : step)
   const waits = [
@@ -87,7 +88,7 @@ async function stepsNow(
   ]
   return [
     ...(request.hold ? [hold] : []),
-    ...(request.migrations === 'ignore' || begun
+    ...(request.migrations === 'ignore' || hasBegun(standing, to)
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...change,
@@ -98,6 +99,12 @@ async function stepsNow(
     settledStep(plan, 'settled-again', 0),
     ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
   ]
+}
+
+/** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
+function hasBegun(standing: Standing, to: Version): boolean {
+  const way = runningUpdate(standing, to)
+  return way === 'joined' || (way === 'none' && standing.observed.version === to.text)
 }
 
 /** The steps that differ by who writes: kvup, or the owner whom it follows. */
