@@ -14,9 +14,10 @@ import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
-import { nothingToDo } from '../../lib/upgrade/report.ts'
+import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { handsOf } from './hands.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { limitsOf, rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
@@ -82,7 +83,7 @@ async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
   )
   const report =
     outcome.is === 'nothing-to-do'
-      ? nothingToDo(plan)
+      ? nothingToDoReport(plan, openLoan(await hands.journal.loans(), plan.owner.uid) !== undefined)
       : await observed.report({ plan, outcome, cluster, journal: hands.journal, backup: manifest.backup })
   cx.printer.result(report, reportView)
   return exitCode.done

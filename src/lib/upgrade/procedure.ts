@@ -39,8 +39,8 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const known = new Map<string, Step>()
   return {
     name,
-    loans: [workloadUpdatesLoan, imageTagLoan],
-    reached: async (cx) => isReached(plan, await look(cx, plan.owner)),
+    loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
+    reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areWorkloadsMoved(plan, cx)),
     steps: async (cx) => remember(known, await stepsNow(plan, { ...tools, procedure: name }, cx)),
   }
 }
@@ -57,7 +57,14 @@ function remember(known: Map<string, Step>, steps: readonly Step[]): readonly St
 function isReached({ to, method, request }: UpgradePlan, { standing, snapshot }: Look): boolean {
   const there = standing.verdict === 'Settled' && standing.observed.version === to.text
   const operatorThere = method === 'image-tag' || standing.operator?.version === to.text
-  return there && operatorThere && !request.waitWorkloads && registryIs(request.imageRegistry, snapshot)
+  return there && operatorThere && registryIs(request.imageRegistry, snapshot)
+}
+
+/** Counts only mean something once the new virt-controller has labelled what is outdated. */
+async function areWorkloadsMoved({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {
+  if (!request.waitWorkloads) return true
+  const states = [await newControllerAtWork(owner).check(cx), await workloadsMoved(owner).check(cx)]
+  return states.every(({ is }) => is === 'done')
 }
 
 function registryIs(wanted: string | undefined, { kubevirts }: Look['snapshot']): boolean {
