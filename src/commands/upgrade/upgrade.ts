@@ -33,7 +33,11 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
   limitsOf(options, cx.clock.now())
   const mode = rehearsalOf(options)
   const cluster = await cx.cluster()
-  const seen = await seeForUpgrade(cluster.reader, cx.clock)
+  const { takeOver } = options
+  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver })
+  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
+    handsIn(namespace).journal.loans(),
+  )
   const plan = makePlan(request, seen)
   const manifest = await prepareManifest({ cx, options, plan, seen, cluster })
   const procedure = upgradeProcedure(plan, {
@@ -43,8 +47,7 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
   })
   const accepted = parseAccepted(options.accept)
   const findings = [...plan.findings, ...manifest.findings, ...(await loginFindings(cx, cluster, procedure))]
-  const { takeOver } = options
-  const hands = handsOf(cx, cluster, { namespace: plan.owner.ref.namespace, takeOver })
+  const hands = handsIn(plan.owner.ref.namespace)
   const planned = { cx, plan, procedure, findings, accepted, manifest, cluster }
   if (mode) return rehearseUpgrade({ ...planned, journal: hands.journal, mode })
   return carryOutUpgrade({ ...planned, options, hands })
