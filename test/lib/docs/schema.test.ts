@@ -121,10 +121,9 @@ test('every schema was met by something that was printed', () => {
 })
 
 test('every schema is in the table of documents', () => {
-  const listed = [...readFileSync(`${folder}/README.md`, 'utf8').matchAll(/\]\(([a-z-]+\.json)\)/gu)].map(
-    ([, file]) => file,
-  )
-  expect(files.filter((file) => file !== 'common.json' && !listed.includes(file))).toEqual([])
+  const page = readFileSync(`${folder}/README.md`, 'utf8')
+  const listed = new Set([...page.matchAll(/\]\(([a-z-]+\.json)\)/gu)].map(([, file]) => file))
+  expect(files.filter((file) => file !== 'common.json' && !listed.has(file))).toEqual([])
 })
 
 test('the validator bites: a field that is missing, of another type, or that no schema names', () => {
