@@ -1,10 +1,13 @@
 import type { Context } from '../../context.ts'
+import type { KubeVirt } from '../../lib/cluster/kinds/kubevirt.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
+import { versionOf } from '../../lib/releases/version.ts'
 import { formatDuration } from '../../lib/system/duration.ts'
 import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { readOwner } from '../../lib/workloads/find-owner.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
 
 interface Situation {
@@ -26,26 +29,26 @@ export async function withWayOn<T>(situation: Situation, run: (began: () => void
   try {
     return await run(() => (hasBegun = true))
   } catch (error) {
-    if (!(error instanceof KvupError) || !early.has(error.exitCode)) throw error
-    if (!hasBegun) throw interruptions.has(error.exitCode) ? notBegun(error, situation) : error
-    const loans = await openLoans(situation)
-    throw new KvupError(error.exitCode, error.reason, error.message, {
-      object: error.object,
-      cause: error,
-      notes: [...error.notes, ...notesOn(loans, situation)],
-      remedy: byCommand([...error.remedy, ...linesFor(situation, loans)]),
-    })
+    if (hasBegun) throw await withLines(error, situation)
+    throw error instanceof KvupError && interruptions.has(error.exitCode) ? notBegun(error, situation) : error
   }
 }
 
-const early: ReadonlySet<number> = new Set([
-  exitCode.interrupted,
-  exitCode.terminated,
-  exitCode.timedOut,
-  exitCode.locked,
-  exitCode.unreachable,
-  exitCode.blocked,
-])
+/** A bug stays one, and is told with its stack: the lines are said before it. */
+async function withLines(error: unknown, situation: Situation): Promise<unknown> {
+  const left = await leftBehind(situation)
+  const notes = notesOn(left, situation)
+  const remedy = linesFor(situation, left)
+  if (error instanceof KvupError)
+    return new KvupError(error.exitCode, error.reason, error.message, {
+      object: error.object,
+      cause: error,
+      notes: [...error.notes, ...notes],
+      remedy: byCommand([...error.remedy, ...remedy]),
+    })
+  for (const line of [...notes, ...remedy]) situation.cx.printer.warn(line)
+  return error
+}
 
 const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCode.terminated])
 
@@ -57,22 +60,40 @@ function notBegun(error: KvupError, { cx }: Situation): KvupError {
   })
 }
 
-async function openLoans({ cx, journal }: Situation): Promise<readonly Loan[] | undefined> {
-  const giveUp = cx.clock.sleep(readWithin).then(() => undefined)
-  return Promise.race([journal.loans().catch(() => undefined), giveUp])
+/** As far as it could be read. */
+interface Left {
+  loans: readonly Loan[] | undefined
+  kubevirt: KubeVirt | undefined
 }
 
-function linesFor({ cx, plan }: Situation, loans: readonly Loan[] | undefined): readonly string[] {
+async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
+  const over = new AbortController()
+  const giveUp = cx.clock.sleep(readWithin, over.signal).catch(() => undefined)
+  const read = async () => readOwner((await cx.cluster()).reader, plan.owner)
+  const quickly = <T>(work: Promise<T>) =>
+    Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
+  const [loans, kubevirt] = await Promise.all([quickly(journal.loans()), quickly(read())])
+  over.abort()
+  return { loans, kubevirt }
+}
+
+function linesFor({ cx, plan }: Situation, { loans, kubevirt }: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     `${cx.world.commandLine}     goes on where the cluster stands`,
-    ...(plan.from !== undefined && plan.from !== plan.to.text
-      ? [`kvup upgrade --to ${plan.from}     goes back`]
-      : []),
+    ...wayBack(plan, kubevirt),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
   ]
+}
+
+/** The new operator, once it has taken over, stays: it takes the components back by a tag (night U4). */
+function wayBack({ from, to, method }: UpgradePlan, kubevirt: KubeVirt | undefined): readonly string[] {
+  if (from === undefined || from === to.text) return []
+  const tookOver = versionOf(kubevirt?.status?.operatorVersion)?.text === to.text
+  const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
+  return [`kvup upgrade --to ${from}${by}     goes back`]
 }
 
 /** A command that two say is said once, with what it does. */
@@ -85,7 +106,7 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn(loans: readonly Loan[] | undefined, { cx }: Situation): readonly string[] {
+function notesOn({ loans }: Left, { cx }: Situation): readonly string[] {
   const now = cx.clock.now().getTime()
   return loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
 }

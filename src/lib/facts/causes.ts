@@ -124,5 +124,7 @@ function merged(group: readonly [Single, ...Single[]], scene: Scene): Cause {
 /** Nothing has rolled before the strategy is there: the former version is one command away. */
 function wayBack(component: string, { kubevirt }: Scene): string[] {
   const observed = kubevirt.status?.observedKubeVirtVersion
-  return component === strategyComponent && observed ? [`kvup upgrade --to ${observed}`] : []
+  // Without a tag the version is the operator's own, which is new by now.
+  const by = kubevirt.spec?.imageTag ? '' : ' --method image-tag'
+  return component === strategyComponent && observed ? [`kvup upgrade --to ${observed}${by}`] : []
 }

@@ -52,7 +52,9 @@ function hops({ standing, request: { to } }: Question): readonly HopFinding[] {
   return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to) : []
 }
 
-function operator({ installation, method, tag, request: { to } }: Question): readonly HopFinding[] {
+function operator(question: Question): readonly HopFinding[] {
+  const { installation, method, tag, request } = question
+  const { to } = request
   const runs = versionOf(installation.operator?.version)
   if (runs === undefined)
     return [
@@ -65,7 +67,14 @@ function operator({ installation, method, tag, request: { to } }: Question): rea
       },
     ]
   const pinned = tag.is === 'pin' ? versionOf(tag.tag) : undefined
-  return [...operatorRule(runs, to, method), ...(pinned ? pinnedTagRule(pinned, to) : [])]
+  const rule = isBackBeforeIt(question) ? [] : operatorRule(runs, to, method)
+  return [...rule, ...(pinned ? pinnedTagRule(pinned, to) : [])]
+}
+
+/** The new operator never took over, so that the old one comes back to what it left: free (night U4). */
+function isBackBeforeIt({ installation, method, request: { to } }: Question): boolean {
+  const spoke = versionOf(installation.kubevirt.status?.operatorVersion)
+  return method === 'operator-manifest' && spoke?.text === to.text
 }
 
 /** Images fixed by the operator's environment win over imageTag: the tag would change words only (facts 2.1). */

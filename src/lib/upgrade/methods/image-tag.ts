@@ -11,7 +11,7 @@ import { settledAtOldVersion } from '../steps/settled.ts'
 export function imageTagSteps(plan: UpgradePlan, operator: string | undefined, seen: Look): readonly Step[] {
   const { owner, from, to, request } = plan
   const set = setImageTag(owner, { from, tag: to.text, registry: request.imageRegistry, operator })
-  return from !== undefined && isTakenOver(seen)
+  return from !== undefined && from !== to.text && isTakenOver(seen)
     ? [settledAtOldVersion(owner, { version: from, settleMs: request.settleMs }), set]
     : [set]
 }

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { Cluster, DeepPartial } from '../../src/lib/cluster/cluster.ts'
+import { withWayOn } from '../../src/commands/upgrade/way-on.ts'
+import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { parseVersion } from '../../src/lib/releases/version.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { recordingPrinter } from './recording-printer.ts'
+import { byManifest, byTag, play, type Stage } from './stage.ts'
+
+/** The cluster, but setting the tag fails like this. */
+function tagFails({ cluster }: Stage, failure: Error): Cluster {
+  const { writer } = cluster
+  const mergePatch: typeof writer.mergePatch = (kind, ref, change, on) =>
+    (change as DeepPartial<KubeVirt>).spec?.imageTag
+      ? Promise.reject(failure)
+      : writer.mergePatch(kind, ref, change, on)
+  return { ...cluster, writer: { ...writer, mergePatch } }
+}
+
+const lines = [
+  'workloadUpdateMethods was LiveMigrate',
+  'goes on where the cluster stands',
+  'kvup upgrade --to v1.7.0     goes back',
+  'kvup workloads restore',
+]
+
+test('a right that is taken away in the middle: what is borrowed and the way on are said', async () => {
+  await play(byTag, async (stage) => {
+    const refused = new ApiError(403, 'Forbidden', 'kubevirts "kubevirt" is forbidden')
+    const ended = await stage.upgrade('v1.8.4', {}, { cluster: tagFails(stage, refused) })
+    expect(ended).toMatchObject({ code: 7, error: { reason: 'forbidden' } })
+    for (const line of lines) expect(ended.text).toContain(line)
+  })
+})
+
+test('a bug in the middle: the same is said, and it stays a bug', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { until: 'hold-workload-updates' })).toMatchObject({ code: 0 })
+    const bug = new TypeError('x is undefined')
+    const { printer, recorded } = recordingPrinter(stage.clock)
+    const { clock, cluster, journal } = stage
+    const cx = { clock, printer, cluster: async () => cluster, world: { commandLine: 'kvup upgrade' } }
+    const owner = { kind: KubeVirts, ref: stage.kubevirt.metadata, uid: stage.kubevirt.metadata.uid }
+    const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag' }
+    const situation = { cx, plan, journal } as unknown as Parameters<typeof withWayOn>[0]
+    const run = (began: () => void) => {
+      began()
+      throw bug
+    }
+    await expect(withWayOn(situation, run)).rejects.toBe(bug)
+    for (const line of lines) expect(recorded.lines.join('\n')).toContain(line)
+  })
+})
+
+test('the new operator cannot be pulled: going back is free and needs no other flag', async () => {
+  await play(byManifest, async (stage) => {
+    stage.simulated.faults.set({ unpullable: '/virt-operator:v1\\.9\\.0$' })
+    const stuck = await stage.upgrade('v1.9.0', { timeout: '5m' })
+    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.8.4     goes back')
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.spec?.imageTag).toBeUndefined()
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('the new operator has taken over: it takes the components back by a tag, as the line says', async () => {
+  await play({ ...byManifest, workers: 2 }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.9\\.0$' })
+    const stuck = await stage.upgrade('v1.9.0', { timeout: '5m' })
+    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.8.4 --method image-tag     goes back')
+    const back = await stage.upgrade('v1.8.4', { method: 'image-tag' })
+    expect(back).toMatchObject({ code: 0 })
+    expect(back.text).not.toContain('under the new operator')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
