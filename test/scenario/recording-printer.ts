@@ -22,7 +22,10 @@ const paint: Paint = {
   bar: () => '',
 }
 
-export function recordingPrinter(clock: Clock): { printer: Context['printer']; recorded: Recorded } {
+export function recordingPrinter(
+  clock: Clock,
+  onEvent: (event: RunEvent) => void = () => undefined,
+): { printer: Context['printer']; recorded: Recorded } {
   const began = clock.now().getTime()
   const recorded: Recorded = { lines: [], documents: [], events: [] }
   return {
@@ -34,6 +37,7 @@ export function recordingPrinter(clock: Clock): { printer: Context['printer']; r
       },
       event(event) {
         recorded.events.push({ ...event, after: clock.now().getTime() - began })
+        onEvent(event)
         if (event.kind === 'remark') recorded.lines.push(event.text)
       },
       note: (line) => void recorded.lines.push(line),

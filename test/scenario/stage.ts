@@ -8,6 +8,7 @@ import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.t
 import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
 import type { Journal } from '../../src/lib/procedure/journal.ts'
+import type { RunEvent } from '../../src/lib/procedure/events.ts'
 import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
 import { type AuditRecord, isWrite } from '../../src/lib/simulator/api/audit.ts'
 import { type Patch } from '../../src/lib/simulator/api/patch.ts'
@@ -38,6 +39,8 @@ export interface Terminal {
   /** What is answered where nobody said --yes. */
   answer?: (question: string) => Promise<boolean>
   commandLine?: string
+  /** Told of every event as it happens. */
+  onEvent?: (event: RunEvent) => void
 }
 
 /** How a command ended, and all that it said. */
@@ -96,7 +99,7 @@ export class Stage {
 
   /** Everything else than a foreseen failure is thrown. */
   async #run(command: (cx: Context) => Promise<number>, terminal: Terminal): Promise<Ended> {
-    const { printer, recorded } = recordingPrinter(this.clock)
+    const { printer, recorded } = recordingPrinter(this.clock, terminal.onEvent)
     const began = this.now
     const ended = (code: number, error?: KvupError): Ended => ({
       ...recorded,

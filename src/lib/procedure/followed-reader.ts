@@ -45,6 +45,13 @@ export class FollowedReader {
     this.#streams = streams
   }
 
+  /** Begins every watch anew: they missed something, and may be dead without a word. */
+  reopen(): void {
+    const wanted = [...this.#streams.values()].map(({ followed }) => followed)
+    this.follow([])
+    this.follow(wanted)
+  }
+
   /** Everything that is read from now on is news to be waited for. */
   look(): void {
     this.#lookedAt = this.#changes

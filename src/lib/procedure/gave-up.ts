@@ -12,22 +12,25 @@ interface Lateness {
   at: number
   /** Why the cluster could not be asked in the end. */
   trouble?: unknown
+  /** Why the change could not be made, as the last try ended. */
+  failure?: unknown
 }
 
 /** Exit 4: what was waited for, why it did not come, and since when. */
 export function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
-  const { whole, tookMs, trouble } = late
+  const { whole, tookMs, trouble, failure } = late
   const limit = whole
     ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
     : `gave up after ${formatDuration(tookMs)}`
   const lines = [
     `${title}: ${limit}`,
     last && waitedFor(last, late),
+    failure instanceof Error && `the last try to change it failed: ${failure.message}`,
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
   ]
   return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
     remedy: last?.is === 'stalled' ? last.remedy : undefined,
-    cause: trouble,
+    cause: trouble ?? failure,
   })
 }
 

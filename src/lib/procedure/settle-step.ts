@@ -31,6 +31,8 @@ export class SettlingStep {
   #intended = ''
   /** The change was made, and the journal does not know yet. */
   #owed: { key: string; change: string } | undefined
+  /** Why the change could not be made when it was tried last. */
+  #failure: unknown
   /** The next look is at the cluster, not at what the watches say. */
   #fresh = true
   #liveAt = 0
@@ -64,11 +66,10 @@ export class SettlingStep {
   async #look(): Promise<StepState> {
     const { eyes, signal } = this.#run
     eyes.look()
-    if (!this.#fresh && this.#run.now - this.#liveAt < liveAtLeastEvery) {
-      const seen = await unlessAborted(this.#step.check(this.#run.watching), signal)
-      if (isWaiting(seen)) return seen
-    }
+    const seen = this.#fresh ? undefined : await unlessAborted(this.#step.check(this.#run.watching), signal)
+    if (seen && isWaiting(seen) && this.#run.now - this.#liveAt < liveAtLeastEvery) return seen
     const state = await unlessAborted(this.#step.check(this.#run.live), signal)
+    if (seen && isWaiting(seen) && !saysTheSame(seen, state)) eyes.reopen()
     this.#liveAt = this.#run.now
     this.#fresh = false
     return state
@@ -121,6 +122,7 @@ export class SettlingStep {
     await this.#step.apply?.(this.#run.writing)
     this.#applied++
     this.#refused = 0
+    this.#failure = undefined
     this.#since = this.#run.now
     this.#owed = { key, change }
     this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
@@ -141,6 +143,7 @@ export class SettlingStep {
     if (meaning === 'fatal' || (meaning === 'decide-again' && ++this.#refused > mostRefusals))
       throw isConflict(error) ? this.#contested(error) : error
     if (meaning !== 'decide-again') {
+      this.#failure = error
       this.#run.trouble(error)
       return this.#trouble()
     }
@@ -197,8 +200,20 @@ export class SettlingStep {
   #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
     const tookMs = this.#run.now - (whole ? this.#run.began : this.#since)
-    return { whole, tookMs, at: this.#run.now, ...(!looked.ok && { trouble: looked.error }) }
+    return {
+      whole,
+      tookMs,
+      at: this.#run.now,
+      trouble: looked.ok ? undefined : looked.error,
+      failure: this.#failure,
+    }
   }
+}
+
+/** Whether the watches told what the cluster says; ages and counts move on by themselves. */
+function saysTheSame(seen: Waiting, state: StepState): boolean {
+  if (!isWaiting(state)) return false
+  return seen.is === state.is && seen.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
 }
 
 const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'

@@ -18,7 +18,7 @@ import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
 import { settledFor } from './steps/settled.ts'
-import { operatorUndone, tagUndone, unlessUndone } from './undone.ts'
+import { anyUndone, holdUndone, operatorUndone, tagUndone, type Undone, unlessUndone } from './undone.ts'
 
 const seconds = 1000
 
@@ -81,7 +81,7 @@ async function stepsNow(
   const seen = await look(cx, owner)
   const { standing } = seen
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
-  const guarded = (step: Step) => (undone ? unlessUndone(step, undone) : step)
+  const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, to.text),
     ...standing.components.map(({ name, desired }) =>
@@ -119,23 +119,32 @@ interface Writing {
   hold: Step
   change: readonly Step[]
   giveBack: Step
-  undone?: Parameters<typeof unlessUndone>[1]
+  /** What ends the wait for it, as soon as somebody sets it back. */
+  undone: readonly Undone[]
 }
 
 function followed(plan: UpgradePlan): Writing {
-  return { hold: followHold(plan), change: [followVersion(plan)], giveBack: followGiveBack(plan) }
+  const change = [followVersion(plan)]
+  return { hold: followHold(plan), change, giveBack: followGiveBack(plan), undone: [] }
 }
 
 function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {
   const { owner, method, to } = plan
-  const change =
-    method === 'image-tag'
-      ? imageTagSteps(plan, tools.operatorVersion, seen)
-      : operatorManifestSteps(plan, tools.manifest, tools.who)
-  const [last] = change.slice(-1)
-  const undone = method === 'image-tag' && last ? tagUndone(owner, last) : operatorUndone(owner, to.text)
-  return { hold: holdWorkloadUpdates(owner, tools), change, giveBack: giveWorkloadUpdatesBack(owner), undone }
+  const isTag = method === 'image-tag'
+  const change = isTag
+    ? imageTagSteps(plan, tools.operatorVersion, seen)
+    : operatorManifestSteps(plan, tools.manifest, tools.who)
+  const held = holdUndone(owner)
+  const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(owner, to.text)])
+  return {
+    hold: holdWorkloadUpdates(owner, tools),
+    change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
+    giveBack: giveWorkloadUpdatesBack(owner),
+    undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(owner, step))],
+  }
 }
+
+const setsTag = ({ id }: Step): boolean => id === 'set-image-tag' || id === 'lift-image-tag'
 
 function settledStep({ owner, to }: UpgradePlan, id: 'settled' | 'settled-again', settleMs: number): Step {
   const title = id === 'settled' ? 'settle' : 'settle again'

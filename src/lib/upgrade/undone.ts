@@ -2,11 +2,11 @@ import { itemsOf } from '../facts/known.ts'
 import { lastWriter } from '../procedure/last-writer.ts'
 import type { ReadContext, Step, StepState } from '../procedure/step.ts'
 import { readOwner } from '../workloads/find-owner.ts'
-import type { Owner } from '../workloads/update-methods.ts'
+import { methodsOf, methodsPath, openLoan, type Owner } from '../workloads/update-methods.ts'
 import { look } from './look.ts'
 
 type Blocked = Extract<StepState, { is: 'blocked' }>
-type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
+export type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
 
 /** The step, but blocked as soon as what set it going was undone: it would be waited for in vain. */
 export function unlessUndone(step: Step, undone: Undone): Step {
@@ -32,6 +32,29 @@ export function operatorUndone(owner: Owner, version: string): Undone {
     const [deployment] = itemsOf(snapshot.operators)
     const by = deployment && lastWriter(deployment, '/spec/template/spec/containers')
     return blockedBy(`the virt-operator Deployment is of ${is} again`, by)
+  }
+}
+
+/** Somebody filled the methods in while they are held: KubeVirt would move VMs during the roll (facts 2.8). */
+export function holdUndone(owner: Owner): Undone {
+  return async ({ reader, journal }) => {
+    if (openLoan(await journal.loans(), owner.uid) === undefined) return undefined
+    const kubevirt = await readOwner(reader, owner)
+    const methods = methodsOf(kubevirt)
+    if (methods.length === 0) return undefined
+    const by = lastWriter(kubevirt, methodsPath)
+    return blockedBy(`workloadUpdateMethods is ${methods.join(', ')} while it is held`, by)
+  }
+}
+
+/** The first of these that happened. */
+export function anyUndone(all: readonly Undone[]): Undone {
+  return async (cx) => {
+    for (const undone of all) {
+      const blocked = await undone(cx)
+      if (blocked) return blocked
+    }
+    return undefined
   }
 }
 

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { DaemonSets } from '../../src/lib/cluster/kinds/apps.ts'
+import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+
+const shape = { ...byTag, workers: 2 } as const
+
+interface Case {
+  name: string
+  faults: OperatorFaults
+  /** What has to be named while it waits and in the end. */
+  names: readonly RegExp[]
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'an image that cannot be pulled',
+    faults: { unpullable: '/virt-api:v1\\.8\\.4$' },
+    names: [/virt-api/, /quay\.io\/kubevirt\/virt-api:v1\.8\.4/],
+  },
+  {
+    name: 'a canary that crashes',
+    faults: { crashing: '/virt-handler:v1\\.8\\.4$' },
+    names: [/virt-handler/, /crash|exit/i],
+  },
+  {
+    name: 'a pod that fits on no node',
+    faults: { unschedulable: '^virt-api-' },
+    names: [/virt-api/, /finds no node/],
+  },
+  {
+    name: 'a node that is NotReady',
+    faults: { notReady: ['worker-2'] },
+    names: [/virt-handler/, /worker-2/],
+  },
+  { name: 'an operator without rights', faults: { withoutRights: true }, names: [/forbidden/i] },
+  { name: 'an operator that hangs', faults: { stopped: true }, names: [/virt-operator/] },
+]
+
+describe.for(cases)('fault: $name', ({ faults, names }) => {
+  test('is named, ends in exit 4 with the loan open and the ways on, and the next run heals it', async () => {
+    await play(shape, async (stage) => {
+      stage.simulated.faults.set(faults)
+      const ended = await stage.upgrade('v1.8.4', { timeout: '15m' })
+      expect(ended.code).toBe(4)
+      for (const name of names) expect(ended.error?.message).toMatch(name)
+      expect(ended.text).toContain('kvup workloads restore')
+      expect(ended.text).toContain('kvup upgrade --to v1.7.0')
+      expect(await stage.journal.loans()).toHaveLength(1)
+      expect(stage.methods).toEqual([])
+      expect(stage.holder).toBe('')
+      stage.simulated.faults.set(off(faults))
+      expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    })
+  })
+
+  test('that heals while it is waited for is waited for', async () => {
+    await play(shape, async (stage) => {
+      stage.simulated.faults.set(faults)
+      stage.later(4 * minute, () => stage.simulated.faults.set(off(faults)))
+      expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    })
+  })
+})
+
+const off = (faults: OperatorFaults): OperatorFaults =>
+  Object.fromEntries(Object.keys(faults).map((name) => [name, undefined]))
+
+/** When kvup first spoke of it, ms after the pull failed first. */
+function namedAfter(stage: Stage, ended: Awaited<ReturnType<Stage['upgrade']>>, what: RegExp): number {
+  const said = ended.events.find((e) => e.kind === 'step-waiting' && what.test(JSON.stringify(e.state)))
+  const pulls = stage.simulated.store
+    .everything()
+    .filter((o) => o.kind === 'Event' && /Failed to pull/.test(JSON.stringify(o)))
+  const first = Math.min(...pulls.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')))
+  return Date.parse(said?.at ?? '') - first
+}
+
+test('a wrong tag: image and pod are named within 30 s of the failed pull, the way back at the end', async () => {
+  await play({ ...byTag, version: 'v1.8.4' }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
+    const ended = await stage.upgrade('v1.8.5', { method: 'image-tag', timeout: '3m' })
+    expect(ended.code).toBe(4)
+    expect(namedAfter(stage, ended, /virt-operator:v1\.8\.5/)).toBeLessThan(30 * second)
+    expect(ended.text).toContain('kvup upgrade --to v1.8.4')
+    const handler = stage.simulated.store.read(DaemonSets, { name: 'virt-handler', namespace: 'kubevirt' })
+    expect(JSON.stringify(handler)).not.toContain('v1.8.5')
+  })
+})
+
+test('a canary that crashes leaves the other nodes as they were', async () => {
+  await play({ ...shape, workers: 3 }, async (stage) => {
+    stage.simulated.faults.set({ crashing: '/virt-handler:v1\\.8\\.4$' })
+    expect(await stage.upgrade('v1.8.4', { timeout: '10m' })).toMatchObject({ code: 4 })
+    const pods = stage.simulated.store.list(Pods, { labels: 'kubevirt.io=virt-handler' }).items
+    expect(pods.filter((pod) => JSON.stringify(pod.metadata).includes('v1.8.4'))).toHaveLength(1)
+  })
+})
+
+const revertsMethods = {
+  is: 'reverts',
+  resource: 'kubevirts',
+  path: ['spec', 'workloadUpdateStrategy', 'workloadUpdateMethods'],
+  value: ['LiveMigrate'],
+  afterMs: 2 * second,
+  by: 'argocd-controller',
+} as const
+
+test('somebody who sets the methods back while they are held is named: exit 3', async () => {
+  await play(byTag, async (stage) => {
+    stage.api.add(revertsMethods)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 3 })
+    expect(ended.text).toContain('argocd-controller')
+    expect(ended.took).toBeLessThan(30 * second)
+    expect(await stage.journal.loans()).toHaveLength(1)
+  })
+})
+
+test('somebody who puts the old operator back is named: exit 3', async () => {
+  await play(byManifest, async (stage) => {
+    const before = stage.simulated.operatorManifest('v1.8.4').find(({ kind }) => kind === 'Deployment')
+    const { template } = (before as unknown as { spec: { template: object } }).spec
+    stage.api.add({
+      is: 'reverts',
+      resource: 'deployments',
+      name: 'virt-operator',
+      path: ['spec', 'template', 'spec'],
+      value: (template as { spec: object }).spec,
+      afterMs: 5 * second,
+      by: 'helm-controller',
+      times: 1,
+    })
+    const ended = await stage.upgrade('v1.9.0')
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'undone' } })
+    expect(ended.text).toContain('helm-controller')
+    expect(await stage.journal.loans()).toHaveLength(1)
+  })
+})
+
+test('a webhook that refuses: exit 3 with its words, nothing changed, and the loan can be closed', async () => {
+  await play(byTag, async (stage) => {
+    const lift = stage.api.add({
+      is: 'webhook-refuses',
+      resource: 'kubevirts',
+      operations: ['UPDATE'],
+      webhook: 'kubevirt-update-validator.kubevirt.io',
+      message: 'spec is frozen',
+    })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(3)
+    expect(ended.text).toContain('spec is frozen')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    lift()
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(await stage.journal.loans()).toEqual([])
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+const webhookDown = {
+  is: 'webhook-down',
+  resource: 'kubevirts',
+  operations: ['UPDATE'],
+  webhook: 'kubevirt-update-validator.kubevirt.io',
+  service: 'kubevirt-operator-webhook.kubevirt',
+} as const
+
+test('a webhook that is down for a while is waited for', async () => {
+  await play(byTag, async (stage) => {
+    const lift = stage.api.add(webhookDown)
+    stage.later(40 * second, lift)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(0)
+    expect(ended.text).toContain('failed calling webhook')
+  })
+})
+
+test('a webhook that stays down ends the step in exit 4, and is named', async () => {
+  await play(byTag, async (stage) => {
+    stage.api.add(webhookDown)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(4)
+    expect(ended.error?.message).toContain('failed calling webhook')
+  })
+})
