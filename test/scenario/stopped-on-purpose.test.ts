@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { byTag, play } from './stage.ts'
+
+const vms = [{ name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }, { name: 'web-1' }] as const
+
+test('--leave-held names one VM to try first, and says before the question that they stay held', async () => {
+  await play({ ...byTag, workers: 2, vms }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
+    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { held: true } }] })
+    expect(ended.text).toContain('held meanwhile and stay so at the end, until kvup workloads restore')
+    expect(ended.text).toContain('virtctl migrate -n demo web-1     moves one VM first, as a canary')
+  })
+})
+
+test('stopped by --until: the line that goes on does not stop there again', async () => {
+  await play(byTag, async (stage) => {
+    const commandLine = 'kvup upgrade --to v1.8.4 --until set-image-tag --settle 1m'
+    const ended = await stage.upgrade('v1.8.4', { until: 'set-image-tag' }, { commandLine })
+    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'stopped-before' }] })
+    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --settle 1m     goes on from here')
+  })
+})
