@@ -6,7 +6,8 @@ import { leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgra
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import { type Census, takeCensus } from '../../lib/workloads/census.ts'
-import { compareCensus, type Differences, newMigrations } from '../../lib/workloads/census-differences.ts'
+import { compareCensus, newMigrations } from '../../lib/workloads/census-differences.ts'
+import { goesOn, nextLines } from './next-lines.ts'
 
 interface Ended {
   plan: UpgradePlan
@@ -14,6 +15,8 @@ interface Ended {
   cluster: Cluster
   journal: JournalReader
   backup: string | undefined
+  /** As it was typed. */
+  commandLine: string
 }
 
 /** Keeps what the report needs: the VMs before, and how long each step took. */
@@ -47,7 +50,7 @@ export function observeRun(reader: Reader): Observed {
 }
 
 async function reportAfter(
-  { plan, outcome, cluster, journal, backup }: Ended,
+  { plan, outcome, cluster, journal, backup, commandLine }: Ended,
   steps: readonly StepReport[],
   before: Census | undefined,
 ): Promise<UpgradeReport> {
@@ -69,30 +72,24 @@ async function reportAfter(
     vmCreation,
     findings,
     ...(backup !== undefined && { backup }),
-    ...(stopped && {
-      stoppedBefore: {
-        step: stopped.step.id,
-        because: stopped.because,
-        ...(stopped.safeToLeave !== undefined && { safeToLeave: stopped.safeToLeave }),
-      },
-    }),
+    ...(stopped && { stoppedBefore: stopOf(stopped) }),
     ...(!stopped && { virtctl: virtctlOf(plan.to.text) }),
-    next: nextOf(workloads, differences),
+    next: [
+      ...(stopped ? [goesOn(commandLine)] : []),
+      ...(await nextLines(cluster.reader, workloads, differences)),
+    ],
   })
+}
+
+function stopOf({
+  step,
+  because,
+  safeToLeave,
+}: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
+  return { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
 }
 
 /** facts 7: the artifact's name. */
 function virtctlOf(version: string): string {
   return `https://github.com/kubevirt/kubevirt/releases/download/${version}/virtctl-${version}-OS-ARCH`
-}
-
-function nextOf(
-  { outdated, held }: { outdated: number; held: boolean },
-  differences: Differences | undefined,
-): readonly string[] {
-  return [
-    ...(differences?.failedMigrations ?? []).map((vmi) => `virtctl migrate -n ${vmi.replace('/', ' ')}`),
-    ...(held ? ['kvup workloads restore'] : []),
-    ...(outdated > 0 ? ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'] : []),
-  ]
 }

@@ -87,7 +87,14 @@ async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(plan, openLoan(await hands.journal.loans(), plan.owner.uid) !== undefined)
-      : await observed.report({ plan, outcome, cluster, journal: hands.journal, backup: manifest.backup })
+      : await observed.report({
+          plan,
+          outcome,
+          cluster,
+          journal: hands.journal,
+          backup: manifest.backup,
+          commandLine: cx.world.commandLine,
+        })
   cx.printer.result(report, reportView)
   return exitCode.done
 }

@@ -3,7 +3,7 @@ import type { UpgradePlan } from '../../upgrade/plan.ts'
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
-  { from, to, method, owner, holds, said, tag }: UpgradePlan,
+  { from, to, method, owner, holds, said, tag, request }: UpgradePlan,
   findings: readonly HopFinding[],
 ): readonly string[] {
   const how = {
@@ -13,7 +13,7 @@ export function announcement(
   return [
     `KubeVirt ${from ?? 'unknown'} → ${to.text}: ${how}`,
     ...(holds.length > 0
-      ? [`workload updates are held meanwhile and given back at the end (${holds.join(', ')})`]
+      ? [`workload updates are held meanwhile and ${after(request)} (${holds.join(', ')})`]
       : []),
     ...(tag.is === 'lift'
       ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
@@ -25,3 +25,6 @@ export function announcement(
     ...findings.map(({ level, summary, id }) => `${level === 'info' ? 'note' : level}: ${summary} (${id})`),
   ]
 }
+
+const after = ({ leaveHeld }: UpgradePlan['request']) =>
+  leaveHeld ? 'stay so at the end, until kvup workloads restore' : 'given back at the end'

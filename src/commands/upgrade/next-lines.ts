@@ -1,0 +1,27 @@
+import type { Reader } from '../../lib/cluster/cluster.ts'
+import type { WorkloadReport } from '../../lib/upgrade/report.ts'
+import { findCanary } from '../../lib/workloads/canary.ts'
+import type { Differences } from '../../lib/workloads/census-differences.ts'
+
+/** What to type after an upgrade: the migrations that failed again, one VM to try first while they are held, the rest. */
+export async function nextLines(
+  reader: Reader,
+  { outdated, held }: WorkloadReport,
+  differences: Differences | undefined,
+): Promise<readonly string[]> {
+  const canary = held && outdated > 0 ? await findCanary(reader) : undefined
+  return [
+    ...(differences?.failedMigrations ?? []).map(migrate),
+    ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
+    ...(held ? ['kvup workloads restore'] : []),
+    ...(outdated > 0 ? ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'] : []),
+  ]
+}
+
+const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
+
+/** As it was typed, but for what made it stop: it would stop there again. */
+export function goesOn(commandLine: string): string {
+  const line = commandLine.replaceAll(/ --(?:until|pause-before|deadline)[ =]\S+/gu, '')
+  return `${line}     goes on from here`
+}

@@ -1,0 +1,13 @@
+import type { Reader } from '../cluster/cluster.ts'
+import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
+import { condition } from '../cluster/object.ts'
+import { outdatedLabel } from '../facts/workload-count.ts'
+
+/** An outdated VMI that can migrate, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
+export async function findCanary(reader: Reader): Promise<string | undefined> {
+  for await (const { items } of reader.pages(VirtualMachineInstances, { labels: outdatedLabel })) {
+    const found = items.find((vmi) => condition(vmi, 'LiveMigratable')?.status === 'True')
+    if (found) return `${found.metadata.namespace}/${found.metadata.name}`
+  }
+  return undefined
+}
