@@ -1,6 +1,7 @@
 // src/main.ts and src/open.ts -> dist/, split, minified, with source maps. `tsc` only checks types.
 import { readFile, rename, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { ownModules } from './own-modules.mjs'
 
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 const out = new URL('../dist', import.meta.url).pathname
@@ -15,12 +16,10 @@ await build({
   target: 'node22.19',
   minify: true,
   keepNames: true,
+  plugins: [ownModules],
   sourcemap: true,
   legalComments: 'linked',
   define: { KVUP_VERSION: JSON.stringify(version) },
-  banner: {
-    js: "import { createRequire as __kvupRequire } from 'node:module'; const require = __kvupRequire(import.meta.url);",
-  },
 })
 // A program that starts meanwhile finds the old one or the new one.
 await rm(out, { recursive: true, force: true })

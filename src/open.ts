@@ -1,5 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Context, GlobalFlags, World } from './context.ts'
@@ -32,7 +31,7 @@ export async function openContext(
   command: ParsedCommand & { optsWithGlobals(): unknown },
   called: Called,
 ): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
-  fillIn(command, await settledSettings(process.env, (file) => readFile(file, 'utf8')))
+  fillIn(command, await settledSettings(process.env, readText))
   const flags = command.optsWithGlobals() as GlobalFlags
   if (called.watch)
     process.stdout.on(
@@ -51,7 +50,7 @@ export async function openContext(
     verbosity: flags.verbosity,
     watch: called.watch,
     failureKind: called.kind,
-    readText: (file) => readFile(file, 'utf8'),
+    readText,
   })
   restoreTerminal(printer)
   const signal = signalOf()
@@ -128,8 +127,8 @@ function world({ name, argv }: Called): World {
     commandLine: [name, ...argv.map(quoted)].join(' '),
     isAlive,
     env: process.env,
-    readText: (file) => readFile(file, 'utf8'),
-    writeText: (file, text) => writeFile(file, text, { mode: 0o600 }),
+    readText,
+    writeText: async (file, text) => writeFileSync(file, text, { mode: 0o600 }),
     readStdin,
     scratchFile,
   }
@@ -151,6 +150,11 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+/** Not by node:fs/promises: loading it takes longer than a small file does. */
+async function readText(file: string): Promise<string> {
+  return readFileSync(file, 'utf8')
 }
 
 function scratchFile(name: string): string {

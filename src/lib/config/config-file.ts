@@ -1,4 +1,3 @@
-import { parse } from 'yaml'
 import { KvupError, usageError } from '../system/errors.ts'
 import { settings } from './settings.ts'
 
@@ -20,14 +19,17 @@ export async function readConfigFile(
     if (isAbsent(error)) return ''
     throw wrong(path, error instanceof Error ? error.message : String(error))
   })
-  return valuesOf(path, parsed(path, text))
+  return valuesOf(path, await parsed(path, text))
 }
 
 function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-function parsed(path: string, text: string): unknown {
+/** Most have no such file, so that the parser is loaded for it alone. */
+async function parsed(path: string, text: string): Promise<unknown> {
+  if (text.trim() === '') return undefined
+  const { parse } = await import('yaml')
   try {
     return parse(text) as unknown
   } catch (error) {

@@ -17,15 +17,9 @@ export type Send = (message: Message) => Promise<Answer>
 
 /** The connections to one server, made when they are needed. */
 export async function connectionsTo(cluster: Target['cluster'], tls: Tls): Promise<Send> {
-  const trusted = await trusting(tls)
+  const isTrustSaid = tls.ca !== undefined || tls.rejectUnauthorized === false
+  const trusted = isTrustSaid ? tls : (await import('./trust.ts')).trusting(tls)
   if (!cluster.proxyUrl) return directConnections(cluster.server, trusted)
   const { proxiedConnections } = await import('./proxied-connections.ts')
   return proxiedConnections({ ...cluster, proxyUrl: cluster.proxyUrl }, trusted)
-}
-
-/** Where the kubeconfig names no authority, this machine's are trusted, as kubectl does; Node alone asks its own list. */
-async function trusting(tls: Tls): Promise<Tls> {
-  if (tls.ca !== undefined || tls.rejectUnauthorized === false) return tls
-  const { getCACertificates } = await import('node:tls')
-  return { ...tls, ca: [...getCACertificates('default'), ...getCACertificates('system')] }
 }

@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, request, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Answer } from './answer.ts'
 import type { Message, Send } from './connections.ts'
@@ -11,36 +11,27 @@ const probeAfter = 30_000
 const connectWithin = 10_000
 const kept = { keepAlive: true, keepAliveMsecs: probeAfter, timeout: idle }
 
-interface Sockets {
+export interface Sockets {
   agent: Agent
-  request: (url: string, options: RequestOptions) => ClientRequest
+  ask: (url: string, options: RequestOptions) => ClientRequest
 }
 
 /** Node's own client: nothing to load, where undici takes as long to start as all of a `status`. */
 export async function directConnections(server: string, tls: Tls): Promise<Send> {
-  const sockets = /^http:/i.test(server) ? await plain() : await secured(tls)
+  const sockets = /^http:/i.test(server) ? { agent: new Agent(kept), ask: request } : await secured(tls)
   return (message) => sent(sockets, message)
 }
 
-async function plain(): Promise<Sockets> {
-  const { Agent, request } = await import('node:http')
-  return { agent: new Agent(kept), request }
+async function secured(tls: Tls): Promise<Sockets> {
+  const { secureSockets } = await import('./secure-sockets.ts')
+  return secureSockets(tls, kept)
 }
 
-async function secured({ ca, cert, key, ...others }: Tls): Promise<Sockets> {
-  const [{ Agent, request }, { createSecureContext }] = await Promise.all([
-    import('node:https'),
-    import('node:tls'),
-  ])
-  const secureContext = createSecureContext({ ca, cert, key })
-  return { agent: new Agent({ ...kept, ...others, secureContext }), request }
-}
-
-function sent({ agent, request }: Sockets, message: Message): Promise<Answer> {
+function sent({ agent, ask }: Sockets, message: Message): Promise<Answer> {
   const { url, method, body, signal } = message
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   return new Promise((resolve, reject) => {
-    const asked = request(url, {
+    const asked = ask(url, {
       agent,
       method,
       headers: { ...message.headers, ...length },

@@ -2,7 +2,6 @@ import type { Clock } from '../../system/clock.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Connection, Environment } from '../connection.ts'
 import { Credentials } from './credentials.ts'
-import { credentialsEnd } from './credentials-end.ts'
 import { HttpReader } from './http-reader.ts'
 import { HttpReviewer } from './http-reviewer.ts'
 import { HttpWriter } from './http-writer.ts'
@@ -49,7 +48,7 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     reader: new HttpReader(requests, tools),
     writer: new HttpWriter(requests),
     reviewer: Object.assign(new HttpReviewer(requests, new HttpWriter(requests, { rehearsal: true })), {
-      credentialsEnd: async () => credentialsEnd(target.login),
+      credentialsEnd: async () => (await import('./credentials-end.ts')).credentialsEnd(target.login),
     }),
   }
 }
