@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { type DaemonSet, DaemonSets } from '../../src/lib/cluster/kinds/apps.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { condition } from '../../src/lib/cluster/object.ts'
+import { byManifest, byTag, play, second, type Stage } from './stage.ts'
+
+const cases = [
+  { name: 'image tag', shape: { ...byTag, vms: 2 }, to: 'v1.8.4' },
+  { name: 'operator manifest', shape: { ...byManifest, vms: 2 }, to: 'v1.9.0' },
+] as const
+
+const givenBackAt = ({ film }: Stage) =>
+  film.findLast(
+    (frame, i) =>
+      film[i - 1]?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 0 &&
+      frame.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 1,
+  )?.at ?? 0
+
+describe.for(cases)('what looks like the end and is not, $name', ({ shape, to }) => {
+  test('the blip: DeploymentFailed seconds after all was good; nothing is given back before it healed for --settle', async () => {
+    await play({ ...shape, faults: { blipAfterReady: true } }, async (stage) => {
+      const ended = await stage.upgrade(to)
+      expect(ended.code).toBe(0)
+      const there = stage.film.find(({ status }) => status?.observedKubeVirtVersion === to)?.at ?? Infinity
+      const failed = stage.film.filter(
+        (frame) => frame.at > there && condition(frame, 'Degraded')?.status === 'True',
+      )
+      expect(failed).not.toHaveLength(0)
+      expect(givenBackAt(stage) - (failed.at(-1)?.at ?? Infinity)).toBeGreaterThanOrEqual(30 * second)
+    })
+  })
+
+  test('with --settle 0s the blip is not waited for, so the default matters', async () => {
+    await play({ ...shape, faults: { blipAfterReady: true } }, async (stage) => {
+      const ended = await stage.upgrade(to, { settle: '0s' })
+      expect(ended.code).toBe(0)
+      const settled = ended.events.find((e) => e.kind === 'step-done' && e.step.id === 'settled')
+      const there = stage.film.find(({ status }) => status?.observedKubeVirtVersion === to)?.at ?? Infinity
+      expect(Date.parse(settled?.at ?? '') - there).toBeLessThan(5 * second)
+    })
+  })
+
+  test('a second and a third roll of virt-handler: the methods are given back after the last', async () => {
+    await play({ ...shape, faults: { moreHandlerRolls: true } }, async (stage) => {
+      const rolls = new Map<string, number>()
+      const stop = stage.simulated.store.watch(DaemonSets, ({ object }) => {
+        const template = JSON.stringify((object as DaemonSet).spec?.template)
+        if (object.metadata.name === 'virt-handler' && !rolls.has(template)) rolls.set(template, stage.now)
+      })
+      const ended = await stage.upgrade(to)
+      stop()
+      expect(ended.code).toBe(0)
+      expect(rolls.size).toBeGreaterThanOrEqual(3)
+      expect(givenBackAt(stage) - Math.max(...rolls.values())).toBeGreaterThan(30 * second)
+    })
+  })
+
+  test('a stale count of outdated VMs: what is reported is what is labelled', async () => {
+    await play(shape, async (stage) => {
+      const stale = stage.film.length
+      const ended = await stage.upgrade(to, { settle: '0s', leaveHeld: true })
+      expect(ended.documents[0]).toMatchObject({ workloads: { outdated: 2 } })
+      const done = stage.film.slice(stale).find(({ status }) => status?.observedKubeVirtVersion === to)
+      expect(done?.status?.outdatedVirtualMachineInstanceWorkloads ?? 0).toBe(0)
+      const labelled = stage.simulated.store.list(VirtualMachineInstances, {
+        labels: 'kubevirt.io/outdatedLauncherImage',
+      })
+      expect(labelled.items).toHaveLength(2)
+    })
+  })
+
+  test('somebody edits the CR while it settles: Available=False for seconds starts the clock again, it is no failure', async () => {
+    await play(shape, async (stage) => {
+      let edited = 0
+      const ended = await stage.upgrade(
+        to,
+        {},
+        {
+          onEvent(event) {
+            if (event.kind !== 'step-started' || event.step.id !== 'settled') return
+            stage.later(20 * second, () => {
+              edited = stage.now
+              stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher: 4 } } } })
+            })
+          },
+        },
+      )
+      expect(ended.code).toBe(0)
+      expect(edited).toBeGreaterThan(0)
+      expect(givenBackAt(stage) - edited).toBeGreaterThanOrEqual(30 * second)
+    })
+  })
+})
