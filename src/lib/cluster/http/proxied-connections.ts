@@ -23,22 +23,7 @@ export async function proxiedConnections(cluster: Proxied, tls: Tls): Promise<Se
   }
 }
 
-async function tunnelled(cluster: Proxied, { ca, cert, key }: Tls): Promise<Dispatcher> {
-  const { HttpMethod, KubeConfig, RequestContext } = await import('@kubernetes/client-node')
-  const config = new KubeConfig()
-  const { caFile: _, caData: __, ...server } = cluster
-  config.loadFromClusterAndUser(
-    { ...server, ...compact({ caData: base64(ca) }) },
-    { name: 'tunnel', ...compact({ certData: base64(cert), keyData: base64(key) }) },
-  )
-  const asked = new RequestContext(cluster.server, HttpMethod.GET)
-  await config.applySecurityAuthentication(asked)
-  return asked.getDispatcher() ?? new Agent(patient)
-}
-
-/** Several certificates are one text of all of them. */
-function base64(pem: Tls['ca']): string | undefined {
-  if (pem === undefined) return undefined
-  const all = Array.isArray(pem) ? pem : [pem]
-  return Buffer.from(all.map(String).join('\n')).toString('base64')
+async function tunnelled(cluster: Proxied, tls: Tls): Promise<Dispatcher> {
+  const { socksTunnel } = await import('./socks-tunnel.ts')
+  return (await socksTunnel(cluster, tls)) ?? new Agent(patient)
 }
