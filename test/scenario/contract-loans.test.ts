@@ -231,3 +231,35 @@ test('contract: the journal that cannot be written: nothing is changed', async (
     expect(stage.writes().filter(({ resource }) => resource !== 'leases')).toEqual([])
   })
 })
+
+/** As after a backup was played in, or KubeVirt was deleted and created again, with the methods emptied as they were then. */
+async function heldOnAnEarlierKubevirt(stage: Stage): Promise<void> {
+  await stage.upgrade('v1.8.4', { leaveHeld: true })
+  const { journal } = stage
+  const [loan] = await journal.loans()
+  if (!loan) throw new Error('nothing is borrowed')
+  await journal.release(loan.id, 'for a test')
+  await journal.borrow({ ...loan, object: { ...loan.object, uid: 'the-one-before' } })
+}
+
+test('contract: the value of a KubeVirt that was replaced is not lost: restore names it, and a person decides', async () => {
+  await play(byTag, async (stage) => {
+    await heldOnAnEarlierKubevirt(stage)
+    const asked = await stage.restore()
+    expect(asked).toMatchObject({ code: 3, error: { reason: 'kubevirt-replaced' } })
+    expect(asked.text).toMatch(/was LiveMigrate[\s\S]*--overwrite[\s\S]*--keep-current/)
+    expect(stage.methods).toEqual([])
+    expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})
+
+test('contract: a loan of a KubeVirt that was replaced can be closed', async () => {
+  await play(byTag, async (stage) => {
+    await heldOnAnEarlierKubevirt(stage)
+    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})

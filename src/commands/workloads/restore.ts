@@ -4,7 +4,7 @@ import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import type { Installation } from '../../lib/facts/installation.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
-import { usageError } from '../../lib/system/errors.ts'
+import { blocked, usageError } from '../../lib/system/errors.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
@@ -16,7 +16,7 @@ import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
 import { type Forecast, forecastText } from '../../lib/workloads/forecast.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
-import { keptMethods, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
+import { keptMethods, loanId, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
@@ -65,7 +65,7 @@ export async function restore(cx: Context, options: RestoreOptions): Promise<Exi
   const { installation } = seen
   const owner = ownerOf(installation)
   const hands = handsIn(owner.ref.namespace)
-  const loan = openLoan(await hands.journal.loans(), owner.uid)
+  const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
   const print = (outcome: GiveBackDocument['outcome'], methods: readonly string[]) =>
     cx.printer.result(
       { apiVersion: 'kvup.io/v1alpha1', kind: 'GiveBack', kubevirt: owner.ref, outcome, methods },
@@ -86,6 +86,24 @@ export async function restore(cx: Context, options: RestoreOptions): Promise<Exi
   if (meanwhile === 'keep-current') print('left-as-it-is', installation.workloadUpdateMethods)
   else print('given-back', keptMethods(loan))
   return exitCode.done
+}
+
+/** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
+function loanToGiveBack(loans: readonly Loan[], owner: Owner, meanwhile: Meanwhile): Loan | undefined {
+  const own = openLoan(loans, owner.uid)
+  const former = loans.find(({ id }) => id === loanId)
+  if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
+  throw blocked(
+    'kubevirt-replaced',
+    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a KubeVirt that was deleted since; what is here now is another one`,
+    {
+      object: `kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
+      remedy: [
+        'kvup workloads restore --overwrite        sets the kept value on the present one',
+        'kvup workloads restore --keep-current     closes the loan and leaves the present value',
+      ],
+    },
+  )
 }
 
 interface Terms {
@@ -114,7 +132,7 @@ function workOf({ owner, loan, installation, meanwhile, options, forecast }: Ter
   const kept = keptMethods(loan)
   const needed = accessOf('kvup-upgrade', owner.ref.namespace).filter(({ optional }) => !optional)
   return {
-    procedure: restoreProcedure(owner, meanwhile, settled),
+    procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
     findings: leave ? [] : evictionFinding(kept, forecast),
     accepted: parseAccepted(options.accept),
     rights: { required: needed.map(({ access }) => access), optional: [], role: 'kvup-upgrade' },

@@ -10,9 +10,13 @@ const minutes = 60 * seconds
 
 /**
  * Sets `workloadUpdateMethods` back to the kept value and closes the loan once that was read back. Belongs behind a step
- * that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten.
+ * that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten. `takenFrom` is the uid that
+ * the loan is of, where that KubeVirt was deleted and made anew.
  */
-export function giveWorkloadUpdatesBack(owner: Owner, { overwrite = false } = {}): Step {
+export function giveWorkloadUpdatesBack(
+  owner: Owner,
+  { overwrite = false, takenFrom = owner.uid } = {},
+): Step {
   return {
     id: 'give-back-workload-updates',
     title: 'give workload updates back',
@@ -22,12 +26,12 @@ export function giveWorkloadUpdatesBack(owner: Owner, { overwrite = false } = {}
     dependsOn: ['hold-workload-updates'],
     risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
-      const loan = openLoan(await journal.loans(), owner.uid)
+      const loan = openLoan(await journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
       return standingOf(loan, await readOwner(reader, owner), overwrite)
     },
     async apply(cx) {
-      const loan = openLoan(await cx.journal.loans(), owner.uid)
+      const loan = openLoan(await cx.journal.loans(), takenFrom)
       if (loan) await giveBack(cx, owner, loan)
     },
   }

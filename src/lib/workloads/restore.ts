@@ -5,21 +5,29 @@ import { loanId, openLoan, type Owner } from './update-methods.ts'
 /** What to do when somebody changed the borrowed setting meanwhile. */
 export type Meanwhile = 'ask' | 'keep-current' | 'overwrite'
 
+export interface Restoring {
+  owner: Owner
+  meanwhile: Meanwhile
+  settled: Step
+  /** The uid that the loan is of: another one than the owner's where KubeVirt was deleted and made anew. */
+  takenFrom: string
+}
+
 /** Gives one loan back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
-export function restoreProcedure(owner: Owner, meanwhile: Meanwhile, settled: Step): Procedure {
+export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
     name: 'restore workload updates',
     loans: [loanId],
-    reached: async ({ journal }) => openLoan(await journal.loans(), owner.uid) === undefined,
+    reached: async ({ journal }) => openLoan(await journal.loans(), takenFrom) === undefined,
     steps: async () =>
       meanwhile === 'keep-current'
-        ? [closeLoan(owner)]
-        : [settled, giveWorkloadUpdatesBack(owner, { overwrite: meanwhile === 'overwrite' })],
+        ? [closeLoan(takenFrom)]
+        : [settled, giveWorkloadUpdatesBack(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
   }
 }
 
 /** Closes the loan and leaves somebody else's value where it is. */
-function closeLoan(owner: Owner): Step {
+function closeLoan(takenFrom: string): Step {
   return {
     id: 'close-loan',
     title: 'close the loan',
@@ -28,7 +36,7 @@ function closeLoan(owner: Owner): Step {
     follows: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }) {
-      return openLoan(await journal.loans(), owner.uid)
+      return openLoan(await journal.loans(), takenFrom)
         ? { is: 'todo', change: 'close the loan and leave the present value' }
         : { is: 'done' }
     },
