@@ -10,10 +10,8 @@ import { type PodTrouble, podTrouble } from './pod-trouble.ts'
 import { refusedPods } from './refused-pods.ts'
 import { operatorPods, podsOf, type Scene, strategyPods, targetId } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
-import { identifierOf, operatorName } from './stamps.ts'
+import { identifierOf, operatorName, strategyComponent } from './stamps.ts'
 import { shorten } from './shorten.ts'
-
-const strategyComponent = 'install strategy'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */
 const terminalPatience = 15_000

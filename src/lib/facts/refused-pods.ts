@@ -5,7 +5,8 @@ import { since } from './elapsed.ts'
 import { itemsOf } from './known.ts'
 import type { Scene, Workload } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
-import { operatorName } from './stamps.ts'
+import { operatorName, strategyComponent } from './stamps.ts'
+import { strategyJob } from './strategy-job.ts'
 
 /** An old FailedCreate says nothing about now: Kubernetes tries again at least this often. */
 const fresh = 15 * 60_000
@@ -14,9 +15,13 @@ const fresh = 15 * 60_000
 export function refusedPods(scene: Scene): Cause[] {
   const short = workloads(scene).filter(isShort)
   const names = [...short.map(({ object }) => object.metadata.name), operatorName]
-  return names.flatMap((name) => {
-    const event = itemsOf(scene.snapshot.events).findLast((e) => refuses(e, name, scene.at))
-    return event ? [causeOf(name, event)] : []
+  const job = strategyJob(scene)
+  return [
+    ...(job ? [{ owner: job.name, component: strategyComponent }] : []),
+    ...names.map((name) => ({ owner: name, component: name })),
+  ].flatMap(({ owner, component }) => {
+    const event = itemsOf(scene.snapshot.events).findLast((e) => refuses(e, owner, scene.at))
+    return event ? [causeOf(component, event)] : []
   })
 }
 
@@ -28,11 +33,11 @@ function isShort(workload: Workload): boolean {
   return (workload.object.status?.updatedReplicas ?? 0) < (workload.object.spec?.replicas ?? 1)
 }
 
-function refuses(event: Event, component: string, at: Date): boolean {
+function refuses(event: Event, owner: string, at: Date): boolean {
   const { kind, name = '' } = event.involvedObject ?? {}
-  const owner = kind === 'ReplicaSet' ? name.replace(/-[^-]+$/, '') : name
+  const by = kind === 'ReplicaSet' ? name.replace(/-[^-]+$/, '') : name
   const age = since(event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp, at)
-  return event.reason === 'FailedCreate' && owner === component && (age ?? 0) < fresh
+  return event.reason === 'FailedCreate' && by === owner && (age ?? 0) < fresh
 }
 
 function causeOf(component: string, event: Event): Cause {

@@ -1,5 +1,6 @@
 import type { Cause } from './cause.ts'
 import { pullFailure } from './pull-failure.ts'
+import { strategyComponent } from './stamps.ts'
 
 type Worded = Pick<Cause, 'sentence' | 'look'>
 type Unworded = Omit<Cause, keyof Worded>
@@ -21,7 +22,8 @@ const words: Record<Cause['kind'], (cause: Unworded, who: string) => string> = {
     `${component} on ${listed(nodes)}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
   terminating: (_, who) => `${who} does not go away (terminating)`,
   'not-ready': ({ message, reason }, who) => `${who} is not ready: ${firstLine(message) ?? reason}`,
-  refused: ({ component, message }) => `pods of ${component} cannot be created: ${message ?? 'refused'}`,
+  refused: ({ component, message }) =>
+    `pods of ${component === strategyComponent ? `the ${component}` : component} cannot be created: ${message ?? 'refused'}`,
   quiet: ({ message }) => `nothing changes any more: ${message ?? 'no reason was found'}`,
   failed: ({ message }) => `virt-operator cannot go on: ${message ?? 'DeploymentFailed'}`,
   forbidden: ({ message }) =>
@@ -30,7 +32,7 @@ const words: Record<Cause['kind'], (cause: Unworded, who: string) => string> = {
 
 /** A node says more than a pod's random end, where the pod has one. */
 function subject({ component, nodes, pods }: Unworded): string {
-  if (component === 'install strategy') return `pod ${pods[0] ?? ''} of the ${component}`
+  if (component === strategyComponent) return `pod ${pods[0] ?? ''} of the ${component}`
   if (nodes.length > 0) return `${component} on ${listed(nodes)}`
   return pods.length > 1 ? `${pods.length} pods of ${component}` : `pod ${pods[0] ?? component}`
 }

@@ -3,6 +3,8 @@ import type { KubeObject } from '../cluster/object.ts'
 const prefix = 'kubevirt.io/install-strategy'
 
 export const operatorName = 'virt-operator'
+/** How the Job that dumps the install strategy is called to a person. */
+export const strategyComponent = 'install strategy'
 export const strategyPodLabel = 'virt-operator-strategy-dumper'
 
 /** The deployment ID that an object, a pod template or a pod was made for (facts 2.6). */

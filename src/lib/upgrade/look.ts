@@ -1,7 +1,7 @@
 import { DaemonSets, Deployments, Jobs, ReplicaSets } from '../cluster/kinds/apps.ts'
 import { Events, Leases, Nodes } from '../cluster/kinds/core.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
-import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
+import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
 import { type Standing, standing } from '../facts/standing.ts'
 import type { Followed, ReadContext } from '../procedure/step.ts'
 import type { Owner } from '../workloads/update-methods.ts'
@@ -11,12 +11,15 @@ export interface Look {
   standing: Standing
 }
 
-/** One judged look at the installation; answered from what is followed while a step is waited for. */
+/**
+ * One judged look at the installation; answered from what is followed while a step is waited for. Some causes (a NotReady
+ * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled.
+ */
 export async function look({ reader, clock }: ReadContext, { ref }: Owner): Promise<Look> {
-  const quick = await takeSnapshot(reader, [...standingParts, 'nodes'], clock.now(), ref.namespace)
-  const verdict = standing(quick, clock.now())
-  if (verdict.why.length === 0) return { snapshot: quick, standing: verdict }
-  const full = await takeSnapshot(reader, [...standingParts, ...causeParts], clock.now(), ref.namespace)
+  const quick = await takeSnapshot(reader, standingParts, clock.now(), ref.namespace)
+  const first = standing(quick, clock.now())
+  if (first.verdict === 'Settled') return { snapshot: quick, standing: first }
+  const full = await withParts(reader, quick, causeParts)
   return { snapshot: full, standing: standing(full, clock.now()) }
 }
 
