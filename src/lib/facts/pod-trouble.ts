@@ -163,7 +163,9 @@ function failed({ status = {}, metadata }: Pod): PodTrouble | undefined {
 
 /** Volumes that do not mount, sandboxes that do not start, probes that fail: only events tell. */
 function told(events: readonly Event[]): PodTrouble | undefined {
-  const last = events.toSorted((a, b) => eventEnd(a).localeCompare(eventEnd(b))).at(-1)
+  // RFC 3339 compares as it stands; the first localeCompare of a process loads a language for 9 ms.
+  const order = (a: string, b: string) => Number(a > b) - Number(a < b)
+  const last = events.toSorted((a, b) => order(eventEnd(a), eventEnd(b))).at(-1)
   if (!last) return undefined
   return {
     kind: 'not-ready',

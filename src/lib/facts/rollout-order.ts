@@ -25,9 +25,7 @@ export function rolloutPath(observed: string | undefined, target: string | undef
 
 /** Sorts by the order in which virt-operator rolls; components it does not know come before the one that ends. */
 export function inRolloutOrder<T extends { name: string }>(components: readonly T[], path: RolloutPath): T[] {
-  return components.toSorted(
-    (a, b) => rank(a.name, path) - rank(b.name, path) || a.name.localeCompare(b.name),
-  )
+  return components.toSorted((a, b) => rank(a.name, path) - rank(b.name, path) || (a.name < b.name ? -1 : 1))
 }
 
 function rank(name: string, path: RolloutPath): number {
