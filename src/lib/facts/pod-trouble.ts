@@ -163,8 +163,6 @@ function failed({ status = {}, metadata }: Pod): PodTrouble | undefined {
 
 /** Volumes that do not mount, sandboxes that do not start, probes that fail: only events tell. */
 function told(events: readonly Event[]): PodTrouble | undefined {
-  // RFC 3339 compares as it stands; the first localeCompare of a process loads a language for 9 ms.
-  const order = (a: string, b: string) => Number(a > b) - Number(a < b)
   const last = events.toSorted((a, b) => order(eventEnd(a), eventEnd(b))).at(-1)
   if (!last) return undefined
   return {
@@ -184,4 +182,6 @@ function notReadySince(pod: Pod): string | undefined {
 const eventStart = (event: Event): string =>
   event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ''
 const eventEnd = (event: Event): string => event.lastTimestamp ?? eventStart(event)
+/** RFC 3339 compares as it stands; the first localeCompare of a process loads a language for 9 ms. */
+const order = (a: string, b: string): number => Number(a > b) - Number(a < b)
 const from = (time: string | undefined): { since?: string } => (time ? { since: time } : {})
