@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url'
 /** The program as it is installed: bin/ starts what `npm run build` made. */
 const bin = fileURLToPath(new URL('../../../bin/kvup.js', import.meta.url))
 
+/** A test fails on a process that hangs, and leaves none behind. */
+const longest = 45_000
+
 export interface Setting {
   kubeconfig?: string
   env?: Readonly<Record<string, string>>
@@ -54,13 +57,17 @@ export function paste(line: string, setting: Setting = {}): Promise<Ended> {
 export function startProcess(file: string, argv: readonly string[], setting: Setting): Live {
   const began = performance.now()
   const child = spawn(file, argv, { env: environment(setting), cwd: setting.cwd, stdio: 'pipe' })
+  const overdue = setTimeout(() => child.kill('SIGKILL'), longest)
   const said = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text))
   child.stdin.on('error', () => undefined).end(setting.stdin ?? '')
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code, signal) => resolve({ code, signal, ...said, ms: performance.now() - began }))
+    child.on('close', (code, signal) => {
+      clearTimeout(overdue)
+      resolve({ code, signal, ...said, ms: performance.now() - began })
+    })
   })
   return {
     pid: child.pid ?? 0,

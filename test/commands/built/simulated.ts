@@ -18,6 +18,7 @@ export interface Served {
   /** Path of a kubeconfig with a context for the admin (`sim`) and one for each user that was named. */
   readonly kubeconfig: string
   readonly folder: string
+  readonly url: string
   /** Requests of kvup that changed something, as `patch kubevirts/kubevirt`; reviews and dry runs are none. */
   writes(): string[]
   stop(): Promise<void>
@@ -85,6 +86,7 @@ async function serve(store: Store, users: readonly string[]): Promise<Served> {
     faults,
     kubeconfig,
     folder,
+    url: server.url,
     writes: () =>
       store.audit
         .filter((record) => record.userAgent.startsWith('kvup/') && isWrite(record))

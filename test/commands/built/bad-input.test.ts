@@ -1,0 +1,148 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { kvup } from './program.ts'
+import { type Alive, serveCluster } from './simulated.ts'
+
+let alive: Alive
+beforeAll(async () => {
+  const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', speed: 1 } as const
+  alive = await serveCluster({ ...shape, vms: 1, methods: ['LiveMigrate'] })
+})
+afterAll(() => alive.stop())
+
+async function upgrade(...argv: readonly string[]) {
+  const { code, stdout, stderr } = await kvup(['upgrade', ...argv], alive)
+  return { code, stdout, stderr, writes: alive.writes() }
+}
+
+/** It ends with this code, says so on stderr only, and has changed nothing. */
+const refused = (code: number, words: RegExp) => ({
+  code,
+  stdout: '',
+  stderr: expect.stringMatching(new RegExp(`(?:^|\n)error: .*${words.source}`, 's')) as string,
+  writes: [],
+})
+
+describe('a target that cannot be meant', () => {
+  test.each([
+    ['1.9', /it is a minor, name a release such as v1\.9\.0/],
+    ['v1.9', /it is a minor/],
+    ['latest', /changes from day to day/],
+    ['v1.8.4.1', /is not a release/],
+    ['eight', /is not a release/],
+    ['', /is not a release/],
+    ['sha256:0123', /is not a release/],
+  ])('--to %j: exit 2', async (to, words) => {
+    expect(await upgrade('--yes', '--to', to)).toEqual(refused(2, words))
+  })
+
+  test('a release that is not there: exit 2, the address named', async () => {
+    expect(await upgrade('--yes', '--to', 'v1.8.77', '--manifest-base', alive.url)).toEqual(
+      refused(2, /v1\.8\.77.*404|not there|no such/),
+    )
+  })
+
+  test('a downgrade: exit 3, accepted by name only', async () => {
+    expect(await upgrade('--yes', '--to', 'v1.6.0')).toEqual(
+      refused(3, /older than v1\.7\.4.*--accept downgrade/),
+    )
+  })
+
+  test('a skipped minor: exit 3, with the way there', async () => {
+    expect(await upgrade('--yes', '--to', 'v1.9.0')).toEqual(
+      refused(3, /leaves out v1\.8.*kvup upgrade --to v1\.8\.\d+\n.*kvup upgrade --to v1\.9\.0\n/),
+    )
+  })
+
+  test('none: where it stands, what can be reached and the next command, exit 2', async () => {
+    expect(await upgrade()).toEqual(refused(2, /at v1\.7\.4, settled\n.*kvup upgrade --to v1\.8\.4\n/))
+  })
+})
+
+describe('flags that cannot be meant: exit 2', () => {
+  test.each([
+    [['--dry-run'], /--dry-run <none\|client\|server>/],
+    [['--dry-run=maybe'], /none, client or server/],
+    [['--timeout', '5'], /it needs a unit\n.*5s for seconds, 5m for minutes/],
+    [['--settle', '10'], /10s for seconds/],
+    [['--migrations-timeout', 'soon'], /90s, 5m, 1h30m/],
+    [['--timeout=-5m'], /not a duration/],
+    [['--until', 'nosuch'], /the steps are: hold-workload-updates, /],
+    [['--pause-before', 'nosuch'], /the steps are: /],
+    [['--deadline', 'tomorrow'], /04:30/],
+    [['--leave-held', '--no-hold-workloads'], /exclude each other/],
+    [['--leave-held', '--wait-workloads'], /exclude each other/],
+    [['--migrations', 'kill'], /wait, cancel, ignore/],
+  ])('%j', async (flags, words) => {
+    expect(await upgrade('--yes', '--to', 'v1.8.4', ...flags)).toEqual(refused(2, words))
+  })
+
+  test('no terminal and no --yes: the flag is named', async () => {
+    expect(await upgrade('--to', 'v1.8.4')).toEqual(refused(2, /no terminal to ask: .*\n.*--yes/))
+  })
+
+  test('a manifest from standard input leaves no way to answer', async () => {
+    expect(await upgrade('--to', 'v1.8.4', '--method', 'operator-manifest', '--manifest', '-')).toEqual(
+      refused(2, /--yes/),
+    )
+  })
+})
+
+describe('a manifest that does not fit', () => {
+  const method = ['--yes', '--to', 'v1.8.4', '--method', 'operator-manifest'] as const
+
+  test.each([
+    ['nothing', '', /empty|nothing/],
+    ['no YAML', 'a: [b', /file\.yaml/],
+    ['a web page', '<!DOCTYPE html><html><body>Sign in</body></html>', /HTML|web page/],
+    ['something else', 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n', /virt-operator/],
+    [
+      'the KubeVirt resource',
+      'apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n',
+      /kubevirt-operator\.yaml/,
+    ],
+  ])('%s: exit 2', async (_, text, words) => {
+    const file = join(alive.folder, 'file.yaml')
+    writeFileSync(file, text)
+    expect(await upgrade(...method, '--manifest', file)).toEqual(refused(2, words))
+  })
+
+  test.each([
+    ['a file that is missing', '/nonexistent/operator.yaml', /there is no such file/],
+    ['a folder', '/', /folder|directory/i],
+    ['an address without https', 'http://example.org/operator.yaml', /https/],
+  ])('%s: exit 2', async (_, place, words) => {
+    expect(await upgrade(...method, '--manifest', place)).toEqual(refused(2, words))
+  })
+
+  test('another version than --to: exit 2', async () => {
+    expect(await upgrade(...method, '--manifest', alive.manifest('v1.8.2'))).toEqual(
+      refused(2, /v1\.8\.2.*v1\.8\.4/),
+    )
+  })
+
+  test('another namespace than the operator lives in: refused, or rewritten on request', async () => {
+    const file = alive.manifest('v1.8.4', elsewhere)
+    const ended = await upgrade(...method, '--manifest', file)
+    expect(ended).toEqual(refused(ended.code ?? 0, /namespace.*--rewrite-namespace/))
+    expect([2, 3]).toContain(ended.code)
+  })
+
+  test.each([
+    ['another checksum than was said', '0'.repeat(64), /checksum|sha256/],
+    ['a checksum that is none', 'abc', /64/],
+  ])('%s: exit 2', async (_, sum, words) => {
+    expect(
+      await upgrade(...method, '--manifest', alive.manifest('v1.8.4'), '--manifest-sha256', sum),
+    ).toEqual(refused(2, words))
+  })
+})
+
+const elsewhere = (objects: KubeObject[]): KubeObject[] =>
+  JSON.parse(
+    JSON.stringify(objects)
+      .replaceAll('"namespace":"kubevirt"', '"namespace":"virt"')
+      .replace('"name":"kubevirt"', '"name":"virt"'),
+  ) as KubeObject[]

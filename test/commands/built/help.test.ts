@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { kvup, paste, startKvup } from './program.ts'
+import { type Alive, serveCluster } from './simulated.ts'
+
+const commands = [
+  'status',
+  'upgrade',
+  'workloads',
+  'workloads restore',
+  'history',
+  'rbac',
+  'demo',
+  'config',
+  'config view',
+  'completion',
+  'version',
+]
+/** No cluster, no configuration: help needs neither. */
+const nowhere = { kubeconfig: '/nonexistent/config' }
+
+describe('help is an answer: stdout, exit 0, and no cluster is asked', () => {
+  test.each([[], ['help'], ['-h'], ['--help']])('kvup %j', async (...argv) => {
+    const { code, stdout, stderr } = await kvup(argv, nowhere)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Usage: kvup \[options\] \[command\]\n/)
+    for (const command of commands) expect(stdout).toContain(`  ${command.split(' ')[0]} `)
+  })
+
+  test.each(commands)('kvup %s -h', async (command) => {
+    const words = command.split(' ')
+    const [after, before] = await Promise.all([
+      kvup([...words, '-h'], nowhere),
+      kvup(['help', ...words], nowhere),
+    ])
+    const { code, stdout, stderr } = after
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(new RegExp(`^Usage: kvup ${command} `))
+    expect(stdout.split('\n')[2]).toMatch(/^[A-Z].*[^.]$/)
+    expect(stdout).toMatch(/\nExamples:\n {2}\S/)
+    expect(stdout).toMatch(/\nExit codes:\n {2}0 /)
+    expect(before).toMatchObject({ code: 0, stderr: '' })
+    expect(before.stdout.startsWith('Usage: kvup ')).toBe(true)
+  })
+
+  test('no line is wider than 100 columns', async () => {
+    const texts = await Promise.all(
+      commands.map(async (command) => (await kvup([...command.split(' '), '-h'], nowhere)).stdout),
+    )
+    expect(texts.flatMap((text) => text.split('\n')).filter((line) => line.length > 100)).toEqual([])
+  })
+
+  test('as a plug-in it is called as it was typed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kvup-test-'))
+    try {
+      const bin = join(folder, 'kubectl-kvup')
+      symlinkSync(fileURLToPath(new URL('../../../bin/kvup.js', import.meta.url)), bin)
+      const { stdout } = await kvup(['status', '--help'], { ...nowhere, bin })
+      expect(stdout).toMatch(/^Usage: kubectl kvup status /)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('what is mistyped runs nothing', () => {
+  test.each([
+    [['upgarde'], 'did you mean upgrade?'],
+    [['statsu'], 'did you mean status?'],
+    [['workloads', 'restor'], 'did you mean restore?'],
+    [['upgrade', '--timeuot', '5m'], 'did you mean --timeout?'],
+    [['up'], 'kvup --help'],
+    [['upgrade', '--frobnicate'], 'kvup upgrade --help'],
+    [['status', 'extra'], 'kvup status --help'],
+    [['status', '--color', 'blue'], 'auto, always, never'],
+    [['upgrade', '--to'], '--to <version>'],
+    [['upgrade', '--method', 'helm', '--to', 'v1.8.4'], 'image-tag'],
+    [['status', '-o', 'jsno'], 'custom-columns='],
+    [['status', '-o', 'jsonpath={.x'], 'jsonpath='],
+    [['status', '-v', 'loud'], '0 to 9'],
+    [['workloads'], 'restore'],
+  ] as const)('kvup %j', async (argv, helps) => {
+    const { code, stdout, stderr } = await kvup(argv, nowhere)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(helps)
+  })
+})
+
+describe('on a cluster', () => {
+  let alive: Alive
+  beforeAll(async () => {
+    const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', speed: 1 } as const
+    alive = await serveCluster({ ...shape, methods: ['LiveMigrate'] })
+  })
+  afterAll(() => alive.stop())
+
+  test.each([
+    [['status', '-o', 'name']],
+    [['-o', 'name', 'status']],
+    [['status', '--output=name']],
+    [['--output', 'name', 'status', '--']],
+    [['status', '-oname']],
+  ])('flags stand where they like: kvup %j', async (argv) => {
+    expect(await kvup(argv, alive)).toMatchObject({ code: 0, stdout: 'kubevirt/kubevirt\n', stderr: '' })
+  })
+
+  test('every example of every help text parses, and does nothing unasked', async () => {
+    const texts = await Promise.all(
+      [[], ...commands.map((command) => command.split(' '))].map((words) => kvup([...words, '-h'], nowhere)),
+    )
+    const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
+    expect(lines.size).toBeGreaterThan(commands.length * 1.5)
+    const ends: [string, string][] = []
+    for (const line of lines) ends.push([line, await endOf(line, alive)])
+    expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
+    expect(alive.writes()).toEqual([])
+  })
+})
+
+function examplesIn(help: string): string[] {
+  const [, block = ''] = /\nExamples:\n((?: {2}.*\n)+)/.exec(help) ?? []
+  return block
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/ {3,}/)[0] ?? '')
+}
+
+/** What runs on or asks is stopped; an upgrade is only rehearsed; other programs are replaced by `cat`. */
+async function endOf(line: string, alive: Alive): Promise<string> {
+  const manifest = alive.manifest('v1.8.4')
+  const safe = line
+    .replace(/^(kvup upgrade .*)$/, (all) => (all.includes('--dry-run') ? all : `${all} --dry-run=client`))
+    .replace('operator.yaml', manifest)
+    .replace(/\| .*$/, '| cat')
+    .replace(/^source <\((.*)\)$/, '$1')
+  if (/ -w$| demo --serve$/.test(line)) return stopped(safe.split(' ').slice(1), alive)
+  const { code, stderr } = await paste(safe.replace('kvup demo', 'kvup demo --speed 60'), alive)
+  const expected = line.includes('wrong-tag') ? 4 : 0
+  return code === expected ? 'works' : `exit ${code}: ${stderr}`
+}
+
+async function stopped(argv: readonly string[], alive: Alive): Promise<string> {
+  const running = startKvup(argv, alive)
+  await running.until(/./, argv.includes('-w') ? 'stdout' : 'stderr')
+  running.kill('SIGINT')
+  const { code, stderr } = await running.ended
+  return code === 0 || code === 130 ? 'works' : `exit ${code}: ${stderr}`
+}

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { type Live, kvup, paste, startKvup } from './program.ts'
+import { type Alive, serveCluster } from './simulated.ts'
+
+let alive: Alive
+beforeEach(async () => {
+  const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' } as const
+  alive = await serveCluster({ ...shape, vms: 1, methods: ['LiveMigrate'], workers: 6, speed: 40 })
+})
+afterEach(() => alive.stop())
+
+const argv = ['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '0s'] as const
+
+function cr() {
+  const found = alive.store.read(KubeVirts, { namespace: 'kubevirt', name: 'kubevirt' }) as KubeVirt
+  return {
+    observed: found.status?.observedKubeVirtVersion,
+    methods: found.spec?.workloadUpdateStrategy?.workloadUpdateMethods,
+  }
+}
+
+async function interruptedAt(phase: RegExp, signal: NodeJS.Signals) {
+  const running: Live = startKvup(argv, alive)
+  await running.until(phase)
+  const began = performance.now()
+  running.kill(signal)
+  const ended = await running.ended
+  return { ...ended, within: performance.now() - began, end: ended.stderr.split('error: ')[1] ?? '' }
+}
+
+/** What stands behind the arrows, without what it is for. */
+function lineThat(end: string, does: string): string {
+  const line = end.split('\n').find((one) => one.includes('→') && one.includes(does))
+  return line?.replace(/^ *→ /, '').split(/ {3,}/)[0] ?? ''
+}
+
+const phases = {
+  held: /hold workload updates: kept/,
+  rolling: /virt-handler: \d\/6/,
+  'almost there': /virt-controller: \d\/2/,
+} as const
+
+const [held, rolling, almostThere] = Object.entries(phases)
+
+describe('an interrupted run leaves within 2 s, says what is borrowed, and its line that resumes works', () => {
+  test.each([
+    ['SIGINT', 130, held],
+    ['SIGINT', 130, rolling],
+    ['SIGINT', 130, almostThere],
+    ['SIGTERM', 143, rolling],
+  ] as const)('%s, exit %i, while %j', async (signal, code, phase) => {
+    const { within, end, ...ended } = await interruptedAt(phase?.[1] ?? /./, signal)
+    expect(ended).toMatchObject({ code, stdout: '' })
+    expect(within).toBeLessThan(2000)
+    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(lineThat(end, 'gives workload updates back')).toBe('kvup workloads restore')
+    expect(lineThat(end, 'goes back')).toBe('kvup upgrade --to v1.7.4')
+    expect(cr().methods).toEqual([])
+    const resumed = await paste(lineThat(end, 'goes on'), alive)
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4 in') as string })
+    expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
+  })
+})
+
+test('the line that gives back works as well, once it is settled', async () => {
+  const { end } = await interruptedAt(phases.rolling, 'SIGINT')
+  const restored = await paste(`${lineThat(end, 'gives workload updates back')} --yes`, alive)
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('given back') as string })
+  expect(cr().methods).toEqual(['LiveMigrate'])
+  expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
+})
+
+test('a second Ctrl-C leaves at once', async () => {
+  alive.faults.add({ is: 'slow', ms: 60_000, on: { resource: 'configmaps' } })
+  const running = startKvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
+  await running.until(/KubeVirt v1\.7\.4/)
+  running.kill('SIGINT')
+  await new Promise((next) => setTimeout(next, 50))
+  const began = performance.now()
+  running.kill('SIGINT')
+  expect((await running.ended).code).toBe(130)
+  expect(performance.now() - began).toBeLessThan(500)
+})
+
+test('an API server that does not answer keeps nobody from leaving', async () => {
+  const running = startKvup(argv, alive)
+  await running.until(phases.held)
+  alive.faults.add({ is: 'slow', ms: 600_000 })
+  const began = performance.now()
+  running.kill('SIGTERM')
+  expect((await running.ended).code).toBe(143)
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+test('status -w ends with Ctrl-C, and says nothing of it', async () => {
+  const running = startKvup(['status', '-w'], alive)
+  await running.until(/workloads/, 'stdout')
+  running.kill('SIGINT')
+  const { code, stderr } = await running.ended
+  expect({ code, stderr }).toEqual({ code: 130, stderr: expect.not.stringContaining('bug') as string })
+})
+
+describe('killed with SIGKILL', () => {
+  test.each(Object.entries(phases))(
+    'while %s: the next run ends where the first would have',
+    async (_, phase) => {
+      const running = startKvup(argv, alive)
+      await running.until(phase)
+      running.kill('SIGKILL')
+      expect(await running.ended).toMatchObject({ signal: 'SIGKILL' })
+      const began = performance.now()
+      const again = await kvup(argv, alive)
+      expect(again.code).toBe(0)
+      expect(performance.now() - began).toBeLessThan(15_000)
+      expect(cr()).toEqual({ observed: 'v1.8.4', methods: ['LiveMigrate'] })
+      expect((await kvup(['history', '-o', 'jsonpath={.loans[*].id}'], alive)).stdout).toBe('')
+    },
+  )
+})
+
+test('two at once: the second exits 6 and names the first', async () => {
+  const first = startKvup(['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '60s'], alive)
+  await first.until(phases.held)
+  const second = await kvup(argv, alive)
+  expect(second).toMatchObject({ code: 6, stdout: '' })
+  expect(second.stderr).toMatch(/error: \S+ is at work on this cluster since /)
+  expect(second.stderr).toContain(`--take-over=`)
+  expect(second.stderr).toContain(String(first.pid))
+  first.kill('SIGINT')
+  expect((await first.ended).code).toBe(130)
+})

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { type DaemonSet, DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
+import { kvup } from './program.ts'
+import { type Alive, serveCluster } from './simulated.ts'
+
+let alive: Alive
+afterEach(() => alive.stop())
+
+const methods = ['LiveMigrate']
+const run = ['--to', 'v1.8.4', '--yes', '--settle', '0s'] as const
+
+/** What the cluster says from outside. */
+function standing({ store }: Alive) {
+  const namespace = 'kubevirt'
+  const { spec, status } = store.read(KubeVirts, { namespace, name: 'kubevirt' }) as KubeVirt
+  const handler = store.read(DaemonSets, { namespace, name: 'virt-handler' }) as DaemonSet
+  return {
+    observed: status?.observedKubeVirtVersion,
+    methods: spec?.workloadUpdateStrategy?.workloadUpdateMethods,
+    handler: handler.spec?.template?.spec?.containers?.[0]?.image,
+  }
+}
+
+const there = { observed: 'v1.8.4', methods, handler: 'quay.io/kubevirt/virt-handler:v1.8.4' }
+
+describe('the main job on a pipe', () => {
+  test('by image tag: a line per change, exit 0, and a second run changes nothing', async () => {
+    alive = await serveCluster({
+      version: 'v1.7.4',
+      operator: 'v1.8.4',
+      method: 'image-tag',
+      vms: 2,
+      methods,
+    })
+    const first = await kvup(['upgrade', ...run], alive)
+    expect(first.code).toBe(0)
+    expect(standing(alive)).toEqual(there)
+    const lines = first.stderr.trimEnd().split('\n')
+    expect(lines[0]).toBe(
+      'KubeVirt v1.7.4 → v1.8.4: patch imageTag of kubevirts/kubevirt in namespace kubevirt',
+    )
+    const story = lines.filter((line) => /^\d\d:\d\d:\d\d /.test(line)).map((line) => line.slice(9))
+    expect(story[0]).toMatch(/^upgrade to v1\.8\.4: \d+ steps$/)
+    expect(story).toContain('hold workload updates: kept LiveMigrate')
+    expect(story.some((line) => line.startsWith('virt-handler: 3/3'))).toBe(true)
+    expect(story.at(-1)).toMatch(/^upgrade to v1\.8\.4: finished in /)
+    expect(story).toEqual([...new Set(story)])
+    expect(first.stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^✔ KubeVirt v1\.7\.4 → v1\.8\.4 in \S+, settled$/,
+    )
+    const writes = alive.writes().length
+    const second = await kvup(['upgrade', ...run], alive)
+    expect(second).toMatchObject({
+      code: 0,
+      stdout: '✔ KubeVirt is at v1.8.4 and settled: nothing to do\n',
+      stderr: '',
+    })
+    expect(alive.writes().length).toBe(writes)
+  })
+
+  test('by operator manifest: what it replaces is saved first', async () => {
+    alive = await serveCluster({ version: 'v1.7.4', vms: 2, methods })
+    const manifest = ['--manifest', alive.manifest('v1.8.4')]
+    const first = await kvup(['upgrade', ...run, ...manifest, '-o', 'json'], { ...alive, cwd: alive.folder })
+    expect(first.code).toBe(0)
+    expect(standing(alive)).toEqual(there)
+    const report = JSON.parse(first.stdout) as { outcome: string; method: string; backup: string }
+    expect(report).toMatchObject({ outcome: 'done', method: 'operator-manifest', status: 'complete' })
+    expect(readFileSync(`${alive.folder}/${report.backup}`, 'utf8')).toContain('virt-operator:v1.7.4')
+    const writes = alive.writes().length
+    const second = await kvup(['upgrade', ...run, ...manifest], alive)
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') as string })
+    expect(alive.writes().length).toBe(writes)
+  })
+
+  test('-o ndjson: every line is a document, events first, the report last', async () => {
+    alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+    const { code, stdout, stderr } = await kvup(['upgrade', ...run, '-o', 'ndjson'], alive)
+    const documents = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string })
+    expect(code).toBe(0)
+    expect(documents.at(-1)).toMatchObject({ kind: 'UpgradeReport', status: 'complete' })
+    expect(new Set(documents.slice(0, -1).map(({ kind }) => kind))).toEqual(new Set(['Event']))
+    expect(stderr).not.toMatch(/^\d\d:\d\d:\d\d /m)
+  })
+
+  test('a server dry run asks for every change and makes none', async () => {
+    alive = await serveCluster({ version: 'v1.7.4', vms: 1, methods })
+    const flags = ['--manifest', alive.manifest('v1.8.4'), '--dry-run=server']
+    const { code, stdout } = await kvup(['upgrade', '--to', 'v1.8.4', ...flags], alive)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/server dry run: nothing was changed\n/)
+    expect(stdout).toMatch(/hold workload updates +would change: /)
+    expect(stdout).toMatch(/depends on step \d+, cannot be rehearsed/)
+    expect(alive.store.audit.some(({ dryRun, userAgent }) => dryRun && userAgent.startsWith('kvup/'))).toBe(
+      true,
+    )
+    expect(alive.writes()).toEqual([])
+  })
+})
+
+describe('an upgrade that cannot go on', () => {
+  test('--timeout: exit 4, what stands in the way, the loan and the ways on', async () => {
+    alive = await serveCluster({
+      version: 'v1.8.4',
+      method: 'image-tag',
+      methods,
+      faults: { unpullable: ':v1\\.8\\.5$' },
+    })
+    const { code, stdout, stderr } = await kvup(
+      ['upgrade', '--to', 'v1.8.5', '--method', 'image-tag', '--yes', '--timeout', '4s'],
+      alive,
+    )
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+    const [, end = ''] = stderr.split('error: ')
+    expect(end).toMatch(/^install strategy, CRDs, RBAC: the time of the run \(4s, --timeout\) is over\n/)
+    expect(end).toMatch(/cannot pull quay\.io\/kubevirt\/virt-operator:v1\.8\.5/)
+    expect(end).toMatch(/borrowed \d+s ago: workloadUpdateMethods was LiveMigrate; harmless /)
+    expect(end).toMatch(/→ kvup upgrade --to v1\.8\.5 .* +goes on where the cluster stands\n/)
+    expect(end).toMatch(/→ kvup upgrade --to v1\.8\.4 +goes back\n/)
+    expect(end).toMatch(/→ kvup workloads restore +gives workload updates back/)
+    const arrows = end.split('\n').filter((line) => line.includes('→'))
+    expect(arrows.filter((line) => line.includes('v1.8.4 '))).toHaveLength(1)
+    expect(standing(alive)).toMatchObject({ observed: 'v1.8.4', methods: [] })
+  })
+
+  test('somebody undoes the change: exit 3, and who it was', async () => {
+    alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag' })
+    alive.faults.add({
+      is: 'reverts',
+      resource: 'kubevirts',
+      path: ['spec', 'imageTag'],
+      value: 'v1.7.4',
+      afterMs: 500,
+      by: 'argocd-controller',
+    })
+    const { code, stderr } = await kvup(['upgrade', ...run], alive)
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('argocd-controller') as string,
+    })
+  })
+})
