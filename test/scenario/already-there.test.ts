@@ -37,3 +37,14 @@ test('--wait-workloads: nothing to do only when no VM is left to move', async ()
     expect(writes).toEqual([])
   })
 })
+
+test('--wait-workloads with Evict does not list every VM at each change of one', async () => {
+  const many = Array.from({ length: 8 }, (_, i) => ({ name: `web-${i}`, migration: '20s' as const }))
+  await play({ ...byTag, workers: 2, methods: ['LiveMigrate', 'Evict'], vms: many }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { waitWorkloads: true })).toMatchObject({ code: 0 })
+    const lists = stage
+      .requests()
+      .filter(({ resource, verb }) => `${verb} ${resource}` === 'list virtualmachines')
+    expect(lists.length).toBeLessThanOrEqual(4)
+  })
+})

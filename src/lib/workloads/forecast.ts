@@ -54,6 +54,21 @@ function add(names: string[], name: string): void {
   if (names.length < namedAtMost) names.push(name)
 }
 
+/**
+ * How many VMIs with these labels the methods move, and how many they leave. Asks for no VM: whatever becomes of a VMI that
+ * moves, it does not stay.
+ */
+export async function countMoving(
+  reader: Reader,
+  rules: UpdateRules,
+  labels: string,
+): Promise<{ moving: number; staying: number }> {
+  const counts = { moving: 0, staying: 0 }
+  for await (const vmi of running(reader, labels))
+    counts[fateOf(vmi, rules, undefined) === 'stays' ? 'staying' : 'moving']++
+  return counts
+}
+
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>
   launcher !== undefined && status?.launcherContainerImageVersion === launcher
 

@@ -2,7 +2,7 @@ import { outdatedLabel } from '../facts/workload-count.ts'
 import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
 import type { Step, StepState } from '../procedure/step.ts'
 import { readOwner } from './find-owner.ts'
-import { forecastUpdates } from './forecast.ts'
+import { countMoving } from './forecast.ts'
 import { methodsOf, type Owner } from './update-methods.ts'
 
 const seconds = 1000
@@ -21,15 +21,10 @@ export function workloadsMoved(owner: Owner): Step {
       const kubevirt = await readOwner(reader, owner)
       const eviction = kubevirt.spec?.configuration?.['evictionStrategy']
       const clusterEviction = typeof eviction === 'string' ? eviction : undefined
-      const { counts } = await forecastUpdates(
-        reader,
-        { methods: methodsOf(kubevirt), clusterEviction },
-        outdatedLabel,
-      )
-      const left = counts.migrates + counts.restarts + counts['shuts down'] + counts['is lost']
-      if (left === 0)
-        return { is: 'done', ...(counts.stays > 0 && { note: `${counts.stays} stay outdated` }) }
-      return { is: 'waiting', on: `${left} outdated VMs to move` }
+      const rules = { methods: methodsOf(kubevirt), clusterEviction }
+      const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
+      if (moving === 0) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
+      return { is: 'waiting', on: `${moving} outdated ${moving === 1 ? 'VM' : 'VMs'} to move` }
     },
   }
 }
