@@ -53,6 +53,24 @@ test('U8 --follow writes nothing to the owned object, says the commits in order,
   })
 })
 
+const no = async () => false
+
+test('U8 --follow needs no right to write what somebody else owns', async () => {
+  await play(byTag, async (stage) => {
+    stage.label(flux)
+    const { reviewer } = stage.cluster
+    const can: typeof reviewer.can = async (access) =>
+      access.resource === 'kubevirts' && access.verb === 'patch'
+        ? { allowed: false, reason: '' }
+        : reviewer.can(access)
+    const cluster = { ...stage.cluster, reviewer: { ...reviewer, can } }
+    const own = await stage.upgrade('v1.8.4', { accept: ['managed-by-gitops'] }, { cluster, answer: no })
+    expect(own).toMatchObject({ code: 7 })
+    const followed = await stage.upgrade('v1.8.4', { follow: true }, { cluster, answer: no })
+    expect(followed).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
+  })
+})
+
 test('U8 --follow needs somebody to follow', async () => {
   await play(byTag, async (stage) => {
     expect(await stage.upgrade('v1.8.4', { follow: true })).toMatchObject({

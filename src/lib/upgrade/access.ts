@@ -2,12 +2,13 @@ import type { Access } from '../cluster/cluster.ts'
 import type { UpgradePlan } from './plan.ts'
 import { requiredAccess } from './required-access.ts'
 
-/** What this plan needs; cancelling migrations is needed only where it was asked for. */
+/** What this plan needs: cancelling migrations only where that was asked for, and nothing on what somebody else owns. */
 export function accessFor({ method, owner, request }: UpgradePlan): {
   required: Access[]
   optional: Access[]
 } {
-  const needed = requiredAccess(request.follow ? 'image-tag' : method, owner.ref.namespace)
+  const all = requiredAccess(request.follow ? 'image-tag' : method, owner.ref.namespace)
+  const needed = all.filter(({ access }) => !request.follow || !isOwned(access))
   const cancels = ({ access }: { access: Access }) =>
     request.migrations === 'cancel' &&
     access.resource === 'virtualmachineinstancemigrations' &&
@@ -16,3 +17,5 @@ export function accessFor({ method, owner, request }: UpgradePlan): {
   const optional = needed.filter((need) => need.optional && !cancels(need) && need.access.verb !== 'delete')
   return { required: required.map(({ access }) => access), optional: optional.map(({ access }) => access) }
 }
+
+const isOwned = ({ resource, verb }: Access) => resource === 'kubevirts' && verb === 'patch'
