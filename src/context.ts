@@ -27,6 +27,7 @@ export interface World {
   isAlive(pid: number): boolean
   readonly env: Readonly<Record<string, string | undefined>>
   readText(file: string): Promise<string>
+  /** Makes a file that only this user can read: all of it or nothing. */
   writeText(file: string, text: string): Promise<void>
   readStdin(): Promise<string>
   /** A path in a folder of its own that is removed when the process ends. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Context, GlobalFlags, World } from './context.ts'
@@ -128,9 +128,21 @@ function world({ name, argv }: Called): World {
     isAlive,
     env: process.env,
     readText,
-    writeText: async (file, text) => writeFileSync(file, text, { mode: 0o600 }),
+    writeText,
     readStdin,
     scratchFile,
+  }
+}
+
+/** Killed, or the disk full: there is the whole file or none. */
+async function writeText(file: string, text: string): Promise<void> {
+  const begun = `${file}.part`
+  try {
+    writeFileSync(begun, text, { mode: 0o600 })
+    renameSync(begun, file)
+  } catch (error) {
+    rmSync(begun, { force: true })
+    throw error
   }
 }
 

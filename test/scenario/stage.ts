@@ -151,7 +151,7 @@ export class Stage {
 
   async #read(file: string): Promise<string> {
     const text = this.files.get(file)
-    if (text === undefined) throw new Error(`ENOENT: ${file}`)
+    if (text === undefined) throw Object.assign(new Error(`ENOENT: ${file}`), { code: 'ENOENT' })
     return text
   }
 

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import type { Finding } from '../../lib/checks/finding.ts'
-import { backupOf } from '../../lib/manifests/backup.ts'
 import { manifestChanges } from '../../lib/manifests/changes.ts'
 import { conflictFindings } from '../../lib/manifests/conflict-finding.ts'
 import { extrasFindings } from '../../lib/manifests/extras.ts'
@@ -17,6 +16,7 @@ import type { Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import type { LoadedManifest, ReleaseManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
 import type { UpgradeOptions } from './options.ts'
+import { saveBackup } from './save-backup.ts'
 
 /** The manifest of the release, its findings, and what has to happen before the first write. */
 export interface PreparedManifest extends ReleaseManifest {
@@ -101,16 +101,7 @@ async function save(
     cx.printer.note(
       `not in the new manifest, and left where they are: ${left.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
     )
-  const exists = await cx.world.readText(file).then(
-    () => true,
-    () => false,
-  )
-  if (exists)
-    cx.printer.note(`${file} is there already and is kept: it holds the objects from before the first run`)
-  else
-    await cx.world.writeText(
-      file,
-      backupOf(changes, { file, from: plan.from ?? 'unknown', to: plan.to.text }),
-    )
+  const { from = 'unknown', to, owner } = plan
+  await saveBackup(changes, { file, from, to: to.text, uid: owner.uid }, cx)
   return file
 }

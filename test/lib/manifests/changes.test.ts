@@ -195,7 +195,7 @@ test('the backup is the way back: what is replaced, clean, and how to apply it',
     Object.assign(container(d), { image: 'quay.io/kubevirt/virt-operator:v1.7.0' }),
   )
   const changes = [changeOf(objectIn(example(), 'PriorityClass'), undefined), changeOf(wanted, live)]
-  const text = backupOf(changes, { file: "it's.yaml", from: 'v1.7.0', to: 'v1.8.4' })
+  const text = backupOf(changes, { file: "it's.yaml", from: 'v1.7.0', to: 'v1.8.4', uid: 'u-1' })
   expect(text).toContain(`-f 'it'\\''s.yaml'`)
   expect(text).toContain('# PriorityClass kubevirt-cluster-critical was not there before.')
   const [saved, ...more] = parseManifest(text, 'backup')
