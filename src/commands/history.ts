@@ -6,6 +6,7 @@ import { notOne } from '../lib/facts/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
 import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
+import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
 import type { Wire } from '../wire.ts'
@@ -53,7 +54,7 @@ export async function history(cx: Context): Promise<void> {
     namespace,
     asOf: cx.clock.now().toISOString(),
     loans,
-    ...(loans.length > 0 && { giveBack }),
+    ...(loans[0] && { giveBack: loanRemedy(loans[0]) }),
     items: await journal.entries(),
   }
   cx.printer.result(document, view)
@@ -67,8 +68,6 @@ async function kubevirtNamespace(reader: Reader): Promise<string> {
   if (second !== undefined) throw notOne({ is: 'several', found: [first, second] })
   return first.namespace
 }
-
-const giveBack = 'kvup workloads restore'
 
 const columns: readonly Column<Entry>[] = [
   { name: 'AT', cell: ({ at }) => at.replace(/\.\d+Z$/, 'Z') },
@@ -98,6 +97,6 @@ function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  harmless: ${harmless}`]),
-    `  ${paint.mark.next} ${giveBack}      gives it back`,
+    `  ${paint.mark.next} ${loanRemedy(loan)}      gives it back`,
   ]
 }

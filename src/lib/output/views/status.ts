@@ -6,6 +6,7 @@ import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { wrap } from '../wrap.ts'
+import { loanRemedy } from './loan-remedy.ts'
 import { managedBy } from './managed-by.ts'
 import { workloadLines } from './workload-lines.ts'
 
@@ -50,7 +51,7 @@ function borrowedLines(loan: Loan, { takenAt }: StatusDocument, paint: Paint): s
       'borrowed',
       paint.warn(`${name}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
     ),
-    entry('', paint.dim(`${paint.mark.next} kvup history shows it, kvup workloads restore gives it back`)),
+    entry('', paint.dim(`${paint.mark.next} kvup history shows it, ${loanRemedy(loan)} gives it back`)),
   ]
 }
 
