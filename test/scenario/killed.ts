@@ -37,6 +37,22 @@ export async function survive(shape: Shape, to: string): Promise<Update> {
   return update
 }
 
+/**
+ * One death after each write of kvup that is no renewal of its lock: what a resumed run can find differs by these, and else only
+ * by how far the operator has come.
+ */
+export async function deathsAfterWrites(update: Update): Promise<Map<World, Death[]>> {
+  const first = new Map<number, World>()
+  await play(update.shape, async (stage) => {
+    const cluster = immortal(stage.cluster, () => {
+      const count = stage.writes().filter(({ resource }) => resource !== 'leases').length
+      if (!first.has(count)) first.set(count, worldOf(stage))
+    })
+    await stage.upgrade(update.to, {}, { cluster })
+  })
+  return new Map([...first.values()].map((world) => [world, update.deaths.get(world) ?? []]))
+}
+
 /** Kills it so, runs it again on another machine, expects what the undisturbed run left, and gives its exit code. */
 export async function killAndResume(
   { shape, to, spec }: Update,

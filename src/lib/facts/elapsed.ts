@@ -19,7 +19,13 @@ function pick(
   better: (a: number, b: number) => boolean,
 ): string | undefined {
   let best: string | undefined
-  for (const time of times)
-    if (time && (best === undefined || better(Date.parse(time), Date.parse(best)))) best = time
+  let bestAt = Number.NaN
+  for (const time of times) {
+    if (!time || time === best) continue
+    const at = Date.parse(time)
+    if (best !== undefined && !better(at, bestAt)) continue
+    best = time
+    bestAt = at
+  }
   return best
 }

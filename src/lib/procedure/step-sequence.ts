@@ -63,7 +63,17 @@ export class StepSequence {
 
   /** A run that was killed between its change and writing it down left an intent: what it meant is done. */
   async #completeHistory({ id }: Step): Promise<void> {
-    for (const entry of this.#unfinished.filter(({ step }) => step === id || step.startsWith(`${id}#`)))
+    await this.#complete(this.#unfinished.filter((entry) => isOf(entry, id)))
+  }
+
+  /** Where the step of an intent is not among the steps any more, its change made it superfluous. */
+  async #completeRest(): Promise<void> {
+    const known = this.#steps.map(({ id }) => id)
+    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
+  }
+
+  async #complete(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries)
       await this.#run.patiently(() =>
         this.#run.record('applied', entry.step, `${entry.text} (found done after a run that was cut off)`),
       )
@@ -82,6 +92,7 @@ export class StepSequence {
 
   async #finish(): Promise<RunOutcome> {
     const { procedure, began } = this.#run
+    await this.#completeRest()
     const changed = this.#changed
     const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing had to be changed'
     await this.#run.patiently(() => this.#run.record('finished', '', text))
@@ -99,6 +110,8 @@ export class StepSequence {
 }
 
 const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
+
+const isOf = ({ step }: Entry, id: string): boolean => step === id || step.startsWith(`${id}#`)
 
 /** Intents that neither came to their end nor failed. */
 function withoutAnEnd(entries: readonly Entry[]): readonly Entry[] {

@@ -1,6 +1,6 @@
 import type { KubeObject, ManagedField } from '../../cluster/object.ts'
 import { fieldsAndHoldersOf, type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts'
-import { same } from './json.ts'
+import { type Json, same } from './json.ts'
 import type { SimKind } from './sim-kind.ts'
 
 /** Who writes: one owner per manager, operation and subresource. */
@@ -48,11 +48,22 @@ export function toEntries(owners: readonly Owner[]): ManagedField[] {
     apiVersion: owner.apiVersion,
     time: owner.at,
     fieldsType: 'FieldsV1',
-    fieldsV1: toFieldsV1(owner.fields),
+    fieldsV1: wireForm(owner.fields),
     ...(owner.subresource && { subresource: owner.subresource }),
   }))
   parsed.set(entries, kept)
   return entries
+}
+
+const written = new WeakMap<Set<string>, Json>()
+
+/** Most owners of an object are left as they are by a write: their fields are written down once. */
+function wireForm(fields: Set<string>): Json {
+  const known = written.get(fields)
+  if (known) return known
+  const made = toFieldsV1(fields)
+  written.set(fields, made)
+  return made
 }
 
 /** Applies before updates, then by time, then by name. */
