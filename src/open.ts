@@ -84,8 +84,9 @@ function streamOf(stream: NodeJS.WriteStream): Stream {
   return {
     write: (text) => void stream.write(text),
     isTTY: stream.isTTY ?? false,
-    columns: () => stream.columns,
-    rows: () => stream.rows,
+    // A terminal that was never told its size has 0.
+    columns: () => stream.columns || undefined,
+    rows: () => stream.rows || undefined,
     onResize(changed) {
       stream.on('resize', changed)
       return () => stream.off('resize', changed)

@@ -147,7 +147,7 @@ function footer(run: RunProgress, { at, columns }: Frame): Line[] {
   if (run.waiting === undefined) return []
   const { state } = run.waiting
   const { what, how } = waitingWords(run.waiting, at, run.waiting.began)
-  const [text, limits] = [sanitiseLine(what), how.join(', ')]
+  const [text, limits] = [sanitiseLine(what), (columns < narrow ? how.slice(0, 1) : how).join(', ')]
   const tone = state.is === 'stalled' ? ('bad' as const) : undefined
   const first: Span = { text, ...(tone && { tone }) }
   const fits = displayWidth(text) + displayWidth(limits) + 2 <= columns

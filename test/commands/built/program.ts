@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The program as it is installed: bin/ starts what `npm run build` made. */
-const bin = fileURLToPath(new URL('../../../bin/kvup.js', import.meta.url))
+export const bin = fileURLToPath(new URL('../../../bin/kvup.js', import.meta.url))
 
 /** A test fails on a process that hangs, and leaves none behind. */
 const longest = 45_000
@@ -11,7 +11,7 @@ const longest = 45_000
 export interface Setting {
   kubeconfig?: string
   env?: Readonly<Record<string, string>>
-  /** What it reads from standard input; nothing by default, and never a terminal. */
+  /** What it reads from standard input, nothing by default; `open`: what `type` says. */
   stdin?: string
   cwd?: string
   /** Another name to be called by: `kubectl-kvup`. */
@@ -36,6 +36,8 @@ export interface Live {
   until(pattern: RegExp, from?: 'stdout' | 'stderr'): Promise<void>
   kill(signal: NodeJS.Signals): void
   closeStdout(): void
+  /** Into its standard input. */
+  type(text: string): void
 }
 
 /** Runs it to its end. */
@@ -61,7 +63,8 @@ export function startProcess(file: string, argv: readonly string[], setting: Set
   const said = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text))
-  child.stdin.on('error', () => undefined).end(setting.stdin ?? '')
+  child.stdin.on('error', () => undefined)
+  if (setting.stdin !== 'open') child.stdin.end(setting.stdin ?? '')
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => {
@@ -82,6 +85,7 @@ export function startProcess(file: string, argv: readonly string[], setting: Set
     },
     kill: (signal) => void child.kill(signal),
     closeStdout: () => child.stdout.destroy(),
+    type: (text) => void child.stdin.write(text),
   }
 }
 

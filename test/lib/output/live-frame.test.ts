@@ -44,7 +44,7 @@ describe('the live view', () => {
         "   virt-api",
         "   give workload up…",
         "waiting for virt-ha…",
-        "  for 9s, until 08:…",
+        "  for 9s",
       ]
     `)
     expect(lines.every((line) => displayWidth(line) <= 20)).toBe(true)
