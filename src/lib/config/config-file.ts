@@ -29,9 +29,9 @@ function isAbsent(error: unknown): boolean {
 /** Most have no such file, so that the parser is loaded for it alone. */
 async function parsed(path: string, text: string): Promise<unknown> {
   if (text.trim() === '') return undefined
-  const { parse } = await import('yaml')
+  const { parseYaml } = await import('./parse-yaml.ts')
   try {
-    return parse(text) as unknown
+    return parseYaml(text)
   } catch (error) {
     throw wrong(path, error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error))
   }

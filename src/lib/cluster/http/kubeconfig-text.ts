@@ -1,3 +1,5 @@
+import { plainYaml } from './plain-yaml.ts'
+
 /** A kubeconfig as it is written: nothing is checked yet. */
 export interface RawKubeconfig {
   clusters?: RawEntry<'cluster', RawCluster>[] | null
@@ -40,10 +42,10 @@ export interface RawUser {
   'as-user-extra'?: Record<string, string[]>
 }
 
-/** YAML is loaded only for what is not JSON already. Throws what the parser says, and for a text that is no mapping. */
+/** A YAML parser is loaded only where the text needs one. Throws what the parser says, and for a text that is no mapping. */
 export async function parseKubeconfig(text: string): Promise<RawKubeconfig> {
-  const value = text.trimStart().startsWith('{') ? json(text) : undefined
-  const parsed = value ?? ((await import('yaml')).parse(text, { merge: true }) as unknown)
+  const value = text.trimStart().startsWith('{') ? json(text) : plainYaml(text)
+  const parsed = value ?? (await import('./parse-yaml.ts')).parseYaml(text)
   if (parsed === null || parsed === undefined) return {}
   if (typeof parsed !== 'object') throw new Error('it holds no mapping')
   return parsed
