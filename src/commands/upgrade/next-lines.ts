@@ -6,9 +6,10 @@ import type { Differences } from '../../lib/workloads/census-differences.ts'
 /** What to type after an upgrade: the migrations that failed again, one VM to try first while they are held, the rest. */
 export async function nextLines(
   reader: Reader,
-  { outdated, held }: WorkloadReport,
+  workloads: WorkloadReport | undefined,
   differences: Differences | undefined,
 ): Promise<readonly string[]> {
+  const { outdated, held } = workloads ?? { outdated: 0, held: false }
   const canary = held && outdated > 0 ? await findCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),

@@ -2,6 +2,7 @@ import type { Cluster, Reader } from '../../lib/cluster/cluster.ts'
 import type { RunEvent } from '../../lib/procedure/events.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
+import { KvupError } from '../../lib/system/errors.ts'
 import { leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgrade/after.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
@@ -55,30 +56,38 @@ async function reportAfter(
   before: Census | undefined,
 ): Promise<UpgradeReport> {
   const [workloads, after, vmCreation, findings] = await Promise.all([
-    workloadsAfter(cluster, plan.owner, journal),
+    asFarAsRead(workloadsAfter(cluster, plan.owner, journal), undefined),
     takeCensus(cluster.reader),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
   ])
   const differences = before && compareCensus(before, after)
+  const next = await asFarAsRead(nextLines(cluster.reader, workloads, differences), [])
   const stopped = outcome.is === 'stopped-before' ? outcome : undefined
   return reportOf(plan, {
     outcome: stopped ? 'stopped-before' : 'done',
     tookSeconds: Math.round(outcome.tookMs / 1000),
     steps,
-    workloads,
+    ...(workloads && { workloads }),
     ...(before && differences && { differences, migrations: newMigrations(before, after) }),
-    unread: after.unread,
+    unread: workloads ? after.unread : [...after.unread, 'outdated VMs'],
     vmCreation,
     findings,
     ...(backup !== undefined && { backup }),
-    ...(stopped && { stoppedBefore: stopOf(stopped) }),
-    ...(!stopped && { virtctl: virtctlOf(plan.to.text) }),
-    next: [
-      ...(stopped ? [goesOn(commandLine)] : []),
-      ...(await nextLines(cluster.reader, workloads, differences)),
-    ],
+    ...(stopped
+      ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }
+      : { virtctl: virtctlOf(plan.to.text), next }),
   })
+}
+
+/** What was done is done, whatever becomes of its report. */
+async function asFarAsRead<T, E>(work: Promise<T>, otherwise: E): Promise<T | E> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof KvupError) return otherwise
+    throw error
+  }
 }
 
 function stopOf({
