@@ -54,10 +54,11 @@ function remember(known: Map<string, Step>, steps: readonly Step[]): readonly St
   })
 }
 
-function isReached({ to, method, request }: UpgradePlan, { standing, snapshot }: Look): boolean {
+function isReached({ to, method, request }: UpgradePlan, { standing }: Look): boolean {
   const there = standing.verdict === 'Settled' && standing.observed.version === to.text
   const operatorThere = method === 'image-tag' || standing.operator?.version === to.text
-  return there && operatorThere && registryIs(request.imageRegistry, snapshot)
+  const registry = request.imageRegistry ?? standing.observed.registry
+  return there && operatorThere && standing.observed.registry === registry
 }
 
 /** Counts only mean something once the new virt-controller has labelled what is outdated. */
@@ -65,11 +66,6 @@ async function areWorkloadsMoved({ owner, request }: UpgradePlan, cx: ReadContex
   if (!request.waitWorkloads) return true
   const states = [await newControllerAtWork(owner).check(cx), await workloadsMoved(owner).check(cx)]
   return states.every(({ is }) => is === 'done')
-}
-
-function registryIs(wanted: string | undefined, { kubevirts }: Look['snapshot']): boolean {
-  const spec = kubevirts.known ? kubevirts.items[0]?.spec : undefined
-  return wanted === undefined || spec?.imageRegistry === wanted
 }
 
 async function stepsNow(
@@ -101,7 +97,9 @@ async function stepsNow(
     ...change,
     ...waits.map(guarded),
     newControllerAtWork(owner),
-    ...((await isTagOut(plan, cx)) ? [putImageTagIn(owner, to.text)] : []),
+    ...((await isTagOut(plan, cx))
+      ? [putImageTagIn(owner, { version: to.text, registry: request.imageRegistry })]
+      : []),
     ...(request.leaveHeld ? [] : [giveBack]),
     settledStep(plan, 'settled-again', 0),
     ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),

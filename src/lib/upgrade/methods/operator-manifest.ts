@@ -19,7 +19,12 @@ export function operatorManifestSteps(
     return [
       ...replace,
       settledAtOldVersion(owner, { version: tag.tag, settleMs: plan.request.settleMs }),
-      setImageTag(owner, { from: tag.tag, tag: to.text, operator: to.text }),
+      setImageTag(owner, {
+        from: tag.tag,
+        tag: to.text,
+        registry: plan.request.imageRegistry,
+        operator: to.text,
+      }),
     ]
   return replace
 }

@@ -70,8 +70,15 @@ async function lift(
   })
 }
 
+/** What is put in; without a registry the one that was taken out. */
+interface PutIn {
+  version: string
+  registry: string | undefined
+}
+
 /** Puts the tag of the new version in where one was taken out; no roll, for the operator installs that version already. */
-export function putImageTagIn(owner: Owner, version: string): Step {
+export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
+  const { version } = wanted
   return {
     id: 'put-image-tag-in',
     title: 'put imageTag in again',
@@ -84,18 +91,23 @@ export function putImageTagIn(owner: Owner, version: string): Step {
       const loan = (await journal.loans()).find((one) => isOurs(one, owner))
       return loan ? { is: 'todo', change: `set imageTag of ${owner.ref.name} to ${version}` } : { is: 'done' }
     },
-    apply: (cx) => putIn(cx, owner, version),
+    apply: (cx) => putIn(cx, owner, wanted),
   }
 }
 
-async function putIn({ reader, writer, journal }: StepContext, owner: Owner, version: string): Promise<void> {
+async function putIn(
+  { reader, writer, journal }: StepContext,
+  owner: Owner,
+  { version, registry: wanted }: PutIn,
+): Promise<void> {
   const loan = (await journal.loans()).find((one) => isOurs(one, owner))
   const was = loan?.was.present ? (loan.was.value as Borrowed) : undefined
+  const registry = was?.registry === undefined ? undefined : (wanted ?? was.registry)
   const kubevirt = await readOwner(reader, owner)
   if (kubevirt.spec?.imageTag !== version)
     await writer.mergePatch(owner.kind, owner.ref, {
       metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
-      spec: { imageTag: version, ...(was?.registry !== undefined && { imageRegistry: was.registry }) },
+      spec: { imageTag: version, ...(registry !== undefined && { imageRegistry: registry }) },
     })
   await journal.release(imageTagLoan)
 }
