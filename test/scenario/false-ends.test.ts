@@ -2,6 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { type DaemonSet, DaemonSets } from '../../src/lib/cluster/kinds/apps.ts'
 import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { condition } from '../../src/lib/cluster/object.ts'
+import type { StepState } from '../../src/lib/procedure/step.ts'
+import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { ownerOf } from '../../src/lib/upgrade/make-plan.ts'
+import { seeForUpgrade } from '../../src/lib/upgrade/see.ts'
+import { newControllerAtWork } from '../../src/lib/upgrade/steps/new-controller-leads.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 const cases = [
@@ -89,5 +94,37 @@ describe.for(cases)('what looks like the end and is not, $name', ({ shape, to })
       expect(edited).toBeGreaterThan(0)
       expect(givenBackAt(stage) - edited).toBeGreaterThanOrEqual(30 * second)
     })
+  })
+})
+
+/** The cluster right after an update to v1.8.4, its controllers stopped, and the step that waits for true counts. */
+async function afterwards(act: (stage: Stage, states: () => Promise<StepState>) => Promise<void>) {
+  await play({ ...byTag, vms: 2 }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    await stage.simulated.stop()
+    const { reader } = stage.cluster
+    const { clock, journal } = stage
+    const { installation } = await seeForUpgrade(reader, clock)
+    const step = newControllerAtWork(ownerOf(installation))
+    await act(stage, () => step.check({ reader, clock, journal }))
+  })
+}
+
+test('counts are not believed while a virt-controller of the old version leads', async () => {
+  await afterwards(async ({ simulated: { store } }, state) => {
+    expect(await state()).toMatchObject({ is: 'done' })
+    const lease = { name: 'virt-controller', namespace: 'kubevirt' }
+    const body = { spec: { holderIdentity: 'virt-controller-5d8b7c6f4-old00' } }
+    store.patch(Leases, lease, { type: 'merge', body })
+    expect(await state()).toMatchObject({ is: 'waiting', on: expect.stringContaining('take its Lease') })
+  })
+})
+
+test('counts are not believed while a VMI on the old launcher is not labelled', async () => {
+  await afterwards(async ({ simulated: { store } }, state) => {
+    const vmi = { name: 'web-1', namespace: 'demo' }
+    const body = { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': null } } }
+    store.patch(VirtualMachineInstances, vmi, { type: 'merge', body })
+    expect(await state()).toMatchObject({ is: 'waiting', on: expect.stringContaining('label 1 outdated') })
   })
 })

@@ -35,7 +35,7 @@ async function labelled(
   namespace: string,
 ): Promise<KubeObject[]> {
   const items = await reader.list(kind, { labels: label, ...(kind.namespaced && { namespace }) })
-  return items.map((item) => Object.assign(item, { apiVersion: kind.apiVersion, kind: kind.kind }))
+  return items.map((item) => Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item))
 }
 
 const keyOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
