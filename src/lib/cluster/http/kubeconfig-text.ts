@@ -47,7 +47,7 @@ export async function parseKubeconfig(text: string): Promise<RawKubeconfig> {
   const value = text.trimStart().startsWith('{') ? json(text) : plainYaml(text)
   const parsed = value ?? (await import('./parse-yaml.ts')).parseYaml(text)
   if (parsed === null || parsed === undefined) return {}
-  if (typeof parsed !== 'object') throw new Error('it holds no mapping')
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('it holds no mapping')
   return parsed
 }
 

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Connection } from '../../../../src/lib/cluster/connection.ts'
+import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { configMapBody, opened } from './tiny-server.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'kvup-tls-'))
+const pki = fileURLToPath(new URL('../../../e2e/lab/pki.mjs', import.meta.url))
+const ref = { name: 'x', namespace: 'ns' }
+let server: Server
+let seen: { who: string | undefined; port: number | undefined; resumed: boolean }[] = []
+let url = ''
+
+beforeAll(async () => {
+  execFileSync(process.execPath, [pki, dir, 'https://127.0.0.1:1'])
+  const read = (name: string) => readFileSync(join(dir, 'pki', name))
+  const own = { cert: read('apiserver.crt'), key: read('apiserver.key'), ca: read('ca.crt') }
+  const options = { ...own, requestCert: true, rejectUnauthorized: false }
+  server = createServer(options, ({ socket, url: path }, response) => {
+    const peer = socket as TLSSocket
+    const { CN } = (peer.getPeerCertificate() as { subject?: { CN?: string } }).subject ?? {}
+    seen.push({ who: CN, port: peer.remotePort, resumed: peer.isSessionReused() })
+    response.setHeader('content-type', 'application/json')
+    if (path?.endsWith('/never') !== true) response.end(JSON.stringify(configMapBody('x')))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+beforeEach(() => (seen = []))
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(dir, { recursive: true })
+})
+
+const connection = (more: Connection = {}): Connection => ({
+  kubeconfig: join(dir, 'kubeconfig'),
+  server: url,
+  ...more,
+})
+const find = async (more?: Connection) =>
+  (await opened(undefined, { connection: connection(more) })).cluster.reader.find(ConfigMaps, ref)
+
+describe('over TLS', () => {
+  test('we show our certificate, and the server must show one that our authority has signed', async () => {
+    expect((await find()).is).toBe('object')
+    expect(seen).toMatchObject([{ who: 'lab-admin' }])
+  })
+
+  test('one connection serves one request after the other', async () => {
+    const { cluster } = await opened(undefined, { connection: connection() })
+    for (let i = 0; i < 3; i++) await cluster.reader.find(ConfigMaps, ref)
+    expect(new Set(seen.map(({ port }) => port)).size).toBe(1)
+  })
+
+  test('several at once have a connection each, and only the first a whole handshake', async () => {
+    const { cluster } = await opened(undefined, { connection: connection() })
+    await cluster.reader.find(ConfigMaps, ref)
+    await Promise.all([1, 2, 3].map(() => cluster.reader.find(ConfigMaps, ref)))
+    expect(new Set(seen.map(({ port }) => port)).size).toBe(3)
+    expect(seen.filter(({ resumed }) => resumed)).toHaveLength(2)
+    expect(new Set(seen.map(({ who }) => who))).toEqual(new Set(['lab-admin']))
+  })
+
+  test('a server that nobody vouches for is refused, with what helps', async () => {
+    const certificateAuthority = join(dir, 'pki/front-proxy-ca.crt')
+    const failed = find({ certificateAuthority })
+    await expect(failed).rejects.toMatchObject({
+      exitCode: 8,
+      remedy: expect.arrayContaining([expect.stringContaining('--certificate-authority')]) as string[],
+    })
+    expect(seen).toEqual([])
+  })
+
+  test('without an authority of its own this machine decides, and does not know ours', async () => {
+    const file = JSON.parse(readFileSync(join(dir, 'kubeconfig'), 'utf8')) as {
+      clusters: { cluster: object }[]
+    }
+    expect(file.clusters[0]?.cluster).toHaveProperty('certificate-authority-data')
+    const { cluster } = await opened(url)
+    await expect(cluster.reader.version()).rejects.toMatchObject({ exitCode: 8 })
+  })
+
+  test('a name that is not in the certificate is refused, one that is there is taken', async () => {
+    await expect(find({ tlsServerName: 'other.example' })).rejects.toMatchObject({ exitCode: 8 })
+    expect((await find({ tlsServerName: 'kubernetes.default.svc' })).is).toBe('object')
+  })
+
+  test('--insecure-skip-tls-verify takes whatever comes', async () => {
+    const { cluster } = await opened(url, { connection: { insecureSkipTlsVerify: true } })
+    await cluster.reader.find(ConfigMaps, ref)
+    expect(seen).toMatchObject([{ who: undefined }])
+  })
+
+  test('a server that says nothing is given up when the time is over', async () => {
+    const { cluster } = await opened(undefined, { connection: connection({ requestTimeout: '100ms' }) })
+    const failed = cluster.reader.find(ConfigMaps, { name: 'never', namespace: 'ns' })
+    await expect(failed).rejects.toThrow(/no answer within 0.1 s/)
+  })
+})
