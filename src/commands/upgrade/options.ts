@@ -1,4 +1,5 @@
 import type { Method } from '../../lib/releases/operator-rule.ts'
+import { parseRegistry } from '../../lib/releases/registry.ts'
 import { parseVersion } from '../../lib/releases/version.ts'
 import { parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
@@ -46,7 +47,7 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
     migrationsTimeoutMs: parseDuration(options.migrationsTimeout),
     follow: options.follow ?? false,
     settleMs: parseDuration(options.settle),
-    ...(options.imageRegistry !== undefined && { imageRegistry: options.imageRegistry }),
+    ...(options.imageRegistry !== undefined && { imageRegistry: parseRegistry(options.imageRegistry) }),
   }
 }
 

@@ -77,7 +77,7 @@ async function fitting({ cx, options, plan, seen }: Question): Promise<LoadedMan
     seen.installation.operator?.namespace ?? plan.owner.ref.namespace,
     options.rewriteNamespace ?? false,
   )
-  const registry = registryToKeep(here, seen.installation.deployment, options.imageRegistry)
+  const registry = registryToKeep(here, seen.installation.deployment, plan.request.imageRegistry)
   return { manifest: registry ? fromRegistry(here, registry) : here, sha256 }
 }
 
