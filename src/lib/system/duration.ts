@@ -3,6 +3,9 @@ import { usageError } from './errors.ts'
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 type Unit = keyof typeof units
 
+/** What a timer can be set to: it would go off at once beyond. */
+const longest = 2 ** 31 - 1
+
 const part = /(\d+(?:\.\d+)?)(ms|[smhd])/g
 
 /** `90s`, `5m`, `1h30m`, `0s` in ms. A number needs a unit: throws `usage` otherwise. */
@@ -10,7 +13,11 @@ export function parseDuration(text: string): number {
   const typed = text.trim()
   const parts = [...typed.matchAll(part)]
   if (parts.length === 0 || parts.map(([all]) => all).join('') !== typed) throw notADuration(typed)
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
+  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
+  if (ms <= longest) return ms
+  throw usageError('not-a-duration', `${JSON.stringify(typed)} is longer than kvup can wait`, {
+    remedy: 'at most 24d',
+  })
 }
 
 function notADuration(typed: string): Error {

@@ -19,6 +19,17 @@ test.each(['90', '', 'm', '5 m', '5x', '-5m', '1h30', '5mm', 'forever'])('%j is 
   )
 })
 
+test.each(['25d', '99999999h', '1e400s', `${'9'.repeat(400)}s`])(
+  '%j is exit 2 and no timer that goes off at once',
+  (text) => {
+    expect(() => parseDuration(text)).toThrow(expect.objectContaining({ exitCode: 2 }))
+  },
+)
+
+test('24 days are possible', () => {
+  expect(parseDuration('24d')).toBe(24 * 86_400_000)
+})
+
 test('a bare number is told its units', () => {
   expect(() => parseDuration('90')).toThrow(
     expect.objectContaining({ remedy: ['90s for seconds, 90m for minutes'] }),
