@@ -53,6 +53,7 @@ export async function openContext(
     readText,
   })
   restoreTerminal(printer)
+  reportUncaught(printer)
   const signal = signalOf()
   let cluster: Promise<Cluster> | undefined
   const cx: Context = {
@@ -101,6 +102,14 @@ function restoreTerminal({ live }: OpenPrinter): void {
   process.on('SIGTSTP', () => {
     live.suspend()
     process.kill(process.pid, 'SIGSTOP')
+  })
+}
+
+/** What a callback of a library throws, nobody can catch: it is told as the bug it is, on a terminal that is whole again. */
+function reportUncaught(printer: OpenPrinter): void {
+  process.once('uncaughtException', (error) => {
+    printer.finish(error)
+    process.exit(exitCode.bug)
   })
 }
 
