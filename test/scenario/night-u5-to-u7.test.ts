@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
+import { CustomResourceDefinitions, ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
@@ -91,6 +91,46 @@ test('U6 a dry-run create of a VM that is refused is told, with the reason', asy
       vmCreation: { is: 'refused', why: expect.stringContaining('no VMs today') },
     })
     expect(ended.text).toContain('no VMs today')
+  })
+})
+
+const dataVolumes = {
+  apiVersion: 'cdi.kubevirt.io/v1beta1',
+  kind: 'DataVolume',
+  plural: 'datavolumes',
+  namespaced: true,
+} as const
+
+/** CDI is there, with one DataVolume in this phase. */
+function withDataVolume({ simulated: { store } }: Stage, phase: string): void {
+  const { kind, plural } = dataVolumes
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'datavolumes.cdi.kubevirt.io' },
+    spec: {
+      group: 'cdi.kubevirt.io',
+      scope: 'Namespaced',
+      names: { kind, plural },
+      versions: [{ name: 'v1beta1', served: true, storage: true }],
+    },
+  }
+  store.put(CustomResourceDefinitions, definition)
+  const metadata = { name: 'disk', namespace: 'demo' }
+  const volume = { apiVersion: dataVolumes.apiVersion, kind, metadata, status: { phase } }
+  store.put(dataVolumes, volume)
+}
+
+test('U6 volumes are compared by uid and phase', async () => {
+  await play({ ...byTag, vms: 1 }, async (stage) => {
+    withDataVolume(stage, 'Succeeded')
+    stage.later(20_000, () => {
+      const ref = { name: 'disk', namespace: 'demo' }
+      const body = { status: { phase: 'Failed' } }
+      stage.simulated.store.patch(dataVolumes, ref, { type: 'merge', body })
+    })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.text).toContain('DataVolume demo/disk: Succeeded before, Failed now')
   })
 })
 
