@@ -11,6 +11,7 @@ export default defineConfig({
     projects: [
       project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts']),
       project('hermetic', ['test/{scenario,contract,transcripts,commands}/**/*.test.ts'], {
+        globalSetup: 'test/commands/built/built.ts',
         testTimeout: 60_000,
         hookTimeout: 60_000,
       }),

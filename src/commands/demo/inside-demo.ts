@@ -49,5 +49,8 @@ export async function insideDemo(
 function onTheWall(event: RunEvent, began: number, speed: number): RunEvent {
   const wall = (time: string) => new Date(began + (Date.parse(time) - began) / speed).toISOString()
   const moved = { ...event, at: wall(event.at) }
-  return moved.kind === 'step-waiting' ? { ...moved, until: wall(moved.until) } : moved
+  if (moved.kind !== 'step-waiting') return moved
+  const { since } = moved.state
+  const state = since === undefined ? moved.state : { ...moved.state, since: wall(since) }
+  return { ...moved, state, until: wall(moved.until) }
 }

@@ -16,8 +16,8 @@ interface Situation {
   journal: JournalReader
 }
 
-/** Half a second is enough for one read; a cluster that does not answer must not keep us. */
-const readWithin = 500
+/** Enough for one read, and with the farewell to the journal less than the 2 s in which an interrupted run has to leave. */
+const readWithin = 800
 
 /**
  * Runs it, and gives a run that ends early the lines that matter then: what is borrowed and until when that is harmless, the

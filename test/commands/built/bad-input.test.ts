@@ -25,7 +25,7 @@ const refused = (code: number, words: RegExp) => ({
   writes: [],
 })
 
-describe('a target that cannot be meant', () => {
+describe.concurrent('a target that cannot be meant', () => {
   test.each([
     ['1.9', /it is a minor, name a release such as v1\.9\.0/],
     ['v1.9', /it is a minor/],
@@ -61,7 +61,7 @@ describe('a target that cannot be meant', () => {
   })
 })
 
-describe('flags that cannot be meant: exit 2', () => {
+describe.concurrent('flags that cannot be meant: exit 2', () => {
   test.each([
     [['--dry-run'], /--dry-run <none\|client\|server>/],
     [['--dry-run=maybe'], /none, client or server/],
@@ -90,12 +90,12 @@ describe('flags that cannot be meant: exit 2', () => {
   })
 })
 
-describe('a manifest that does not fit', () => {
+describe.concurrent('a manifest that does not fit', () => {
   const method = ['--yes', '--to', 'v1.8.4', '--method', 'operator-manifest'] as const
 
   test.each([
     ['nothing', '', /empty|nothing/],
-    ['no YAML', 'a: [b', /file\.yaml/],
+    ['no YAML', 'a: [b', /no-YAML\.yaml/],
     ['a web page', '<!DOCTYPE html><html><body>Sign in</body></html>', /HTML|web page/],
     ['something else', 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n', /virt-operator/],
     [
@@ -103,8 +103,8 @@ describe('a manifest that does not fit', () => {
       'apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n',
       /kubevirt-operator\.yaml/,
     ],
-  ])('%s: exit 2', async (_, text, words) => {
-    const file = join(alive.folder, 'file.yaml')
+  ])('%s: exit 2', async (name, text, words) => {
+    const file = join(alive.folder, `${name.replaceAll(' ', '-')}.yaml`)
     writeFileSync(file, text)
     expect(await upgrade(...method, '--manifest', file)).toEqual(refused(2, words))
   })

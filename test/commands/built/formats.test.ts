@@ -92,7 +92,7 @@ const texts = [
   { format: 'custom-columns=KIND:.kind', expected: /^KIND\n/ },
 ]
 
-describe.each(commands)('$argv', ({ argv, kind, fails }) => {
+describe.concurrent.each(commands)('$argv', ({ argv, kind, fails }) => {
   test.each(Object.keys(parsers))(
     '-o %s is one document on stdout, in success and in failure',
     async (format) => {

@@ -22,7 +22,7 @@ const commands = [
 /** No cluster, no configuration: help needs neither. */
 const nowhere = { kubeconfig: '/nonexistent/config' }
 
-describe('help is an answer: stdout, exit 0, and no cluster is asked', () => {
+describe.concurrent('help is an answer: stdout, exit 0, and no cluster is asked', () => {
   test.each([[], ['help'], ['-h'], ['--help']])('kvup %j', async (...argv) => {
     const { code, stdout, stderr } = await kvup(argv, nowhere)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -66,7 +66,7 @@ describe('help is an answer: stdout, exit 0, and no cluster is asked', () => {
   })
 })
 
-describe('what is mistyped runs nothing', () => {
+describe.concurrent('what is mistyped runs nothing', () => {
   test.each([
     [['upgarde'], 'did you mean upgrade?'],
     [['statsu'], 'did you mean status?'],

@@ -65,7 +65,7 @@ const formats = [
   'custom-columns=A:.conditions[*].message',
 ]
 
-describe.each(formats)('-o %s', (format) => {
+describe.concurrent.each(formats)('-o %s', (format) => {
   test('text of the cluster never reaches stdout or stderr raw', async () => {
     const { code, stdout, stderr } = await kvup(['status', '-o', format], served)
     expect(code).toBe(0)
@@ -74,7 +74,7 @@ describe.each(formats)('-o %s', (format) => {
   })
 })
 
-test.each([
+test.concurrent.each([
   ['history'],
   ['version'],
   ['workloads', 'restore'],

@@ -45,11 +45,12 @@ export async function serveCluster(
   const { users = [], speed = usual, ...simulation } = shape
   const cluster = await simulate({ clock: scaledClock(systemClock, speed), ...simulation })
   const served = await serve(cluster.store, users)
+  let manifests = 0
   return {
     ...served,
     cluster,
     manifest(version, change = (objects) => objects) {
-      const file = join(served.folder, `operator-${version}.yaml`)
+      const file = join(served.folder, `operator-${version}-${++manifests}.yaml`)
       const objects = change(structuredClone(cluster.operatorManifest(version)))
       writeFileSync(file, objects.map((object) => `---\n${JSON.stringify(object)}\n`).join(''))
       return file

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => alive.stop())
 
-describe('a pipe that closes early', () => {
+describe.concurrent('a pipe that closes early', () => {
   test.each([
     'kvup status',
     'kvup status -o json',
@@ -28,7 +28,7 @@ describe('a pipe that closes early', () => {
   })
 })
 
-describe('colour', () => {
+describe.concurrent('colour', () => {
   const colour = '\u001b['
   test.each([
     ['on a pipe there is none', {}, [], false],
@@ -58,7 +58,7 @@ describe('colour', () => {
   })
 })
 
-describe('LANG=C', () => {
+describe.concurrent('LANG=C', () => {
   test.each([
     ['status'],
     ['upgrade'],
