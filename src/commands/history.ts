@@ -6,6 +6,7 @@ import { notOne } from '../lib/facts/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
 import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
+import { wrap } from '../lib/output/wrap.ts'
 import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
@@ -78,12 +79,19 @@ const columns: readonly Column<Entry>[] = [
   { name: 'TEXT', cell: ({ text }) => text },
 ]
 
+/** Where a terminal has no room for all of them: `-o wide` shows the rest. */
+const roomForAll = 120
+const narrow = columns.filter(({ name }) => name !== 'PROCEDURE' && name !== 'STEP')
+
 const view: View<HistoryDocument> = {
   text: ({ items, loans, asOf, namespace }, paint, size) => [
     ...(items.length > 0
-      ? table(columns, items, { ...size, paint })
+      ? table(size.wide || size.columns >= roomForAll ? columns : narrow, items, { ...size, paint })
       : [`kvup has changed nothing here (no journal in namespace ${namespace}).`]),
-    ...loans.flatMap((loan) => ['', ...loanLines(loan, asOf, paint)]),
+    ...loans.flatMap((loan) => [
+      '',
+      ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
+    ]),
   ],
   names: ({ items, loans }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),

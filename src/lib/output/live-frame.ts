@@ -6,6 +6,7 @@ import type { RunProgress, StepLine, StepShape } from './progress.ts'
 import { sanitiseLine } from './sanitise.ts'
 import { timeLeft } from './time-left.ts'
 import { waitingWords } from './wording.ts'
+import { wrap } from './wrap.ts'
 
 interface Span {
   text: string
@@ -130,7 +131,7 @@ function openWords(
   { at, columns, paint }: Frame,
 ): string[] {
   const bar = progressText(progress, columns, paint)
-  if (shape === 'failed') return [bar, 'failed'].filter(Boolean)
+  if (shape === 'failed') return [bar, 'not finished'].filter(Boolean)
   const since = shape === 'stalled' ? stalledAt : startedAt
   const age = since === undefined ? '' : duration(at.getTime() - Date.parse(since))
   return [bar, shape === 'stalled' ? `stalled ${age}` : age].filter(Boolean)
@@ -142,21 +143,29 @@ function progressText(progress: StepLine['progress'], columns: number, paint: Pa
   return columns < narrow ? `${done}/${total}` : `${paint.bar(done, total, barCells)}  ${done}/${total}`
 }
 
-/** The last lines: what is waited for, since when, until when; for a stall also why and what helps. */
-function footer(run: RunProgress, { at, columns }: Frame): Line[] {
+/** The last lines: what is waited for, since when, until when, and what stands in the way, in full; for a stall also what helps. */
+function footer(run: RunProgress, frame: Frame): Line[] {
   if (run.waiting === undefined) return []
   const { state } = run.waiting
-  const { what, how } = waitingWords(run.waiting, at, run.waiting.began)
-  const [text, limits] = [sanitiseLine(what), (columns < narrow ? how.slice(0, 1) : how).join(', ')]
-  const tone = state.is === 'stalled' ? ('bad' as const) : undefined
-  const first: Span = { text, ...(tone && { tone }) }
+  const isStalled = state.is === 'stalled'
+  const why = isStalled ? state.why : state.trouble
+  const remedy = isStalled ? (state.remedy ?? []) : []
+  return [
+    ...waitedFor(run.waiting, frame),
+    ...(why === undefined ? [] : wrap(`  ${sanitiseLine(why)}`, frame.columns)).map((text): Line => [
+      { text, tone: 'bad' },
+    ]),
+    ...remedy.map((line): Line => [{ text: `  → ${sanitiseLine(line)}` }]),
+  ]
+}
+
+function waitedFor(waiting: NonNullable<RunProgress['waiting']>, { at, columns }: Frame): Line[] {
+  const { what, how } = waitingWords(waiting, at, waiting.began)
+  const text = sanitiseLine(what)
+  const limits = (columns < narrow ? how.slice(0, 1) : how).join(', ')
+  const first = toned(text, waiting.state.is === 'stalled' ? 'bad' : undefined)
   const fits = displayWidth(text) + displayWidth(limits) + 2 <= columns
-  const said: Line[] = fits
-    ? [[first, { text: `, ${limits}` }]]
-    : [[first], [{ text: `  ${limits}`, tone: 'dim' }]]
-  if (state.is === 'waiting') return said
-  const remedy = (state.remedy ?? []).map((line): Line => [{ text: `  → ${sanitiseLine(line)}` }])
-  return [...said, [{ text: `  ${sanitiseLine(state.why)}`, tone: 'bad' }], ...remedy]
+  return fits ? [[first, { text: `, ${limits}` }]] : [[first], [{ text: `  ${limits}`, tone: 'dim' }]]
 }
 
 function ellipsis(paint: Paint): string {

@@ -44,15 +44,14 @@ export function wordingOf<E extends RunEvent>(event: E): Wording | undefined {
 
 function waitingChange({ step, state }: Waiting): Wording {
   const progress = state.progress === undefined ? '' : `${state.progress.done}/${state.progress.total}, `
-  const text = `${step.title}: ${progress}${objectOf(state)}`
+  const trouble = state.is === 'waiting' && state.trouble !== undefined ? `; ${state.trouble}` : ''
+  const text = `${step.title}: ${progress}${objectOf(state)}${trouble}`
   if (state.is === 'waiting') return { text }
   return { text: `${text}: ${state.why}`, tone: 'bad', ...(state.remedy && { remedy: state.remedy }) }
 }
 
-/** `waiting for node-14`, with what is in the way already, or `stalled on node-14`. */
-function objectOf(state: Waiting['state']): string {
-  if (state.is === 'stalled') return `stalled on ${state.on}`
-  return `waiting for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
+function objectOf({ is, on }: Waiting['state']): string {
+  return is === 'stalled' ? `stalled on ${on}` : `waiting for ${on}`
 }
 
 /** What is waited for, and since when and until when: `waiting for node-14` and `for 9s`, `until 08:10:02`. */
@@ -69,9 +68,10 @@ export function waitingWords(
   }
 }
 
-/** The same in one sentence, with the cause of a stall. */
+/** The same in one sentence, with what stands in the way. */
 export function waitingSentence(event: Pick<Waiting, 'state' | 'until'>, at: Date, began?: string): string {
   const { what, how } = waitingWords(event, at, began)
-  const why = event.state.is === 'stalled' ? [event.state.why] : []
-  return [what, ...why, ...how].join(', ')
+  const { state } = event
+  const why = state.is === 'stalled' ? state.why : state.trouble
+  return [what, ...(why === undefined ? [] : [why]), ...how].join(', ')
 }

@@ -4,7 +4,7 @@ import { displayWidth } from '../../../src/lib/output/display-width.ts'
 import { renderLive } from '../../../src/lib/output/live-frame.ts'
 import { paintFor } from '../../../src/lib/output/paint.ts'
 import { progressFailed, progressOf } from '../../../src/lib/output/progress.ts'
-import { at, stalledEvents, steps, upgradeEvents } from './upgrade-events.ts'
+import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
 process.env['TZ'] = 'UTC'
 const plain = paintFor({ colour: false, unicode: true })
@@ -128,7 +128,7 @@ describe('the live view', () => {
         " ✔ hold workload updates         kept LiveMigrate",
         " ✔ virt-operator                 2/2  38s",
         " ✔ install strategy, CRDs, RBAC  33s",
-        " ✖ virt-handler                  ███████░░░░░  13/20  failed",
+        " ✖ virt-handler                  ███████░░░░░  13/20  not finished",
         "   virt-controller",
         "   virt-api",
         "   give workload updates back",
@@ -159,4 +159,17 @@ describe('the live view', () => {
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u001b\u0007\u202e]/)
   })
+})
+
+test('what stands in the way is shown in full, however narrow it is, and before it counts as a stall', () => {
+  const waiting = waitingForHandler(at('13:14'), 13, 'node-14 (ImagePullBackOff)')
+  if (waiting.kind !== 'step-waiting' || waiting.state.is !== 'waiting') throw new Error('a waiting event')
+  const trouble = 'virt-handler on node-14 cannot pull quay.io/kubevirt/virt-handler:v1.9.0: not found'
+  const run = progressOf([...upgradeEvents, { ...waiting, state: { ...waiting.state, trouble } }])
+  const lines = renderLive(run, now, { columns: 60, rows: 24 }, plain)
+  expect(lines.slice(-3)).toEqual([
+    expect.stringMatching(/^ {2}for \d+s, until /),
+    '  virt-handler on node-14 cannot pull',
+    '    quay.io/kubevirt/virt-handler:v1.9.0: not found',
+  ])
 })
