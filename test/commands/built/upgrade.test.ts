@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
 import { type DaemonSet, DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
-import { kvup } from './program.ts'
+import { kvup, paste } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive
@@ -86,6 +86,13 @@ describe('the main job on a pipe', () => {
     expect(documents.at(-1)).toMatchObject({ kind: 'UpgradeReport', status: 'complete' })
     expect(new Set(documents.slice(0, -1).map(({ kind }) => kind))).toEqual(new Set(['Event']))
     expect(stderr).not.toMatch(/^\d\d:\d\d:\d\d /m)
+  })
+
+  test('a reader that goes away after the first line ends no upgrade', async () => {
+    alive = await serveCluster({ version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', methods })
+    const { stdout } = await paste(`kvup upgrade ${run.join(' ')} 2>&1 | head -1`, alive)
+    expect(stdout).toMatch(/^KubeVirt v1\.7\.4 → v1\.8\.4: [^\n]+\n$/)
+    expect(standing(alive)).toEqual(there)
   })
 
   test('a server dry run asks for every change and makes none', async () => {
