@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { brief } from './killed.ts'
 import { expectWayOn, phasesOf, stopAt } from './interrupted.ts'
 import { play, second, byTag } from './stage.ts'
 
@@ -25,7 +26,7 @@ describe('ended early in every phase, image tag', async () => {
     test(`Ctrl-C when ${id} begins: 130 within 2 s, resumed to the same end`, async () => {
       await play(phases.shape, async (stage) => {
         const terminal = stopAt('SIGINT', (e) => e.kind === 'step-started' && e.step.id === id)
-        const ended = await stage.upgrade(phases.to, {}, terminal)
+        const ended = await stage.upgrade(phases.to, brief, terminal)
         expect(ended.code).toBe(130)
         expect(ended.took - began).toBeLessThan(2 * second)
         await expectWayOn(stage, ended, phases)
@@ -40,7 +41,7 @@ describe('ended early in every phase, image tag', async () => {
           if (hit) at ||= Date.parse(e.at)
           return hit
         })
-        const ended = await stage.upgrade(phases.to, {}, terminal)
+        const ended = await stage.upgrade(phases.to, brief, terminal)
         expect(ended.code).toBe(143)
         expect(stage.now - at).toBeLessThan(2 * second)
         await expectWayOn(stage, ended, phases)
@@ -49,7 +50,7 @@ describe('ended early in every phase, image tag', async () => {
 
     test(`--timeout in ${id}: 4, resumed to the same end`, async () => {
       await play(phases.shape, async (stage) => {
-        const ended = await stage.upgrade(phases.to, { timeout: `${began + 1}ms` })
+        const ended = await stage.upgrade(phases.to, { ...brief, timeout: `${began + 1}ms` })
         expect(ended.code).toBe(4)
         expect(ended.took - began).toBeLessThan(2 * second)
         await expectWayOn(stage, ended, phases)

@@ -3,7 +3,7 @@ import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
 import type { Simulation } from '../../src/lib/simulator/simulate.ts'
 import { interrupted } from '../../src/lib/system/errors.ts'
-import { expectEnd } from './killed.ts'
+import { brief, expectEnd } from './killed.ts'
 import { type Ended, play, second, type Stage, type Terminal } from './stage.ts'
 
 type Shape = Omit<Simulation, 'clock'>
@@ -19,7 +19,7 @@ export interface Phases {
 export async function phasesOf(shape: Shape, to: string): Promise<Phases> {
   let phases: Phases | undefined
   await play(shape, async (stage) => {
-    const ended = await stage.upgrade(to)
+    const ended = await stage.upgrade(to, brief)
     expect(ended).toMatchObject({ code: 0 })
     const began = ended.events.flatMap((e) =>
       e.kind === 'step-started' ? [[e.step.id, e.after] as const] : [],
@@ -48,7 +48,7 @@ export async function expectWayOn(stage: Stage, ended: Ended, { to, spec }: Phas
   expect(ended.text).toContain('goes on where the cluster stands')
   expect(ended.text.includes('kvup workloads restore')).toBe(loans.length > 0)
   expect(stage.holder ?? '').toBe('')
-  const resumed = await stage.upgrade(to)
+  const resumed = await stage.upgrade(to, brief)
   expect(resumed.code).toBe(0)
   expect(Math.min(...resumed.events.map(({ after }) => after), second)).toBeLessThanOrEqual(second)
   await expectEnd(stage, spec)

@@ -7,6 +7,9 @@ import { play, second, type Stage } from './stage.ts'
 
 type Shape = Omit<Simulation, 'clock'>
 
+/** Played hundreds of times: every simulated second costs. */
+export const brief = { settle: '5s' } as const
+
 /** An update that is to be killed, and what it leads to when nobody kills it. */
 export interface Update {
   shape: Shape
@@ -30,7 +33,7 @@ export async function survive(shape: Shape, to: string): Promise<Update> {
       const world = worldOf(stage)
       deaths.set(world, [...(deaths.get(world) ?? []), death])
     })
-    expect(await stage.upgrade(to, {}, { cluster })).toMatchObject({ code: 0 })
+    expect(await stage.upgrade(to, brief, { cluster })).toMatchObject({ code: 0 })
     update = { shape, to, calls: cluster.calls(), spec: stage.kubevirt.spec, deaths }
   })
   if (!update) throw new Error('it did not survive')
@@ -48,7 +51,7 @@ export async function deathsAfterWrites(update: Update): Promise<Map<World, Deat
       const count = stage.writes().filter(({ resource }) => resource !== 'leases').length
       if (!first.has(count)) first.set(count, worldOf(stage))
     })
-    await stage.upgrade(update.to, {}, { cluster })
+    await stage.upgrade(update.to, brief, { cluster })
   })
   return new Map([...first.values()].map((world) => [world, update.deaths.get(world) ?? []]))
 }
@@ -62,10 +65,10 @@ export async function killAndResume(
   let code: number | undefined
   await play(shape, async (stage) => {
     const cluster = mortal(stage.cluster, death)
-    const killed = stage.upgrade(to, {}, { cluster, host: 'dead' }).catch((error: unknown) => error)
+    const killed = stage.upgrade(to, brief, { cluster, host: 'dead' }).catch((error: unknown) => error)
     await cluster.death
     expect(worldOf(stage)).toBe(world)
-    const resumed = await stage.upgrade(to, {}, { host: 'other' })
+    const resumed = await stage.upgrade(to, brief, { host: 'other' })
     const began = resumed.events.find(({ kind }) => kind === 'run-started')
     expect(began?.after ?? 0).toBeLessThanOrEqual(15 * second)
     if (began) expect(stage.holder).toBe('')
