@@ -13,16 +13,35 @@ export function onPath(name) {
   }
 }
 
-/** The middle one of several runs, ms; the first warms caches and does not count. Throws when one of them fails. */
-export async function median(command, args, env = {}, runs = 11) {
-  const times = []
-  for (let i = 0; i <= runs; i++) {
-    const began = performance.now()
-    const { status, stderr } = spawnSync(command, args, { env: { ...process.env, ...env }, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${stderr}`)
-    if (i > 0) times.push(performance.now() - began)
+/**
+ * Runs two programs by turns, so that a busy machine slows both, and compares each run with its neighbour: medians in ms, of the
+ * time on the clock and of the processors' (user and system). The first pair warms caches and does not count. Throws when one fails.
+ */
+export function compare(ours, peer, pairs = 15) {
+  const runs = Array.from({ length: pairs + 1 }, () => [timed(ours), timed(peer)]).slice(1)
+  const middle = (of) => median(runs.map(of))
+  return {
+    kvup: middle(([one]) => one.wall),
+    peer: middle(([, other]) => other.wall),
+    ratio: middle(([one, other]) => one.wall / other.wall),
+    cpuRatio: middle(([one, other]) => one.cpu / other.cpu),
   }
-  return times.sort((a, b) => a - b)[Math.floor(runs / 2)]
+}
+
+/** One run, measured by bash, which knows what a program that has ended took of the processors. */
+function timed({ command, args, env = {} }) {
+  const script = 'TIMEFORMAT="%R %U %S"; time "$@"'
+  const { status, stderr } = spawnSync('bash', ['-c', script, 'bench', command, ...args], {
+    env: { ...process.env, LC_ALL: 'C', ...env },
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${stderr}`)
+  const [wall, user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number)
+  return { wall: wall * 1000, cpu: (user + system) * 1000 }
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 }
 
 /** The most memory that a process ever had resident so far, MB; 0 when it is gone or the system does not say. */

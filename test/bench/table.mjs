@@ -1,15 +1,16 @@
-/** Rows of {what, kvup, than, peer, limit}, times in ms, as aligned columns. */
+/** Rows of what `compare` measured and {what, than, limit}, times in ms, as aligned columns. */
 export function table(rows) {
   const lines = [
-    ['WHAT', 'KVUP', 'COMPARED WITH', 'ITS TIME', 'RATIO', 'LIMIT', ''],
-    ...rows.map(({ what, kvup, than, peer, limit }) => [
+    ['WHAT', 'KVUP', 'COMPARED WITH', 'ITS TIME', 'RATIO', 'OF CPU TIME', 'LIMIT', ''],
+    ...rows.map(({ what, kvup, than, peer, ratio, cpuRatio, limit }) => [
       what,
       `${kvup.toFixed(0)} ms`,
       than,
       `${peer.toFixed(0)} ms`,
-      (kvup / peer).toFixed(2),
+      ratio.toFixed(2),
+      cpuRatio.toFixed(2),
       limit.toFixed(1),
-      kvup / peer > limit ? 'over' : 'ok',
+      ratio > limit ? 'over' : 'ok',
     ]),
   ]
   const widths = lines[0].map((_, i) => Math.max(...lines.map((line) => line[i].length)))
