@@ -1,4 +1,5 @@
 import type { Cluster } from './lib/cluster/cluster.ts'
+import type { Connection } from './lib/cluster/connection.ts'
 import type { Printer, Prompt } from './lib/output/printer.ts'
 import type { Clock } from './lib/system/clock.ts'
 
@@ -35,23 +36,8 @@ export interface World {
 }
 
 /** Flags of every command: kubectl's connection flags, output and manners. */
-export interface GlobalFlags {
-  kubeconfig?: string
-  context?: string
-  cluster?: string
-  user?: string
+export interface GlobalFlags extends Connection {
   namespace?: string
-  as?: string
-  asGroup?: string[]
-  asUid?: string
-  requestTimeout?: string
-  server?: string
-  tokenFile?: string
-  clientCertificate?: string
-  clientKey?: string
-  certificateAuthority?: string
-  insecureSkipTlsVerify?: boolean
-  tlsServerName?: string
   output: string
   headers: boolean
   sortBy?: string

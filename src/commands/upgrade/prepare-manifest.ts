@@ -9,9 +9,11 @@ import { notInManifest } from '../../lib/manifests/missing.ts'
 import { inNamespace } from '../../lib/manifests/namespace.ts'
 import { parseManifest } from '../../lib/manifests/parse.ts'
 import { readManifest } from '../../lib/manifests/read-manifest.ts'
+import { registryFinding } from '../../lib/manifests/registry-finding.ts'
 import { fromRegistry, registryToKeep } from '../../lib/manifests/registry.ts'
 import { manifestSource, originOf } from '../../lib/manifests/source.ts'
 import { parseAccepted, passGate } from '../../lib/run/gate.ts'
+import { usageError } from '../../lib/system/errors.ts'
 import type { Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import type { LoadedManifest, ReleaseManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
@@ -38,8 +40,7 @@ interface Question {
 /** A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"). */
 export async function prepareManifest(question: Question): Promise<PreparedManifest> {
   const { options, plan, cx } = question
-  if (plan.method !== 'operator-manifest' || plan.request.follow)
-    return { load: noManifest, findings: [], prepare: async () => undefined, backup: undefined }
+  if (plan.method !== 'operator-manifest' || plan.request.follow) return unused(options, plan)
   const source = manifestSource(options, plan.to.text)
   const file = options.backup ?? `kvup-backup-${plan.from ?? 'unknown'}-${plan.owner.uid.slice(0, 8)}.yaml`
   let loading: Promise<LoadedManifest> | undefined
@@ -59,6 +60,28 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
       return saved
     },
   }
+}
+
+/** What was said of a manifest must not be passed over: somebody counts on it. */
+function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManifest {
+  const { manifest, manifestSha256, rewriteNamespace, backup } = options
+  const said = Object.entries({
+    manifest,
+    'manifest-sha256': manifestSha256,
+    'rewrite-namespace': rewriteNamespace,
+    backup,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => `--${flag}`)
+  if (said.length > 0)
+    throw usageError(
+      'manifest-unused',
+      `${said.join(', ')} would not be used: no manifest is applied here, the method is ${method}`,
+      {
+        remedy: 'add --method operator-manifest, or leave it out',
+      },
+    )
+  return { load: noManifest, findings: [], prepare: async () => undefined, backup: undefined }
 }
 
 const noManifest = () => Promise.reject(new Error('the image-tag method has no manifest'))
@@ -81,9 +104,11 @@ async function fitting({ cx, options, plan, seen }: Question): Promise<LoadedMan
   return { manifest: registry ? fromRegistry(here, registry) : here, sha256 }
 }
 
-async function judge(manifest: Manifest, { cluster }: Question): Promise<readonly Finding[]> {
+async function judge(manifest: Manifest, { cluster, plan, seen }: Question): Promise<readonly Finding[]> {
+  const asked = plan.request.imageRegistry !== undefined
   return [
     ...extrasFindings(manifest),
+    ...(asked ? [] : registryFinding(manifest, seen.installation.deployment)),
     ...conflictFindings(await manifestChanges(cluster.reader, manifest.objects)),
   ]
 }

@@ -96,7 +96,8 @@ async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
           commandLine: cx.world.commandLine,
         })
   cx.printer.result(report, reportView)
-  return exitCode.done
+  const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
+  return late ? exitCode.timedOut : exitCode.done
 }
 
 function run(planned: Planned, observed: Observed, began: () => void): Promise<RunOutcome> {

@@ -47,10 +47,13 @@ export async function tryVmCreation(
     return { is: 'accepted' }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return error.status === 403 || error.status === 404
-      ? { is: 'not-allowed' }
-      : { is: 'refused', why: error.message }
+    return isOurs(error) ? { is: 'not-allowed' } : { is: 'refused', why: error.message }
   }
+}
+
+/** RBAC says no to us, with the role that would help; a quota's or a webhook's 403 is a refusal like any other. */
+function isOurs({ status, remedy }: ApiError): boolean {
+  return status === 404 || (status === 403 && remedy.length > 0)
 }
 
 /** Webhooks that block new APIs while virt-api is old; left behind, they go on blocking (night U5). */

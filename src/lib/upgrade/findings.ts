@@ -30,9 +30,12 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
     ...runningFindings(standing, request.to, forecast.onLauncher),
     ...operator(question),
     ...pinnedImages(question),
+    ...idleOperator(question),
     ...drained(forecast.evacuating),
     ...evictions(question),
     ...foreignOwner(question),
+    ...registryOfCr(question),
+    ...notHeld(question),
   ]
 }
 
@@ -122,6 +125,50 @@ function foreignOwner({ installation: { manager }, request }: Question): readonl
       remedy: [
         `kvup upgrade --to ${request.to.text} --follow     writes nothing, says what to commit, waits and judges`,
       ],
+    },
+  ]
+}
+
+/** The CR's imageRegistry wins over that of the operator (facts 2.1, night U3): a manifest cannot change it. */
+function registryOfCr({ installation, method, request }: Question): readonly HopFinding[] {
+  const { imageRegistry: set, imageTag, name, namespace } = installation
+  const asked = request.imageRegistry
+  if (method !== 'operator-manifest' || imageTag !== undefined) return []
+  if (asked === undefined || set === undefined || set === asked) return []
+  return [
+    {
+      id: 'registry-set',
+      level: 'blocker',
+      summary: `the KubeVirt resource sets imageRegistry ${set}, which wins over the ${asked} that was asked for`,
+      remedy: [
+        `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
+      ],
+    },
+  ]
+}
+
+/** KubeVirt moves VMs as soon as it may, also between two rolls of virt-handler (facts 2.8). */
+function notHeld({ request, methods }: Question): readonly HopFinding[] {
+  if (request.hold || methods.length === 0) return []
+  return [
+    {
+      id: 'workloads-not-held',
+      level: 'warning',
+      summary: `workload updates (${methods.join(', ')}) are not held: migrations may race the virt-handler roll and fail`,
+      remedy: ['leave --no-hold-workloads out'],
+    },
+  ]
+}
+
+/** Nobody would act on the tag. A manifest brings its own number of replicas. */
+function idleOperator({ standing, method, installation }: Question): readonly HopFinding[] {
+  if (method !== 'image-tag' || standing.operator?.desired !== 0) return []
+  return [
+    {
+      id: 'operator-not-running',
+      level: 'blocker',
+      summary: 'the virt-operator Deployment is scaled to 0 replicas: nobody would act on the tag',
+      remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
     },
   ]
 }

@@ -18,7 +18,15 @@ import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
 import { settledFor } from './steps/settled.ts'
-import { anyUndone, holdUndone, operatorUndone, tagUndone, type Undone, unlessUndone } from './undone.ts'
+import {
+  anyUndone,
+  commitUndone,
+  holdUndone,
+  operatorUndone,
+  tagUndone,
+  type Undone,
+  unlessUndone,
+} from './undone.ts'
 
 const seconds = 1000
 
@@ -123,7 +131,7 @@ interface Writing {
 
 function followed(plan: UpgradePlan): Writing {
   const change = [followVersion(plan)]
-  return { hold: followHold(plan), change, giveBack: followGiveBack(plan), undone: [] }
+  return { hold: followHold(plan), change, giveBack: followGiveBack(plan), undone: [commitUndone(plan)] }
 }
 
 function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {

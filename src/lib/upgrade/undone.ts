@@ -4,6 +4,7 @@ import type { ReadContext, Step, StepState } from '../procedure/step.ts'
 import { readOwner } from '../workloads/find-owner.ts'
 import { methodsOf, methodsPath, openLoan, type Owner } from '../workloads/update-methods.ts'
 import { look } from './look.ts'
+import type { UpgradePlan } from './plan.ts'
 
 type Blocked = Extract<StepState, { is: 'blocked' }>
 export type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
@@ -19,7 +20,7 @@ export function tagUndone(owner: Owner, setTag: Step): Undone {
     if ((await setTag.check(cx)).is !== 'todo') return undefined
     const kubevirt = await readOwner(cx.reader, owner)
     const by = lastWriter(kubevirt, '/spec/imageTag')
-    return blockedBy(`imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} again`, by)
+    return blockedBy(`imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} now`, by)
   }
 }
 
@@ -31,7 +32,7 @@ export function operatorUndone(owner: Owner, version: string): Undone {
     if (is === undefined || is === version) return undefined
     const [deployment] = itemsOf(snapshot.operators)
     const by = deployment && lastWriter(deployment, '/spec/template/spec/containers')
-    return blockedBy(`the virt-operator Deployment is of ${is} again`, by)
+    return blockedBy(`the virt-operator Deployment is of ${is} now`, by)
   }
 }
 
@@ -44,6 +45,18 @@ export function holdUndone(owner: Owner): Undone {
     if (methods.length === 0) return undefined
     const by = lastWriter(kubevirt, methodsPath)
     return blockedBy(`workloadUpdateMethods is ${methods.join(', ')} while it is held`, by)
+  }
+}
+
+/** The owner's next sync took back what was committed: the tag, or the operator (night U8). */
+export function commitUndone({ owner, method, to }: UpgradePlan): Undone {
+  if (method === 'operator-manifest') return operatorUndone(owner, to.text)
+  return async ({ reader }) => {
+    const kubevirt = await readOwner(reader, owner)
+    const is = kubevirt.spec?.imageTag
+    return is === to.text
+      ? undefined
+      : blockedBy(`imageTag is ${is ?? 'absent'} now`, lastWriter(kubevirt, '/spec/imageTag'))
   }
 }
 

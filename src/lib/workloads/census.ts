@@ -14,7 +14,6 @@ import { ApiError } from '../system/errors.ts'
 interface Mark {
   uid: string
   phase: string
-  started?: string
   ready?: boolean
 }
 
@@ -90,7 +89,6 @@ function markOf(vmi: VirtualMachineInstance): Mark {
   return {
     uid: vmi.metadata.uid ?? '',
     phase: vmi.status?.phase ?? '',
-    ...(vmi.metadata.creationTimestamp !== undefined && { started: vmi.metadata.creationTimestamp }),
     ready: condition(vmi, 'Ready')?.status === 'True',
   }
 }

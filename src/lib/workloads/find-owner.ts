@@ -14,5 +14,7 @@ export async function readOwner(reader: Reader, owner: Owner): Promise<KubeVirt>
       object,
       remedy: 'kvup status',
     })
+  if (found.object.metadata.deletionTimestamp !== undefined)
+    throw blocked('kubevirt-deleting', `${object} is being deleted`, { object, remedy: 'kvup status' })
   return found.object
 }

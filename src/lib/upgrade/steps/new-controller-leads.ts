@@ -1,6 +1,7 @@
 import { newControllerLeads } from '../../facts/controller.ts'
 import { countUnlabelled } from '../../workloads/unlabelled.ts'
-import type { Step, StepState } from '../../procedure/step.ts'
+import type { Snapshot } from '../../facts/snapshot.ts'
+import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 
@@ -12,6 +13,7 @@ const minutes = 60 * seconds
  * VMIs (lab README, Seen 10 and 15): before that nothing may be said of outdated workloads.
  */
 export function newControllerAtWork(owner: Owner): Step {
+  const missing = seldom(countUnlabelled)
   return {
     id: 'virt-controller-leads',
     title: 'outdated workloads are known',
@@ -24,10 +26,23 @@ export function newControllerAtWork(owner: Owner): Step {
       const leads = newControllerLeads(snapshot)
       if (leads === false)
         return { is: 'waiting', on: 'a virt-controller of the new version to take its Lease' }
-      const missing = await countUnlabelled(cx.reader, snapshot)
-      return missing === 0
+      const left = await missing(cx, snapshot)
+      return left === 0
         ? { is: 'done' }
-        : { is: 'waiting', on: `virt-controller to label ${missing} outdated VMIs` }
+        : { is: 'waiting', on: `virt-controller to label ${left} outdated VMIs` }
     },
+  }
+}
+
+type Count = (reader: ReadContext['reader'], snapshot: Snapshot) => Promise<number>
+
+/** All VMIs are listed for it: at most every five seconds, however often the step is woken. */
+function seldom(count: Count): (cx: ReadContext, snapshot: Snapshot) => Promise<number> {
+  let last: { at: number; count: number } | undefined
+  return async ({ reader, clock }, snapshot) => {
+    const now = clock.now().getTime()
+    if (last === undefined || last.count === 0 || now - last.at >= 5 * seconds)
+      last = { at: now, count: await count(reader, snapshot) }
+    return last.count
   }
 }
