@@ -20,7 +20,12 @@ export class KvupError extends Error {
   readonly remedy: readonly string[]
   readonly notes: readonly string[]
 
-  constructor(code: ExitCode, reason: string, message: string, { object, remedy, notes, cause }: Details = {}) {
+  constructor(
+    code: ExitCode,
+    reason: string,
+    message: string,
+    { object, remedy, notes, cause }: Details = {},
+  ) {
     super(message, cause === undefined ? {} : { cause })
     this.exitCode = code
     this.reason = reason

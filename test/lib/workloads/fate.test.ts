@@ -33,7 +33,7 @@ test.each([
   [[], 'True', 'LiveMigrate', 'Always', 'stays'],
 ] as const)(
   'methods %j, migratable %s, eviction %s, runStrategy %s: %s',
-  (methods, migratable, eviction, run, fate) => {
+  (...[methods, migratable, eviction, run, fate]) => {
     expect(fateOf(vmi(migratable, eviction), { methods, clusterEviction: undefined }, run)).toBe(fate)
   },
 )
