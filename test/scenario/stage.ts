@@ -6,6 +6,10 @@ import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { installation } from '../../src/lib/facts/installation.ts'
+import { takeSnapshot } from '../../src/lib/facts/snapshot.ts'
+import { versionOf } from '../../src/lib/releases/version.ts'
+import { chooseMethod } from '../../src/lib/upgrade/method.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
 import type { Journal } from '../../src/lib/procedure/journal.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
@@ -87,7 +91,8 @@ export class Stage {
     if (to !== undefined) this.files.set(`${to}.yaml`, asYaml(this.simulated.operatorManifest(to)))
     const typed: UpgradeOptions = {
       ...defaults,
-      ...(to !== undefined && { to, manifest: `${to}.yaml` }),
+      ...(to !== undefined && { to }),
+      ...(to !== undefined && (await this.#wantsManifest(to, options)) && { manifest: `${to}.yaml` }),
       ...options,
     }
     return this.#run((cx) => upgrade(cx, typed), terminal)
@@ -95,6 +100,21 @@ export class Stage {
 
   async restore(options: Partial<RestoreOptions> = {}, terminal: Terminal = {}) {
     return this.#run((cx) => restore(cx, { accept: [], timeout: '10m', ...options }), terminal)
+  }
+
+  /** As a person would: the manifest is named where one will be applied. */
+  async #wantsManifest(to: string, { method = 'auto', follow }: Partial<UpgradeOptions>): Promise<boolean> {
+    if (follow) return false
+    const found = installation(
+      await takeSnapshot(
+        this.simulated.cluster({ user: 'stage', groups: ['system:masters'] }).reader,
+        [],
+        this.clock.now(),
+      ),
+    )
+    const version = versionOf(to)
+    if (found.is !== 'one' || version === undefined) return true
+    return chooseMethod(method, found, version) === 'operator-manifest'
   }
 
   /** Everything else than a foreseen failure is thrown. */

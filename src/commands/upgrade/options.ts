@@ -39,7 +39,7 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
   refuseContradictions(options, yes)
   return {
     to: parseVersion(options.to ?? ''),
-    method: options.method,
+    method: methodOf(options),
     hold: options.holdWorkloads,
     leaveHeld: options.leaveHeld ?? false,
     waitWorkloads: options.waitWorkloads ?? false,
@@ -49,6 +49,11 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
     settleMs: parseDuration(options.settle),
     ...(options.imageRegistry !== undefined && { imageRegistry: parseRegistry(options.imageRegistry) }),
   }
+}
+
+/** Who brings a manifest wants it applied; what fits the cluster is chosen where nothing was said. */
+function methodOf({ method, manifest, manifestSha256 }: UpgradeOptions): UpgradeRequest['method'] {
+  return method === 'auto' && (manifest ?? manifestSha256) !== undefined ? 'operator-manifest' : method
 }
 
 function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
