@@ -1,6 +1,7 @@
 import type { HopFinding } from './finding.ts'
 import { type Hop, hop } from './hop.ts'
-import { knownSince, latestPatch } from './known-releases.ts'
+import { latestPatch } from './known-releases.ts'
+import { knownReleases } from './releases.ts'
 import { type Version, compareVersions, minorOf, versionOf } from './version.ts'
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
@@ -87,7 +88,7 @@ function patchGap(from: Version, to: Version, { kind }: Hop): HopFinding[] {
   if (!(kind === 'minor' || kind === 'major') || !behind) return []
   return [
     gap(
-      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${knownSince}, here it is ${from.text}`,
+      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${knownReleases.asOf}, here it is ${from.text}`,
       [`kvup upgrade --to ${newest.text}`],
     ),
   ]
