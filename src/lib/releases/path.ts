@@ -60,21 +60,14 @@ function withKubernetes(
   let at = from
   for (const stop of stops) {
     const window = kubernetesWindow(stop, releases)
-    const needed = runs === undefined || window === undefined ? undefined : kubernetesFor(runs, window)
-    if (needed === 'too-new')
-      return {
-        is: 'none',
-        why: `${stop.text} supports Kubernetes up to ${window?.max ?? '?'}, this cluster runs ${runs}`,
-      }
-    if (needed !== undefined) {
-      const now = kubernetesWindow(at, releases)
-      for (const to of minorsUpTo(runs ?? needed, needed))
-        steps.push({
-          is: 'kubernetes',
-          to,
-          why: `${stop.text} needs ${needed} or newer${now ? `; ${at.text} runs up to ${now.max}` : ''}`,
-        })
-      runs = needed
+    if (runs !== undefined && window !== undefined) {
+      if (minorNumber(runs) > minorNumber(window.max))
+        return {
+          is: 'none',
+          why: `${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`,
+        }
+      steps.push(...kubernetesSteps(runs, window.min, { at, stop }))
+      runs = later(runs, window.min)
     }
     steps.push({
       is: 'kubevirt',
@@ -86,19 +79,21 @@ function withKubernetes(
   return { is: 'path', steps }
 }
 
-/** The Kubernetes minor to take first, if any. */
-function kubernetesFor(
+/** Kubernetes itself is updated minor by minor. */
+function kubernetesSteps(
   runs: string,
-  { min, max }: { min: string; max: string },
-): string | 'too-new' | undefined {
-  if (minorNumber(runs) > minorNumber(max)) return 'too-new'
-  return minorNumber(runs) < minorNumber(min) ? min : undefined
+  needed: string,
+  { at, stop }: { at: Version; stop: Version },
+): PathStep[] {
+  const missing = minorNumber(needed) - minorNumber(runs)
+  const why = `${stop.text} needs ${needed} or newer, and ${at.text} runs on it`
+  return Array.from({ length: Math.max(0, missing) }, (_, i) => ({
+    is: 'kubernetes',
+    to: `1.${minorNumber(runs) + 1 + i}`,
+    why,
+  }))
 }
 
-/** Kubernetes itself is updated minor by minor. */
-function minorsUpTo(from: string, to: string): readonly string[] {
-  const first = minorNumber(from) + 1
-  return Array.from({ length: minorNumber(to) - first + 1 }, (_, i) => `1.${first + i}`)
-}
+const later = (a: string, b: string): string => (minorNumber(a) < minorNumber(b) ? b : a)
 
 const minorNumber = (text: string): number => Number(text.split('.')[1])
