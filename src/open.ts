@@ -34,10 +34,10 @@ export async function openContext(
 ): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
   fillIn(command, await settledSettings(process.env, (file) => readFile(file, 'utf8')))
   const flags = command.optsWithGlobals() as GlobalFlags
-  for (const stream of [process.stdout, process.stderr])
-    stream.on(
+  if (called.watch)
+    process.stdout.on(
       'error',
-      onStreamError((code) => process.exit(code)),
+      onStreamError(() => process.exit(exitCode.done)),
     )
   const printer = await openPrinter({
     stdout: streamOf(process.stdout),

@@ -149,7 +149,7 @@ const connection = [
 const manners = [
   new Option(
     '-o, --output <format>',
-    'table, wide, json, yaml, name, jsonpath=…, jsonpath-file=…, custom-columns=…, ndjson',
+    'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
   ).default('table'),
   new Option('--no-headers', 'leave out the headings of tables'),
   new Option('--sort-by <jsonpath>', 'sort rows by this field'),

@@ -49,7 +49,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/lib\/(output|config|manifests|cluster\/saved)/u,
+  yaml: /^src\/lib\/(output|config|manifests|cluster\/saved|cluster\/http)/u,
   semver: /^src\/lib\/releases\//u,
 }
 

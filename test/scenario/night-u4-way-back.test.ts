@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { migrate, migration } from './machines.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
 const twoWorkers = { ...byTag, workers: 2 } as const
@@ -84,5 +85,18 @@ test('U4 when it is done it is a downgrade', async () => {
     const refused = await stage.upgrade('v1.7.0')
     expect(refused).toMatchObject({ code: 3, error: { reason: 'downgrade' } })
     expect(stage.writes(mark)).toEqual([])
+  })
+})
+
+test('U4 the way back rolls virt-handler again: migrations in flight are not left to it (U1)', async () => {
+  const hanging = [{ name: 'web-1', migration: 'hang' }] as const
+  await play({ ...twoWorkers, vms: hanging }, async (stage) => {
+    await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')
+    await migrate(stage, 'web-1')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    stage.later(5000, () => stage.simulated.faults.set({ stopped: undefined }))
+    const back = await stage.upgrade('v1.7.0', { method: 'image-tag', migrations: 'cancel' })
+    expect(back).toMatchObject({ code: 0 })
+    expect(migration(stage, 'move-web-1')).toBeUndefined()
   })
 })

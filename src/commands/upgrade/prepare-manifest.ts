@@ -4,6 +4,7 @@ import type { Finding } from '../../lib/checks/finding.ts'
 import { backupOf } from '../../lib/manifests/backup.ts'
 import { manifestChanges } from '../../lib/manifests/changes.ts'
 import { conflictFindings } from '../../lib/manifests/conflict-finding.ts'
+import { extrasFindings } from '../../lib/manifests/extras.ts'
 import { type Manifest, mustBeVersion, operatorManifest } from '../../lib/manifests/manifest.ts'
 import { notInManifest } from '../../lib/manifests/missing.ts'
 import { inNamespace } from '../../lib/manifests/namespace.ts'
@@ -81,7 +82,10 @@ async function fitting({ cx, options, plan, seen }: Question): Promise<LoadedMan
 }
 
 async function judge(manifest: Manifest, { cluster }: Question): Promise<readonly Finding[]> {
-  return conflictFindings(await manifestChanges(cluster.reader, manifest.objects))
+  return [
+    ...extrasFindings(manifest),
+    ...conflictFindings(await manifestChanges(cluster.reader, manifest.objects)),
+  ]
 }
 
 /** Keeps what the first run saved: on resuming, half of it is replaced already. */

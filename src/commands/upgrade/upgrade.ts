@@ -14,9 +14,10 @@ import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
-import { nothingToDo } from '../../lib/upgrade/report.ts'
+import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { handsOf } from './hands.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { limitsOf, rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
@@ -32,7 +33,11 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
   limitsOf(options, cx.clock.now())
   const mode = rehearsalOf(options)
   const cluster = await cx.cluster()
-  const seen = await seeForUpgrade(cluster.reader, cx.clock)
+  const { takeOver } = options
+  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver })
+  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
+    handsIn(namespace).journal.loans(),
+  )
   const plan = makePlan(request, seen)
   const manifest = await prepareManifest({ cx, options, plan, seen, cluster })
   const procedure = upgradeProcedure(plan, {
@@ -42,8 +47,7 @@ export async function upgrade(cx: Context, options: UpgradeOptions): Promise<Exi
   })
   const accepted = parseAccepted(options.accept)
   const findings = [...plan.findings, ...manifest.findings, ...(await loginFindings(cx, cluster, procedure))]
-  const { takeOver } = options
-  const hands = handsOf(cx, cluster, { namespace: plan.owner.ref.namespace, takeOver })
+  const hands = handsIn(plan.owner.ref.namespace)
   const planned = { cx, plan, procedure, findings, accepted, manifest, cluster }
   if (mode) return rehearseUpgrade({ ...planned, journal: hands.journal, mode })
   return carryOutUpgrade({ ...planned, options, hands })
@@ -82,7 +86,7 @@ async function carryOutUpgrade(planned: Planned): Promise<ExitCode> {
   )
   const report =
     outcome.is === 'nothing-to-do'
-      ? nothingToDo(plan)
+      ? nothingToDoReport(plan, openLoan(await hands.journal.loans(), plan.owner.uid) !== undefined)
       : await observed.report({ plan, outcome, cluster, journal: hands.journal, backup: manifest.backup })
   cx.printer.result(report, reportView)
   return exitCode.done

@@ -10,10 +10,11 @@ import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
 import { accessOf } from '../../lib/upgrade/required-access.ts'
-import { ownerOf } from '../../lib/upgrade/make-plan.ts'
+import { ownerOf, type Seen } from '../../lib/upgrade/make-plan.ts'
 import { settledFor } from '../../lib/upgrade/steps/settled.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
-import { evictionFindings } from '../../lib/workloads/eviction-finding.ts'
+import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
+import { type Forecast, forecastText } from '../../lib/workloads/forecast.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
 import { keptMethods, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
@@ -56,9 +57,14 @@ export function restoreCommand(wire: Wire): Command {
 export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
   const cluster = await cx.cluster()
-  const { installation } = await seeForUpgrade(cluster.reader, cx.clock)
+  const { takeOver } = options
+  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver })
+  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
+    handsIn(namespace).journal.loans(),
+  )
+  const { installation } = seen
   const owner = ownerOf(installation)
-  const hands = handsOf(cx, cluster, { namespace: owner.ref.namespace, takeOver: options.takeOver })
+  const hands = handsIn(owner.ref.namespace)
   const loan = openLoan(await hands.journal.loans(), owner.uid)
   const print = (outcome: GiveBackDocument['outcome'], methods: readonly string[]) =>
     cx.printer.result(
@@ -69,10 +75,13 @@ export async function restore(cx: Context, options: RestoreOptions): Promise<Exi
     print('nothing-borrowed', installation.workloadUpdateMethods)
     return exitCode.done
   }
-  const terms = { owner, loan, installation, meanwhile, options }
-  await carryOut(await workOf(terms, cluster), {
+  const forecast = await forecastOf(seen, loan, cluster)
+  await carryOut(workOf({ owner, loan, installation, meanwhile, options, forecast }), {
     ...hands,
-    announce: () => cx.printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`),
+    announce() {
+      cx.printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
+      if (meanwhile !== 'keep-current') cx.printer.note(`once given back, KubeVirt ${forecastText(forecast)}`)
+    },
   })
   if (meanwhile === 'keep-current') print('left-as-it-is', installation.workloadUpdateMethods)
   else print('given-back', keptMethods(loan))
@@ -85,19 +94,28 @@ interface Terms {
   installation: Installation
   meanwhile: Meanwhile
   options: RestoreOptions
+  /** What the kept methods will do once they are given back. */
+  forecast: Forecast
 }
 
-async function workOf(
-  { owner, loan, installation, meanwhile, options }: Terms,
-  cluster: Cluster,
-): Promise<Work> {
+/** What is outdated is labelled only once the update is over: before that every VMI counts. */
+async function forecastOf(
+  { standing, forecast, installation }: Seen,
+  loan: Loan,
+  { reader }: Cluster,
+): Promise<Forecast> {
+  if (standing.verdict !== 'Settled') return forecast
+  return forecastOutdated(reader, installation.kubevirt, keptMethods(loan))
+}
+
+function workOf({ owner, loan, installation, meanwhile, options, forecast }: Terms): Work {
   const leave = meanwhile === 'keep-current'
   const settled = settledFor(owner, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
   const kept = keptMethods(loan)
   const needed = accessOf('kvup-upgrade', owner.ref.namespace).filter(({ optional }) => !optional)
   return {
     procedure: restoreProcedure(owner, meanwhile, settled),
-    findings: leave ? [] : await evictionFindings(cluster.reader, installation.kubevirt, kept),
+    findings: leave ? [] : evictionFinding(kept, forecast),
     accepted: parseAccepted(options.accept),
     rights: { required: needed.map(({ access }) => access), optional: [], role: 'kvup-upgrade' },
     question: leave

@@ -3,7 +3,9 @@ import type { KubeObject } from '../cluster/object.ts'
 import { usageError } from '../system/errors.ts'
 import { inApplyOrder, kindOf } from './kinds.ts'
 import { notAManifest } from './parse.ts'
+import { nameOf } from './name-of.ts'
 import { versionsIn } from './operator-image.ts'
+import { malformed } from './well-formed.ts'
 
 /** A kubevirt-operator.yaml: what it holds, in the order in which it is applied. */
 export interface Manifest {
@@ -21,10 +23,16 @@ export function operatorManifest(objects: readonly KubeObject[], origin: string)
     (o) => o.kind === 'CustomResourceDefinition' && o.metadata.name === 'kubevirts.kubevirt.io',
   )
   if (operator === undefined || !crd) throw notAManifest(origin, lookOf(objects, operator, crd))
-  for (const object of objects) kindOf(object)
-  const namespace = operator.metadata.namespace
-  if (namespace === undefined) throw notAManifest(origin, 'its Deployment virt-operator names no namespace')
+  for (const object of objects) mustBeSound(object, origin)
+  const { namespace = '' } = operator.metadata
   return { origin, objects: inApplyOrder(objects), operator, namespace }
+}
+
+function mustBeSound(object: KubeObject, origin: string): void {
+  if (kindOf(object).namespaced && object.metadata.namespace === undefined)
+    throw notAManifest(origin, `${nameOf(object)} names no namespace`)
+  const wrong = malformed(object)
+  if (wrong !== undefined) throw notAManifest(origin, `${wrong} of ${nameOf(object)} is no list of objects`)
 }
 
 /** Throws `usage` unless everything in the manifest that names the version names this one (`v1.8.4`). */

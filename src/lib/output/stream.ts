@@ -22,12 +22,12 @@ export function isSet(value: string | undefined): boolean {
 }
 
 /**
- * For the `error` event of stdout and stderr: `kvup … | head -1` closes the pipe, which is no failure. Calls `quit(0)` then;
- * any other error is thrown.
+ * For the `error` event of a stream: `kvup … | head -1` closes the pipe, which is no failure. Calls `closed` then; any other
+ * error is thrown.
  */
-export function onStreamError(quit: (code: number) => void): (error: Error & { code?: string }) => void {
+export function onStreamError(closed: () => void): (error: Error & { code?: string }) => void {
   return (error) => {
-    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') quit(0)
+    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') closed()
     else throw error
   }
 }

@@ -16,6 +16,8 @@ export interface Question {
   request: UpgradeRequest
   method: Method
   tag: TagTreatment
+  /** The workload update methods as they will be in the end. */
+  methods: readonly string[]
   /** What the methods will do to all VMIs once they are outdated and the methods are given back. */
   forecast: Forecast
 }
@@ -94,9 +96,9 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
 }
 
 /** Once given back, or at once where they are not held, the methods apply to the new version. */
-function evictions({ forecast, installation, request }: Question): readonly HopFinding[] {
+function evictions({ forecast, methods, request }: Question): readonly HopFinding[] {
   const stayHeld = request.hold && request.leaveHeld
-  return stayHeld ? [] : evictionFinding(installation.workloadUpdateMethods, forecast)
+  return stayHeld ? [] : evictionFinding(methods, forecast)
 }
 
 /** Helm or GitOps sets back what is written to its objects (night U8). */

@@ -3,7 +3,7 @@ import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
 import { blocked, usageError } from '../system/errors.ts'
-import type { Forecast } from '../workloads/forecast.ts'
+import { type Forecast, forecastText } from '../workloads/forecast.ts'
 import type { Owner } from '../workloads/update-methods.ts'
 import { upgradeFindings } from './findings.ts'
 import { commitsOf } from './follow.ts'
@@ -14,6 +14,9 @@ import type { UpgradePlan, UpgradeRequest } from './plan.ts'
 export interface Seen {
   installation: Installation
   standing: Standing
+  /** The workload update methods as they will be in the end: those that are borrowed count as set. */
+  methods: readonly string[]
+  /** What they will do to all VMIs. */
   forecast: Forecast
 }
 
@@ -29,10 +32,10 @@ export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
     to: request.to,
     method,
     tag,
-    holds: request.hold ? installation.workloadUpdateMethods : [],
+    holds: request.hold ? seen.methods : [],
     request,
     findings: upgradeFindings({ ...seen, request, method, tag }),
-    said: beforehand(request.to.text),
+    said: [...beforehand(request.to.text), ...afterwards(request, seen)],
   }
   return request.follow
     ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }
@@ -51,6 +54,14 @@ function beforehand(to: string): readonly string[] {
     'consoles and VNC sessions drop once, when virt-api is replaced; VMs keep running',
     `APIs that are new in ${to} are refused until virt-api is replaced`,
   ]
+}
+
+/** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
+function afterwards({ leaveHeld }: UpgradeRequest, { methods, forecast }: Seen): readonly string[] {
+  const moves = Object.values(forecast.counts).some((count) => count > 0)
+  return leaveHeld || methods.length === 0 || !moves
+    ? []
+    : [`workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`]
 }
 
 function refuseForeignOwner({ manager, name, namespace }: Installation, { follow }: UpgradeRequest): void {

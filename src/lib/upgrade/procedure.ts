@@ -1,4 +1,6 @@
+import type { Standing } from '../facts/standing.ts'
 import type { Procedure, ReadContext, Step } from '../procedure/step.ts'
+import type { Version } from '../releases/version.ts'
 import { giveWorkloadUpdatesBack } from '../workloads/give-back.ts'
 import { type Borrower, holdWorkloadUpdates } from '../workloads/hold.ts'
 import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
@@ -37,8 +39,8 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const known = new Map<string, Step>()
   return {
     name,
-    loans: [workloadUpdatesLoan, imageTagLoan],
-    reached: async (cx) => isReached(plan, await look(cx, plan.owner)),
+    loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
+    reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areWorkloadsMoved(plan, cx)),
     steps: async (cx) => remember(known, await stepsNow(plan, { ...tools, procedure: name }, cx)),
   }
 }
@@ -55,7 +57,14 @@ function remember(known: Map<string, Step>, steps: readonly Step[]): readonly St
 function isReached({ to, method, request }: UpgradePlan, { standing, snapshot }: Look): boolean {
   const there = standing.verdict === 'Settled' && standing.observed.version === to.text
   const operatorThere = method === 'image-tag' || standing.operator?.version === to.text
-  return there && operatorThere && !request.waitWorkloads && registryIs(request.imageRegistry, snapshot)
+  return there && operatorThere && registryIs(request.imageRegistry, snapshot)
+}
+
+/** Counts only mean something once the new virt-controller has labelled what is outdated. */
+async function areWorkloadsMoved({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {
+  if (!request.waitWorkloads) return true
+  const states = [await newControllerAtWork(owner).check(cx), await workloadsMoved(owner).check(cx)]
+  return states.every(({ is }) => is === 'done')
 }
 
 function registryIs(wanted: string | undefined, { kubevirts }: Look['snapshot']): boolean {
@@ -71,7 +80,6 @@ async function stepsNow(
   const { owner, to, request } = plan
   const seen = await look(cx, owner)
   const { standing } = seen
-  const begun = runningUpdate(standing, to) === 'joined' || standing.observed.version === to.text
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => (undone ? unlessUndone(step, undone) : step)
   const waits = [
@@ -87,7 +95,7 @@ async function stepsNow(
   ]
   return [
     ...(request.hold ? [hold] : []),
-    ...(request.migrations === 'ignore' || begun
+    ...(request.migrations === 'ignore' || hasBegun(standing, to)
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...change,
@@ -98,6 +106,12 @@ async function stepsNow(
     settledStep(plan, 'settled-again', 0),
     ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
   ]
+}
+
+/** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
+function hasBegun(standing: Standing, to: Version): boolean {
+  const way = runningUpdate(standing, to)
+  return way === 'joined' || (way === 'none' && standing.observed.version === to.text)
 }
 
 /** The steps that differ by who writes: kvup, or the owner whom it follows. */

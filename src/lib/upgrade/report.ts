@@ -52,9 +52,10 @@ export interface WorkloadReport {
 
 const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as const
 
-/** The report of a run that found the goal reached. */
-export function nothingToDo(plan: UpgradePlan): UpgradeReport {
-  return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next: [] }
+/** The report of a run that found the goal reached; with --leave-held the methods may be `held` still. */
+export function nothingToDoReport(plan: UpgradePlan, held: boolean): UpgradeReport {
+  const next = held ? ['kvup workloads restore'] : []
+  return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
 }
 
 /** What every report begins with. */

@@ -1,25 +1,47 @@
 import type { Reader } from '../cluster/cluster.ts'
 import { launcherImage } from '../facts/controller.ts'
 import { theInstallation } from '../facts/installation.ts'
-import { causeParts, standingParts, takeSnapshot } from '../facts/snapshot.ts'
+import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
 import { standing } from '../facts/standing.ts'
+import type { Loan } from '../procedure/journal.ts'
 import type { Clock } from '../system/clock.ts'
 import { forecastUpdates } from '../workloads/forecast.ts'
+import { forbidden } from '../system/errors.ts'
+import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
 
-/** Everything that a plan is made from. Throws `blocked` for no or several KubeVirts, `forbidden` where they may not be read. */
-export async function seeForUpgrade(reader: Reader, clock: Clock): Promise<Seen> {
+type LoansIn = (namespace: string) => Promise<readonly Loan[]>
+
+/**
+ * Everything that a plan is made from; `loansIn` reads the journal of KubeVirt's namespace. Throws `blocked` for no or several
+ * KubeVirts, `forbidden` where they may not be read.
+ */
+export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: LoansIn): Promise<Seen> {
   const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock.now())
   const installation = theInstallation(snapshot)
+  ensureOperatorsSeen(snapshot)
+  const loan = openLoan((await loansIn?.(installation.namespace)) ?? [], installation.uid)
+  const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
   const eviction = installation.kubevirt.spec?.configuration?.['evictionStrategy']
   const rules = {
-    methods: installation.workloadUpdateMethods,
+    methods,
     clusterEviction: typeof eviction === 'string' ? eviction : undefined,
     launcher: launcherImage(snapshot),
   }
   return {
     installation,
+    methods,
     standing: standing(snapshot, clock.now()),
     forecast: await forecastUpdates(reader, rules),
   }
+}
+
+/** Without them it would look as if there were no virt-operator. */
+function ensureOperatorsSeen({ operators }: Snapshot): void {
+  if (operators.known) return
+  throw forbidden(
+    'deployments-not-readable',
+    `cannot tell which virt-operator there is: ${operators.why}. Nothing was changed`,
+    { remedy: 'kvup rbac kvup-upgrade | kubectl apply -f -, then bind it to this user' },
+  )
 }

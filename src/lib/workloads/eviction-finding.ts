@@ -18,13 +18,13 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
   ]
 }
 
-/** The same for a give-back now: only VMs that are outdated already count. */
-export async function evictionFindings(
+/** What these methods do with what is outdated already. */
+export function forecastOutdated(
   reader: Reader,
   { spec }: KubeVirt,
   methods: readonly string[],
-): Promise<readonly HopFinding[]> {
+): Promise<Forecast> {
   const eviction = spec?.configuration?.['evictionStrategy']
   const rules = { methods, clusterEviction: typeof eviction === 'string' ? eviction : undefined }
-  return evictionFinding(methods, await forecastUpdates(reader, rules, outdatedLabel))
+  return forecastUpdates(reader, rules, outdatedLabel)
 }

@@ -48,7 +48,7 @@ test('every finding says whether it stops the run, and more than its name', () =
 
 test('every refusal in the table is one that the code makes', () => {
   const refusals = page.slice(page.indexOf('\n# Refusals'))
-  const reasons = [...refusals.matchAll(/^\| ([a-z-]+(?:, [a-z-]+)*) \|/gmu)].flatMap(([, cell = '']) =>
+  const reasons = [...refusals.matchAll(/^\| ([a-z-]+(?:, [a-z-]+)*) +\|/gmu)].flatMap(([, cell = '']) =>
     cell.split(', '),
   )
   const all = sources.map(({ code }) => code).join('\n')

@@ -26,6 +26,15 @@ test('what docstrings cite is in docs/facts', () => {
   expect(citations.filter(({ book, place }) => !books[book]?.has(place))).toEqual([])
 })
 
+test('a section of the contract that is cited is one of docs/conventions.md', () => {
+  const sections = new Set([...read('../conventions').matchAll(/^## (.*)$/gmu)].map(([, title]) => title))
+  const cited = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/contract "([^"]+)"/gu)].map(([, title]) => title),
+  )
+  expect(cited.length).toBeGreaterThan(5)
+  expect(cited.filter((title) => !sections.has(title))).toEqual([])
+})
+
 test('a citation that leads nowhere would be found', () => {
   expect([
     kubevirt.has('2.8'),

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
@@ -118,6 +118,12 @@ test('a stall and a timeout', async () => {
 test('every schema was met by something that was printed', () => {
   const met = new Set([...printed].map(fileOf))
   expect(files.filter((file) => file !== 'common.json' && !met.has(file))).toEqual([])
+})
+
+test('every schema is in the table of documents', () => {
+  const page = readFileSync(`${folder}/README.md`, 'utf8')
+  const listed = new Set([...page.matchAll(/\]\(([a-z-]+\.json)\)/gu)].map(([, file]) => file))
+  expect(files.filter((file) => file !== 'common.json' && !listed.has(file))).toEqual([])
 })
 
 test('the validator bites: a field that is missing, of another type, or that no schema names', () => {

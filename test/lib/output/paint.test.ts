@@ -61,9 +61,9 @@ describe('marks and bars', () => {
 })
 
 test('a reader that went away ends quietly, other errors do not', () => {
-  const codes: number[] = []
-  const handler = onStreamError((code) => codes.push(code))
+  let isClosed = false
+  const handler = onStreamError(() => (isClosed = true))
   handler(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
-  expect(codes).toEqual([0])
+  expect(isClosed).toBe(true)
   expect(() => handler(Object.assign(new Error('disk full'), { code: 'ENOSPC' }))).toThrow('disk full')
 })

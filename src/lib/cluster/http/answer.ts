@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body: Readable & { text(): Promise<string>; arrayBuffer(): Promise<ArrayBuffer> }
+  readonly body: Readable
 }
 
 export function header(answer: Pick<Answer, 'headers'>, name: string): string | undefined {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../object.ts'
 import type { Patience } from './backoff.ts'
 import { objectPath, selectors, withQuery } from './object-path.ts'
 import type { Requests } from './requests.ts'
-import { isList, unlike } from './shape.ts'
+import { isList, type ListBody, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 
 export interface Chunk<T> extends Page<T> {
@@ -40,17 +40,18 @@ export async function chunk<T extends KubeObject>(
     ...(signal !== undefined && { signal }),
   })
   if (!isList(answer)) throw requests.error(unlike(`a list of ${kind.kind}`, answer), subject)
-  const { items, metadata } = answer
-  const next = metadata?.continue || undefined
-  if (next !== undefined && next === token)
-    throw requests.error(unlike('the next page', { metadata }), subject)
-  const remaining = metadata?.remainingItemCount
+  if (answer.metadata?.continue && answer.metadata.continue === token)
+    throw requests.error(unlike('the next page', { metadata: answer.metadata }), subject)
+  return chunkOf(kind, answer)
+}
+
+function chunkOf<T extends KubeObject>(kind: Kind<T>, { items, metadata = {} }: ListBody): Chunk<T> {
+  const { remainingItemCount: remaining } = metadata
+  const { apiVersion, kind: name } = kind
   return {
-    items: (items ?? []).map((item) =>
-      Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item as T),
-    ),
-    resourceVersion: metadata?.resourceVersion ?? '',
-    next,
+    items: (items ?? []).map((item) => Object.assign({ apiVersion, kind: name }, item as T)),
+    resourceVersion: metadata.resourceVersion ?? '',
+    next: metadata.continue || undefined,
     ...(remaining !== undefined && { remaining }),
   }
 }

@@ -1,14 +1,11 @@
-import { KubeConfig } from '@kubernetes/client-node'
-import type { RequestOptions } from 'node:https'
-import type { Dispatcher } from 'undici'
 import type { Clock } from '../../system/clock.ts'
-import { dispatcherFor } from './dispatcher.ts'
+import { connectionsTo, type Send } from './connections.ts'
 import { type Headers, impersonationHeaders } from './impersonation.ts'
-import { loginFailure } from './login-failure.ts'
+import { type Login, loginOf } from './login.ts'
 import type { Target } from './target.ts'
 
 export interface Access {
-  readonly dispatcher: Dispatcher
+  readonly send: Send
   /** Authorization and impersonation. */
   readonly headers: Headers
 }
@@ -16,21 +13,16 @@ export interface Access {
 /** A token file or an exec plug-in is asked again this often; in between a 401 asks them. */
 const freshFor = 30_000
 
-interface Login {
-  target: Target
-  config: KubeConfig
-}
-
 /** Who we are to the server: read once, kept, and read again when they are old or were refused. */
 export class Credentials {
-  readonly #resolve: () => Target
+  readonly #resolve: () => Promise<Target>
   readonly #clock: Clock
-  #login: Login | undefined
+  #login: { target: Target; present: Login } | undefined
   #access: (Access & { readAt: number; tls: string }) | undefined
   #reading: Promise<Access> | undefined
 
   /** `resolve` reads the kubeconfig: at the first call and after a refusal. */
-  constructor(resolve: () => Target, clock: Clock) {
+  constructor(resolve: () => Promise<Target>, clock: Clock) {
     this.#resolve = resolve
     this.#clock = clock
   }
@@ -56,15 +48,24 @@ export class Credentials {
   }
 
   async #read(): Promise<Access> {
-    this.#login ??= loginOf(this.#resolve())
-    const { target, config } = this.#login
-    const told = await logIn(config, target)
-    const tls = JSON.stringify([told.ca, told.cert, told.key, told.servername, target.cluster].map(asText))
+    this.#login ??= await this.#fresh()
+    const { target, present } = this.#login
+    const { tls, headers } = await present()
+    const seen = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, target.cluster].map(asText))
     const kept = this.#access
-    const dispatcher = kept?.tls === tls ? kept.dispatcher : await dispatcherFor(config, told)
-    const headers = { ...headersOf(told), ...impersonationHeaders(target.impersonation) }
-    this.#access = { dispatcher, headers, tls, readAt: this.#now() }
+    const send = kept?.tls === seen ? kept.send : await connectionsTo(target.cluster, tls)
+    this.#access = {
+      send,
+      headers: { ...headers, ...impersonationHeaders(target.impersonation) },
+      tls: seen,
+      readAt: this.#now(),
+    }
     return this.#access
+  }
+
+  async #fresh() {
+    const target = await this.#resolve()
+    return { target, present: loginOf(target) }
   }
 
   #now(): number {
@@ -72,34 +73,5 @@ export class Credentials {
   }
 }
 
-function loginOf(target: Target): Login {
-  const { cluster, login: user } = target
-  const config = new KubeConfig()
-  // Impersonation is sent by us, groups and all.
-  config.loadFromClusterAndUser(cluster, { ...user, ...({ impersonateUser: undefined } as object) })
-  return { target, config }
-}
-
-async function logIn(config: KubeConfig, target: Target): Promise<RequestOptions> {
-  const options: RequestOptions = {}
-  try {
-    await config.applyToHTTPSOptions(options)
-  } catch (error) {
-    throw loginFailure(error, target)
-  }
-  return options
-}
-
-function headersOf({ headers, auth }: RequestOptions): Headers {
-  const given = Object.entries(headers ?? {}).map(([name, value]) => [
-    name.toLowerCase(),
-    String(value).trim(),
-  ])
-  const basic =
-    auth === undefined || auth === null
-      ? {}
-      : { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }
-  return { ...basic, ...Object.fromEntries(given) }
-}
-
-const asText = (value: unknown): unknown => (Buffer.isBuffer(value) ? value.toString('base64') : value)
+const asText = (value: unknown): unknown =>
+  Buffer.isBuffer(value) ? value.toString('base64') : Array.isArray(value) ? value.map(asText) : value

@@ -1,11 +1,18 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import type { Readable } from 'node:stream'
 import { type Answer, header } from './answer.ts'
-
-const unzipped = promisify(gunzip)
 
 /** The whole body; an API server sends long lists compressed to who can read them. */
 export async function decoded({ headers, body }: Answer): Promise<string> {
-  if (header({ headers }, 'content-encoding') !== 'gzip') return body.text()
-  return (await unzipped(Buffer.from(await body.arrayBuffer()))).toString('utf8')
+  const bytes = await bytesOf(body)
+  if (header({ headers }, 'content-encoding') !== 'gzip') return bytes.toString('utf8')
+  const { gunzip } = await import('node:zlib')
+  return new Promise((resolve, reject) =>
+    gunzip(bytes, (error, text) => (error === null ? resolve(text.toString('utf8')) : reject(error))),
+  )
+}
+
+async function bytesOf(body: Readable): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of body) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
 }

@@ -12,8 +12,11 @@ export interface ConnectionDescription {
 }
 
 /** What a connection would speak to, from the kubeconfig alone: no request is sent. Fails as `openCluster` does. */
-export function describeConnection(connection: Connection, env: Environment): ConnectionDescription {
-  const { context, namespace, cluster, login, impersonation } = resolveTarget(connection, env)
+export async function describeConnection(
+  connection: Connection,
+  env: Environment,
+): Promise<ConnectionDescription> {
+  const { context, namespace, cluster, login, impersonation } = await resolveTarget(connection, env)
   return {
     server: cluster.server,
     context,
@@ -23,6 +26,7 @@ export function describeConnection(connection: Connection, env: Environment): Co
 }
 
 /** For completion: the contexts that can be named. */
-export function contextNames(connection: Connection, env: Environment): string[] {
-  return loadKubeconfig(connection, env).contexts.map(({ name }) => name)
+export async function contextNames(connection: Connection, env: Environment): Promise<string[]> {
+  const { contexts } = await loadKubeconfig(connection, env)
+  return contexts.map(({ name }) => name)
 }

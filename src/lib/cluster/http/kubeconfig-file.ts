@@ -1,8 +1,16 @@
-import { type Cluster, type Context, KubeConfig, loadYaml, type User } from '@kubernetes/client-node'
+import type { Cluster, Context, User } from '@kubernetes/client-node'
 import { readFileSync } from 'node:fs'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { usageError } from '../../system/errors.ts'
 import type { Impersonation } from './impersonation.ts'
+import {
+  parseKubeconfig,
+  type RawCluster,
+  type RawContext,
+  type RawKubeconfig,
+  type RawUser,
+} from './kubeconfig-text.ts'
+import { compact } from './presented.ts'
 
 /** What one kubeconfig says, or several merged. */
 export interface Entries {
@@ -19,32 +27,11 @@ interface KubeUser {
   readonly impersonation: Impersonation
 }
 
-interface RawUser {
-  name?: string
-  user?: {
-    tokenFile?: string
-    as?: string
-    'as-uid'?: string
-    'as-groups'?: string[]
-    'as-user-extra'?: Record<string, string[]>
-    exec?: { command?: string } & Record<string, unknown>
-  } | null
-}
-
 /** Reads one file; paths in it are relative to its folder. Throws a usage error that names it. */
-export function readKubeconfig(file: string): Entries {
+export async function readKubeconfig(file: string): Promise<Entries> {
   const text = readText(file)
   try {
-    const config = new KubeConfig()
-    config.loadFromString(text)
-    config.makePathsAbsolute(dirname(resolve(file)))
-    const raw = loadYaml<{ users?: RawUser[] | null } | null>(text)
-    return {
-      clusters: config.clusters,
-      contexts: config.contexts,
-      users: config.users.map((login) => kubeUser(login, rawUser(raw?.users ?? [], login.name), file)),
-      current: config.currentContext || undefined,
-    }
+    return entriesOf(await parseKubeconfig(text), dirname(resolve(file)))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, {
@@ -69,26 +56,77 @@ function readText(file: string): string {
   }
 }
 
-function rawUser(users: readonly RawUser[], name: string): NonNullable<RawUser['user']> {
-  return users.find((user) => user.name === name)?.user ?? {}
+function entriesOf({ clusters, contexts, users, ...raw }: RawKubeconfig, folder: string): Entries {
+  return {
+    clusters: (clusters ?? []).map(({ name, cluster }, i) =>
+      clusterOf(present(name, `clusters[${i}].name`), present(cluster, `clusters[${i}].cluster`), folder),
+    ),
+    contexts: (contexts ?? []).map(({ name, context }, i) =>
+      contextOf(present(name, `contexts[${i}].name`), present(context, `contexts[${i}].context`)),
+    ),
+    users: (users ?? []).map(({ name, user }, i) =>
+      userOf(present(name, `users[${i}].name`), user ?? {}, folder),
+    ),
+    current: raw['current-context'] || undefined,
+  }
 }
 
-function kubeUser(login: User, raw: NonNullable<RawUser['user']>, file: string): KubeUser {
-  const beside = (path: string) => (isAbsolute(path) ? path : resolve(dirname(file), path))
-  const { tokenFile, exec } = raw
+function present<T>(value: T | null | undefined, what: string): T {
+  if (value !== undefined && value !== null && value !== '') return value
+  throw new Error(`${what} is missing`)
+}
+
+function clusterOf(name: string, raw: RawCluster, folder: string): Cluster {
   return {
-    name: login.name,
-    login: {
-      ...(tokenFile === undefined ? login : withTokenFile(login, beside(tokenFile))),
-      ...(exec?.command?.includes('/') && { exec: { ...exec, command: beside(exec.command) } }),
-    },
-    impersonation: {
-      user: raw.as,
-      uid: raw['as-uid'],
-      groups: raw['as-groups'],
-      extra: raw['as-user-extra'],
-    },
+    name,
+    server: present(raw.server, `the server of cluster ${name}`).replace(/\/$/, ''),
+    skipTLSVerify: raw['insecure-skip-tls-verify'] === true,
+    ...compact({
+      caData: raw['certificate-authority-data'],
+      caFile: beside(folder, raw['certificate-authority']),
+      tlsServerName: raw['tls-server-name'],
+      proxyUrl: raw['proxy-url'] || undefined,
+    }),
   }
+}
+
+function contextOf(name: string, { cluster, user, namespace }: RawContext): Context {
+  return {
+    name,
+    cluster: present(cluster, `the cluster of context ${name}`),
+    // client-node's type wants one, and a context may be without.
+    user: (user || undefined) as string,
+    ...compact({ namespace: namespace || undefined }),
+  }
+}
+
+function userOf(name: string, raw: RawUser, folder: string): KubeUser {
+  const { tokenFile, as: user, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = raw
+  const login = { name, ...credentialsOf(raw, folder) }
+  return {
+    name,
+    login: tokenFile ? withTokenFile(login, resolve(folder, tokenFile)) : login,
+    impersonation: { user, uid, groups, extra },
+  }
+}
+
+function credentialsOf(raw: RawUser, folder: string): Omit<User, 'name'> {
+  const { token, username, password, exec } = raw
+  return compact({
+    token: token ? String(token) : undefined,
+    username,
+    password: password === undefined ? undefined : String(password),
+    certData: raw['client-certificate-data'],
+    certFile: beside(folder, raw['client-certificate']),
+    keyData: raw['client-key-data'],
+    keyFile: beside(folder, raw['client-key']),
+    authProvider: raw['auth-provider'],
+    exec: exec?.command?.includes('/') ? { ...exec, command: resolve(folder, exec.command) } : exec,
+  })
+}
+
+function beside(folder: string, file: string | undefined): string | undefined {
+  return !file || isAbsolute(file) ? file : join(folder, file)
 }
 
 /** A token file goes before a token and a plug-in, and is read again when it changes. */

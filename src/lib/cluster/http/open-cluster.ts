@@ -31,7 +31,7 @@ export interface ClusterTools {
  * for a file, context, cluster or user that does not exist, and `unreachable` where no cluster is configured at all.
  */
 export async function openCluster(connection: Connection, tools: ClusterTools): Promise<Cluster> {
-  const target = resolveTarget(connection, tools.env)
+  const target = await resolveTarget(connection, tools.env)
   const requests = new Requests({
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),
@@ -58,20 +58,20 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
  * Reads the kubeconfig again for new credentials only: `kubectl config use-context` in another window, or another
  * address under the same name, must not move a run to another cluster.
  */
-function sameTarget(first: Target, connection: Connection, env: Environment): () => Target {
+function sameTarget(first: Target, connection: Connection, env: Environment): () => Promise<Target> {
   const pinned = first.context === undefined ? connection : { ...connection, context: first.context }
   let read = false
-  return () => {
-    const target = read ? readAgain(pinned, env) : first
+  return async () => {
+    const target = read ? await readAgain(pinned, env) : first
     read = true
     return target?.cluster.server === first.cluster.server ? target : first
   }
 }
 
 /** Undefined while the file is gone or half written: what was read before is then as good as it gets. */
-function readAgain(connection: Connection, env: Environment): Target | undefined {
+async function readAgain(connection: Connection, env: Environment): Promise<Target | undefined> {
   try {
-    return resolveTarget(connection, env)
+    return await resolveTarget(connection, env)
   } catch {
     return undefined
   }

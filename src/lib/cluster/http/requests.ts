@@ -2,12 +2,13 @@ import type { Clock } from '../../system/clock.ts'
 import type { Answer } from './answer.ts'
 import { type Addressee, apiError } from './api-error.ts'
 import type { Patience } from './backoff.ts'
+import type { Message } from './connections.ts'
 import type { Credentials } from './credentials.ts'
 import { decoded } from './decoded.ts'
 import { type Failure, failureOfAnswer, shortened } from './failure.ts'
 import { failureOfSilence } from './silence.ts'
 import type { Subject } from './subject.ts'
-import { exchange, type Message } from './transport.ts'
+import { exchange } from './transport.ts'
 import type { Trace } from './trace.ts'
 
 export interface Call {
@@ -106,7 +107,8 @@ export class Requests {
       return { failure: failureOfAnswer(answer, await this.#textOf(answer, call), this.#tools.clock.now()) }
     } catch (error) {
       call.signal?.throwIfAborted()
-      return { failure: failureOfSilence(error, this.#tools.timeout) }
+      const why: unknown = limit.signal.aborted ? limit.signal.reason : error
+      return { failure: failureOfSilence(why, this.#tools.timeout) }
     } finally {
       limit.end()
     }

@@ -17,8 +17,8 @@ export interface Target {
 }
 
 /** Throws a usage error that names what exists, when a context, cluster or user does not. */
-export function resolveTarget(connection: Connection, env: Environment): Target {
-  const entries = loadKubeconfig(connection, env)
+export async function resolveTarget(connection: Connection, env: Environment): Promise<Target> {
+  const entries = await loadKubeconfig(connection, env)
   const context = chosenContext(entries, connection)
   const cluster = withProxy(chosenCluster(entries, context, connection), env)
   const user = chosenUser(entries, context, connection)
@@ -52,7 +52,7 @@ function withFlags(cluster: Cluster, flags: Connection): Cluster {
   return {
     ...cluster,
     server: checked(cluster.server, trusting).replace(/\/+$/, ''),
-    // client-node refuses every plain http without this
+    // There is nothing to verify, and client-node refuses every plain http without this.
     skipTLSVerify: trusting || isPlain(cluster.server),
     ...(flags.certificateAuthority !== undefined && { caFile: flags.certificateAuthority }),
     ...(flags.tlsServerName !== undefined && { tlsServerName: flags.tlsServerName }),

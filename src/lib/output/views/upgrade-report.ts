@@ -6,15 +6,21 @@ import { wrap } from '../wrap.ts'
 
 export const reportView: View<UpgradeReport> = {
   text: (report, paint, { columns }) =>
-    (report.outcome === 'nothing-to-do' ? [unchanged(report, paint)] : whole(report, paint)).flatMap((line) =>
+    (report.outcome === 'nothing-to-do' ? unchanged(report, paint) : whole(report, paint)).flatMap((line) =>
       wrap(line, columns),
     ),
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }
 
-function unchanged({ to }: UpgradeReport, paint: Paint): string {
-  return `${paint.good(paint.mark.done)} KubeVirt is at ${to} and settled: nothing to do`
+function unchanged({ to, next }: UpgradeReport, paint: Paint): readonly string[] {
+  const held = next.length > 0 ? '; workload updates are still held' : ''
+  return [
+    `${paint.good(paint.mark.done)} KubeVirt is at ${to} and settled: nothing to do${held}`,
+    ...nextLines(next, paint),
+  ]
 }
+
+const nextLines = (next: readonly string[], { mark }: Paint) => next.map((line) => `  ${mark.next} ${line}`)
 
 /** Differences come first (night U6), the important line last. */
 function whole(report: UpgradeReport, paint: Paint): readonly string[] {
@@ -31,7 +37,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...(report.backup ? [`way back        the replaced operator objects are in ${report.backup}`] : []),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
-    ...report.next.map((line) => `  ${paint.mark.next} ${line}`),
+    ...nextLines(report.next, paint),
   ]
 }
 

@@ -29,9 +29,9 @@ const b = write('b', {
   ...config('b'),
   users: [...config('b').users, { name: 'a', user: { token: 'not-this' } }],
 })
-const failure = (connection: Connection, env = {}): KvupError => {
+const failure = async (connection: Connection, env = {}): Promise<KvupError> => {
   try {
-    resolveTarget(connection, env)
+    await resolveTarget(connection, env)
   } catch (error) {
     if (error instanceof KvupError) return error
   }
@@ -39,52 +39,57 @@ const failure = (connection: Connection, env = {}): KvupError => {
 }
 
 describe('which kubeconfig', () => {
-  test('--kubeconfig before KUBECONFIG before ~/.kube/config', () => {
+  test('--kubeconfig before KUBECONFIG before ~/.kube/config', async () => {
     mkdirSync(join(home, '.kube'))
     write('.kube/config', config('home'))
     const env = { HOME: home, KUBECONFIG: b }
-    expect(describeConnection({ kubeconfig: a }, env).context).toBe('a')
-    expect(describeConnection({}, env).context).toBe('b')
-    expect(describeConnection({}, { HOME: home }).context).toBe('home')
+    expect((await describeConnection({ kubeconfig: a }, env)).context).toBe('a')
+    expect((await describeConnection({}, env)).context).toBe('b')
+    expect((await describeConnection({}, { HOME: home })).context).toBe('home')
   })
 
-  test('several in KUBECONFIG: what comes first wins, a file that is not there is passed over', () => {
+  test('several in KUBECONFIG: what comes first wins, a file that is not there is passed over', async () => {
     const env = { KUBECONFIG: [join(home, 'nowhere'), a, b].join(delimiter) }
-    expect(contextNames({}, env)).toEqual(['a', 'b'])
-    expect(describeConnection({}, env)).toEqual({
+    expect(await contextNames({}, env)).toEqual(['a', 'b'])
+    expect(await describeConnection({}, env)).toEqual({
       server: 'https://a:6443',
       context: 'a',
       namespace: 'a-ns',
       user: 'a',
     })
-    expect(resolveTarget({}, env).login.token).toBe('token-of-a')
-    expect(describeConnection({ context: 'b' }, env).server).toBe('https://b:6443')
+    expect((await resolveTarget({}, env)).login.token).toBe('token-of-a')
+    expect((await describeConnection({ context: 'b' }, env)).server).toBe('https://b:6443')
   })
 
-  test('files in it are beside it', () => {
-    expect(resolveTarget({ kubeconfig: a }, {}).cluster.caFile).toBe(join(home, 'ca.crt'))
+  test('files in it are beside it', async () => {
+    expect((await resolveTarget({ kubeconfig: a }, {})).cluster.caFile).toBe(join(home, 'ca.crt'))
   })
 
-  test('a missing file is exit 2 and named', () => {
+  test('a missing file is exit 2 and named', async () => {
     const nowhere = join(home, 'nowhere')
-    for (const error of [failure({ kubeconfig: nowhere }), failure({}, { KUBECONFIG: nowhere })]) {
+    for (const error of [
+      await failure({ kubeconfig: nowhere }),
+      await failure({}, { KUBECONFIG: nowhere }),
+    ]) {
       expect(error.exitCode).toBe(2)
       expect(error.message).toContain(nowhere)
     }
   })
 
-  test('what is no kubeconfig is exit 2', () => {
-    const error = failure({ kubeconfig: write('broken', 'clusters:\n- name: [') })
+  test('what is no kubeconfig is exit 2', async () => {
+    const error = await failure({ kubeconfig: write('broken', 'clusters:\n- name: [') })
     expect(error).toMatchObject({ exitCode: 2, reason: 'kubeconfig-invalid' })
-    expect(
-      failure({ kubeconfig: write('no-server', { clusters: [{ name: 'x', cluster: {} }] }) }).exitCode,
-    ).toBe(2)
+    const serverless = write('no-server', { clusters: [{ name: 'x', cluster: {} }] })
+    expect((await failure({ kubeconfig: serverless })).exitCode).toBe(2)
   })
 
-  test('none at all is exit 8: there is no cluster', () => {
-    expect(failure({}, { HOME: join(home, 'empty') })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
+  test('none at all is exit 8: there is no cluster', async () => {
+    expect(await failure({}, { HOME: join(home, 'empty') })).toMatchObject({
+      exitCode: 8,
+      reason: 'no-cluster',
+    })
     const empty = write('empty-config', { clusters: [], contexts: [], users: [] })
-    expect(failure({ kubeconfig: empty })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
+    expect(await failure({ kubeconfig: empty })).toMatchObject({ exitCode: 8, reason: 'no-cluster' })
   })
 })
 
@@ -93,15 +98,15 @@ describe('flags', () => {
 
   test.each(['context', 'cluster', 'user'] as const)(
     'an unknown --%s is exit 2 and names those there are',
-    (flag) => {
-      const error = failure({ [flag]: 'typo' }, env)
+    async (flag) => {
+      const error = await failure({ [flag]: 'typo' }, env)
       expect(error.exitCode).toBe(2)
       expect(error.message).toContain('"typo"; it has: a, b')
     },
   )
 
-  test('--cluster and --user change their half of the context', () => {
-    const target = resolveTarget({ cluster: 'b', user: 'b' }, env)
+  test('--cluster and --user change their half of the context', async () => {
+    const target = await resolveTarget({ cluster: 'b', user: 'b' }, env)
     expect(target).toMatchObject({
       context: 'a',
       namespace: 'a-ns',
@@ -110,7 +115,7 @@ describe('flags', () => {
     })
   })
 
-  test('--server and the TLS flags are laid over the cluster', () => {
+  test('--server and the TLS flags are laid over the cluster', async () => {
     const flags = {
       server: 'https://other:1',
       certificateAuthority: '/my/ca.crt',
@@ -119,7 +124,7 @@ describe('flags', () => {
       clientCertificate: '/my/crt',
       clientKey: '/my/key',
     }
-    const { cluster, login } = resolveTarget(flags, env)
+    const { cluster, login } = await resolveTarget(flags, env)
     expect(cluster).toMatchObject({
       server: 'https://other:1',
       caFile: '/my/ca.crt',
@@ -129,24 +134,28 @@ describe('flags', () => {
     expect(login).toMatchObject({ certFile: '/my/crt', keyFile: '/my/key', token: 'token-of-a' })
   })
 
-  test('plain http is for this machine alone', () => {
-    expect(resolveTarget({ server: 'http://127.0.0.1:8001' }, {}).cluster.server).toBe(
+  test('plain http is for this machine alone', async () => {
+    expect((await resolveTarget({ server: 'http://127.0.0.1:8001' }, {})).cluster.server).toBe(
       'http://127.0.0.1:8001',
     )
-    expect(failure({ server: 'http://api.example.com' })).toMatchObject({
+    expect(await failure({ server: 'http://api.example.com' })).toMatchObject({
       exitCode: 2,
       reason: 'server-not-https',
     })
-    expect(failure({ server: 'nonsense' })).toMatchObject({ exitCode: 2, reason: 'server-invalid' })
+    expect(await failure({ server: 'nonsense' })).toMatchObject({ exitCode: 2, reason: 'server-invalid' })
   })
 
-  test("the cluster's proxy-url goes before the environment's", () => {
+  test("the cluster's proxy-url goes before the environment's", async () => {
     const proxied = config('p', {
       clusters: [{ name: 'p', cluster: { server: 'https://p:6443', 'proxy-url': 'http://near:1' } }],
     })
     const all = { HTTPS_PROXY: 'http://far:1' }
-    expect(resolveTarget({ kubeconfig: write('p', proxied) }, all).cluster.proxyUrl).toBe('http://near:1')
-    expect(resolveTarget({ kubeconfig: a }, all).cluster.proxyUrl).toBe('http://far:1')
-    expect(resolveTarget({ kubeconfig: a }, { ...all, NO_PROXY: 'a' }).cluster.proxyUrl).toBeUndefined()
+    expect((await resolveTarget({ kubeconfig: write('p', proxied) }, all)).cluster.proxyUrl).toBe(
+      'http://near:1',
+    )
+    expect((await resolveTarget({ kubeconfig: a }, all)).cluster.proxyUrl).toBe('http://far:1')
+    expect(
+      (await resolveTarget({ kubeconfig: a }, { ...all, NO_PROXY: 'a' })).cluster.proxyUrl,
+    ).toBeUndefined()
   })
 })

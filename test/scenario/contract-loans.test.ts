@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest'
+import { interrupted } from '../../src/lib/system/errors.ts'
+import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+
+const methods = (workloadUpdateMethods: string[]) => ({ workloadUpdateStrategy: { workloadUpdateMethods } })
+
+/** Ends by itself when this step begins to be waited for. */
+async function cutAt(stage: Stage, ms: number, to = 'v1.8.4') {
+  const stop = new AbortController()
+  stage.later(ms, () => stop.abort(interrupted('SIGINT')))
+  return stage.upgrade(to, {}, { signal: stop.signal, commandLine: `kvup upgrade --to ${to} --yes` })
+}
+
+test('contract: the first value wins, whoever resumes and whatever is there then', async () => {
+  await play(byTag, async (stage) => {
+    await cutAt(stage, 20 * second)
+    const [first] = await stage.journal.loans()
+    expect(first?.was).toEqual({ present: true, value: ['LiveMigrate'] })
+    expect(await stage.upgrade('v1.8.4', {}, { host: 'another-laptop' })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    const borrowed = (await stage.journal.entries()).filter(({ what }) => what === 'borrowed')
+    expect(borrowed).toHaveLength(1)
+  })
+})
+
+test('contract: methods that are absent are not borrowed and stay absent', async () => {
+  const { methods: _, ...shape } = byTag
+  await play(shape, async (stage) => {
+    const before = stage.kubevirt.spec?.workloadUpdateStrategy
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    expect(stage.kubevirt.spec?.workloadUpdateStrategy).toEqual(before)
+    expect((await stage.journal.entries()).some(({ what }) => what === 'borrowed')).toBe(false)
+  })
+})
+
+test('contract: the loan is older than the write, and is closed only after the give-back was read back', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    const story = stage.writes().filter(({ resource }) => resource !== 'leases')
+    const patches = story.flatMap(({ resource }, i) => (resource === 'kubevirts' ? [i] : []))
+    const entries = await stage.journal.entries()
+    const said = entries.map(({ what, step }) => `${what} ${step}`)
+    expect(said.indexOf('borrowed workload-updates')).toBeLessThan(
+      said.indexOf('applied hold-workload-updates'),
+    )
+    expect(said.indexOf('gave-back workload-updates')).toBeLessThan(
+      said.indexOf('applied give-back-workload-updates'),
+    )
+    // started, intends and borrowed come before the first write to the CR.
+    expect(patches[0]).toBeGreaterThanOrEqual(3)
+  })
+})
+
+test('contract: after Ctrl-C it stays open, with its age, the line that resumes and the line that gives back', async () => {
+  await play(byTag, async (stage) => {
+    const ended = await cutAt(stage, 20 * second)
+    expect(ended.code).toBe(130)
+    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(stage.methods).toEqual([])
+    expect(ended.text).toContain('borrowed 20s ago: workloadUpdateMethods was LiveMigrate; harmless for days')
+    expect(ended.text).toContain('kvup upgrade --to v1.8.4 --yes')
+    expect(ended.text).toContain('kvup workloads restore')
+  })
+})
+
+test('contract: --leave-held ends before it and says how to go on', async () => {
+  await play({ ...byTag, vms: 1 }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
+    expect(ended).toMatchObject({ code: 0, documents: [{ workloads: { held: true } }] })
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(ended.text).toContain('kvup workloads restore')
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('contract: --no-hold-workloads borrows nothing', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { holdWorkloads: false })).toMatchObject({ code: 0 })
+    expect(
+      stage.film.every(({ spec }) => spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 1),
+    ).toBe(true)
+  })
+})
+
+test('contract: a foreign hold is never filled in', async () => {
+  await play({ ...byTag, methods: [] }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual([])
+    const restored = await stage.restore()
+    expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+    expect(restored.text).toContain('does not guess')
+    expect(stage.methods).toEqual([])
+  })
+})
+
+test('contract: restore from another laptop gives back what the journal kept, a second restore writes nothing', async () => {
+  await play(byTag, async (stage) => {
+    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    const mark = stage.mark
+    expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({
+      code: 0,
+      documents: [{ outcome: 'given-back', methods: ['LiveMigrate'] }],
+    })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+    const again = stage.mark
+    expect(stage.writes(mark)).not.toHaveLength(0)
+    expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({
+      code: 0,
+      documents: [{ outcome: 'nothing-borrowed' }],
+    })
+    expect(stage.writes(again)).toEqual([])
+  })
+})
+
+test('contract: restore does not give back while the control plane moves', async () => {
+  await play(byTag, async (stage) => {
+    stage.simulated.faults.set({ unpullable: '/virt-controller:v1\\.8\\.4$' })
+    await stage.upgrade('v1.8.4', { timeout: '3m' })
+    expect(await stage.restore({ timeout: '2m' })).toMatchObject({ code: 4 })
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.loans()).toHaveLength(1)
+    stage.simulated.faults.set({ unpullable: undefined })
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.8.4')
+  })
+})
+
+test('contract: what somebody set meanwhile is not overwritten: exit 3, both ways out', async () => {
+  await play(byTag, async (stage) => {
+    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    stage.edit(methods(['Evict']), 'kubectl-edit')
+    await stage.until(minute)
+    const refused = await stage.restore({ accept: ['evictions'] })
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+    expect(refused.text).toMatch(/--keep-current[\s\S]*--overwrite/)
+    expect(stage.methods).toEqual(['Evict'])
+    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['Evict'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})
+
+test('contract: restore --overwrite sets the kept value', async () => {
+  await play(byTag, async (stage) => {
+    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    stage.edit(methods(['Evict']))
+    await stage.until(minute)
+    expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('contract: somebody who sets the methods while they are held stops the run, and nothing is overwritten', async () => {
+  await play(byTag, async (stage) => {
+    await cutAt(stage, 20 * second)
+    stage.edit(methods(['Evict']), 'kubectl-edit')
+    const ended = await stage.upgrade('v1.8.4', { accept: ['evictions'] })
+    expect(ended).toMatchObject({ code: 3 })
+    expect(ended.text).toContain('Evict')
+    expect(stage.methods).toEqual(['Evict'])
+  })
+})
+
+test('contract: giving Evict back on restore is accepted by name, with the VMs that it hits', async () => {
+  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
+  await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
+    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    const refused = await stage.restore()
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
+    expect(refused.text).toContain('demo/pet')
+    expect(stage.methods).toEqual([])
+    expect(await stage.restore({ accept: ['evictions'] })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
+  })
+})
+
+test('contract: --leave-held first and resumed later, evictions are accepted by name all the same', async () => {
+  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
+  await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    const refused = await stage.upgrade('v1.8.4')
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
+    expect(stage.methods).toEqual([])
+    expect(await stage.upgrade('v1.8.4', { accept: ['evictions'] })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate', 'Evict'])
+  })
+})
+
+test('contract: restore in the middle of an update counts every VM, for none is labelled outdated yet', async () => {
+  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }]
+  await play({ ...byTag, methods: ['LiveMigrate', 'Evict'], vms }, async (stage) => {
+    const stop = new AbortController()
+    stage.later(5 * second, () => stop.abort(interrupted('SIGTERM')))
+    const ended = await stage.upgrade('v1.8.4', { accept: ['evictions'] }, { signal: stop.signal })
+    expect(ended.code).toBe(143)
+    expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'evictions' } })
+  })
+})
+
+test('contract: what makes VMs move says the forecast before the question', async () => {
+  await play({ ...byTag, vms: 3 }, async (stage) => {
+    const asked = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
+    expect(asked.text).toContain('migrates 3')
+    await stage.upgrade('v1.8.4', { leaveHeld: true })
+    const restored = await stage.restore({}, { answer: async () => false })
+    expect(restored).toMatchObject({ code: 3 })
+    expect(restored.text).toContain('migrates 3')
+  })
+})
+
+test('contract: a way back to the old version gives back as well', async () => {
+  await play({ ...byManifest, method: 'image-tag' }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: ':v1\\.8\\.5$' })
+    expect(await stage.upgrade('v1.8.5', { method: 'image-tag', timeout: '2m' })).toMatchObject({ code: 4 })
+    expect(await stage.journal.loans()).toHaveLength(1)
+    expect(await stage.upgrade('v1.8.4', { method: 'image-tag' })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})
+
+test('contract: the journal that cannot be written: nothing is changed', async () => {
+  await play(byTag, async (stage) => {
+    stage.api.add({ is: 'webhook-refuses', resource: 'configmaps', webhook: 'no.example', message: 'no' })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(3)
+    expect(stage.writes().filter(({ resource }) => resource !== 'leases')).toEqual([])
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  type PolicyRule,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+} from '../../src/lib/cluster/kinds/extension.ts'
+import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { type Right, type RoleName, rightsOf } from '../../src/lib/upgrade/rights.ts'
+import { rolesFor } from '../../src/lib/upgrade/roles.ts'
+import { byManifest, byTag, play, type Stage } from './stage.ts'
+
+const user = 'jane'
+const cases = [
+  { name: 'image tag', shape: byTag, to: 'v1.8.4', role: 'kvup-upgrade' },
+  { name: 'operator manifest', shape: byManifest, to: 'v1.9.0', role: 'kvup-operator-manifest' },
+] as const
+
+/** One right that is taken out of a role: of its n-th row, one verb on one resource, for one name where it has names. */
+interface Missing {
+  row: number
+  verb: string
+  resource: string
+  name?: string
+}
+
+/** A right for all names, where another row has it for one. */
+const covers = (all: Right, { group, scope }: Right, verb: string, resource: string): boolean =>
+  all.names.length === 0 &&
+  all.group === group &&
+  (all.scope === scope || all.scope === 'cluster') &&
+  all.verbs.includes(verb) &&
+  all.resources.includes(resource)
+
+/** Every single one. Without what the role can do without, or only that. */
+function every(role: RoleName, optional: boolean): Missing[] {
+  const rights = rightsOf(role)
+  return everyRow(role, optional).filter(
+    ({ row, verb, resource }) =>
+      !rights.some((other, i) => i !== row && rights[row] && covers(other, rights[row], verb, resource)),
+  )
+}
+
+function everyRow(role: RoleName, optional: boolean): Missing[] {
+  return rightsOf(role).flatMap((right, row) =>
+    right.optional !== optional
+      ? []
+      : right.resources.flatMap((resource) =>
+          right.verbs.flatMap((verb) =>
+            right.names.length === 0
+              ? [{ row, verb, resource }]
+              : right.names.map((name) => ({ row, verb, resource, name })),
+          ),
+        ),
+  )
+}
+
+/** Gives the user the role, less what is missing. */
+function grant({ simulated: { store } }: Stage, role: RoleName, missing: readonly Missing[] = []): void {
+  const [everywhere, here] = rolesFor(role, 'kubevirt')
+  const rights = rightsOf(role)
+  const scoped = (scope: 'cluster' | 'kubevirt', rules: readonly PolicyRule[]) => {
+    const rows = rights.flatMap((right, row) => (right.scope === scope ? [row] : []))
+    return rules.flatMap((rule, i) =>
+      less(
+        rule,
+        missing.filter(({ row }) => row === rows[i]),
+      ),
+    )
+  }
+  const clusterWide: Role = { ...everywhere, rules: scoped('cluster', everywhere.rules ?? []) }
+  const local: Role = { ...here, rules: scoped('kubevirt', here.rules ?? []) }
+  store.put(ClusterRoles, clusterWide)
+  store.put(Roles, local)
+  const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }]
+  const bind = (kind: typeof RoleBindings, of: string, metadata: { name: string; namespace?: string }) => {
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: role }
+    const binding: RoleBinding = { apiVersion: kind.apiVersion, kind: kind.kind, metadata, subjects, roleRef }
+    store.put(kind, binding)
+  }
+  bind(ClusterRoleBindings, 'ClusterRole', { name: role })
+  bind(RoleBindings, 'Role', { name: role, namespace: 'kubevirt' })
+}
+
+/** The rule as rules of one verb, one resource and one name each, without those that are missing. */
+function less(rule: PolicyRule, missing: readonly Missing[]): PolicyRule[] {
+  if (missing.length === 0) return [rule]
+  const { resources = [], verbs, resourceNames } = rule
+  return resources.flatMap((resource) =>
+    verbs.flatMap((verb) =>
+      (resourceNames ?? [undefined]).flatMap((name) => {
+        const gone = missing.some(
+          (m) =>
+            m.verb === verb && m.resource === resource && (m.name === undefined || named(m.name) === name),
+        )
+        const only = name === undefined ? {} : { resourceNames: [name] }
+        return gone
+          ? []
+          : [{ apiGroups: rule.apiGroups ?? [], resources: [resource], verbs: [verb], ...only }]
+      }),
+    ),
+  )
+}
+
+const named = (name: string) => (name === '$namespace' ? 'kubevirt' : name)
+const asJane = (stage: Stage) => ({ cluster: stage.simulated.cluster({ user }) })
+const writesOf = ({ simulated }: Stage, since: number) =>
+  simulated.store.audit.slice(since).filter((record) => record.user === user && isWrite(record))
+
+describe.for(cases)('contract: rights, $name', ({ shape, to, role }) => {
+  test('the role is enough, and nothing is refused on the way', async () => {
+    await play(shape, async (stage) => {
+      grant(stage, role)
+      expect(await stage.upgrade(to, {}, asJane(stage))).toMatchObject({ code: 0 })
+      const refused = stage.simulated.store.audit.filter((r) => r.user === user && r.status === 403)
+      expect(refused).toEqual([])
+    })
+  })
+
+  test('what is optional can be missing: a warning each, and it goes on', async () => {
+    await play(shape, async (stage) => {
+      grant(stage, role, every(role, true))
+      const ended = await stage.upgrade(to, {}, asJane(stage))
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.lines.filter((line) => line.startsWith('not allowed to'))).not.toHaveLength(0)
+    })
+  })
+
+  test('any single required one missing: exit 7 that names it, before the first write', async () => {
+    await play(shape, async (stage) => {
+      for (const missing of every(role, false)) {
+        grant(stage, role, [missing])
+        const mark = stage.mark
+        const ended = await stage.upgrade(to, {}, asJane(stage))
+        expect({ missing, code: ended.code }).toEqual({ missing, code: 7 })
+        expect(ended.text).toContain(missing.resource.split('/')[0])
+        expect(writesOf(stage, mark)).toEqual([])
+      }
+      grant(stage, role)
+      expect(await stage.upgrade(to, {}, asJane(stage))).toMatchObject({ code: 0 })
+    })
+  })
+
+  test('nobody at all: exit 7, with the role that helps', async () => {
+    await play(shape, async (stage) => {
+      const ended = await stage.upgrade(to, {}, asJane(stage))
+      expect(ended.code).toBe(7)
+      expect(ended.text).toContain('kvup rbac')
+      expect(writesOf(stage, 0)).toEqual([])
+    })
+  })
+})
