@@ -54,14 +54,18 @@ export function tallyInstance(tally: InstanceTally, vmi: VirtualMachineInstance)
 }
 
 function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: string): void {
-  const { launcherContainerImageVersion: image, nodeName } = vmi.status ?? {}
+  const { launcherContainerImageVersion, nodeName } = vmi.status ?? {}
   tally.running++
-  if (image) tally.launchers[image] = (tally.launchers[image] ?? 0) + 1
-  if (nodeName) tally.nodes[nodeName] = (tally.nodes[nodeName] ?? 0) + 1
+  count(tally.launchers, launcherContainerImageVersion)
+  count(tally.nodes, nodeName)
   const migratable = condition(vmi, 'LiveMigratable')
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
   for (const [list, holds] of marks) if (holds(vmi)) add(tally[list], name)
+}
+
+function count(by: Record<string, number>, key: string | undefined): void {
+  if (key) by[key] = (by[key] ?? 0) + 1
 }
 
 type Mark = 'evacuating' | 'pendingChanges' | 'twoLaunchers' | 'frozen'
