@@ -28,6 +28,8 @@ export interface Question {
 export interface Check {
   /** Also the --accept name, the heading in docs/checks.md and what `kvup explain` takes. */
   readonly id: string
+  /** Ids of its findings, where they are not its own: each is a name to accept, and a heading. `any`: the release data names them. */
+  readonly findings?: readonly string[] | 'any'
   readonly group: Group
   /** A sentence that is true when it passes. */
   readonly title: string

@@ -36,6 +36,8 @@ export interface Evidence extends Snapshot {
   rights: Known<{ what: string; allowed: boolean; optional: boolean }>
   /** One item: the uid of kube-system, which tells clusters apart. */
   clusterUid: Known<string>
+  /** Settings that kvup has borrowed and not given back; absent where the journal was not looked at. */
+  borrowed?: Known<{ id: string; by: string }>
 }
 
 export interface MachineTally {
