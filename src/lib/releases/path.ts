@@ -21,7 +21,7 @@ export function pathTo(
   kubernetes?: string,
   releases: Releases = knownReleases,
 ): Path {
-  const { kind } = hop(from, to)
+  const { kind } = hop(from, to, releases)
   if (kind === 'downgrade')
     return { is: 'none', why: `${to.text} is older than ${from.text}, and going back is not supported` }
   if (from.major === 0 && from.minor < 17)
@@ -34,7 +34,7 @@ export function pathTo(
 /** The releases to go through, the target last; a text says why there are none. */
 function stopsBetween(from: Version, to: Version, releases: Releases): readonly Version[] | string {
   const stops: Version[] = []
-  const { skipped = [], kind } = hop(from, to)
+  const { skipped = [], kind } = hop(from, to, releases)
   if (kind === 'same') return stops
   if (kind !== 'patch') pushNewer(stops, from, latestPatch(minorOf(from), releases))
   for (const minor of skipped) {

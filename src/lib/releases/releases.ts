@@ -15,7 +15,9 @@ export interface Releases {
   minors: Readonly<Record<string, Minor>>
   droppedCrdVersions: readonly { in: string; group: string; versions: readonly string[] }[]
   /** Defaults that change where a field is not set. */
-  shifts: readonly { id: string; in: string; field?: string; summary: string; pin?: string }[]
+  shifts: readonly Shift[]
+  /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
+  lostRights?: readonly { in: string; component: string; what: string }[]
   /** Feature gates that turn on by themselves, and what they need of the nodes. */
   newGates: readonly { in: string; gate: string; needs: { kubelet?: string; containerd?: string } }[]
   knownBad: readonly KnownBad[]
@@ -27,6 +29,18 @@ export interface Minor {
   kubernetes?: readonly string[]
   /** Release to day of its tag. */
   releases: Readonly<Record<string, string>>
+}
+
+export interface Shift {
+  id: string
+  in: string
+  /** Path in the KubeVirt resource; where it is set nothing changes. Absent: it concerns everybody. */
+  field?: string
+  summary: string
+  /** `path: value`, or a path whose value depends on what is wanted: what keeps it as it was. */
+  pin?: string
+  /** A command, in capitals what is to be filled in. */
+  command?: string
 }
 
 /** An edge that hurt somebody. `from` and `to` are minors or releases; what is absent matches all. */
