@@ -1,5 +1,6 @@
 import type { VirtualMachineInstance } from '../cluster/kinds/virtual-machines.ts'
 import { condition } from '../cluster/object.ts'
+import { guestMemory } from './guest-memory.ts'
 import { add, type Named, nobody } from './named.ts'
 import { outdatedLabel } from './workload-count.ts'
 
@@ -23,6 +24,8 @@ export interface InstanceTally {
   /** Over 47 characters: names of migration pods get too long. */
   longNames: Named
   nodes: Record<string, number>
+  /** By namespace: the guest memory of the largest running VMI in bytes, without huge pages; its pod asks for more. */
+  largestMemory: Record<string, number>
 }
 
 export function emptyTally(): InstanceTally {
@@ -38,6 +41,7 @@ export function emptyTally(): InstanceTally {
     frozen: nobody(),
     longNames: nobody(),
     nodes: {},
+    largestMemory: {},
   }
 }
 
@@ -58,6 +62,8 @@ function tallyRunning(tally: InstanceTally, vmi: VirtualMachineInstance, name: s
   tally.running++
   count(tally.launchers, launcherContainerImageVersion)
   count(tally.nodes, nodeName)
+  const { namespace = '' } = vmi.metadata
+  tally.largestMemory[namespace] = Math.max(tally.largestMemory[namespace] ?? 0, guestMemory(vmi))
   const migratable = condition(vmi, 'LiveMigratable')
   if (migratable?.status !== 'True')
     add(tally.notMigratable, `${name} (${migratable?.reason ?? 'not judged yet'})`)
