@@ -4,7 +4,7 @@ import type {
   Role,
   WebhookConfiguration,
 } from '../cluster/kinds/extension.ts'
-import type { KubeObject } from '../cluster/object.ts'
+import type { ResourceQuota } from '../cluster/kinds/resource-quotas.ts'
 import type { InstanceTally } from './instance-tally.ts'
 import type { Known } from './known.ts'
 import type { Named } from './named.ts'
@@ -40,13 +40,11 @@ export interface Evidence extends Snapshot {
   borrowed?: Known<{ id: string; by: string }>
 }
 
+export type { ResourceQuota }
+
 export interface MachineTally {
   total: number
   restartRequired: Named
-}
-
-export interface ResourceQuota extends KubeObject {
-  status?: { hard?: Record<string, string>; used?: Record<string, string> }
 }
 
 /** The name of a part, for a check's needs. */
