@@ -65,8 +65,8 @@ type Asked = Omit<Question, 'target'> & { target: string }
 export function ask(check: Check, asked: Partial<Asked> = {}): CheckResult {
   const [result] = runChecks([check], question(asked))
   if (result === undefined) throw new Error('no result')
-  const known_ = new Set([check.id, ...(check.findings === 'any' ? [] : (check.findings ?? []))])
-  const stray = result.findings.filter(({ id }) => check.findings !== 'any' && !known_.has(id))
+  const declared = new Set([check.id, ...(check.findings === 'any' ? [] : (check.findings ?? []))])
+  const stray = result.findings.filter(({ id }) => check.findings !== 'any' && !declared.has(id))
   if (stray.length > 0)
     throw new Error(`${check.id} does not declare ${stray.map(({ id }) => id).join(', ')}`)
   return result

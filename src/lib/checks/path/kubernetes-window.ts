@@ -1,0 +1,85 @@
+import type { ServerVersion } from '../../cluster/cluster.ts'
+import { kubernetesWindow } from '../../releases/known-releases.ts'
+import { pathTo } from '../../releases/path.ts'
+import { minorOf, type Version, versionOf } from '../../releases/version.ts'
+import type { Check, Question } from '../check.ts'
+import type { Finding } from '../finding.ts'
+
+/** Facts 7: each minor of KubeVirt supports three of Kubernetes. */
+export const kubernetesSupported: Check = {
+  id: 'kubernetes-window',
+  group: 'path',
+  title: 'Kubernetes is supported before and after',
+  needs: ['serverVersion', 'kubevirts'],
+  blocks: true,
+  assess(question) {
+    const runs = minorOfKubernetes(question.evidence.serverVersion)
+    if (runs === undefined) return []
+    const now = misfit(versionOf(question.standing.observed.version), runs, question)
+    const after = misfit(question.target, runs, question)
+    return [...(now ? [today(now)] : []), ...(after ? [then(after, question, now)] : [])]
+  },
+}
+
+interface Misfit {
+  version: Version
+  runs: number
+  is: 'too old' | 'too new'
+  window: string
+}
+
+function misfit(version: Version | undefined, runs: number, { releases }: Question): Misfit | undefined {
+  const window = version && kubernetesWindow(version, releases)
+  if (version === undefined || window === undefined) return undefined
+  const { min, max, known } = window
+  const is = runs < minor(min) ? 'too old' : runs > minor(max) ? 'too new' : undefined
+  const by = known ? '' : `, by the rule that each minor moves it by one; known as of ${releases.asOf}`
+  return is && { version, runs, is, window: `${min} to ${max}${by}` }
+}
+
+function today(now: Misfit): Finding {
+  return {
+    id: 'kubernetes-window',
+    level: 'warning',
+    summary: `${sentence(now)}; it is what runs now`,
+    remedy: [
+      now.is === 'too new'
+        ? 'go on to a KubeVirt that supports it: kvup releases'
+        : `take Kubernetes to a minor that ${minorOf(now.version)} supports`,
+    ],
+  }
+}
+
+/** Too new as it was before is no worse after the hop. */
+function then(after: Misfit, question: Question, now: Misfit | undefined): Finding {
+  const noWorse = after.is === 'too new' && now?.is === 'too new'
+  return {
+    id: 'kubernetes-window',
+    level: noWorse ? 'warning' : 'blocker',
+    summary: sentence(after),
+    remedy: wayThere(after, question),
+  }
+}
+
+const sentence = ({ version, runs, is, window }: Misfit) =>
+  `Kubernetes 1.${runs} is ${is} for KubeVirt ${minorOf(version)} (${window})`
+
+function wayThere({ version, runs, is }: Misfit, { standing, releases }: Question): readonly string[] {
+  const from = versionOf(standing.observed.version)
+  const way = from && is === 'too old' ? pathTo(from, version, `1.${runs}`, releases) : undefined
+  if (way?.is === 'path')
+    return way.steps.map((step) =>
+      step.is === 'kubevirt'
+        ? `kvup upgrade --to ${step.to}`
+        : `take Kubernetes to 1.${minor(step.to)} (${step.why})`,
+    )
+  return [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
+}
+
+/** `35+` on some providers. */
+function minorOfKubernetes(version: ServerVersion | undefined): number | undefined {
+  const found = /^v?\d+\.(\d+)/u.exec(version?.gitVersion ?? '')?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+const minor = (text: string) => Number(text.split('.')[1])
