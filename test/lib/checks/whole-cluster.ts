@@ -1,4 +1,4 @@
-import type { Node } from '../../../src/lib/cluster/kinds/core.ts'
+import type { Lease, Node } from '../../../src/lib/cluster/kinds/core.ts'
 import type { ApiService, WebhookConfiguration } from '../../../src/lib/cluster/kinds/extension.ts'
 import type { Evidence } from '../../../src/lib/facts/evidence.ts'
 import { emptyTally, type InstanceTally } from '../../../src/lib/facts/instance-tally.ts'
@@ -19,9 +19,7 @@ export function wholeCluster(overrides: Partial<Evidence> = {}): Evidence {
   return {
     ...whole,
     nodes: known(...nodes()),
-    leases: known(
-      ...itemsOf(whole.leases).map((lease) => ({ ...lease, spec: { ...lease.spec, renewTime: ago(0) } })),
-    ),
+    leases: known(...itemsOf(whole.leases).map(renewed)),
     apiServices: known(apiService()),
     webhooks: known(webhooks()),
     endpoints: known({ service: 'virt-api', ready: 2 }),
@@ -30,14 +28,15 @@ export function wholeCluster(overrides: Partial<Evidence> = {}): Evidence {
   }
 }
 
+function renewed(lease: Lease): Lease {
+  return { ...lease, spec: { ...lease.spec, renewTime: ago(0) } }
+}
+
 /** Three control-plane nodes with their taint, three workers with virt-handler's heartbeat; the named ones changed. */
 export function nodes(changes: Record<string, (node: Node) => void> = {}): Node[] {
   const role = 'node-role.kubernetes.io/control-plane'
   const all = [
-    ...['cp-1', 'cp-2', 'cp-3'].map((name) => ({
-      ...plainNode(name, { [role]: '' }),
-      spec: { taints: [{ key: role, effect: 'NoSchedule' }] },
-    })),
+    ...['cp-1', 'cp-2', 'cp-3'].map((name) => plainNode(name, { [role]: '' }, [role])),
     ...['worker-1', 'worker-2', 'worker-3'].map((name) =>
       plainNode(name, { 'kubevirt.io/schedulable': 'true' }),
     ),
@@ -46,7 +45,7 @@ export function nodes(changes: Record<string, (node: Node) => void> = {}): Node[
   return all
 }
 
-function plainNode(name: string, labels: Record<string, string>): Node {
+function plainNode(name: string, labels: Record<string, string>, taints: readonly string[] = []): Node {
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -55,6 +54,7 @@ function plainNode(name: string, labels: Record<string, string>): Node {
       labels: { 'kubernetes.io/os': 'linux', ...labels },
       annotations: { 'kubevirt.io/heartbeat': ago(1) },
     },
+    spec: { taints: taints.map((key) => ({ key, effect: 'NoSchedule' })) },
     status: {
       allocatable: { pods: '110' },
       conditions: [{ type: 'Ready', status: 'True' }],

@@ -15,6 +15,16 @@ import { bundle, certificate } from './ca-text.ts'
 const found = (check: Check, overrides: Partial<Evidence>) =>
   ask(check, { evidence: wholeCluster(overrides) })
 
+const withCa = (text: string) => ({
+  webhooks: known(webhooks({ caBundle: text })),
+  apiServices: known(apiService('True', goodCa)),
+})
+
+const withLease = (lease: Lease, spec: Lease['spec']): Lease => ({
+  ...lease,
+  spec: { ...lease.spec, ...spec },
+})
+
 describe('api-services', () => {
   test('one that is not available blocks, with what Kubernetes says of it', () => {
     const { findings } = found(apiServices, { apiServices: known(apiService('False')) })
@@ -87,11 +97,6 @@ describe('webhooks-answering', () => {
 })
 
 describe('certificates', () => {
-  const withCa = (text: string) => ({
-    webhooks: known(webhooks({ caBundle: text })),
-    apiServices: known(apiService('True', goodCa)),
-  })
-
   test('an expired CA blocks, once for the configuration that carries it', () => {
     const { findings } = found(certificates, withCa(bundle(certificate(at, { since: 8, left: -1 }))))
     expect(said(findings)).toEqual(['blocker certificates'])
@@ -133,7 +138,7 @@ describe('leader-leases', () => {
   const changed = (spec: Lease['spec']) => ({
     leases: known(
       ...itemsOf(leases).map((lease) =>
-        lease.metadata.name === 'virt-operator' ? { ...lease, spec: { ...lease.spec, ...spec } } : lease,
+        lease.metadata.name === 'virt-operator' ? withLease(lease, spec) : lease,
       ),
     ),
   })

@@ -31,6 +31,21 @@ const taint =
 const runs = (kubeletVersion: string, containerRuntimeVersion: string) => (node: Node) =>
   Object.assign(node.status ?? {}, { nodeInfo: { kubeletVersion, containerRuntimeVersion } })
 
+const windows = (node: Node) => {
+  notReady(node)
+  Object.assign(node.metadata, { labels: { 'kubernetes.io/os': 'windows' } })
+  Object.assign(node, { spec: {} })
+}
+const silent = (node: Node) => {
+  notReady(node)
+  taint('node.kubernetes.io/unreachable', 'NoExecute')(node)
+}
+const beat = (minutes: number) => (node: Node) =>
+  Object.assign(node.metadata, { annotations: { 'kubevirt.io/heartbeat': ago(minutes) } })
+const master = (node: Node) =>
+  Object.assign(node.metadata, { labels: { 'node-role.kubernetes.io/master': 'true' } })
+const full = (node: Node) => Object.assign(node.status ?? {}, { allocatable: { pods: '2' } })
+
 test('a whole cluster passes all of them', () => {
   for (const check of nodeChecks)
     expect([check.id, on(check, wholeCluster()).is]).toEqual([check.id, 'passed'])
@@ -59,19 +74,10 @@ describe('node-ready', () => {
 
   test('not one that virt-handler stays away from: another system, or a taint', () => {
     expect(withNodes(nodeReady, { 'cp-1': notReady }).is).toBe('passed')
-    const windows = (node: Node) => {
-      notReady(node)
-      Object.assign(node.metadata, { labels: { 'kubernetes.io/os': 'windows' } })
-      Object.assign(node, { spec: {} })
-    }
     expect(withNodes(nodeReady, { 'cp-1': windows }).is).toBe('passed')
   })
 
   test('the taints that Kubernetes itself gives to such a node do not keep virt-handler away', () => {
-    const silent = (node: Node) => {
-      notReady(node)
-      taint('node.kubernetes.io/unreachable', 'NoExecute')(node)
-    }
     const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-2': silent })) })
     const pods = known(...itemsOf(evidence.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
     expect(on(nodeReady, { ...evidence, pods }).is).toBe('found')
@@ -107,9 +113,6 @@ describe('node-schedulable', () => {
 })
 
 describe('heartbeat', () => {
-  const beat = (minutes: number) => (node: Node) =>
-    Object.assign(node.metadata, { annotations: { 'kubevirt.io/heartbeat': ago(minutes) } })
-
   test('older than five minutes is a warning that names the pod’s node', () => {
     const { findings } = withNodes(heartbeat, { 'worker-2': beat(12) })
     expect(said(findings)).toEqual(['warning heartbeat'])
@@ -134,8 +137,6 @@ describe('control-plane-label', () => {
   })
 
   test('the old label counts too', () => {
-    const master = (node: Node) =>
-      Object.assign(node.metadata, { labels: { 'node-role.kubernetes.io/master': 'true' } })
     const changed = nodes({ 'worker-1': master }).filter(({ metadata }) => metadata.name === 'worker-1')
     expect(on(controlPlaneLabel, wholeCluster({ nodes: known(...changed) })).is).toBe('passed')
   })
@@ -224,8 +225,6 @@ describe('C2 new-gates', () => {
 })
 
 describe('room-for-surge', () => {
-  const full = (node: Node) => Object.assign(node.status ?? {}, { allocatable: { pods: '2' } })
-
   test('no control-plane node that is ready, not cordoned and below its limit', () => {
     // Three of KubeVirt's pods are on cp-1.
     const { findings } = withNodes(roomForSurge, { 'cp-1': full, 'cp-2': cordon, 'cp-3': notReady })

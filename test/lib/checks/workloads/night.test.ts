@@ -13,11 +13,18 @@ import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 const found = (check: Check, overrides: Partial<Evidence>, target = 'v1.9.0') =>
   ask(check, { evidence: wholeCluster(overrides), target })
 
-describe('C1 launcher-age', () => {
-  const on = (launchers: Record<string, number>, target?: string) =>
-    found(launcherAge, { instances: known(tally({ launchers })) }, target)
-  const launcher = (tag: string) => `quay.io/kubevirt/virt-launcher:${tag}`
+const on = (launchers: Record<string, number>, target?: string) =>
+  found(launcherAge, { instances: known(tally({ launchers })) }, target)
+const launcher = (tag: string) => `quay.io/kubevirt/virt-launcher:${tag}`
+const withNode = (change: (node: Node) => void) =>
+  found(othersAtWork, { nodes: known(...nodes({ 'worker-1': change })) })
+const cordon = (node: Node) => Object.assign(node, { spec: { unschedulable: true } })
+const jobs = (...items: [kind: string, phase: string][]) =>
+  found(dataJobsInFlight, {
+    dataJobs: known(...items.map(([kind, phase]) => ({ kind, name: 'shop/db-0', phase }))),
+  })
 
+describe('C1 launcher-age', () => {
   test.each([
     ['v1.8.0', 'v1.9.0', 'passed'],
     ['v1.9.0', 'v1.9.0', 'passed'],
@@ -58,11 +65,7 @@ describe('C1 launcher-age', () => {
 })
 
 describe('C4 others-at-work', () => {
-  const withNode = (change: (node: Node) => void) =>
-    found(othersAtWork, { nodes: known(...nodes({ 'worker-1': change })) })
-
   test('C4 a cordoned node with VMs; one without is nobody’s drain', () => {
-    const cordon = (node: Node) => Object.assign(node, { spec: { unschedulable: true } })
     const { findings } = withNode(cordon)
     expect(said(findings)).toEqual(['warning others-at-work'])
     expect(findings[0]?.summary).toContain('1 cordoned node holds 10 running VMs (worker-1)')
@@ -112,11 +115,6 @@ describe('C4 others-at-work', () => {
 })
 
 describe('C5 data-jobs-in-flight', () => {
-  const jobs = (...items: [kind: string, phase: string][]) =>
-    found(dataJobsInFlight, {
-      dataJobs: known(...items.map(([kind, phase]) => ({ kind, name: 'shop/db-0', phase }))),
-    })
-
   test.each([
     'VirtualMachineSnapshot',
     'VirtualMachineRestore',

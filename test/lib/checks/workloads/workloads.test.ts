@@ -23,6 +23,13 @@ const tallied = (check: Check, overrides: Partial<InstanceTally>, spec?: object)
   found(check, { instances: known(tally(overrides)) }, spec)
 const one = { count: 1, names: ['shop/db-0'] }
 
+const quota = (hard: Record<string, string>, used: Record<string, string>): ResourceQuota => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'team', namespace: 'shop' },
+  status: { hard, used },
+})
+
 test('a whole cluster passes all of them', () => {
   for (const check of workloadChecks) expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
 })
@@ -122,12 +129,6 @@ describe('two-nodes', () => {
 })
 
 describe('migration-quota', () => {
-  const quota = (hard: Record<string, string>, used: Record<string, string>): ResourceQuota => ({
-    apiVersion: 'v1',
-    kind: 'ResourceQuota',
-    metadata: { name: 'team', namespace: 'shop' },
-    status: { hard, used },
-  })
   const largestMemory = { shop: 4 * 2 ** 30 }
   const judged = (hard: Record<string, string>, used: Record<string, string>) =>
     found(migrationQuota, { quotas: known(quota(hard, used)), instances: known(tally({ largestMemory })) })
