@@ -7,6 +7,7 @@ import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
 import { settledSettings } from './lib/config/settled.ts'
 import type { Cluster } from './lib/cluster/cluster.ts'
 import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
+import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { onStreamError, type Stream } from './lib/output/stream.ts'
 import { systemClock } from './lib/system/clock.ts'
@@ -21,6 +22,8 @@ export interface Called {
   argv: readonly string[]
   /** `kind` of the document that reports a failure. */
   kind: string
+  /** Output formats that only this command has. */
+  formats: readonly ReportFormat[]
   watch: boolean
 }
 
@@ -51,6 +54,7 @@ export async function openContext(
     verbosity: flags.verbosity,
     watch: called.watch,
     failureKind: called.kind,
+    formats: called.formats,
     readText: (file) => readFile(file, 'utf8'),
   })
   restoreTerminal(printer)

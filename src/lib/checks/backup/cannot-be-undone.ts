@@ -14,10 +14,7 @@ export const cannotBeUndone: Check = {
       id: 'cannot-be-undone',
       level: 'info',
       summary: whatStays(question).join('; '),
-      remedy: [
-        'kubectl get vm,vmi -A -o yaml > virtual-machines.yaml',
-        'etcdctl snapshot save etcd.db   on a control-plane node: kvup cannot see how old the last one is',
-      ],
+      remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', 'etcdctl snapshot save etcd.db'],
     },
   ],
 }
@@ -28,6 +25,7 @@ function whatStays(question: Question): readonly string[] {
   return [
     'going back is not supported once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
+    'how old the last backup of etcd is cannot be seen from here',
     ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
   ]
 }
