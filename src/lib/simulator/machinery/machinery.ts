@@ -1,5 +1,6 @@
 import type { Pod } from '../../cluster/kinds/pods.ts'
 import type { ControllerContext } from './controller.ts'
+import { runApiServices } from './api-services.ts'
 import { runDaemonSets } from './daemon-sets.ts'
 import { runDeployments } from './deployments.ts'
 import { runEndpointSlices } from './endpoint-slices.ts'
@@ -25,6 +26,7 @@ export async function runMachinery(cx: ControllerContext, machinery: Machinery):
     runDaemonSets(cx),
     runJobs(cx),
     runEndpointSlices(cx),
+    runApiServices(cx),
     runScheduler(cx, machinery.faults),
     runNodes(cx, machinery.faults),
     runKubelet({ ...cx, ...machinery }),
