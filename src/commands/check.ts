@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import type { Wire } from '../wire.ts'
 import { check } from './check/check.ts'
 import { asksCluster, manual } from './manual.ts'
+import { fromOption } from './reader-for.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
 
@@ -21,6 +22,7 @@ const options = [
   new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
     .argParser(list)
     .default([], 'none'),
+  fromOption(),
   new Option('--strict', 'let warnings count as blockers'),
 ]
 
@@ -30,6 +32,7 @@ const text = manual({
     ['kvup check --to v1.8.4', 'will this work here, and what has to be done first'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
     ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'All checks are made, always. What could not be read is "not checked", never passed.',
   codes: asksCluster,

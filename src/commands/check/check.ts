@@ -19,6 +19,7 @@ export interface CheckOptions {
   releases?: string
   accept: readonly string[]
   strict?: boolean
+  from?: string
 }
 
 /** Looks once and says everything that speaks against a change. Exit 3 where a blocker was not accepted. */
@@ -27,7 +28,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
-  const seen = await look(cx, { to, method: options.method })
+  const seen = await look(cx, { to, method: options.method, from: options.from })
   const question: Question = { ...seen, releases, ...(to && { target: to }), ...(manifest && { manifest }) }
   const strict = options.strict ?? false
   const report = reportOf(runChecks(allChecks, question), accepted, strict)

@@ -12,16 +12,18 @@ import type { Method } from '../../lib/releases/operator-rule.ts'
 import type { Version } from '../../lib/releases/version.ts'
 import { chooseMethod } from '../../lib/upgrade/method.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/required-access.ts'
+import { readerFor } from '../reader-for.ts'
 
 interface Asked {
   to: Version | undefined
   method: Method | 'auto'
+  /** A saved cluster instead of the live one. */
+  from?: string | undefined
 }
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
-  const { clock } = cx
-  const cluster = await cx.cluster()
+  const { cluster, clock } = await readerFor(cx, asked.from)
   const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock.now())))
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)

@@ -49,8 +49,8 @@ export function question({ target, evidence: found = evidence(), ...more }: Part
   const at = new Date(Date.parse(found.takenAt) + 30_000)
   return {
     evidence: found,
-    installation: theInstallation(found),
-    standing: standing(found, at),
+    installation: more.installation ?? theInstallation(found),
+    standing: more.standing ?? standing(found, at),
     method: 'operator-manifest',
     releases: knownReleases,
     at,
