@@ -96,6 +96,7 @@ const kinds: Readonly<Record<string, string>> = {
   check: 'CheckReport',
   explain: 'Explanations',
   releases: 'Releases',
+  snapshot: 'SavedSnapshot',
 }
 
 /** Formats that only some commands have. */

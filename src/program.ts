@@ -36,6 +36,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/releases.ts')).releasesCommand,
   },
   {
+    name: 'snapshot',
+    description: 'Save what kvup judges by, to look at it elsewhere or later with --from',
+    load: async () => (await import('./commands/snapshot.ts')).snapshotCommand,
+  },
+  {
     name: 'upgrade',
     description: 'Take KubeVirt to another version, and end only when every component runs it',
     load: async () => (await import('./commands/upgrade.ts')).upgradeCommand,

@@ -16,7 +16,7 @@ export interface AnsweredRight {
 
 /** One SelfSubjectAccessReview per question. */
 export async function answeredRights(
-  reviewer: Reviewer | undefined,
+  reviewer: Pick<Reviewer, 'can'> | undefined,
   asked: readonly AskedRight[] | undefined,
 ): Promise<Known<AnsweredRight>> {
   if (asked === undefined) return { known: false, why: 'not asked for' }

@@ -46,7 +46,7 @@ const everything: readonly EvidencePart[] = [
  * not be read (403), is not served (404) or was not saved is an unknown part; any other ApiError is thrown.
  */
 export async function gatherEvidence(
-  { reader, reviewer }: { reader: Reader; reviewer?: Reviewer | undefined },
+  { reader, reviewer }: { reader: Reader; reviewer?: Pick<Reviewer, 'can'> | undefined },
   at: Date,
   { rights, only = everything }: Wanted = {},
 ): Promise<Evidence> {

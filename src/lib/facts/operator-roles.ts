@@ -43,11 +43,15 @@ async function bindings(
 }
 
 function binds({ subjects = [] }: RoleBinding, { name, namespace }: Account): boolean {
-  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
+  const groups = new Set([
+    'system:serviceaccounts',
+    `system:serviceaccounts:${namespace}`,
+    'system:authenticated',
+  ])
   return subjects.some((subject) =>
     subject.kind === 'ServiceAccount'
       ? subject.name === name && subject.namespace === namespace
-      : subject.kind === 'Group' && groups.includes(subject.name),
+      : subject.kind === 'Group' && groups.has(subject.name),
   )
 }
 

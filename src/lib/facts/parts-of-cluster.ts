@@ -32,7 +32,7 @@ export async function partsOfCluster(reader: Reader, wants: ReadonlySet<Evidence
     part('others', async () => othersAtWork(reader)),
     part('clusterUid', async () => clusterUid(reader)),
   ])
-  return found.reduce((all, one) => ({ ...all, ...one }), {})
+  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
 }
 
 /** VMIs are listed once, whoever asks for them. */
@@ -74,12 +74,7 @@ async function trimmedQuotas(reader: Reader): Promise<ResourceQuota[]> {
 }
 
 function definitions(reader: Reader): Promise<CustomResourceDefinition[]> {
-  return kept(
-    reader,
-    CustomResourceDefinitions,
-    ({ spec }) => isKubeVirtGroup(spec?.group),
-    (crd) => withoutSchema(withoutManagers(crd)),
-  )
+  return kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema)
 }
 
 function isKubeVirtGroup(group = ''): boolean {

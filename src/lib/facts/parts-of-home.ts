@@ -29,7 +29,7 @@ export async function partsOfHome(
       rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
     ),
   ])
-  return found.reduce((all, one) => ({ ...all, ...one }), {})
+  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
 }
 
 /** Why they are not known where there is no such namespace. */
