@@ -100,13 +100,14 @@ test('operator-rights: what a tag cannot bring', () => {
   )
 })
 
+const answer = (what: string, allowed: boolean, optional: boolean) => ({ what, allowed, optional })
+
 test('rights: required ones block, optional ones warn, and the role that holds them is named', () => {
-  const asked = (what: string, allowed: boolean, optional: boolean) => ({ what, allowed, optional })
   const found = evidence({
     rights: known(
-      asked('get pods', true, false),
-      asked('patch kubevirts.kubevirt.io', false, false),
-      asked('list events', false, true),
+      answer('get pods', true, false),
+      answer('patch kubevirts.kubevirt.io', false, false),
+      answer('list events', false, true),
     ),
   })
   const { findings } = ask(rights, { evidence: found, target: 'v1.8.5', method: 'image-tag' })
@@ -143,7 +144,7 @@ test('C7 mixed identifiers are a half-done update', () => {
   })
   const { findings } = ask(mixedIdentifiers, { evidence: found })
   expect(findings).toMatchObject([{ level: 'blocker', objects: [`deployment/${deployment?.metadata.name}`] }])
-  expect(findings[0]?.summary).toContain('1 objects are of v1.7.4, not of v1.8.4')
+  expect(findings[0]?.summary).toContain('1 object is of v1.7.4, not of v1.8.4')
   expect(said(ask(mixedIdentifiers, { evidence: found, target: 'v1.8.4' }).findings)).toEqual([
     'info mixed-identifiers',
   ])

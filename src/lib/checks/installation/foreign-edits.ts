@@ -3,9 +3,10 @@ import { itemsOf } from '../../facts/known.ts'
 import { isOperand } from '../../facts/stamps.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
+import { someOf } from '../some-of.ts'
 
-/** Whoever writes what virt-operator made without being undone; their status writes are left out anyway. */
-const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver'])
+/** Whoever writes what virt-operator made without being undone; `before-first-apply` is Kubernetes' word for "cannot be told". */
+const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
 
 /** Facts 9.1: virt-operator sets its objects back, at the latest with the update. */
 export const foreignEdits: Check = {
@@ -14,29 +15,51 @@ export const foreignEdits: Check = {
   title: 'nobody has edited what virt-operator manages',
   needs: ['deployments', 'daemonsets', 'crds'],
   blocks: false,
-  assess: (question) => managed(question).flatMap(judged),
+  assess(question) {
+    const edits = managed(question).flatMap(editsOf)
+    const names = [...new Set(edits.map(({ by }) => by))]
+    return names.map((by) =>
+      finding(
+        by,
+        edits.filter((edit) => edit.by === by),
+        question,
+      ),
+    )
+  },
+}
+
+interface Edit {
+  by: string
+  object: string
+  fields: readonly string[]
 }
 
 function managed({ evidence: { deployments, daemonsets, crds } }: Question): readonly KubeObject[] {
   return [...itemsOf(daemonsets), ...itemsOf(deployments), ...itemsOf(crds)].filter(isOperand)
 }
 
-function judged(object: KubeObject): readonly Finding[] {
-  const foreign = object.metadata.managedFields?.filter(isForeign) ?? []
-  if (foreign.length === 0) return []
-  const name = `${object.kind.toLowerCase()}/${object.metadata.name}`
-  const managers = [...new Set(foreign.map(({ manager = 'somebody' }) => manager))]
-  const fields = [...new Set(foreign.flatMap(({ fieldsV1 = {} }) => fieldNames(fieldsV1)))]
-  const where = object.metadata.namespace === undefined ? '' : `-n ${object.metadata.namespace} `
-  return [
-    {
-      id: 'foreign-edits',
-      level: 'warning',
-      summary: `${managers.join(', ')} edited ${name} (${fields.slice(0, 3).join(', ')}): virt-operator sets it back, customizeComponents would last`,
-      objects: [name],
-      remedy: [`kubectl ${where}get ${name} -o yaml --show-managed-fields`],
-    },
-  ]
+function editsOf({ kind, metadata }: KubeObject): readonly Edit[] {
+  const foreign = metadata.managedFields?.filter(isForeign) ?? []
+  return foreign.map(({ manager = 'somebody', fieldsV1 = {} }) => ({
+    by: manager,
+    object: `${kind.toLowerCase()}/${metadata.name}`,
+    fields: fieldNames(fieldsV1),
+  }))
+}
+
+/** One for each who edits, however many objects it was. */
+function finding(by: string, edits: readonly Edit[], { installation }: Question): Finding {
+  const objects = [...new Set(edits.map(({ object }) => object))]
+  const fields = [...new Set(edits.flatMap((edit) => edit.fields))]
+  return {
+    id: 'foreign-edits',
+    level: 'warning',
+    summary: `${by} edited ${someOf(objects)} (${someOf(fields)}): virt-operator sets it back, customizeComponents would last`,
+    objects,
+    remedy: objects
+      .slice(0, 3)
+      .map((object) => `kubectl -n ${installation.namespace} get ${object} -o yaml --show-managed-fields`),
+  }
 }
 
 function isForeign({ manager = '', subresource }: ManagedField): boolean {

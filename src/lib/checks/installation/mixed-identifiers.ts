@@ -2,6 +2,7 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { identifierOf, isOperand, stampedVersion } from '../../facts/stamps.ts'
 import type { Check, Question } from '../check.ts'
+import { counted } from '../counted.ts'
 
 /** Night C7, facts 2.6 and 8 (#18057): a half-done update, or what an older one has left. */
 export const mixedIdentifiers: Check = {
@@ -20,7 +21,7 @@ export const mixedIdentifiers: Check = {
       {
         id: 'mixed-identifiers',
         level: joined ? 'info' : 'blocker',
-        summary: `${others.length} objects are of ${versions.join(', ')}, not of ${standing.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
+        summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${standing.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
         objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
         remedy: [
           'kvup status',

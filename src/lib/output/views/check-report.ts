@@ -68,7 +68,7 @@ function summary(document: CheckDocument, paint: Paint): string {
     ...(counts.notChecked > 0 ? [paint.bad(`${counts.notChecked} not checked`)] : []),
     ...(counts.warnings > 0 ? [paint.warn(count(counts.warnings, 'warning'))] : []),
     ...(counts.accepted > 0 ? [`${counts.accepted} accepted`] : []),
-    ...(counts.skipped > 0 ? [`${counts.skipped} need --to`] : []),
+    ...(counts.skipped > 0 ? [`${counts.skipped} skipped without --to`] : []),
     `${counts.passed} passed`,
   ]
   return [parts.join(', '), ...next(document, outcome)].join(` ${paint.mark.dot} `)
