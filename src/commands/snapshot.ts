@@ -57,15 +57,17 @@ export function snapshotCommand(wire: Wire): Command {
 /** Reads only; an unfinished look leaves no file. */
 export async function snapshot(cx: Context, { toFile, redact = false }: SnapshotOptions): Promise<void> {
   const { index, objects } = await takeSnapshot(cx, redact)
+  const unread = index.unread.filter(({ code }) => code !== 404).map(({ why }) => why)
+  const status = unread.length > 0 ? 'partial' : 'complete'
   const apiVersion = 'kvup.io/v1alpha1'
   if (toFile === undefined)
     return cx.printer.result<SnapshotDocument>(
       { apiVersion, kind: 'Snapshot', items: [index, ...objects] },
       lines,
+      status,
     )
   const { writeSaved } = await import('../lib/cluster/saved/write-saved.ts')
   await writeSaved(toFile, [index, ...objects])
-  const unread = index.unread.filter(({ code }) => code !== 404).map(({ why }) => why)
   cx.printer.result<SavedDocument>(
     {
       apiVersion,
@@ -77,6 +79,7 @@ export async function snapshot(cx: Context, { toFile, redact = false }: Snapshot
       unread,
     },
     summary,
+    status,
   )
 }
 

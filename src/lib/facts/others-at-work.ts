@@ -63,18 +63,13 @@ function otherOf(object: KubeObject, what: string | undefined): Other[] {
   return what === undefined ? [] : [{ kind: object.kind, name: nameOf(object), what }]
 }
 
-/** As its manifests (by name) and its chart (by label) install it. */
-async function descheduler<T extends KubeObject>(
+/** As its manifests and its chart call it: who may list only this name may ask so. */
+function descheduler<T extends KubeObject>(
   reader: Reader,
   kind: Kind<T>,
   isOn: (object: T) => boolean,
 ): Promise<Other[]> {
-  const whatOf = (object: T) => (isOn(object) ? evicts : undefined)
-  const [named, labelled] = await Promise.all([
-    those(reader, kind, whatOf, { name: 'descheduler' }),
-    those(reader, kind, whatOf, { labels: 'app.kubernetes.io/name=descheduler' }),
-  ])
-  return [...named, ...labelled.filter(({ name }) => !named.some((other) => other.name === name))]
+  return those(reader, kind, (object) => (isOn(object) ? evicts : undefined), { name: 'descheduler' })
 }
 
 function unlessPaused({ metadata }: KubeObject): string | undefined {

@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
@@ -58,6 +60,19 @@ test.each([
   const ran = await runKvup(line.split(' '), offline)
   expect(ran.code).toBe(code)
   expect(wrongIn(ran.documents)).toEqual([])
+})
+
+test('snapshot, to stdout and to a file', async () => {
+  const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
+  const file = join(mkdtempSync(join(tmpdir(), 'kvup-')), 'snapshot.ndjson.gz')
+  const documents = [
+    ...(await kvup('snapshot -o json')).documents,
+    ...(await kvup(`snapshot --redact --to-file ${file} -o json`)).documents,
+    ...(await kvup(`snapshot --to-file ${file}/no -o json`)).documents,
+    ...(await kvup(`status --from ${file} -o json`)).documents,
+  ]
+  expect(documents.map(({ kind }) => kind)).toEqual(['Snapshot', 'SavedSnapshot', 'SavedSnapshot', 'Status'])
+  expect(wrongIn(documents)).toEqual([])
 })
 
 test.each(exampleNames)('status of the cluster %s', async (name) => {
