@@ -22,7 +22,7 @@ export function acceptedRisks(words: readonly string[], releases: Releases): rea
 }
 
 /** Headings of docs/checks.md, and the issues of the release data. */
-export function acceptable(releases: Releases): readonly string[] {
+function acceptable(releases: Releases): readonly string[] {
   const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
   return [...headings, ...releases.knownBad.map(({ id }) => id)]
 }

@@ -24,7 +24,7 @@ export interface ReportedCheck {
 }
 
 /** Findings by their level, checks by what became of them. */
-export interface CheckCounts {
+interface CheckCounts {
   blockers: number
   warnings: number
   infos: number
@@ -55,7 +55,7 @@ export function reportOf(
 }
 
 /** Contract "Facts at scale": what a blocking check could not see stops as well. */
-export function isStop(level: Finding['level'], strict: boolean): boolean {
+function isStop(level: Finding['level'], strict: boolean): boolean {
   return level === 'blocker' || level === 'not-checked' || (strict && level === 'warning')
 }
 

@@ -18,6 +18,7 @@ test.each([
   ['v1.3.1', 'v1.4.1', { migrations: { completionTimeoutPerGiB: 300 } }, []],
   ['v1.4.1', 'v1.5.3', {}, ['migrate-rights']],
   ['v1.8.4', 'v1.9.0', {}, ['beta-gates']],
+  ['v1.8.4', 'v1.9.0', { developerConfiguration: { disabledFeatureGates: ['ImageVolume'] } }, []],
   ['v1.9.0', 'v1.9.1', {}, []],
 ])('C2 defaults that shift: %s to %s with %j', (version, target, configuration, shifts) => {
   const found = ofVersion(version, withSpec({ configuration }))

@@ -34,6 +34,17 @@ test('hop-supported goes by the release data that are given', () => {
   expect(findings).toMatchObject([{ id: 'patch-skipped', remedy: ['kvup upgrade --to v1.8.9'] }])
 })
 
+test('hop-supported: minors that are left out are gone through, Kubernetes with them', () => {
+  const [finding] = ask(hopSupported, { evidence: running('v1.33.2', 'v1.7.4'), target: 'v1.9.0' }).findings
+  expect(finding?.remedy).toEqual([
+    'kvup upgrade --to v1.8.4',
+    'take Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
+    'kvup upgrade --to v1.9.0',
+  ])
+  const [none] = ask(hopSupported, { evidence: running('v1.35.0', 'v1.5.3'), target: 'v1.9.0' }).findings
+  expect(none?.remedy[0]).toContain('v1.6.6 supports Kubernetes up to 1.33, this cluster runs 1.35')
+})
+
 test('hop-supported needs a target, and says when nothing was ever settled', () => {
   expect(ask(hopSupported).is).toBe('skipped')
   const never = ofVersion('devel')

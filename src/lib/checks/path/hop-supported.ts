@@ -1,9 +1,10 @@
 import { hopFindings } from '../../releases/hop-finding.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { minorOf, type Version } from '../../releases/version.ts'
-import type { Check } from '../check.ts'
+import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
 import { hopOf } from '../hop-of.ts'
+import { wayTo } from './way.ts'
 
 /** Facts 7: the version policy, which nothing in KubeVirt enforces. */
 export const hopSupported: Check = {
@@ -26,8 +27,18 @@ export const hopSupported: Check = {
   assess(question) {
     const hop = hopOf(question)
     if (hop === undefined) return [neverSettled]
-    return [...hopFindings(hop.from, hop.to, question.releases), ...unknown(hop.to, question.releases)]
+    return [
+      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withWay(found, question)),
+      ...unknown(hop.to, question.releases),
+    ]
   },
+}
+
+/** Leaving out minors is mended by going through them, and Kubernetes with them. */
+function withWay(found: Finding, question: Question): Finding {
+  const { target } = question
+  if (found.id !== 'minor-skipped' || target === undefined) return found
+  return { ...found, remedy: wayTo(target, question, found.remedy) }
 }
 
 const neverSettled: Finding = {

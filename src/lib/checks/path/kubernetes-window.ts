@@ -1,9 +1,8 @@
-import type { ServerVersion } from '../../cluster/cluster.ts'
 import { kubernetesWindow } from '../../releases/known-releases.ts'
-import { pathTo } from '../../releases/path.ts'
 import { minorOf, type Version, versionOf } from '../../releases/version.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
+import { kubernetesMinor, wayTo } from './way.ts'
 
 /** Facts 7: each minor of KubeVirt supports three of Kubernetes. */
 export const kubernetesSupported: Check = {
@@ -13,7 +12,7 @@ export const kubernetesSupported: Check = {
   needs: ['serverVersion', 'kubevirts'],
   blocks: true,
   assess(question) {
-    const runs = minorOfKubernetes(question.evidence.serverVersion)
+    const runs = kubernetesMinor(question.evidence.serverVersion)
     if (runs === undefined) return []
     const now = misfit(versionOf(question.standing.observed.version), runs, question)
     const after = misfit(question.target, runs, question)
@@ -64,22 +63,9 @@ function then(after: Misfit, question: Question, now: Misfit | undefined): Findi
 const sentence = ({ version, runs, is, window }: Misfit) =>
   `Kubernetes 1.${runs} is ${is} for KubeVirt ${minorOf(version)} (${window})`
 
-function wayThere({ version, runs, is }: Misfit, { standing, releases }: Question): readonly string[] {
-  const from = versionOf(standing.observed.version)
-  const way = from && is === 'too old' ? pathTo(from, version, `1.${runs}`, releases) : undefined
-  if (way?.is === 'path')
-    return way.steps.map((step) =>
-      step.is === 'kubevirt'
-        ? `kvup upgrade --to ${step.to}`
-        : `take Kubernetes to 1.${minor(step.to)} (${step.why})`,
-    )
-  return [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
-}
-
-/** `35+` on some providers. */
-function minorOfKubernetes(version: ServerVersion | undefined): number | undefined {
-  const found = /^v?\d+\.(\d+)/u.exec(version?.gitVersion ?? '')?.[1]
-  return found === undefined ? undefined : Number(found)
+function wayThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
+  const way = is === 'too old' ? wayTo(version, question) : []
+  return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
 }
 
 const minor = (text: string) => Number(text.split('.')[1])
