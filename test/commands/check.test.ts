@@ -166,6 +166,12 @@ describe('kvup explain', () => {
     expect(out).toContain('storedVersions')
   })
 
+  test('links are their words, and no line is long', async () => {
+    const { out } = await kvup('explain hop-supported')
+    expect(out).not.toMatch(/\]\(|#/u)
+    expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
+
   test('names the public runbook where there is one', async () => {
     const { out } = await kvup('explain methods-empty-without-loan')
     expect(out).toContain('runbooks/OutdatedVirtualMachineInstanceWorkloads')

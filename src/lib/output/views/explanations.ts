@@ -2,6 +2,7 @@ import type { Explanation } from '../../checks/explanations.ts'
 import type { Group } from '../../checks/check.ts'
 import type { Column, Document, View } from '../printer.ts'
 import { table } from '../table.ts'
+import { wrap } from '../wrap.ts'
 
 export interface ExplanationsDocument extends Document {
   kind: 'Explanations'
@@ -15,9 +16,24 @@ type Item = ExplanationsDocument['items'][number]
 export const explanationsView: View<ExplanationsDocument> = {
   text: ({ items, whole }, paint, size) =>
     whole
-      ? items.flatMap((item) => [paint.strong(item.id), ...about(item), '', ...item.text.split('\n')])
+      ? items.flatMap((item) => [
+          paint.strong(item.id),
+          ...about(item),
+          '',
+          ...prose(item.text, size.columns),
+        ])
       : table(columns, items, { ...size, paint }),
   names: ({ items }) => items.map(({ id }) => `finding/${id}`),
+}
+
+const readable = 100
+
+/** Markdown as it is read: paragraphs that fit, links as their words. */
+function prose(text: string, columns: number): string[] {
+  return text
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, '$1')
+    .split(/\n{2,}/u)
+    .flatMap((paragraph) => wrap(paragraph.replaceAll('\n', ' '), Math.min(columns, readable)))
 }
 
 function about({ title, group, runbook }: Item): string[] {
