@@ -93,10 +93,25 @@ const kinds: Readonly<Record<string, string>> = {
   history: 'History',
   version: 'Version',
   restore: 'GiveBack',
+  check: 'CheckReport',
+  explain: 'Explanations',
+  releases: 'Releases',
+  snapshot: 'SavedSnapshot',
+}
+
+/** Formats that only some commands have. */
+const formats: Readonly<Record<string, Called['formats']>> = {
+  check: ['junit', 'sarif', 'markdown'],
 }
 
 function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Called {
-  return { ...words, kind: kinds[command.name()] ?? 'Error', watch: command.opts()['watch'] === true }
+  const name = command.name()
+  return {
+    ...words,
+    kind: kinds[name] ?? 'Error',
+    formats: formats[name] ?? [],
+    watch: command.opts()['watch'] === true,
+  }
 }
 
 /** `kubectl kvup` when kubectl started us as its plug-in. */

@@ -6,6 +6,7 @@ import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
 import { settledSettings } from './lib/config/settled.ts'
 import type { Cluster } from './lib/cluster/cluster.ts'
 import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
+import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { onStreamError, type Stream } from './lib/output/stream.ts'
 import { systemClock } from './lib/system/clock.ts'
@@ -20,6 +21,8 @@ export interface Called {
   argv: readonly string[]
   /** `kind` of the document that reports a failure. */
   kind: string
+  /** Output formats that only this command has. */
+  formats: readonly ReportFormat[]
   watch: boolean
 }
 
@@ -38,20 +41,7 @@ export async function openContext(
       'error',
       onStreamError(() => process.exit(exitCode.done)),
     )
-  const printer = await openPrinter({
-    stdout: streamOf(process.stdout),
-    stderr: streamOf(process.stderr),
-    output: flags.output,
-    headers: flags.headers,
-    sortBy: flags.sortBy,
-    color: flags.color,
-    env: process.env,
-    clock: systemClock,
-    verbosity: flags.verbosity,
-    watch: called.watch,
-    failureKind: called.kind,
-    readText,
-  })
+  const printer = await printerFor(flags, called)
   restoreTerminal(printer)
   reportUncaught(printer)
   const signal = signalOf()
@@ -66,6 +56,20 @@ export async function openContext(
     world: world(called),
   }
   return { cx, finish: async (error) => printer.finish(error) }
+}
+
+function printerFor(flags: GlobalFlags, { watch, kind, formats }: Called): Promise<OpenPrinter> {
+  return openPrinter({
+    ...flags,
+    stdout: streamOf(process.stdout),
+    stderr: streamOf(process.stderr),
+    env: process.env,
+    clock: systemClock,
+    watch,
+    failureKind: kind,
+    formats,
+    readText,
+  })
 }
 
 async function connect(flags: GlobalFlags, printer: { warn(line: string): void }): Promise<Cluster> {

@@ -21,6 +21,26 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
+    name: 'check',
+    description: 'Say what speaks against an upgrade, and what to do first',
+    load: async () => (await import('./commands/check.ts')).checkCommand,
+  },
+  {
+    name: 'explain',
+    description: 'Explain a check, a finding or a refusal by its name',
+    load: async () => (await import('./commands/explain.ts')).explainCommand,
+  },
+  {
+    name: 'releases',
+    description: 'Show the releases of KubeVirt that are known, and the Kubernetes they run on',
+    load: async () => (await import('./commands/releases.ts')).releasesCommand,
+  },
+  {
+    name: 'snapshot',
+    description: 'Save what kvup judges by, to look at it elsewhere or later with --from',
+    load: async () => (await import('./commands/snapshot.ts')).snapshotCommand,
+  },
+  {
     name: 'upgrade',
     description: 'Take KubeVirt to another version, and end only when every component runs it',
     load: async () => (await import('./commands/upgrade.ts')).upgradeCommand,
@@ -93,6 +113,7 @@ export async function program(name: string, wire: Wire, words: readonly string[]
 const rootManual: Manual = {
   examples: [
     ['kvup status', 'where it stands, and why'],
+    ['kvup check --to v1.8.4', 'will it work here, and what to do first'],
     ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change'],
     ['kvup upgrade --to v1.8.4', 'do it; the same line resumes it'],
     ['kvup demo', 'try it without a cluster'],

@@ -3,6 +3,7 @@ import { program } from '../../src/program.ts'
 import { describeTree } from './describe.ts'
 import { manFile, manPage } from './man.ts'
 import { markdownFile, markdownIndex, markdownPage } from './markdown.ts'
+import { explanations } from './explanations.ts'
 import { rbacPage } from './rbac.ts'
 
 /** Folders that hold nothing but generated pages. */
@@ -15,6 +16,7 @@ export async function referencePages(): Promise<Map<string, string>> {
   const commands = describeTree(root)
   return new Map([
     ['docs/rbac.md', rbacPage()],
+    ['src/lib/checks/explanations.json', explanations(await readFile('docs/checks.md', 'utf8'))],
     ['docs/commands/README.md', markdownIndex(commands)],
     ...commands.map((one): [string, string] => [`docs/commands/${markdownFile(one)}`, markdownPage(one)]),
     ...commands.map((one): [string, string] => [`docs/man/${manFile(one)}`, manPage(one, commands, version)]),

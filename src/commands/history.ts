@@ -12,6 +12,7 @@ import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
+import { fromOption, readerFor } from './reader-for.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
@@ -27,9 +28,14 @@ export interface HistoryDocument extends Document {
   items: readonly Entry[]
 }
 
+export interface HistoryOptions {
+  from?: string
+}
+
 export function historyCommand(wire: Wire): Command {
   return new Command('history')
     .description('Show what kvup changed on this cluster, and what is still borrowed')
+    .addOption(fromOption())
     .addHelpText(
       'after',
       manual({
@@ -40,20 +46,23 @@ export function historyCommand(wire: Wire): Command {
         codes: asksCluster,
       }),
     )
-    .action(wire<object, []>(history))
+    .action(wire<HistoryOptions, []>(history))
 }
 
 /** Prints the journal; reads only. */
-export async function history(cx: Context): Promise<void> {
-  const { reader, writer } = await cx.cluster()
+export async function history(cx: Context, { from }: HistoryOptions = {}): Promise<void> {
+  const {
+    cluster: { reader, writer },
+    clock,
+  } = await readerFor(cx, from)
   const namespace = await kubevirtNamespace(reader)
-  const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock: cx.clock })
+  const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock })
   const loans = await journal.loans()
   const document: HistoryDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
     namespace,
-    asOf: cx.clock.now().toISOString(),
+    asOf: clock.now().toISOString(),
     loans,
     ...(loans[0] && { giveBack: loanRemedy(loans[0]) }),
     items: await journal.entries(),

@@ -9,15 +9,18 @@ import type { Clock } from '../lib/system/clock.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
+import { fromOption, readerFor } from './reader-for.ts'
 
 export interface StatusOptions {
   watch?: boolean
   exitCode?: boolean
+  from?: string
 }
 
 export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
+    .addOption(fromOption().conflicts('watch'))
     .option('--exit-code', 'exit 0 when Settled, 10 Updating, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
@@ -26,6 +29,7 @@ export function statusCommand(wire: Wire): Command {
           ['kvup status', 'one look'],
           ['kvup status -w', 'and again at every change'],
           ['kvup status --exit-code', 'for a script: the verdict is the code'],
+          ['kvup status --from cluster.ndjson.gz', 'of a saved cluster'],
           ["kvup status -o jsonpath='{.verdict}'", 'one word'],
         ],
         codes: [...asksCluster, 'timedOut', 'asked'],
@@ -43,10 +47,10 @@ const codes: Record<NonNullable<StatusReport['verdict']>, ExitCode> = {
 
 /** Exit 0 whatever it finds, unless asked for the verdict; no KubeVirt at all or several is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
-  const cluster = await cx.cluster()
+  const { cluster, clock } = await readerFor(cx, options.from)
   if (options.watch) return follow(cx, cluster)
-  const report = await statusReport(cluster.reader, cx.clock)
-  cx.printer.result(await documentOf(report, cluster, cx.clock), statusView)
+  const report = await statusReport(cluster.reader, clock)
+  cx.printer.result(await documentOf(report, cluster, clock), statusView)
   return options.exitCode ? codes[report.verdict ?? 'Degraded'] : exitCode.done
 }
 

@@ -1,3 +1,4 @@
+import { NotSavedError } from '../cluster/saved/not-saved.ts'
 import { ApiError } from '../system/errors.ts'
 
 /** A part of a snapshot: what was found, or why it is not known. Nothing is ever assumed about an unknown part. */
@@ -10,13 +11,21 @@ export function itemsOf<T>(part: Known<T>): readonly T[] {
   return part.known ? part.items : []
 }
 
-/** Turns "you may not" (403) and "no such kind" (404) into an unknown part; every other failure is thrown on. */
+/**
+ * Turns "you may not" (403), "no such kind" (404) and "a saved cluster does not hold it" into an unknown part; every other
+ * failure is thrown on.
+ */
 export async function known<T>(work: Promise<readonly T[]>): Promise<Known<T>> {
   try {
     return { known: true, items: await work }
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404))
-      return { known: false, why: error.message }
-    throw error
+    const why = whyUnknown(error)
+    if (why === undefined) throw error
+    return { known: false, why }
   }
+}
+
+function whyUnknown(error: unknown): string | undefined {
+  const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)
+  return unread || error instanceof NotSavedError ? error.message : undefined
 }

@@ -94,8 +94,8 @@ export async function withParts(
 
 type Parts = Partial<Snapshot>
 
-/** Of several, the one that a virt-operator follows. */
-function homeOf(kubevirts: Known<KubeVirt>): string | undefined {
+/** The namespace of KubeVirt; of several, that of the one that a virt-operator follows. */
+export function homeOf(kubevirts: Known<KubeVirt>): string | undefined {
   const items = itemsOf(kubevirts)
   return (items.find((kv) => kv.status?.operatorVersion) ?? items[0])?.metadata.namespace
 }

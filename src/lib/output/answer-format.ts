@@ -38,6 +38,8 @@ const answers: Answers = {
       isFirst = false
     }, how)
   },
+  report: async ({ format }, { write }) =>
+    textAnswer(write, ({ document, view }) => view.formats?.[format]?.(sanitiseDeep(document)) ?? ''),
   jsonpath: async ({ template }, how) => {
     const { templatePrinter } = await import('./jsonpath/print.ts')
     const print = templateError('jsonpath', template, () => templatePrinter(template))

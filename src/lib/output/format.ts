@@ -1,8 +1,10 @@
 import { usageError } from '../system/errors.ts'
+import type { ReportFormat } from './printer.ts'
 
 /** `-o`, understood. For `jsonpath-file` the template is the file's text, which the caller reads. */
 export type OutputFormat =
   | { is: 'table' | 'wide' | 'json' | 'yaml' | 'name' | 'ndjson' }
+  | { is: 'report'; format: ReportFormat }
   | { is: 'jsonpath'; template: string }
   | { is: 'jsonpath-file'; file: string }
   | { is: 'custom-columns'; spec: string }
@@ -22,14 +24,16 @@ const examples: Record<WithArgument, string> = {
   'custom-columns': '-o custom-columns=NAME:.metadata.name',
 }
 
-/** What `-o` asks for; nothing is a table. Throws a usage error (exit 2) that lists the formats. */
-export function parseOutput(flag: string | undefined): OutputFormat {
+/** What `-o` asks for; nothing is a table. `offered` are those that only this command has. Throws a usage error (exit 2) that lists the formats. */
+export function parseOutput(flag: string | undefined, offered: readonly ReportFormat[] = []): OutputFormat {
   const asked = flag ?? 'table'
   const simple = plain.find((name) => name === asked)
   if (simple !== undefined) return { is: simple }
+  const report = offered.find((name) => name === asked)
+  if (report !== undefined) return { is: 'report', format: report }
   const [, name, argument] = /^([a-z-]+)(?:=([\s\S]*))?$/.exec(asked) ?? []
   const known = withArgument.find((format) => format === name)
-  if (known === undefined) throw unknownFormat(asked)
+  if (known === undefined) throw unknownFormat(asked, offered)
   if (argument === undefined || argument === '') {
     throw usageError('output-format', `-o ${known} needs a template`, { remedy: examples[known] })
   }
@@ -39,9 +43,9 @@ export function parseOutput(flag: string | undefined): OutputFormat {
 /** The formats as they are typed: `table`, `jsonpath=` … */
 export const formatNames: readonly string[] = [...plain, ...withArgument.map((name) => `${name}=`)]
 
-function unknownFormat(asked: string): Error {
-  return usageError('output-format', `-o ${JSON.stringify(asked)} is not an output format`, {
-    remedy: `one of ${formatNames.join(', ')}`,
+function unknownFormat(asked: string, offered: readonly ReportFormat[]): Error {
+  return usageError('output-format', `-o ${JSON.stringify(asked)} is not an output format here`, {
+    remedy: `one of ${[...formatNames, ...offered].join(', ')}`,
   })
 }
 

@@ -4,7 +4,7 @@ import { answerIn } from './answer-format.ts'
 import { type OutputFormat, parseOutput } from './format.ts'
 import { jsonLine } from './json-text.ts'
 import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
-import type { Document, DocumentStatus, Paint, Printer, Size, View } from './printer.ts'
+import type { Document, DocumentStatus, Paint, Printer, ReportFormat, Size, View } from './printer.ts'
 import { type LiveTerminal, tellStory } from './story.ts'
 import type { Environment, Stream } from './stream.ts'
 
@@ -21,6 +21,8 @@ export interface PrinterOptions {
   verbosity?: number
   /** `-w`: each answer is a document of its own, written at once. */
   watch?: boolean
+  /** Formats that only this command has. */
+  formats?: readonly ReportFormat[]
   /** `kind` of the document that reports a failure before there was an answer. */
   failureKind?: string
   /** Reads the file of `jsonpath-file=`. */
@@ -38,7 +40,7 @@ export interface OpenPrinter extends Printer {
 
 /** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */
 export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter> {
-  const format = await withTemplate(parseOutput(options.output), options.readText)
+  const format = await withTemplate(parseOutput(options.output, options.formats), options.readText)
   const story = tellStory({
     stream: options.stderr,
     clock: options.clock,

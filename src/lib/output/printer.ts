@@ -37,7 +37,17 @@ export interface View<T extends Document> {
   text(document: T, paint: Paint, size: Size): readonly string[]
   /** `kind/name` per line for `-o name`. */
   names(document: T): readonly string[]
+  /** What it can be for other programs: a whole file each. */
+  formats?: { [F in ReportFormat]?: Report<T>['whole'] }
 }
+
+/** A method, so that a view of some document is one of documents. */
+interface Report<T extends Document> {
+  whole(document: T): string
+}
+
+/** Formats that only some documents have. */
+export type ReportFormat = 'junit' | 'sarif' | 'markdown'
 
 /** Every state has a word and a shape: colour is never alone. Each returns the text, coloured or not. */
 export interface Paint {

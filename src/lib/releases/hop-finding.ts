@@ -1,19 +1,26 @@
 import type { HopFinding } from './finding.ts'
 import { type Hop, hop } from './hop.ts'
-import { knownSince, latestPatch } from './known-releases.ts'
+import { latestPatch } from './known-releases.ts'
+import { knownReleases, type Releases } from './releases.ts'
 import { type Version, compareVersions, minorOf, versionOf } from './version.ts'
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
-export function hopFindings(from: Version, to: Version): HopFinding[] {
-  const way = hop(from, to)
+export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
+  const way: Way = { from, to, releases, ...hop(from, to, releases) }
   return [
     ...tooOld(from),
-    ...downgrade(from, to, way),
-    ...minorSkipped(from, to, way),
-    ...majorStep(from, to, way),
-    ...patchGap(from, to, way),
+    ...downgrade(way),
+    ...minorSkipped(way),
+    ...majorStep(way),
+    ...patchGap(way),
     ...preRelease(to),
   ]
+}
+
+interface Way extends Hop {
+  from: Version
+  to: Version
+  releases: Releases
 }
 
 const oldest = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
@@ -30,9 +37,9 @@ function tooOld(from: Version): HopFinding[] {
   ]
 }
 
-function downgrade(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
   if (kind !== 'downgrade') return []
-  const newest = latestPatch(minorOf(from))
+  const newest = latestPatch(minorOf(from), releases)
   const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
   return [
     {
@@ -47,9 +54,9 @@ function downgrade(from: Version, to: Version, { kind }: Hop): HopFinding[] {
   ]
 }
 
-function minorSkipped(from: Version, to: Version, { skipped }: Hop): HopFinding[] {
+function minorSkipped({ from, to, skipped, releases }: Way): HopFinding[] {
   if (skipped === undefined) return []
-  const stops = [...skipped.map((minor) => stopIn(minor)), to]
+  const stops = [...skipped.map((minor) => stopIn(minor, releases)), to]
   return [
     {
       id: 'minor-skipped',
@@ -61,10 +68,10 @@ function minorSkipped(from: Version, to: Version, { skipped }: Hop): HopFinding[
 }
 
 /** The newest patch we know of; `.0` exists in every minor. */
-const stopIn = (minor: string): { text: string } =>
-  latestPatch(minor) ?? versionOf(`${minor}.0`) ?? { text: minor }
+const stopIn = (minor: string, releases: Releases): { text: string } =>
+  latestPatch(minor, releases) ?? versionOf(`${minor}.0`) ?? { text: minor }
 
-function majorStep(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+function majorStep({ from, to, kind }: Way): HopFinding[] {
   if (kind !== 'major' || from.major === 0) return []
   return [
     {
@@ -76,18 +83,18 @@ function majorStep(from: Version, to: Version, { kind }: Hop): HopFinding[] {
   ]
 }
 
-function patchGap(from: Version, to: Version, { kind }: Hop): HopFinding[] {
+function patchGap({ from, to, kind, releases }: Way): HopFinding[] {
   if (kind === 'patch' && to.patch - from.patch > 1) {
     return [
       gap(`only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`, []),
     ]
   }
-  const newest = latestPatch(minorOf(from))
+  const newest = latestPatch(minorOf(from), releases)
   const behind = newest !== undefined && compareVersions(from, newest) < 0
   if (!(kind === 'minor' || kind === 'major') || !behind) return []
   return [
     gap(
-      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${knownSince}, here it is ${from.text}`,
+      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${releases.asOf}, here it is ${from.text}`,
       [`kvup upgrade --to ${newest.text}`],
     ),
   ]

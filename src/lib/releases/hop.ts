@@ -1,5 +1,6 @@
 import { type Version, compareVersions, minorOf } from './version.ts'
 import { lastMinorOf } from './known-releases.ts'
+import { knownReleases, type Releases } from './releases.ts'
 
 /** How far it is from one release to another. Upstream supports minor by minor only (facts 7). */
 export interface Hop {
@@ -9,21 +10,21 @@ export interface Hop {
 }
 
 /** `major` is the step to the next major version from the last minor, or from one that we cannot tell is the last. */
-export function hop(from: Version, to: Version): Hop {
+export function hop(from: Version, to: Version, releases: Releases = knownReleases): Hop {
   const order = compareVersions(from, to)
   if (order === 0) return { kind: 'same' }
   if (order > 0) return { kind: 'downgrade' }
   if (from.major === to.major && from.minor === to.minor) return { kind: 'patch' }
-  const skipped = minorsBetween(from, to)
+  const skipped = minorsBetween(from, to, releases)
   if (skipped.length > 0) return { kind: 'skips-minors', skipped }
   return { kind: from.major === to.major ? 'minor' : 'major' }
 }
 
-function minorsBetween(from: Version, to: Version): string[] {
+function minorsBetween(from: Version, to: Version, releases: Releases): string[] {
   const between: string[] = []
   for (let major = from.major; major <= to.major; major++) {
     const first = major === from.major ? from.minor + 1 : 0
-    const last = major === to.major ? to.minor - 1 : (lastMinorOf(major) ?? first - 1)
+    const last = major === to.major ? to.minor - 1 : (lastMinorOf(major, releases) ?? first - 1)
     for (let minor = first; minor <= last; minor++) between.push(minorOf({ major, minor }))
   }
   return between

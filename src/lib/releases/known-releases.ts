@@ -1,20 +1,18 @@
-import known from './known-releases.json' with { type: 'json' }
-import { type Version, minorOf, versionOf } from './version.ts'
-
-const minors: Readonly<Record<string, { kubernetes: string[]; latest?: string }>> = known.minors
-const lastMinors: Readonly<Record<string, number>> = known.lastMinorOfMajor
-
-/** Year and month of what the data file knows: every answer from it is as of then. */
-export const knownSince: string = known.seen
+import { knownReleases, type Releases } from './releases.ts'
+import { compareVersions, minorOf, type Version, versionOf } from './version.ts'
 
 /** The last minor of a major version that is over; undefined while it goes on. */
-export function lastMinorOf(major: number): number | undefined {
-  return lastMinors[String(major)]
+export function lastMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
+  return releases.lastMinorOfMajor[String(major)]
 }
 
-/** The newest patch of a minor (`v1.8`) that the data file knows. */
-export function latestPatch(minor: string): Version | undefined {
-  return versionOf(minors[minor]?.latest)
+/** The newest patch of a minor (`v1.8`) that is known. */
+export function latestPatch(minor: string, releases: Releases = knownReleases): Version | undefined {
+  return Object.keys(releases.minors[minor]?.releases ?? {})
+    .map((text) => versionOf(text))
+    .filter((version) => version !== undefined)
+    .toSorted(compareVersions)
+    .at(-1)
 }
 
 /** Minors of Kubernetes, both ends included. */
@@ -26,8 +24,11 @@ export interface KubernetesWindow {
 }
 
 /** What a release supports (facts 7). Undefined where neither table nor rule reaches: before v0.59, after v1. */
-export function kubernetesWindow(version: Version): KubernetesWindow | undefined {
-  const [min, max] = minors[minorOf(version)]?.kubernetes ?? []
+export function kubernetesWindow(
+  version: Version,
+  releases: Releases = knownReleases,
+): KubernetesWindow | undefined {
+  const [min, max] = releases.minors[minorOf(version)]?.kubernetes ?? []
   if (min !== undefined && max !== undefined) return { min, max, known: true }
   if (version.major !== 1) return undefined
   return { min: `1.${version.minor + 25}`, max: `1.${version.minor + 27}`, known: false }

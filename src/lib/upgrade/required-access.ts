@@ -16,9 +16,10 @@ export function roleFor(method: Method): RoleName {
   return method === 'image-tag' ? 'kvup-upgrade' : 'kvup-operator-manifest'
 }
 
-/** Every right of the method's role, one question per verb, resource and object name. */
+/** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
 export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
-  return accessOf(roleFor(method), namespace)
+  const used = rightsOf(roleFor(method)).filter(({ onlyChecks }) => !onlyChecks)
+  return used.flatMap((right) => questions(right, namespace))
 }
 
 export function accessOf(role: RoleName, namespace: string): NeededAccess[] {

@@ -14,6 +14,8 @@ export interface Right {
   names: readonly string[]
   /** Without it kvup says less or cannot do an extra, but does its work. */
   optional: boolean
+  /** Only checks and snapshots read it: an upgrade does not ask for it, and says nothing where it is missing. */
+  onlyChecks: boolean
 }
 
 type Row = readonly [
@@ -22,7 +24,7 @@ type Row = readonly [
   resources: string,
   verbs: string,
   why: string,
-  limits?: { names?: string; optional?: true },
+  limits?: { names?: string; optional?: true; onlyChecks?: true },
 ]
 
 const kubevirt = 'kubevirt.io'
@@ -33,6 +35,61 @@ const crds = 'apiextensions.k8s.io'
 const look = 'get list watch'
 const vms = 'virtualmachines virtualmachineinstances virtualmachineinstancemigrations'
 const optional = { optional: true } as const
+const checks = { optional: true, onlyChecks: true } as const
+const dataJobs = 'see what moves or copies disks now'
+const nodeUpkeep = 'see who else stops or reboots nodes'
+
+const forChecks: readonly Row[] = [
+  ['cluster', crds, 'customresourcedefinitions', 'list', 'compare stored versions with the target', checks],
+  [
+    'cluster',
+    'apiregistration.k8s.io',
+    'apiservices',
+    'list',
+    'see whether the aggregated APIs answer',
+    checks,
+  ],
+  [
+    'cluster',
+    admission,
+    'validatingwebhookconfigurations mutatingwebhookconfigurations',
+    'list',
+    'see whether the webhooks can answer',
+    checks,
+  ],
+  [
+    'kubevirt',
+    'discovery.k8s.io',
+    'endpointslices',
+    'list',
+    'see whether a pod is behind each webhook',
+    checks,
+  ],
+  ['cluster', '', 'resourcequotas', 'list', 'see whether a migration target has room', checks],
+  ['cluster', '', 'namespaces', 'get', 'tell clusters apart by a uid', { ...checks, names: 'kube-system' }],
+  ['cluster', rbac, 'clusterrolebindings', 'list', 'see what virt-operator may do', checks],
+  ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],
+  ['kubevirt', rbac, 'rolebindings', 'list', 'see what virt-operator may do', checks],
+  ['kubevirt', rbac, 'roles', 'get', 'see what virt-operator may do', checks],
+  [
+    'cluster',
+    'snapshot.kubevirt.io',
+    'virtualmachinesnapshots virtualmachinerestores',
+    'list',
+    dataJobs,
+    checks,
+  ],
+  ['cluster', 'clone.kubevirt.io', 'virtualmachineclones', 'list', dataJobs, checks],
+  ['cluster', 'export.kubevirt.io', 'virtualmachineexports', 'list', dataJobs, checks],
+  ['cluster', 'backup.kubevirt.io', 'virtualmachinebackups', 'list', dataJobs, checks],
+  ['cluster', 'apps', 'deployments', 'list', 'find a descheduler', { ...checks, names: 'descheduler' }],
+  ['cluster', 'batch', 'cronjobs', 'list', 'find a descheduler', { ...checks, names: 'descheduler' }],
+  ['cluster', 'operator.openshift.io', 'kubedeschedulers', 'list', 'find a descheduler', checks],
+  ['cluster', 'machine.openshift.io', 'machinehealthchecks', 'list', nodeUpkeep, checks],
+  ['cluster', 'cluster.x-k8s.io', 'machinehealthchecks', 'list', nodeUpkeep, checks],
+  ['cluster', 'remediation.medik8s.io', 'nodehealthchecks', 'list', nodeUpkeep, checks],
+  ['cluster', 'machineconfiguration.openshift.io', 'machineconfigpools', 'list', nodeUpkeep, checks],
+]
 
 const view: readonly Row[] = [
   ['cluster', kubevirt, 'kubevirts', look, 'find KubeVirt and follow its conditions'],
@@ -47,6 +104,7 @@ const view: readonly Row[] = [
   ['cluster', '', 'nodes', look, 'say which node holds an update up', optional],
   ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
   ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
+  ...forChecks,
 ]
 
 const upgrade: readonly Row[] = [
@@ -111,5 +169,6 @@ export function rightsOf(role: RoleName): readonly Right[] {
     why,
     names: limits?.names?.split(' ') ?? [],
     optional: limits?.optional ?? false,
+    onlyChecks: limits?.onlyChecks ?? false,
   }))
 }

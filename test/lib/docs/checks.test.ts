@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { allChecks } from '../../../src/lib/checks/checks.ts'
+import { explanations } from '../../../src/lib/checks/explanations.ts'
 
 const page = readFileSync('docs/checks.md', 'utf8')
 const findings = page.slice(0, page.indexOf('\n# Refusals'))
@@ -12,25 +14,38 @@ const sources = globSync('src/lib/**/*.ts')
 const literals = sources.flatMap(({ code }) =>
   [...code.matchAll(/\bid: '([a-z-]+)',\s*level\b/gu)].map(([, id = '']) => id),
 )
-/** Findings whose id is no plain text, by file, and what they can be. */
+/** Findings whose id is no plain text, by file, and what they can be; checks declare theirs. */
 const computed: Record<string, readonly string[]> = {
   'src/lib/upgrade/findings.ts': ['managed-by-helm', 'managed-by-gitops'],
   'src/lib/upgrade/running-update.ts': ['downgrade', 'way-back'],
 }
+
+/** Checks, and the findings that they declare. */
+const checked = allChecks.flatMap(({ id, findings: more = [] }) => [id, ...(more === 'any' ? [] : more)])
+const refused = new Set(
+  [...page.slice(page.indexOf('\n# Refusals')).matchAll(/^\| ([a-z-]+(?:, [a-z-]+)*) +\|/gmu)].flatMap(
+    ([, cell = '']) => cell.split(', '),
+  ),
+)
 
 test('there are findings to document', () => {
   expect(literals.length).toBeGreaterThan(15)
 })
 
 test('every finding has a heading, and every heading a finding', () => {
-  expect(headings.toSorted()).toEqual(
-    [...new Set([...literals, ...Object.values(computed).flat()])].toSorted(),
-  )
+  const made = [...literals, ...Object.values(computed).flat(), ...checked]
+  expect(headings.toSorted()).toEqual([...new Set(made)].filter((id) => !refused.has(id)).toSorted())
+})
+
+test('every check has a name of its own, and kvup explain knows all that it may find', () => {
+  expect(new Set(allChecks.map(({ id }) => id)).size).toBe(allChecks.length)
+  const known = new Set(explanations.map(({ id }) => id))
+  expect(checked.filter((id) => !known.has(id))).toEqual([])
 })
 
 test('an id that is no plain text is listed here, with what it can be', () => {
   const found = sources
-    .filter(({ code }) => /\bid(: `[^`]*`)?,\n\s*level\b/u.test(code))
+    .filter(({ file, code }) => !file.includes('/checks/') && /\bid(: `[^`]*`)?,\n\s*level\b/u.test(code))
     .map(({ file }) => file)
   expect(found).toEqual(Object.keys(computed))
   for (const [file, ids] of Object.entries(computed))

@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
@@ -45,6 +47,12 @@ test.each([
   ['rbac kvup-operator-manifest -o json', 0],
   ['completion bash -o json', 0],
   ['demo --scenario list -o json', 0],
+  ['explain -o json', 0],
+  ['explain kubernetes-window -o json', 0],
+  ['releases --since v1.7.0 -o json', 0],
+  ['check --to 1.9 -o json', 2],
+  ['check --to v1.9.0 --accept no-such -o json', 2],
+  ['explain kubernetes-windo -o json', 2],
   ['status --no-such-flag -o json', 2],
   ['upgrade --to 1.9 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
@@ -52,6 +60,19 @@ test.each([
   const ran = await runKvup(line.split(' '), offline)
   expect(ran.code).toBe(code)
   expect(wrongIn(ran.documents)).toEqual([])
+})
+
+test('snapshot, to stdout and to a file', async () => {
+  const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
+  const file = join(mkdtempSync(join(tmpdir(), 'kvup-')), 'snapshot.ndjson.gz')
+  const documents = [
+    ...(await kvup('snapshot -o json')).documents,
+    ...(await kvup(`snapshot --redact --to-file ${file} -o json`)).documents,
+    ...(await kvup(`snapshot --to-file ${file}/no -o json`)).documents,
+    ...(await kvup(`status --from ${file} -o json`)).documents,
+  ]
+  expect(documents.map(({ kind }) => kind)).toEqual(['Snapshot', 'SavedSnapshot', 'SavedSnapshot', 'Status'])
+  expect(wrongIn(documents)).toEqual([])
 })
 
 test.each(exampleNames)('status of the cluster %s', async (name) => {
@@ -62,6 +83,16 @@ test.each(exampleNames)('status of the cluster %s', async (name) => {
   })
   expect(wrongIn(documents)).toEqual([])
 })
+
+test.each(['check', 'check --to v1.9.0', 'check --to v1.9.0 --accept issue-18670=known --strict'])(
+  '%s',
+  async (line) => {
+    const { kvup } = await simulated({ version: 'v1.8.4', vms: 1, methods })
+    const { documents } = await kvup(`${line} -o json`)
+    expect(documents).toMatchObject([{ kind: 'CheckReport' }])
+    expect(wrongIn(documents)).toEqual([])
+  },
+)
 
 test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal', async () => {
   const { kvup, clock } = await simulated({

@@ -64,6 +64,14 @@ test('only what it says: view changes nothing, upgrade cannot escalate', () => {
   expect(verbs('kvup-operator-manifest').has('escalate')).toBe(true)
 })
 
+const asked = (needed: readonly { access: Access }[]) =>
+  needed.map(({ access: { verb, resource } }) => `${verb} ${resource}`)
+
+test('what only checks read is granted, and no upgrade asks for it', () => {
+  expect(asked(accessOf('kvup-view', 'virt'))).toContain('list customresourcedefinitions')
+  expect(asked(requiredAccess('image-tag', 'virt'))).not.toContain('list customresourcedefinitions')
+})
+
 test('a method needs its role; journal and lock are asked for by name, in KubeVirt’s namespace', () => {
   expect(roleFor('image-tag')).toBe('kvup-upgrade')
   expect(roleFor('operator-manifest')).toBe('kvup-operator-manifest')
@@ -89,8 +97,8 @@ test('a method needs its role; journal and lock are asked for by name, in KubeVi
 test('the namespace of KubeVirt is part of roles and commands', () => {
   const [cluster, inNamespace] = rolesFor('kvup-operator-manifest', 'virt')
   expect(inNamespace.metadata.namespace).toBe('virt')
-  const namespaces = cluster.rules?.find((rule) => rule.resources?.includes('namespaces'))
-  expect(namespaces?.resourceNames).toEqual(['virt'])
+  const namespaces = cluster.rules?.filter((rule) => rule.resources?.includes('namespaces'))
+  expect(namespaces?.map(({ resourceNames }) => resourceNames)).toEqual([['kube-system'], ['virt']])
   expect(bindingCommands('kvup-view', 'virt')).toEqual([
     'kubectl create clusterrolebinding kvup-view --clusterrole=kvup-view --user=NAME',
     'kubectl -n virt create rolebinding kvup-view --role=kvup-view --user=NAME',

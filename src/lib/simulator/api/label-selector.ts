@@ -1,61 +1,7 @@
+import { type LabelTest, parseLabels } from '../../cluster/label-selector.ts'
 import { badRequest } from './refusal.ts'
 
-type Labels = Readonly<Record<string, string>>
-export type LabelTest = (labels: Labels | undefined) => boolean
-
-const setBased = /^(?<key>[^\s!=,()]+)\s+(?<not>not)?in\s*\((?<values>[^()]*)\)$/
-const equality = /^(?<key>[^\s!=,()]+)\s*(?<operator>==|=|!=)\s*(?<value>[^\s!=,()]*)$/
-const presence = /^(?<not>!)?\s*(?<key>[^\s!=,()]+)$/
-
-/** kubectl's whole grammar: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 on anything else. */
+/** kubectl's whole grammar. Throws 400 on anything else. */
 export function labelTest(selector: string | undefined): LabelTest {
-  if (selector === undefined || selector.trim() === '') return () => true
-  const tests = requirements(selector).map((r) => requirement(r.trim(), selector))
-  return (labels) => tests.every((test) => test(labels))
-}
-
-/** Commas inside parentheses separate values, not requirements. */
-function requirements(selector: string): string[] {
-  return selector.split(/,(?![^(]*\))/)
-}
-
-function requirement(source: string, whole: string): LabelTest {
-  return (
-    inTest(setBased.exec(source)?.groups) ??
-    equalTest(equality.exec(source)?.groups) ??
-    presenceTest(presence.exec(source)?.groups) ??
-    fail(source, whole)
-  )
-}
-
-type Groups = Record<string, string | undefined> | undefined
-
-function inTest(groups: Groups): LabelTest | undefined {
-  if (!groups) return undefined
-  const key = groups['key'] ?? ''
-  const values = new Set((groups['values'] ?? '').split(',').map((v) => v.trim()))
-  const negated = groups['not'] !== undefined
-  return (labels) => {
-    const value = labels?.[key]
-    return negated ? value === undefined || !values.has(value) : value !== undefined && values.has(value)
-  }
-}
-
-function equalTest(groups: Groups): LabelTest | undefined {
-  if (!groups) return undefined
-  const { key = '', operator, value = '' } = groups
-  return operator === '!=' ? (labels) => labels?.[key] !== value : (labels) => labels?.[key] === value
-}
-
-function presenceTest(groups: Groups): LabelTest | undefined {
-  if (!groups) return undefined
-  const key = groups['key'] ?? ''
-  const wanted = groups['not'] === undefined
-  return (labels) => (labels?.[key] !== undefined) === wanted
-}
-
-function fail(source: string, whole: string): never {
-  throw badRequest(
-    `unable to parse requirement: found '${source}', expected: in, notin, =, ==, !=, gt, lt in selector '${whole}'`,
-  )
+  return parseLabels(selector, badRequest)
 }

@@ -1,7 +1,9 @@
 import type { Pod } from '../../cluster/kinds/pods.ts'
 import type { ControllerContext } from './controller.ts'
+import { runApiServices } from './api-services.ts'
 import { runDaemonSets } from './daemon-sets.ts'
 import { runDeployments } from './deployments.ts'
+import { runEndpointSlices } from './endpoint-slices.ts'
 import type { Faults, MachineryFaults } from './faults.ts'
 import { runJobs } from './jobs.ts'
 import { runKubelet } from './kubelet.ts'
@@ -23,6 +25,8 @@ export async function runMachinery(cx: ControllerContext, machinery: Machinery):
     runReplicaSets(cx),
     runDaemonSets(cx),
     runJobs(cx),
+    runEndpointSlices(cx),
+    runApiServices(cx),
     runScheduler(cx, machinery.faults),
     runNodes(cx, machinery.faults),
     runKubelet({ ...cx, ...machinery }),

@@ -4,6 +4,7 @@ import {
   ValidatingWebhooks,
   type Webhook,
 } from '../../cluster/kinds/extension.ts'
+import { caBundle } from './ca-bundle.ts'
 import type { DeploymentConfig } from './deployment-config.ts'
 import { type Managed, managed } from './managed.ts'
 
@@ -26,7 +27,7 @@ function call(name: string, service: { namespace: string; name: string }, resour
   return {
     name,
     failurePolicy: 'Fail',
-    clientConfig: { service: { ...service, path: `/${resource}-validate`, port: 443 } },
+    clientConfig: { service: { ...service, path: `/${resource}-validate`, port: 443 }, caBundle },
     rules: [
       {
         apiGroups: ['kubevirt.io'],
@@ -41,6 +42,6 @@ function call(name: string, service: { namespace: string; name: string }, resour
 function apiService(namespace: string, version: string): Managed {
   const group = 'subresources.kubevirt.io'
   const service = { namespace, name: 'virt-api', port: 443 }
-  const spec = { group, version, service, groupPriorityMinimum: 1000, versionPriority: 15 }
+  const spec = { group, version, service, caBundle, groupPriorityMinimum: 1000, versionPriority: 15 }
   return managed(ApiServices, { name: `${version}.${group}` }, { spec })
 }

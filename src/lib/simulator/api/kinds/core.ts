@@ -17,8 +17,10 @@ import type {
   PodDisruptionBudget,
   Secret,
 } from '../../../cluster/kinds/core.ts'
+import { EndpointSlices } from '../../../cluster/kinds/endpoint-slices.ts'
 import { ServiceAccounts } from '../../../cluster/kinds/extension.ts'
 import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
+import { ResourceQuotas } from '../../../cluster/kinds/resource-quotas.ts'
 import type { KubeObject } from '../../../cluster/object.ts'
 import { ageColumn, column, field, nameColumn } from '../column.ts'
 import { ageOf } from '../human-duration.ts'
@@ -95,6 +97,8 @@ export const coreKinds: readonly SimKind[] = [
     status: true,
     columns: [nameColumn, field('Type', 'spec', 'type'), field('Cluster-IP', 'spec', 'clusterIP'), ageColumn],
   }),
+  builtIn(EndpointSlices),
+  builtIn(ResourceQuotas, { shortNames: ['quota'], status: true }),
   builtIn(Events, { shortNames: ['ev'], columns: eventColumns() }),
   builtIn(Leases, {
     columns: [nameColumn, column('Holder', ({ spec }: Lease) => spec?.holderIdentity ?? ''), ageColumn],

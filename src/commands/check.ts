@@ -1,0 +1,39 @@
+import { Command, Option } from 'commander'
+import type { Wire } from '../wire.ts'
+import { check } from './check/check.ts'
+import { asksCluster, manual } from './manual.ts'
+import { fromOption } from './reader-for.ts'
+
+const list = (value: string, before: string[]) => [...before, value]
+
+export function checkCommand(wire: Wire): Command {
+  const command = new Command('check')
+  for (const option of options) command.addOption(option)
+  return command.addHelpText('after', text).action(wire(check))
+}
+
+const options = [
+  new Option('--to <version>', 'version to judge the way to, such as v1.9.0; without it only what is now'),
+  new Option('--method <method>', 'how it would be done')
+    .choices(['auto', 'image-tag', 'operator-manifest'])
+    .default('auto'),
+  new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
+  new Option('--releases <file>', 'release data to judge by instead of the built-in'),
+  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+  fromOption(),
+  new Option('--strict', 'let warnings count as blockers'),
+]
+
+const text = manual({
+  examples: [
+    ['kvup check', 'how it stands'],
+    ['kvup check --to v1.8.4', 'will this work here, and what has to be done first'],
+    ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
+    ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
+  ],
+  more: 'All checks are made, always. What could not be read is "not checked", never passed.',
+  codes: asksCluster,
+})

@@ -1,0 +1,28 @@
+import { explanations, isRefusal } from '../../lib/checks/explanations.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import { type Accepted, parseAccepted } from '../../lib/run/gate.ts'
+import { usageError } from '../../lib/system/errors.ts'
+import { nearest } from '../../lib/system/nearest.ts'
+
+/** Throws `usage` for a name that no finding has, with the nearest that one has. */
+export function acceptedRisks(words: readonly string[], releases: Releases): readonly Accepted[] {
+  const accepted = parseAccepted(words)
+  const names = acceptable(releases)
+  const wrong = accepted.find(({ id }) => !names.includes(id))
+  if (wrong === undefined) return accepted
+  const refused = explanations.some((one) => one.id === wrong.id && isRefusal(one))
+  if (refused)
+    throw usageError('not-acceptable', `${wrong.id} cannot be accepted: what kvup writes would not last`, {
+      remedy: `kvup explain ${wrong.id}`,
+    })
+  const meant = nearest(wrong.id, names)
+  throw usageError('no-such-finding', `no finding is named ${JSON.stringify(wrong.id)}`, {
+    remedy: meant === undefined ? 'kvup explain      lists them' : `--accept ${meant}`,
+  })
+}
+
+/** Headings of docs/checks.md, and the issues of the release data. */
+function acceptable(releases: Releases): readonly string[] {
+  const headings = explanations.filter((one) => !isRefusal(one)).map(({ id }) => id)
+  return [...headings, ...releases.knownBad.map(({ id }) => id)]
+}

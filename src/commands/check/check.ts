@@ -1,0 +1,54 @@
+import type { Context } from '../../context.ts'
+import { allChecks } from '../../lib/checks/checks.ts'
+import type { Question } from '../../lib/checks/check.ts'
+import { reportOf } from '../../lib/checks/report.ts'
+import { runChecks } from '../../lib/checks/run-checks.ts'
+import type { CheckDocument } from '../../lib/output/check-document.ts'
+import { checkView } from '../../lib/output/views/check-report.ts'
+import { parseVersion } from '../../lib/releases/version.ts'
+import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
+import { readReleases } from '../releases/read-releases.ts'
+import { acceptedRisks } from './accepted-risks.ts'
+import { look } from './look.ts'
+import { manifestObjects } from './manifest-objects.ts'
+
+export interface CheckOptions {
+  to?: string
+  method: 'auto' | 'image-tag' | 'operator-manifest'
+  manifest?: string
+  releases?: string
+  accept: readonly string[]
+  strict?: boolean
+  from?: string
+}
+
+/** Looks once and says everything that speaks against a change. Exit 3 where a blocker was not accepted. */
+export async function check(cx: Context, options: CheckOptions): Promise<ExitCode> {
+  const to = options.to === undefined ? undefined : parseVersion(options.to)
+  const releases = await readReleases(cx.world, options.releases)
+  const accepted = acceptedRisks(options.accept, releases)
+  const manifest = await manifestObjects(cx, options.manifest, to)
+  const seen = await look(cx, { to, method: options.method, from: options.from })
+  const question: Question = { ...seen, releases, ...(to && { target: to }), ...(manifest && { manifest }) }
+  const strict = options.strict ?? false
+  const report = reportOf(runChecks(allChecks, question), accepted, strict)
+  const document: CheckDocument = { ...heading(cx, question), strict, accepted, ...report }
+  cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
+  return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+function heading(cx: Context, { evidence, installation, standing, releases, ...asked }: Question) {
+  const version = standing.observed.version
+  const { serverVersion, takenAt } = evidence
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'CheckReport',
+    takenAt,
+    kubevirt: { name: installation.name, namespace: installation.namespace, ...(version && { version }) },
+    ...(serverVersion && { kubernetes: serverVersion.gitVersion }),
+    ...(asked.target && { to: asked.target.text }),
+    ...(asked.method && { method: asked.method }),
+    releasesAsOf: releases.asOf,
+    kvup: cx.world.version,
+  } as const
+}

@@ -1,0 +1,61 @@
+import type { Context } from '../../context.ts'
+import type { Question } from '../../lib/checks/check.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import type { Evidence } from '../../lib/facts/evidence.ts'
+import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
+import { installation, type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { itemsOf } from '../../lib/facts/known.ts'
+import { type Snapshot, takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { standing } from '../../lib/facts/standing.ts'
+import { openLoans } from '../../lib/procedure/open-loans.ts'
+import type { Method } from '../../lib/releases/operator-rule.ts'
+import type { Version } from '../../lib/releases/version.ts'
+import { chooseMethod } from '../../lib/upgrade/method.ts'
+import { accessOf, roleFor } from '../../lib/upgrade/required-access.ts'
+import { readerFor } from '../reader-for.ts'
+
+interface Asked {
+  to: Version | undefined
+  method: Method | 'auto'
+  /** A saved cluster instead of the live one. */
+  from?: string | undefined
+}
+
+/** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
+export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
+  const { cluster, clock } = await readerFor(cx, asked.from)
+  const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock.now())))
+  const method = asked.to && chooseMethod(asked.method, first, asked.to)
+  const rights = accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
+  const [gathered, borrowed] = await Promise.all([
+    gatherEvidence(cluster, clock.now(), { rights }),
+    borrowedIn(cluster, first, clock),
+  ])
+  const evidence = { ...gathered, borrowed }
+  const one = followed(evidence)
+  const at = clock.now()
+  return {
+    evidence,
+    installation: theInstallation(one),
+    standing: standing(one, at),
+    ...(method && { method }),
+    at,
+  }
+}
+
+/** Of several KubeVirts the one that virt-operator follows: the others are a finding. */
+function followed<S extends Snapshot>(snapshot: S): S {
+  if (installation(snapshot).is !== 'several') return snapshot
+  const one = itemsOf(snapshot.kubevirts).filter(({ status }) => status?.operatorVersion)
+  return one.length === 1 ? { ...snapshot, kubevirts: { known: true, items: one } } : snapshot
+}
+
+async function borrowedIn(
+  cluster: Cluster,
+  { namespace }: Installation,
+  clock: Context['clock'],
+): Promise<NonNullable<Evidence['borrowed']>> {
+  const found = await openLoans(cluster, { namespace, clock })
+  if ('unread' in found) return { known: false, why: found.unread }
+  return { known: true, items: found.loans.map(({ id, by }) => ({ id, by })) }
+}

@@ -1,0 +1,31 @@
+import type { Check, Question } from '../check.ts'
+import { enters, hopOf } from '../hop-of.ts'
+
+/** Facts 7, night U4 and C7: said plainly, before. */
+export const cannotBeUndone: Check = {
+  id: 'cannot-be-undone',
+  group: 'backup',
+  title: 'everything in this hop can be undone',
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: false,
+  assess: (question) => [
+    {
+      id: 'cannot-be-undone',
+      level: 'info',
+      summary: whatStays(question).join('; '),
+      remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', 'etcdctl snapshot save etcd.db'],
+    },
+  ],
+}
+
+function whatStays(question: Question): readonly string[] {
+  const hop = hopOf(question)
+  const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
+  return [
+    'going back is not supported once virt-controller is new',
+    'a VM on the new virt-launcher cannot migrate to an old one',
+    'how old the last backup of etcd is cannot be seen from here',
+    ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
+  ]
+}

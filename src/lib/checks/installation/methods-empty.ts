@@ -1,0 +1,31 @@
+import { itemsOf } from '../../facts/known.ts'
+import type { Check } from '../check.ts'
+
+/** What `lib/workloads` calls its loan. */
+const loan = 'workload-updates'
+
+/** Night C7: empty methods that nobody of ours has borrowed stay empty, and no VM follows. */
+export const methodsEmpty: Check = {
+  id: 'methods-empty-without-loan',
+  group: 'installation',
+  title: 'VMs will follow: workload updates are on, or held by kvup',
+  runbook: 'OutdatedVirtualMachineInstanceWorkloads',
+  needs: ['kubevirts', 'borrowed'],
+  blocks: false,
+  assess({ evidence, installation: { workloadUpdateMethods, name, namespace } }) {
+    const held = itemsOf(evidence.borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)
+    if (workloadUpdateMethods.length > 0 || held) return []
+    return [
+      {
+        id: 'methods-empty-without-loan',
+        level: 'warning',
+        summary:
+          'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
+        objects: [`kubevirt/${name}`],
+        remedy: [
+          `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
+        ],
+      },
+    ]
+  },
+}

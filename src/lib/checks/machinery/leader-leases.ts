@@ -1,0 +1,56 @@
+import type { Lease } from '../../cluster/kinds/core.ts'
+import { since } from '../../facts/elapsed.ts'
+import { itemsOf } from '../../facts/known.ts'
+import { holds } from '../../facts/leader.ts'
+import { formatDuration } from '../../system/duration.ts'
+import type { Check, Question } from '../check.ts'
+import type { Finding } from '../finding.ts'
+
+/** Leases last 15 s; this is far beyond, and leaves room for a clock of ours that is a minute off. */
+const fresh = 2 * 60_000
+
+/** Facts 2.10: ready pods say nothing about which of them leads. Without a leader nothing is rolled, nothing migrates. */
+export const leaderLeases: Check = {
+  id: 'leader-leases',
+  group: 'machinery',
+  title: 'virt-operator and virt-controller are led by a pod that is there',
+  needs: ['leases', 'pods'],
+  blocks: true,
+  assess: (question) => ['virt-operator', 'virt-controller'].flatMap((name) => judged(name, question)),
+}
+
+function judged(name: string, question: Question): Finding[] {
+  const { namespace } = question.installation
+  const lease = itemsOf(question.evidence.leases).find(
+    ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+  )
+  const fault = faultOf(name, lease, question)
+  if (fault === undefined) return []
+  return [
+    {
+      id: 'leader-leases',
+      level: 'blocker',
+      summary: `nobody leads ${name}: ${fault}`,
+      objects: [`lease/${name}`],
+      remedy: [
+        `kubectl -n ${namespace} get lease ${name} -o yaml`,
+        `kubectl -n ${namespace} get pods -l kubevirt.io=${name}`,
+      ],
+    },
+  ]
+}
+
+function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Question): string | undefined {
+  const holder = lease?.spec?.holderIdentity
+  if (!lease) return 'its Lease is not there'
+  if (!holder) return 'nobody holds its Lease'
+  // Outside of a cluster network a process is known by its machine's name.
+  const isPod = holder.startsWith(`${name}-`)
+  if (isPod && !itemsOf(evidence.pods).some((pod) => holds(pod, holder)))
+    return `its Lease is held by ${holder}, which is not there`
+  const age = since(lease.spec?.renewTime, at)
+  if (age === undefined) return 'its Lease was never renewed'
+  return age > fresh
+    ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or this machine's clock is off)`
+    : undefined
+}

@@ -1,0 +1,61 @@
+import { hopFindings } from '../../releases/hop-finding.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { minorOf, type Version } from '../../releases/version.ts'
+import type { Check, Question } from '../check.ts'
+import type { Finding } from '../finding.ts'
+import { hopOf } from '../hop-of.ts'
+import { wayTo } from './way.ts'
+
+/** Facts 7: the version policy, which nothing in KubeVirt enforces. */
+export const hopSupported: Check = {
+  id: 'hop-supported',
+  group: 'path',
+  title: 'the hop to this version is supported',
+  findings: [
+    'never-settled',
+    'from-unsupported',
+    'downgrade',
+    'minor-skipped',
+    'major-step',
+    'patch-skipped',
+    'pre-release',
+    'release-unknown',
+  ],
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const hop = hopOf(question)
+    if (hop === undefined) return [neverSettled]
+    return [
+      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withWay(found, question)),
+      ...unknown(hop.to, question.releases),
+    ]
+  },
+}
+
+/** Leaving out minors is mended by going through them, and Kubernetes with them. */
+function withWay(found: Finding, question: Question): Finding {
+  const { target } = question
+  if (found.id !== 'minor-skipped' || target === undefined) return found
+  return { ...found, remedy: wayTo(target, question, found.remedy) }
+}
+
+const neverSettled: Finding = {
+  id: 'never-settled',
+  level: 'warning',
+  summary: 'no version was ever installed completely here, so there is none to come from',
+  remedy: ['kvup status'],
+}
+
+function unknown(to: Version, { asOf, minors }: Releases): readonly Finding[] {
+  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return []
+  return [
+    {
+      id: 'release-unknown',
+      level: 'info',
+      summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
+      remedy: [`kvup releases --since ${minorOf(to)}.0`],
+    },
+  ]
+}

@@ -1,0 +1,39 @@
+import type { EvidencePart } from '../facts/evidence.ts'
+import type { Check, Question } from './check.ts'
+import type { Finding } from './finding.ts'
+
+export interface CheckResult {
+  check: Check
+  /** `skipped`: it needs a target and there is none. */
+  is: 'passed' | 'found' | 'not-checked' | 'skipped'
+  findings: readonly Finding[]
+}
+
+/** All of them, always, in their order; what could not be read is `not-checked`, never passed. Pure. */
+export function runChecks(checks: readonly Check[], question: Question): readonly CheckResult[] {
+  return checks.map((check) => resultOf(check, question))
+}
+
+function resultOf(check: Check, question: Question): CheckResult {
+  if (check.needsTarget && question.target === undefined) return { check, is: 'skipped', findings: [] }
+  const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
+  if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
+  const findings = check.assess(question)
+  return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
+}
+
+function whyUnknown(part: EvidencePart, { evidence }: Question): string[] {
+  const found = evidence[part]
+  if (found === undefined) return [`${part}: not read`]
+  return 'known' in found && !found.known ? [`${part}: ${found.why}`] : []
+}
+
+/** Blocks where the check can block: unknown is not the same as good. */
+function notChecked({ id, title, blocks }: Check, why: readonly string[]): Finding {
+  return {
+    id,
+    level: blocks ? 'not-checked' : 'warning',
+    summary: `could not tell whether ${title}: ${why.join('; ')}`,
+    remedy: ['kvup rbac kvup-view | kubectl apply -f -, then bind it to this user'],
+  }
+}

@@ -1,0 +1,66 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { usageError } from '../../system/errors.ts'
+import { parseSaved, type ParsedFile } from './parse-saved.ts'
+import { type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
+import { unreadable } from './unreadable.ts'
+
+const wanted = /\.(ya?ml|json|ndjson|jsonl)(\.gz)?$/i
+const unzipped = promisify(gunzip)
+
+/**
+ * The cluster that a file or a folder holds; a gz is known by its first bytes. Throws `usage` for what is not there, is
+ * broken (with file and line), or holds no KubeVirt.
+ */
+export async function readSaved(from: string): Promise<SavedCluster> {
+  const files = await filesIn(from)
+  const parsed: ParsedFile[] = []
+  for (const file of files) parsed.push(await parseSaved(await textOf(file), file))
+  return savedCluster(parsed, from)
+}
+
+/** The same of a text that came in another way. */
+export async function parseSavedCluster(text: string, from: string): Promise<SavedCluster> {
+  return savedCluster([await parseSaved(text, from)], from)
+}
+
+async function filesIn(from: string): Promise<string[]> {
+  try {
+    if (!(await stat(from)).isDirectory()) return [from]
+    const names = await readdir(from, { recursive: true })
+    const files = names.filter((name) => wanted.test(name)).toSorted()
+    if (files.length === 0) throw unfit(from, 'the folder holds no .yaml, .json or .ndjson')
+    return files.map((name) => join(from, name))
+  } catch (error) {
+    throw missing(from, error)
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw missing(file, error)
+  })
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
+  try {
+    return (await unzipped(bytes)).toString('utf8')
+  } catch (cause) {
+    throw unreadable(
+      file,
+      1,
+      `the gz is truncated or broken (${cause instanceof Error ? cause.message : ''})`,
+    )
+  }
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+}
+
+function missing(file: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
+  if (code === undefined) return cause
+  return usageError('snapshot-missing', `cannot read ${file}: ${words[code] ?? code}`, { cause })
+}

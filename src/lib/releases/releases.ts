@@ -1,0 +1,116 @@
+import { usageError } from '../system/errors.ts'
+import known from './releases.json' with { type: 'json' }
+import { compareVersions, type Version, versionOf } from './version.ts'
+
+/** What is known of releases, as of a day, with its sources in it. `--releases FILE` replaces all of it. */
+export interface Releases {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'Releases'
+  /** YYYY-MM-DD: every answer is as of then. */
+  asOf: string
+  sources: readonly string[]
+  /** The last minor of a major version that is over. */
+  lastMinorOfMajor: Readonly<Record<string, number>>
+  /** By minor, `v1.8`. */
+  minors: Readonly<Record<string, Minor>>
+  droppedCrdVersions: readonly { in: string; group: string; versions: readonly string[] }[]
+  /** Defaults that change where a field is not set. */
+  shifts: readonly Shift[]
+  /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
+  lostRights?: readonly { in: string; component: string; what: string }[]
+  /** Feature gates that turn on by themselves, and what they need of the nodes. */
+  newGates: readonly { in: string; gate: string; needs: { kubelet?: string; containerd?: string } }[]
+  knownBad: readonly KnownBad[]
+  hyperconverged: readonly { version: string; kubevirt: string }[]
+}
+
+interface Minor {
+  /** Minors of Kubernetes, both ends included. */
+  kubernetes?: readonly string[]
+  /** Release to day of its tag. */
+  releases: Readonly<Record<string, string>>
+}
+
+export interface Shift {
+  id: string
+  in: string
+  /** Path in the KubeVirt resource; where it is set nothing changes. Absent: it concerns everybody. */
+  field?: string
+  summary: string
+  /** `path: value`, or a path whose value depends on what is wanted: what keeps it as it was. */
+  pin?: string
+  /** A command, in capitals what is to be filled in. */
+  command?: string
+}
+
+/** An edge that hurt somebody. `from` and `to` are minors or releases; what is absent matches all. */
+export interface KnownBad {
+  id: string
+  from?: string
+  to?: string
+  toMinor?: readonly string[]
+  issue: string
+  summary: string
+  level: 'info' | 'warning' | 'blocker'
+}
+
+export const knownReleases: Releases = known as Releases
+
+/** Reads a file of `--releases`. Throws `usage` that names the field that is wrong. */
+export function parseReleases(text: string, origin: string): Releases {
+  const read = parsed(text, origin)
+  const wrong = firstWrong(read)
+  if (wrong === undefined) return read as unknown as Releases
+  throw usageError('releases-invalid', `${origin} is no release file: ${wrong}`, {
+    remedy: 'kvup releases -o json prints one that is',
+  })
+}
+
+function parsed(text: string, origin: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>
+    throw new Error('it is no JSON object')
+  } catch (cause) {
+    throw usageError(
+      'releases-invalid',
+      `${origin} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
+  }
+}
+
+const lists = ['sources', 'droppedCrdVersions', 'shifts', 'newGates', 'knownBad', 'hyperconverged'] as const
+
+function firstWrong(value: Readonly<Record<string, unknown>>): string | undefined {
+  if (value['kind'] !== 'Releases' || value['apiVersion'] !== 'kvup.io/v1alpha1')
+    return 'apiVersion and kind are not kvup.io/v1alpha1 Releases'
+  if (typeof value['asOf'] !== 'string' || !/^\d{4}-\d\d-\d\d$/u.test(value['asOf']))
+    return 'asOf is no day such as 2026-08-22'
+  const list = lists.find((name) => !Array.isArray(value[name]))
+  if (list !== undefined) return `${list} is no list`
+  return wrongMinor(value['minors'])
+}
+
+function wrongMinor(minors: unknown): string | undefined {
+  if (typeof minors !== 'object' || minors === null) return 'minors is no object'
+  for (const [name, minor] of Object.entries(minors as Record<string, Partial<Minor>>)) {
+    if (!/^v\d+\.\d+$/u.test(name)) return `minors.${name} is not named as v1.8`
+    const bad = Object.keys(minor.releases ?? {}).find(
+      (release) => !release.startsWith(`${name}.`) || versionOf(release) === undefined,
+    )
+    if (bad !== undefined) return `minors.${name}.releases.${bad} is no release of it`
+    if (minor.kubernetes !== undefined && minor.kubernetes.length !== 2)
+      return `minors.${name}.kubernetes is not a pair such as ["1.33", "1.35"]`
+  }
+  return undefined
+}
+
+/** Every release, the oldest first. */
+export function allReleases({ minors }: Releases): readonly Version[] {
+  return Object.values(minors)
+    .flatMap(({ releases }) => Object.keys(releases))
+    .map((text) => versionOf(text))
+    .filter((version) => version !== undefined)
+    .toSorted(compareVersions)
+}

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
+import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { runText } from '../lib/run-text.ts'
+
+const clock = new SimClock()
+let sim: SimulatedCluster
+beforeAll(async () => {
+  sim = await simulate({ clock, version: 'v1.8.4', methods: ['LiveMigrate'], vms: 3 })
+})
+afterAll(() => sim.stop())
+
+const releases = readFileSync('src/lib/releases/releases.json', 'utf8')
+const nowhere = {} as Cluster
+const kvup = (
+  line: string,
+  more: { stdin?: string; files?: Record<string, string>; cluster?: Cluster } = {},
+) => runText(line.split(' '), { cluster: sim.cluster(), clock, ...more })
+
+interface Report {
+  outcome: string
+  status: string
+  items: {
+    id: string
+    is: string
+    findings: { id: string; level: string; summary: string; accepted?: true }[]
+  }[]
+}
+const read = ({ out }: { out: string }) => JSON.parse(out) as Report
+const found = (report: Report) => report.items.flatMap(({ findings }) => findings)
+
+describe('kvup check', () => {
+  test('a healthy cluster passes, by itself and for the next minor; nothing is written', async () => {
+    const before = sim.store.audit.length
+    const [now, then] = [await kvup('check -o json'), await kvup('check --to v1.9.0 -o json')]
+    expect([now.code, then.code]).toEqual([0, 0])
+    expect([read(now).outcome, read(then).outcome, read(then).status]).toEqual([
+      'passed',
+      'passed',
+      'complete',
+    ])
+    expect(read(now).items.some(({ is }) => is === 'skipped')).toBe(true)
+    expect(read(then).items.some(({ is }) => is === 'skipped')).toBe(false)
+    const ours = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
+    expect(ours.length).toBeGreaterThan(10)
+    expect(ours.filter(isWrite)).toEqual([])
+  })
+
+  test('a blocker is exit 3 until it is accepted by name; others are checked all the same', async () => {
+    const blocked = await kvup('check --to v1.7.4 -o json')
+    expect([blocked.code, read(blocked).outcome]).toEqual([3, 'blocked'])
+    expect(
+      found(read(blocked))
+        .filter(({ level }) => level === 'blocker')
+        .map(({ id }) => id),
+    ).toEqual(['downgrade', 'kubernetes-window', 'operator-goes-back'])
+    const whole = await kvup('check --to v1.9.0 -o json')
+    expect(read(blocked).items.map(({ id }) => id)).toEqual(read(whole).items.map(({ id }) => id))
+    const accepted = await kvup(
+      'check --to v1.7.4 --accept downgrade=lab --accept operator-goes-back --accept kubernetes-window',
+    )
+    expect(accepted.code).toBe(0)
+    expect(accepted.out).toContain('accepted, lab: v1.7.4 is older')
+  })
+
+  test('--strict lets warnings count', async () => {
+    const line = 'check --to v1.9.0'
+    expect([(await kvup(line)).code, (await kvup(`${line} --strict`)).code]).toEqual([0, 3])
+    const accepted = await kvup(`${line} --strict --accept defaults-that-shift`)
+    expect(accepted.code).toBe(0)
+  })
+
+  test('one scenario in every format: the same findings, the same exit code', async () => {
+    const line = 'check --to v1.7.4'
+    const ids = found(read(await kvup(`${line} -o json`))).map(({ id }) => id)
+    for (const format of ['table', 'wide', 'yaml', 'ndjson', 'junit', 'sarif', 'markdown']) {
+      const { code, out } = await kvup(`${line} -o ${format}`)
+      expect(code).toBe(3)
+      expect(ids.filter((id) => !out.includes(id))).toEqual([])
+    }
+  })
+
+  test('what may not be read is not checked, and blocks where the check can', async () => {
+    const cluster = sim.cluster()
+    const reader = new Proxy(cluster.reader, {
+      get(of, name) {
+        const member: unknown = Reflect.get(of, name)
+        if (typeof member !== 'function') return member
+        return (...asked: unknown[]): unknown => {
+          if (asked[0] === CustomResourceDefinitions)
+            throw new ApiError(403, 'Forbidden', 'you may not list crds')
+          return Reflect.apply(member, of, asked)
+        }
+      },
+    })
+    const ran = await kvup('check --to v1.9.0 -o json', { cluster: { ...cluster, reader } })
+    expect([ran.code, read(ran).outcome, read(ran).status]).toEqual([3, 'blocked', 'partial'])
+    const unseen = read(ran).items.filter(({ is }) => is === 'not-checked')
+    expect(unseen.map(({ id, findings }) => `${id} ${findings[0]?.level}`)).toContain(
+      'crd-stored-versions not-checked',
+    )
+    expect(unseen[0]?.findings[0]?.summary).toContain('you may not list crds')
+  })
+
+  test('who may read nothing gets exit 7', async () => {
+    const stranger = sim.cluster({ user: 'jane', groups: [] })
+    expect((await kvup('check --to v1.9.0 -o json', { cluster: stranger })).code).toBe(7)
+  })
+
+  test('the manifest brings the comparison of rights', async () => {
+    const stdin = asYaml(sim.operatorManifest('v1.9.0'))
+    const { code, out } = await kvup('check --to v1.9.0 --manifest - -o json', { stdin })
+    expect([code, read({ out }).outcome]).toEqual([0, 'passed'])
+    const other = await kvup('check --to v1.9.0 --manifest -', {
+      stdin: asYaml(sim.operatorManifest('v1.8.4')),
+    })
+    expect(other.code).toBe(2)
+    expect(other.err).toContain('is of v1.8.4')
+  })
+
+  test('a second KubeVirt is a finding, not the end of it', async () => {
+    const namespace = 'default'
+    const { apiVersion, kind } = KubeVirts
+    const ref = { name: 'second', namespace }
+    await sim.cluster().writer.create(KubeVirts, { apiVersion, kind, metadata: ref })
+    const ran = await kvup('check -o json')
+    await sim.cluster().writer.delete(KubeVirts, ref)
+    expect(ran.code).toBe(3)
+    expect(found(read(ran))).toContainEqual(
+      expect.objectContaining({ id: 'one-kubevirt', remedy: ['kubectl -n default delete kubevirt second'] }),
+    )
+  })
+
+  test.each([
+    ['check --to 1.9', 'it is a minor'],
+    ['check --to v1.9.0 --accept downgrad', '--accept downgrade'],
+    ['check --to v1.9.0 --accept issue-1867', '--accept issue-18670'],
+    ['check --accept zzzzzzzz', 'kvup explain'],
+    ['check --accept managed-by-olm', 'cannot be accepted'],
+    ['check --manifest operator.yaml', 'add --to VERSION'],
+    ['check --releases missing.json', 'cannot read the release file'],
+    ['check --releases broken.json', 'minors.v1.8.releases'],
+    ['check -o junti', 'junit, sarif, markdown'],
+    ['status -o junit', 'is not an output format here'],
+  ])('%s: exit 2, and a hint, before the cluster is asked', async (line, hint) => {
+    const broken = releases.replace('"v1.8.4": "2026', '"v1.7.99": "2026')
+    const ran = await kvup(line, { cluster: nowhere, files: { 'broken.json': broken } })
+    expect(ran.code).toBe(2)
+    expect(ran.err).toContain(hint)
+    expect(ran.out).toBe('')
+  })
+})
+
+describe('kvup explain', () => {
+  test('prints the heading of one, offline', async () => {
+    const { code, out } = await kvup('explain crd-stored-versions', { cluster: nowhere })
+    expect(code).toBe(0)
+    expect(out).toContain('installation: the CRDs store no version that this release drops')
+    expect(out).toContain('storedVersions')
+  })
+
+  test('links are their words, and no line is long', async () => {
+    const { out } = await kvup('explain hop-supported')
+    expect(out).not.toMatch(/\]\(|#/u)
+    expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
+
+  test('names the public runbook where there is one', async () => {
+    const { out } = await kvup('explain methods-empty-without-loan')
+    expect(out).toContain('runbooks/OutdatedVirtualMachineInstanceWorkloads')
+  })
+
+  test('lists all names, those of issues and refusals too', async () => {
+    const { out } = await kvup('explain -o name')
+    for (const id of ['kubernetes-window', 'evictions', 'issue-18670', 'managed-by-olm'])
+      expect(out).toContain(`finding/${id}\n`)
+  })
+
+  test('a name that nothing has: exit 2, and the nearest', async () => {
+    const { code, err } = await kvup('explain kubernets-window')
+    expect([code, err.includes('kvup explain kubernetes-window')]).toEqual([2, true])
+  })
+})
+
+describe('kvup releases', () => {
+  test('prints what there is, newest last, and the Kubernetes it runs on', async () => {
+    const { code, out } = await kvup('releases --since v1.8.4', { cluster: nowhere })
+    expect(code).toBe(0)
+    expect(out.split('\n').slice(0, 3)).toEqual([
+      'VERSION   RELEASED     LATEST   KUBERNETES',
+      'v1.8.4    2026-06-15   yes      1.33 to 1.35',
+      'v1.9.0    2026-07-30   yes      1.34 to 1.36',
+    ])
+  })
+
+  test('what it prints as JSON is what --releases takes', async () => {
+    const { out } = await kvup('releases --since v1.7.0 --until v1.8.2 -o json')
+    const again = await kvup('releases --releases own.json -o name', { files: { 'own.json': out } })
+    expect(again.code).toBe(0)
+    expect(again.out.trim().split('\n').at(-1)).toBe('release/v1.8.2')
+    const judged = await kvup('check --to v1.9.0 --releases own.json -o json', { files: { 'own.json': out } })
+    expect(found(read(judged)).map(({ id }) => id)).toContain('release-unknown')
+  })
+
+  test('--since after --until is a usage error', async () => {
+    expect((await kvup('releases --since v1.9.0 --until v1.8.0')).code).toBe(2)
+  })
+})

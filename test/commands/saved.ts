@@ -1,0 +1,54 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { look } from '../../src/commands/check/look.ts'
+import { readerFor } from '../../src/commands/reader-for.ts'
+import type { Context } from '../../src/context.ts'
+import { allChecks } from '../../src/lib/checks/checks.ts'
+import { runChecks } from '../../src/lib/checks/run-checks.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { statusReport } from '../../src/lib/facts/status-report.ts'
+import { parseVersion } from '../../src/lib/releases/version.ts'
+import { knownReleases } from '../../src/lib/releases/releases.ts'
+import type { Clock } from '../../src/lib/system/clock.ts'
+import { recordingPrinter } from '../scenario/recording-printer.ts'
+
+export const folder = mkdtempSync(join(tmpdir(), 'kvup-saved-'))
+export const fileIn = (name: string): string => join(folder, name)
+
+/** A context in front of a cluster; what is printed is kept. */
+export function contextOf(cluster: Cluster | undefined, clock: Clock) {
+  const { printer, recorded } = recordingPrinter(clock)
+  const cx = {
+    cluster: async () => {
+      if (!cluster) throw new Error('a live cluster was asked')
+      return cluster
+    },
+    clock,
+    printer,
+    signal: new AbortController().signal,
+    world: { version: '0.0.0-test', who: 'jane@here', readStdin: async () => '' },
+  } as unknown as Context
+  return { cx, recorded }
+}
+
+/** Everything that is judged of a cluster. */
+export async function judged(cluster: Cluster, clock: Clock): Promise<object> {
+  const { cx } = contextOf(cluster, clock)
+  const status = await statusReport(cluster.reader, clock)
+  const seen = await look(cx, { to: parseVersion('v1.9.0'), method: 'operator-manifest', from: undefined })
+  const { installation: _, ...rest } = seen
+  const question = { ...seen, releases: knownReleases, target: parseVersion('v1.9.0') }
+  const checks = runChecks(allChecks, question).map(({ check, is, findings }) => ({
+    id: check.id,
+    is,
+    findings,
+  }))
+  return { status, checks, standing: rest.standing, tallies: rest.evidence.instances }
+}
+
+export async function judgedFrom(file: string, clock: Clock): Promise<object> {
+  const { cx } = contextOf(undefined, clock)
+  const saved = await readerFor(cx, file)
+  return judged(saved.cluster, saved.clock)
+}

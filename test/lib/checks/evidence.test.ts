@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { itemsOf } from '../../../src/lib/facts/known.ts'
+import { evidence, ofVersion, question } from './evidence.ts'
+
+test('the evidence that checks are tried on is of a settled v1.8.4, and each copy is fresh', () => {
+  const { standing, installation } = question()
+  expect([standing.verdict, standing.observed.version, installation.operator?.version]).toEqual([
+    'Settled',
+    'v1.8.4',
+    'v1.8.4',
+  ])
+  expect(evidence()).toEqual(evidence())
+  expect(itemsOf(evidence().kubevirts)[0]).not.toBe(itemsOf(evidence().kubevirts)[0])
+})
+
+test('and it can be of another version', () => {
+  const { standing } = question({ evidence: ofVersion('v1.5.3') })
+  expect([standing.verdict, standing.observed.version]).toEqual(['Settled', 'v1.5.3'])
+})

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest'
+import type { Check } from '../../../src/lib/checks/check.ts'
+import { cdiBeside } from '../../../src/lib/checks/installation/cdi-beside.ts'
+import { crdStoredVersions } from '../../../src/lib/checks/installation/crd-stored-versions.ts'
+import { customizeComponents } from '../../../src/lib/checks/installation/customize-components.ts'
+import { foreignEdits } from '../../../src/lib/checks/installation/foreign-edits.ts'
+import { imagesPinned } from '../../../src/lib/checks/installation/images-pinned.ts'
+import { lastAppliedSize } from '../../../src/lib/checks/installation/last-applied-size.ts'
+import { manager } from '../../../src/lib/checks/installation/manager.ts'
+import { oneKubeVirt } from '../../../src/lib/checks/installation/one-kubevirt.ts'
+import { operatorNotOlder } from '../../../src/lib/checks/installation/operator.ts'
+import { settledNow } from '../../../src/lib/checks/installation/settled-now.ts'
+import type { Evidence } from '../../../src/lib/facts/evidence.ts'
+import { theInstallation } from '../../../src/lib/facts/installation.ts'
+import { itemsOf } from '../../../src/lib/facts/known.ts'
+import { ask, crd, evidence, known, question, said, unread, withSpec } from './evidence.ts'
+
+const to = (check: Check, found: Evidence, more: object = {}) =>
+  said(ask(check, { evidence: found, target: 'v1.9.0', ...more }).findings)
+
+const patched = (patch: string, type = 'strategic', resourceName = 'virt-api') =>
+  withSpec({
+    customizeComponents: { patches: [{ resourceName, resourceType: 'Deployment', type, patch }] },
+  })
+
+const exporting = (...stored: string[]) =>
+  evidence({
+    crds: known(crd('virtualmachineexports', 'export.kubevirt.io', ['v1beta1', 'v1alpha1'], stored)),
+  })
+
+const editedBy = (who: string, subresource?: string) => {
+  const found = evidence()
+  const [handler] = itemsOf(found.daemonsets)
+  const fieldsV1 = {
+    'f:spec': {
+      'f:template': {
+        'f:spec': { 'f:containers': { 'k:{"name":"virt-handler"}': { 'f:resources': {} } } },
+      },
+    },
+  }
+  Object.assign(handler?.metadata ?? {}, {
+    managedFields: [
+      { manager: 'virt-operator', fieldsV1: {} },
+      { manager: who, fieldsV1, ...(subresource && { subresource }) },
+    ],
+  })
+  return found
+}
+
+test('settled-now', () => {
+  expect(ask(settledNow).is).toBe('passed')
+  const { standing } = question()
+  const updating = {
+    ...standing,
+    verdict: 'Updating',
+    target: { version: 'v1.9.0' },
+    waitingFor: 'virt-handler: 1/3 updated',
+  } as const
+  expect(ask(settledNow, { standing: updating }).findings).toMatchObject([
+    { level: 'blocker', summary: 'KubeVirt is Updating: waiting for virt-handler: 1/3 updated' },
+  ])
+  expect(said(ask(settledNow, { standing: updating, target: 'v1.9.0' }).findings)).toEqual([
+    'info settled-now',
+  ])
+  expect(ask(settledNow, { evidence: evidence({ pods: unread }) }).is).toBe('not-checked')
+})
+
+test('one-kubevirt names the one that nobody follows', () => {
+  const found = evidence()
+  const [one] = itemsOf(found.kubevirts)
+  if (one === undefined) throw new Error('no KubeVirt')
+  const second = { ...one, metadata: { ...one.metadata, namespace: 'virt', uid: 'other' } }
+  const both = evidence({ kubevirts: known(one, second) })
+  const asked = question()
+  expect(ask(oneKubeVirt).is).toBe('passed')
+  expect(
+    ask(oneKubeVirt, { evidence: both, installation: asked.installation, standing: asked.standing }).findings,
+  ).toMatchObject([{ level: 'blocker', remedy: ['kubectl -n virt delete kubevirt kubevirt'] }])
+})
+
+test.each([
+  [{}, []],
+  [{ 'app.kubernetes.io/managed-by': 'hco-operator' }, ['blocker managed-by-hyperconverged']],
+  [{ 'olm.owner': 'kubevirt-operator.v1.8.4' }, ['blocker managed-by-olm']],
+  [{ 'app.kubernetes.io/managed-by': 'Helm' }, ['blocker managed-by-helm']],
+  [{ 'argocd.argoproj.io/instance': 'virt' }, ['blocker managed-by-gitops']],
+])('manager: %j', (labels, findings) => {
+  const found = evidence()
+  Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, { labels })
+  expect(to(manager, found)).toEqual(findings)
+})
+
+test.each([
+  ['image-tag', 'v1.8.4', []],
+  ['image-tag', 'v1.9.0', ['blocker operator-not-older']],
+  ['image-tag', 'v1.8.5', ['warning operator-not-older']],
+  ['operator-manifest', 'v1.9.0', []],
+  ['operator-manifest', 'v1.7.4', ['blocker operator-goes-back']],
+] as const)('operator-not-older: %s to %s', (method, target, findings) => {
+  expect(said(ask(operatorNotOlder, { method, target }).findings)).toEqual(findings)
+})
+
+test('operator-not-older: a tag that is pinned while an operator before v1.7 comes', () => {
+  const found = JSON.parse(
+    JSON.stringify(withSpec({ imageTag: 'v1.5.0' })).replaceAll('v1.8.4', 'v1.5.3'),
+  ) as Evidence
+  expect(to(operatorNotOlder, found, { target: 'v1.6.6' })).toEqual(['blocker pinned-tag'])
+  expect(to(operatorNotOlder, withSpec({ imageTag: 'v1.8.4' }))).toEqual([])
+})
+
+test('images-pinned matters to image-tag alone', () => {
+  const found = evidence()
+  const env = itemsOf(found.operators)[0]?.spec?.template?.spec?.containers?.[0]?.env
+  env?.push({ name: 'VIRT_API_IMAGE', value: 'quay.io/kubevirt/virt-api@sha256:1' })
+  expect(to(imagesPinned, found)).toEqual([])
+  expect(to(imagesPinned, found, { method: 'image-tag' })).toEqual(['blocker images-pinned'])
+  expect(to(imagesPinned, evidence(), { method: 'image-tag' })).toEqual([])
+})
+
+describe('customize-components', () => {
+  test.each([
+    [
+      'an image',
+      patched('{"spec":{"template":{"spec":{"containers":[{"name":"virt-api","image":"x:v1.8.4"}]}}}}'),
+      'blocker',
+    ],
+    [
+      'an image by JSON patch',
+      patched('[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"x"}]', 'json'),
+      'blocker',
+    ],
+    [
+      'a list item by number',
+      patched('[{"op":"remove","path":"/spec/template/spec/containers/0/args/3"}]', 'json'),
+      'warning',
+    ],
+    ['what is not there', patched('{"spec":{}}', 'merge', 'virt-old'), 'warning'],
+    ['anything else', patched('{"spec":{"replicas":3}}'), 'info'],
+  ])('%s', (_, found, level) => {
+    expect(to(customizeComponents, found)).toEqual([`${level} customize-components`])
+  })
+  test('without patches it passes', () => {
+    expect(to(customizeComponents, evidence())).toEqual([])
+  })
+})
+
+describe('crd-stored-versions', () => {
+  test('a version that the target drops and that is still stored', () => {
+    const { findings } = ask(crdStoredVersions, {
+      evidence: exporting('v1alpha1', 'v1beta1'),
+      target: 'v1.9.0',
+    })
+    expect(findings).toMatchObject([
+      {
+        level: 'blocker',
+        remedy: [
+          'kubectl get virtualmachineexports.export.kubevirt.io -A -o json | kubectl replace -f -',
+          `kubectl patch crd virtualmachineexports.export.kubevirt.io --subresource=status --type=merge -p '{"status":{"storedVersions":["v1beta1"]}}'`,
+        ],
+      },
+    ])
+  })
+  test('the only one that is stored is replaced by the one that will be', () => {
+    const { findings } = ask(crdStoredVersions, { evidence: exporting('v1alpha1'), target: 'v1.9.0' })
+    expect(findings[0]?.remedy[1]).toContain('{"storedVersions":["v1beta1"]}')
+  })
+  test('passes where it is not stored, or not dropped yet', () => {
+    expect(to(crdStoredVersions, exporting('v1beta1'))).toEqual([])
+    expect(to(crdStoredVersions, exporting('v1alpha1', 'v1beta1'), { target: 'v1.8.5' })).toEqual([])
+  })
+  test('the manifest decides for the CRD that it brings', () => {
+    const found = evidence({
+      crds: known(crd('kubevirts', 'kubevirt.io', ['v1', 'v1alpha3'], ['v1alpha3', 'v1'])),
+    })
+    expect(to(crdStoredVersions, found, { manifest: [crd('kubevirts', 'kubevirt.io', ['v1'])] })).toEqual([
+      'blocker crd-stored-versions',
+    ])
+    expect(
+      to(crdStoredVersions, found, { manifest: [crd('kubevirts', 'kubevirt.io', ['v1', 'v1alpha3'])] }),
+    ).toEqual([])
+  })
+  test('not readable is not passed', () => {
+    expect(to(crdStoredVersions, evidence({ crds: unread }))).toEqual(['not-checked crd-stored-versions'])
+  })
+})
+
+test.each([
+  [0, []],
+  [241_714, []],
+  [255_000, ['warning last-applied-size']],
+])('last-applied-size: %i bytes', (size, findings) => {
+  const big = crd('kubevirts', 'kubevirt.io', ['v1'])
+  big.metadata.annotations = { 'kubectl.kubernetes.io/last-applied-configuration': 'x'.repeat(size) }
+  expect(to(lastAppliedSize, evidence({ crds: known(big) }))).toEqual(findings)
+})
+
+describe('foreign-edits', () => {
+  test('somebody is named, with object and field', () => {
+    const { findings } = ask(foreignEdits, { evidence: editedBy('kubectl-edit') })
+    expect(findings).toMatchObject([{ level: 'warning', objects: ['daemonset/virt-handler'] }])
+    expect(findings[0]?.summary).toContain(
+      'kubectl-edit edited daemonset/virt-handler (spec.template.spec.containers.resources)',
+    )
+  })
+  test.each([
+    ['virt-operator', undefined],
+    ['kube-controller-manager', 'status'],
+    ['k3s', 'status'],
+  ])('%s is expected', (name, subresource) => {
+    expect(ask(foreignEdits, { evidence: editedBy(name, subresource) }).is).toBe('passed')
+  })
+})
+
+test('cdi-beside: CDI is said to be there, unless HyperConverged looks after it', () => {
+  const found = evidence({ crds: known(crd('datavolumes', 'cdi.kubevirt.io', ['v1beta1'])) })
+  expect(to(cdiBeside, evidence())).toEqual([])
+  expect(to(cdiBeside, found)).toEqual(['info cdi-beside'])
+  Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, {
+    labels: { 'app.kubernetes.io/managed-by': 'hco-operator' },
+  })
+  expect(theInstallation(found).manager.kind).toBe('hyperconverged')
+  expect(to(cdiBeside, found)).toEqual([])
+})

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest'
+import { apiServices } from '../../../../src/lib/checks/machinery/api-services.ts'
+import { caBundle } from '../../../../src/lib/checks/machinery/ca-bundle.ts'
+import { certificates } from '../../../../src/lib/checks/machinery/certificates.ts'
+import { leaderLeases } from '../../../../src/lib/checks/machinery/leader-leases.ts'
+import { webhooksAnswering } from '../../../../src/lib/checks/machinery/webhooks-answering.ts'
+import type { Check } from '../../../../src/lib/checks/check.ts'
+import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
+import type { Lease } from '../../../../src/lib/cluster/kinds/core.ts'
+import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import { ask, known, said, unread } from '../evidence.ts'
+import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
+import { bundle, certificate } from './ca-text.ts'
+
+const found = (check: Check, overrides: Partial<Evidence>) =>
+  ask(check, { evidence: wholeCluster(overrides) })
+
+const withCa = (text: string) => ({
+  webhooks: known(webhooks({ caBundle: text })),
+  apiServices: known(apiService('True', goodCa)),
+})
+
+const withLease = (lease: Lease, spec: Lease['spec']): Lease => ({
+  ...lease,
+  spec: { ...lease.spec, ...spec },
+})
+
+describe('api-services', () => {
+  test('one that is not available blocks, with what Kubernetes says of it', () => {
+    const { findings } = found(apiServices, { apiServices: known(apiService('False')) })
+    expect(said(findings)).toEqual(['blocker api-services'])
+    expect(findings[0]?.summary).toBe(
+      'APIService v1.subresources.kubevirt.io is not available: endpoints for service/virt-api',
+    )
+    expect(findings[0]?.remedy[1]).toBe(
+      'kubectl -n kubevirt get endpointslices -l kubernetes.io/service-name=virt-api',
+    )
+  })
+
+  test('one without a word on it is not available, one without a service is', () => {
+    const { status: _, ...silent } = apiService()
+    expect(found(apiServices, { apiServices: known(silent) }).is).toBe('found')
+    const local = { ...silent, spec: { service: null } }
+    expect(found(apiServices, { apiServices: known(local) }).is).toBe('passed')
+  })
+
+  test('unread is not passed', () => {
+    const { is, findings } = found(apiServices, { apiServices: unread })
+    expect([is, ...said(findings)]).toEqual(['not-checked', 'not-checked api-services'])
+  })
+})
+
+describe('webhooks-answering', () => {
+  test.each([[{ service: 'virt-api', ready: 0 }], [{ service: 'virt-exportproxy', ready: 1 }]])(
+    'no ready endpoint, %o: one blocker for all webhooks of the configuration',
+    (endpoints) => {
+      const { findings } = found(webhooksAnswering, { endpoints: known(endpoints) })
+      expect(said(findings)).toEqual(['blocker webhooks-answering'])
+      expect(findings[0]?.summary).toBe(
+        'ValidatingWebhookConfiguration virt-api-validator calls service virt-api, which has no ready endpoint: what it covers is refused',
+      )
+      expect(findings[0]?.objects).toHaveLength(2)
+    },
+  )
+
+  test.each([
+    ['', 'has no caBundle'],
+    ['Cg==', 'has no caBundle'],
+    ['bm90IGEgY2VydGlmaWNhdGU=', 'there is no PEM certificate in it'],
+    [bundle('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'), 'cannot be read'],
+  ])('a caBundle of %j', (text, why) => {
+    const { findings } = found(webhooksAnswering, { webhooks: known(webhooks({ caBundle: text })) })
+    expect(findings[0]?.summary).toContain(why)
+  })
+
+  test('that may fail is nobody’s trouble, and neither is a webhook of another namespace', () => {
+    const endpoints = known({ service: 'virt-api', ready: 0 })
+    const ignoring = known(webhooks({ failurePolicy: 'Ignore' }))
+    expect(found(webhooksAnswering, { endpoints, webhooks: ignoring }).is).toBe('passed')
+    const elsewhere = webhooks()
+    for (const webhook of elsewhere.webhooks ?? [])
+      webhook.clientConfig = { service: { namespace: 'shop', name: 'virt-api' } }
+    expect(found(webhooksAnswering, { webhooks: known(elsewhere) }).is).toBe('passed')
+  })
+
+  test('night U5: one that the operator left behind is deleted', () => {
+    const left = known(webhooks({ name: 'virt-operator-tmp-webhook' }))
+    const { findings } = found(webhooksAnswering, { webhooks: left, endpoints: known() })
+    expect(findings[0]?.remedy).toEqual([
+      'kubectl delete validatingwebhookconfiguration virt-operator-tmp-webhook',
+    ])
+  })
+
+  test('unread is not passed', () => {
+    expect(found(webhooksAnswering, { endpoints: unread }).is).toBe('not-checked')
+  })
+})
+
+describe('certificates', () => {
+  test('an expired CA blocks, once for the configuration that carries it', () => {
+    const { findings } = found(certificates, withCa(bundle(certificate(at, { since: 8, left: -1 }))))
+    expect(said(findings)).toEqual(['blocker certificates'])
+    expect(findings[0]?.objects).toEqual(['validatingwebhookconfiguration/virt-api-validator'])
+  })
+
+  test.each([
+    { since: 6, left: 1, level: ['warning certificates'] },
+    { since: 5, left: 2, level: [] },
+    { since: 0.5, left: 0.5, level: [] },
+    { since: 3000, left: 60, level: [] },
+    { since: 3000, left: 20, level: ['warning certificates'] },
+  ])('$left days left after $since: $level', ({ since, left, level }) => {
+    expect(said(found(certificates, withCa(bundle(certificate(at, { since, left })))).findings)).toEqual(
+      level,
+    )
+  })
+
+  test('the old CA beside the new one is how a rotation looks', () => {
+    const rotated = bundle(certificate(at, { since: 7, left: -0.1 }), certificate(at, { since: 1, left: 6 }))
+    expect(found(certificates, withCa(rotated)).is).toBe('passed')
+    expect(caBundle(rotated)).toMatchObject({ is: 'certificates' })
+  })
+
+  test('APIServices are looked at too', () => {
+    const expired = apiService('True', bundle(certificate(at, { since: 8, left: -1 })))
+    expect(found(certificates, { apiServices: known(expired) }).findings[0]?.objects).toEqual([
+      'apiservice/v1.subresources.kubevirt.io',
+    ])
+  })
+
+  test('unread is not passed', () => {
+    expect(found(certificates, { webhooks: unread }).is).toBe('not-checked')
+  })
+})
+
+describe('leader-leases', () => {
+  const { leases, pods } = wholeCluster()
+  const changed = (spec: Lease['spec']) => ({
+    leases: known(
+      ...itemsOf(leases).map((lease) =>
+        lease.metadata.name === 'virt-operator' ? withLease(lease, spec) : lease,
+      ),
+    ),
+  })
+
+  test.each([
+    [{ renewTime: ago(5) }, 'its Lease was renewed 5m ago by virt-operator-798876d8cb-jqg2g'],
+    [{ renewTime: null }, 'its Lease was never renewed'],
+    [{ holderIdentity: '' }, 'nobody holds its Lease'],
+    [{ holderIdentity: 'virt-operator-1-gone' }, 'held by virt-operator-1-gone, which is not there'],
+  ])('%o', (spec, why) => {
+    const { findings } = found(leaderLeases, changed(spec))
+    expect(said(findings)).toEqual(['blocker leader-leases'])
+    expect(findings[0]?.summary).toContain(why)
+  })
+
+  test('no Lease at all: neither is led', () => {
+    expect(found(leaderLeases, { leases: known() }).findings).toHaveLength(2)
+  })
+
+  test('a holder that is no pod is known by its name only', () => {
+    expect(found(leaderLeases, changed({ holderIdentity: 'laptop_9f2c' })).is).toBe('passed')
+  })
+
+  test('a pod with the random end that client-go adds', () => {
+    const [name] = itemsOf(pods).map(({ metadata }) => metadata.name)
+    expect(found(leaderLeases, changed({ holderIdentity: `${name}_4fe1` })).is).toBe('passed')
+  })
+})
+
+test('a whole cluster passes all of them', () => {
+  for (const check of [apiServices, webhooksAnswering, certificates, leaderLeases])
+    expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
+})

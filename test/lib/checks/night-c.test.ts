@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { defaultsThatShift } from '../../../src/lib/checks/installation/defaults-that-shift.ts'
+import { methodsEmpty } from '../../../src/lib/checks/installation/methods-empty.ts'
+import { mixedIdentifiers } from '../../../src/lib/checks/installation/mixed-identifiers.ts'
+import { cannotBeUndone } from '../../../src/lib/checks/backup/cannot-be-undone.ts'
+import { operatorRights } from '../../../src/lib/checks/rights/operator-rights.ts'
+import { rbacDiff } from '../../../src/lib/checks/rights/rbac-diff.ts'
+import { rights } from '../../../src/lib/checks/rights/rights.ts'
+import type { PolicyRule, Role } from '../../../src/lib/cluster/kinds/extension.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { itemsOf } from '../../../src/lib/facts/known.ts'
+import { ask, evidence, known, ofVersion, said, unread, withSpec } from './evidence.ts'
+
+test.each([
+  ['v1.5.3', 'v1.6.6', {}, ['rollout-strategy']],
+  ['v1.5.3', 'v1.6.6', { vmRolloutStrategy: 'Stage' }, []],
+  ['v1.3.1', 'v1.4.1', {}, ['completion-timeout']],
+  ['v1.3.1', 'v1.4.1', { migrations: { completionTimeoutPerGiB: 300 } }, []],
+  ['v1.4.1', 'v1.5.3', {}, ['migrate-rights']],
+  ['v1.8.4', 'v1.9.0', {}, ['beta-gates']],
+  ['v1.8.4', 'v1.9.0', { developerConfiguration: { disabledFeatureGates: ['ImageVolume'] } }, []],
+  ['v1.9.0', 'v1.9.1', {}, []],
+])('C2 defaults that shift: %s to %s with %j', (version, target, configuration, shifts) => {
+  const found = ofVersion(version, withSpec({ configuration }))
+  const { findings } = ask(defaultsThatShift, { evidence: found, target })
+  expect(findings).toHaveLength(shifts.length)
+  expect(findings.every(({ level, remedy }) => level === 'warning' && remedy.length === 1)).toBe(true)
+})
+
+test('C2 the remedy is a command that keeps the default as it was', () => {
+  const { findings } = ask(defaultsThatShift, { evidence: ofVersion('v1.3.1'), target: 'v1.4.1' })
+  expect(findings[0]?.remedy).toEqual([
+    `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"migrations":{"completionTimeoutPerGiB":800}}}}'`,
+  ])
+})
+
+const role = (...rules: PolicyRule[]): Role => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'kubevirt-operator' },
+  rules,
+})
+const account: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'kubevirt-operator', namespace: 'kubevirt' },
+}
+const on = (verbs: string[], resources = ['virtualmachineinstances'], apiGroups = ['kubevirt.io']) => ({
+  verbs,
+  resources,
+  apiGroups,
+})
+
+test('C3 what a running component loses before it is replaced is said', () => {
+  const { findings } = ask(rbacDiff, { target: 'v1.9.0' })
+  expect(findings).toMatchObject([
+    { id: 'rbac-diff', level: 'info', objects: ['virt-handler: patch virtualmachineinstances.kubevirt.io'] },
+  ])
+  expect(findings[0]?.summary).toContain('expect "forbidden"')
+  expect(ask(rbacDiff, { evidence: ofVersion('v1.7.4'), target: 'v1.8.4' }).is).toBe('passed')
+})
+
+test('C3 with a manifest, what virt-operator gains and loses as well', () => {
+  const found = evidence({ operatorRoles: known(role(on(['get', 'patch']))) })
+  const manifest = [
+    account,
+    role(on(['get']), on(['list'], ['virtualmachinebackups'], ['backup.kubevirt.io'])),
+  ]
+  const { findings } = ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest })
+  expect(findings).toMatchObject([
+    {
+      objects: [
+        'lost: patch virtualmachineinstances.kubevirt.io',
+        'gained: list virtualmachinebackups.backup.kubevirt.io',
+      ],
+    },
+  ])
+})
+
+test('operator-rights: what a tag cannot bring', () => {
+  const manifest = [
+    account,
+    role(on(['get', 'delete']), on(['*'], ['virtualmachinebackups'], ['backup.kubevirt.io'])),
+  ]
+  const asked = { target: 'v1.8.4', method: 'image-tag', manifest } as const
+  const may = (...rules: PolicyRule[]) => evidence({ operatorRoles: known(role(...rules)) })
+  expect(ask(operatorRights, { ...asked, evidence: may(on(['get'])) }).findings).toMatchObject([
+    {
+      level: 'blocker',
+      objects: ['delete virtualmachineinstances.kubevirt.io', '* virtualmachinebackups.backup.kubevirt.io'],
+    },
+  ])
+  const everything = may(on(['*'], ['*']), on(['*'], ['*'], ['backup.kubevirt.io']))
+  expect(ask(operatorRights, { ...asked, evidence: everything }).is).toBe('passed')
+  expect(ask(operatorRights, { ...asked, evidence: may(), method: 'operator-manifest' }).is).toBe('passed')
+  expect(said(ask(operatorRights, { target: 'v1.8.4', method: 'image-tag' }).findings)).toEqual([
+    'info operator-rights',
+  ])
+  expect(ask(operatorRights, { ...asked, evidence: evidence({ operatorRoles: unread }) }).is).toBe(
+    'not-checked',
+  )
+})
+
+const answer = (what: string, allowed: boolean, optional: boolean) => ({ what, allowed, optional })
+
+test('rights: required ones block, optional ones warn, and the role that holds them is named', () => {
+  const found = evidence({
+    rights: known(
+      answer('get pods', true, false),
+      answer('patch kubevirts.kubevirt.io', false, false),
+      answer('list events', false, true),
+    ),
+  })
+  const { findings } = ask(rights, { evidence: found, target: 'v1.8.5', method: 'image-tag' })
+  expect(said(findings)).toEqual(['blocker rights', 'warning rights-optional'])
+  expect(findings[0]?.objects).toEqual(['patch kubevirts.kubevirt.io'])
+  expect(findings[0]?.remedy[0]).toBe(
+    'kvup rbac kvup-upgrade --namespace-of-kubevirt kubevirt | kubectl apply -f -',
+  )
+  expect(ask(rights, { evidence: found }).findings[0]?.remedy[0]).toContain('kvup rbac kvup-view')
+  expect(ask(rights).is).toBe('passed')
+  expect(said(ask(rights, { evidence: evidence({ rights: unread }) }).findings)).toEqual([
+    'not-checked rights',
+  ])
+})
+
+test('C7 methods that are empty, and that kvup has not borrowed', () => {
+  const wanted = withSpec({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+  const held = evidence({ borrowed: known({ id: 'workload-updates', by: 'jane@laptop' }) })
+  expect(said(ask(methodsEmpty, { evidence: evidence() }).findings)).toEqual([
+    'warning methods-empty-without-loan',
+  ])
+  expect(ask(methodsEmpty, { evidence: wanted }).is).toBe('passed')
+  expect(ask(methodsEmpty, { evidence: held }).is).toBe('passed')
+  expect(ask(methodsEmpty, { evidence: evidence({ borrowed: unread }) }).is).toBe('not-checked')
+})
+
+test('C7 mixed identifiers are a half-done update', () => {
+  expect(ask(mixedIdentifiers).is).toBe('passed')
+  const found = evidence()
+  const [deployment] = itemsOf(found.deployments)
+  Object.assign(deployment?.metadata.annotations ?? {}, {
+    'kubevirt.io/install-strategy-identifier': 'older',
+    'kubevirt.io/install-strategy-version': 'v1.7.4',
+  })
+  const { findings } = ask(mixedIdentifiers, { evidence: found })
+  expect(findings).toMatchObject([{ level: 'blocker', objects: [`deployment/${deployment?.metadata.name}`] }])
+  expect(findings[0]?.summary).toContain('1 object is of v1.7.4, not of v1.8.4')
+  expect(said(ask(mixedIdentifiers, { evidence: found, target: 'v1.8.4' }).findings)).toEqual([
+    'info mixed-identifiers',
+  ])
+})
+
+test('C7 that the age of the last etcd backup cannot be seen is said, with all that cannot be undone', () => {
+  const { findings } = ask(cannotBeUndone, { target: 'v1.9.0' })
+  expect(findings[0]?.summary).toContain('how old the last backup of etcd is cannot be seen')
+  expect(findings[0]?.summary).toContain('export.kubevirt.io is never again served as v1alpha1')
+  expect(ask(cannotBeUndone, { target: 'v1.8.5' }).findings[0]?.summary).not.toContain('export.kubevirt.io')
+  expect(ask(cannotBeUndone).is).toBe('skipped')
+})

@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import type { Check, Question } from '../../../../src/lib/checks/check.ts'
+import { nodeChecks } from '../../../../src/lib/checks/nodes.ts'
+import { atLeast } from '../../../../src/lib/checks/nodes/at-least.ts'
+import { controlPlaneLabel } from '../../../../src/lib/checks/nodes/control-plane-label.ts'
+import { heartbeat } from '../../../../src/lib/checks/nodes/heartbeat.ts'
+import { newGates } from '../../../../src/lib/checks/nodes/new-gates.ts'
+import { nodeReady } from '../../../../src/lib/checks/nodes/node-ready.ts'
+import { nodeSchedulable } from '../../../../src/lib/checks/nodes/node-schedulable.ts'
+import { roomForSurge } from '../../../../src/lib/checks/nodes/room-for-surge.ts'
+import { versionSkew } from '../../../../src/lib/checks/nodes/version-skew.ts'
+import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
+import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
+import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import { ask, known, ofVersion, said, unread, withSpec } from '../evidence.ts'
+import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
+
+type Changes = Parameters<typeof nodes>[0]
+type Asked = { target?: string; method?: NonNullable<Question['method']> }
+
+const on = (check: Check, evidence: Evidence, asked: Asked = {}) =>
+  ask(check, { evidence, target: 'v1.9.0', ...asked })
+const withNodes = (check: Check, changes: Changes, asked?: Asked) =>
+  on(check, wholeCluster({ nodes: known(...nodes(changes)) }), asked)
+
+const cordon = (node: Node) => Object.assign(node, { spec: { ...node.spec, unschedulable: true } })
+const taint =
+  (key: string, effect = 'NoSchedule') =>
+  (node: Node) =>
+    Object.assign(node, { spec: { ...node.spec, taints: [{ key, effect }] } })
+const runs = (kubeletVersion: string, containerRuntimeVersion: string) => (node: Node) =>
+  Object.assign(node.status ?? {}, { nodeInfo: { kubeletVersion, containerRuntimeVersion } })
+
+const windows = (node: Node) => {
+  notReady(node)
+  Object.assign(node.metadata, { labels: { 'kubernetes.io/os': 'windows' } })
+  Object.assign(node, { spec: {} })
+}
+const silent = (node: Node) => {
+  notReady(node)
+  taint('node.kubernetes.io/unreachable', 'NoExecute')(node)
+}
+const beat = (minutes: number) => (node: Node) =>
+  Object.assign(node.metadata, { annotations: { 'kubevirt.io/heartbeat': ago(minutes) } })
+const master = (node: Node) =>
+  Object.assign(node.metadata, { labels: { 'node-role.kubernetes.io/master': 'true' } })
+const full = (node: Node) => Object.assign(node.status ?? {}, { allocatable: { pods: '2' } })
+
+test('a whole cluster passes all of them', () => {
+  for (const check of nodeChecks)
+    expect([check.id, on(check, wholeCluster()).is]).toEqual([check.id, 'passed'])
+})
+
+test.each(nodeChecks.map((check) => [check.id, check] as const))('%s: unread is not passed', (_, check) => {
+  const { is, findings } = on(check, wholeCluster({ nodes: unread }))
+  expect([is, findings[0]?.level]).toEqual(['not-checked', check.blocks ? 'not-checked' : 'warning'])
+})
+
+describe('node-ready', () => {
+  test('a node that is not ready and has a virt-handler blocks', () => {
+    const { findings } = withNodes(nodeReady, { 'worker-2': notReady })
+    expect(said(findings)).toEqual(['blocker node-ready'])
+    expect(findings[0]?.summary).toBe(
+      "1 node is not ready and part of virt-handler's roll: worker-2 for 3h; the update would wait for ever",
+    )
+    expect(findings[0]?.remedy).toEqual(['kubectl describe node worker-2', 'kubectl delete node worker-2'])
+  })
+
+  test('one without it, where its DaemonSet wants one, as well', () => {
+    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-2': notReady })) })
+    const pods = known(...itemsOf(evidence.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
+    expect(on(nodeReady, { ...evidence, pods }).findings[0]?.objects).toEqual(['node/worker-2'])
+  })
+
+  test('not one that virt-handler stays away from: another system, or a taint', () => {
+    expect(withNodes(nodeReady, { 'cp-1': notReady }).is).toBe('passed')
+    expect(withNodes(nodeReady, { 'cp-1': windows }).is).toBe('passed')
+  })
+
+  test('the taints that Kubernetes itself gives to such a node do not keep virt-handler away', () => {
+    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-2': silent })) })
+    const pods = known(...itemsOf(evidence.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
+    expect(on(nodeReady, { ...evidence, pods }).is).toBe('found')
+  })
+})
+
+describe('node-schedulable', () => {
+  test('a cordoned node, and one with a taint that virt-handler does not tolerate', () => {
+    const { findings } = withNodes(nodeSchedulable, { 'worker-1': taint('gpu'), 'worker-3': cordon })
+    expect(said(findings)).toEqual(['warning node-schedulable', 'warning node-schedulable'])
+    expect(findings.map(({ objects }) => objects)).toEqual([['node/worker-1'], ['node/worker-3']])
+    expect(findings[1]?.remedy).toEqual(['kubectl uncordon worker-3'])
+  })
+
+  test('a preference keeps nobody away, and a node without virt-handler is not its matter', () => {
+    const changes = { 'worker-1': taint('gpu', 'PreferNoSchedule'), 'cp-1': cordon }
+    expect(withNodes(nodeSchedulable, changes).is).toBe('passed')
+  })
+
+  test.each([
+    [[{ operator: 'Exists' }], 'passed'],
+    [[{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }], 'passed'],
+    [[{ key: 'gpu', value: '', effect: 'NoSchedule' }], 'passed'],
+    [[{ key: 'gpu', operator: 'Exists', effect: 'NoExecute' }], 'found'],
+    [[{ key: 'gpu', value: 'yes' }], 'found'],
+    [[{ key: 'fpga', operator: 'Exists' }], 'found'],
+  ])('tolerations %j: %s', (tolerations, is) => {
+    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': taint('gpu') })) })
+    for (const { spec } of itemsOf(evidence.daemonsets))
+      Object.assign(spec?.template?.spec ?? {}, { tolerations })
+    expect(on(nodeSchedulable, evidence).is).toBe(is)
+  })
+})
+
+describe('heartbeat', () => {
+  test('older than five minutes is a warning that names the pod’s node', () => {
+    const { findings } = withNodes(heartbeat, { 'worker-2': beat(12) })
+    expect(said(findings)).toEqual(['warning heartbeat'])
+    expect(findings[0]?.summary).toContain('worker-2 for 12m')
+    expect(findings[0]?.remedy[0]).toContain('spec.nodeName=worker-2')
+  })
+
+  test('four minutes are none, and neither is an old one on a node without virt-handler', () => {
+    expect(withNodes(heartbeat, { 'worker-2': beat(4), 'cp-1': beat(1000) }).is).toBe('passed')
+  })
+})
+
+describe('control-plane-label', () => {
+  const bare = known(...nodes().filter(({ metadata }) => metadata.name.startsWith('worker')))
+
+  test('no such node: operands since v1.3 and the operator since v1.7 run nowhere', () => {
+    const { findings } = on(controlPlaneLabel, wholeCluster({ nodes: bare }))
+    expect(said(findings)).toEqual(['blocker control-plane-label'])
+    expect(findings[0]?.remedy).toContain(
+      'kubectl label node worker-1 node-role.kubernetes.io/control-plane=',
+    )
+  })
+
+  test('the old label counts too', () => {
+    const changed = nodes({ 'worker-1': master }).filter(({ metadata }) => metadata.name === 'worker-1')
+    expect(on(controlPlaneLabel, wholeCluster({ nodes: known(...changed) })).is).toBe('passed')
+  })
+
+  test('infra.nodePlacement frees the operands, not the operator', () => {
+    const placed = withSpec({ infra: { nodePlacement: {} } }, wholeCluster({ nodes: bare }))
+    expect(on(controlPlaneLabel, placed, { method: 'image-tag' }).is).toBe('passed')
+    expect(on(controlPlaneLabel, placed).findings[0]?.summary).toContain('and virt-operator of v1.9.0 run')
+  })
+
+  test('by tag only the operands count, and nodePlacement is the way out', () => {
+    const { findings } = on(controlPlaneLabel, wholeCluster({ nodes: bare }), { method: 'image-tag' })
+    expect(findings[0]?.remedy[1]).toBe(
+      `kubectl -n kubevirt patch kubevirt kubevirt --type merge -p '{"spec":{"infra":{"nodePlacement":{}}}}'`,
+    )
+  })
+
+  test.each([
+    ['v1.2.2', 'passed'],
+    ['v1.3.0', 'found'],
+    ['v2.0.0', 'found'],
+  ])('%s: %s', (target, is) => {
+    expect(on(controlPlaneLabel, wholeCluster({ nodes: bare }), { target }).is).toBe(is)
+  })
+})
+
+describe('C2 new-gates', () => {
+  const old = runs('v1.34.6+k3s1', 'containerd://2.1.5-k3s1')
+
+  test('C2 a node that is too old for ImageVolume blocks, and the gate can be turned off', () => {
+    const { findings } = withNodes(newGates, { 'worker-1': old })
+    expect(said(findings)).toEqual(['blocker new-gates'])
+    expect(findings[0]?.summary).toBe(
+      'v1.9 turns ImageVolume on by itself, and 1 node is too old for it: worker-1 (kubelet v1.34.6+k3s1, needs 1.35, containerd://2.1.5-k3s1, needs 2.2.3)',
+    )
+    expect(findings[0]?.remedy).toEqual([
+      `kubectl -n kubevirt patch kubevirt kubevirt --type merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":["ImageVolume"]}}}}'`,
+    ])
+  })
+
+  test('C2 the remedy keeps what is in the list already', () => {
+    const developerConfiguration = { disabledFeatureGates: ['Template'] }
+    const evidence = withSpec(
+      { configuration: { developerConfiguration } },
+      wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) }),
+    )
+    expect(on(newGates, evidence).findings[0]?.remedy[0]).toContain('["Template","ImageVolume"]')
+  })
+
+  test.each([{ disabledFeatureGates: ['ImageVolume'] }, { featureGates: ['ImageVolume'] }])(
+    'C2 decided on already: %o',
+    (developerConfiguration) => {
+      const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+      expect(on(newGates, withSpec({ configuration: { developerConfiguration } }, evidence)).is).toBe(
+        'passed',
+      )
+    },
+  )
+
+  test('C2 only where the hop passes the release that brings it', () => {
+    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+    expect(on(newGates, evidence, { target: 'v1.8.4' }).is).toBe('passed')
+    expect(on(newGates, evidence, { target: 'v1.9.0-rc.1' }).is).toBe('found')
+    expect(on(newGates, ofVersion('v1.9.0', evidence), { target: 'v1.9.1' }).is).toBe('passed')
+  })
+
+  test('C2 cri-o is judged by its kubelet; a control-plane node without virt-handler is not', () => {
+    expect(withNodes(newGates, { 'worker-1': runs('v1.35.0', 'cri-o://1.34.1'), 'cp-1': old }).is).toBe(
+      'passed',
+    )
+  })
+
+  test.each([
+    ['v1.35.4', '1.35', true],
+    ['v1.35.0-rc.1', '1.35', true],
+    ['v1.9.0', '1.35', false],
+    ['containerd://2.2.3', '2.2.3', true],
+    ['containerd://2.10.0', '2.2.3', true],
+    ['containerd://1.7.28', '2.2.3', false],
+    ['v2', '1.35', true],
+    ['unknown', '1.35', undefined],
+    [undefined, '1.35', undefined],
+  ])('%s is at least %s: %s', (has, needs, is) => {
+    expect(atLeast(has, needs)).toBe(is)
+  })
+})
+
+describe('room-for-surge', () => {
+  test('no control-plane node that is ready, not cordoned and below its limit', () => {
+    // Three of KubeVirt's pods are on cp-1.
+    const { findings } = withNodes(roomForSurge, { 'cp-1': full, 'cp-2': cordon, 'cp-3': notReady })
+    expect(said(findings)).toEqual(['warning room-for-surge'])
+    expect(findings[0]?.objects).toEqual(['node/cp-1', 'node/cp-2', 'node/cp-3'])
+  })
+
+  test('one is enough, and workers are where components may run anywhere', () => {
+    expect(withNodes(roomForSurge, { 'cp-1': full, 'cp-2': cordon }).is).toBe('passed')
+    const changes = { 'cp-1': full, 'cp-2': cordon, 'cp-3': notReady }
+    const free = withSpec({ infra: { nodePlacement: {} } }, wholeCluster({ nodes: known(...nodes(changes)) }))
+    expect(on(roomForSurge, free).is).toBe('passed')
+  })
+
+  test('the title claims no more than what was counted', () => {
+    expect(roomForSurge.title).toContain("as far as KubeVirt's own tell")
+  })
+})
+
+test('C4 version-skew: nodes at different kubelets are an update under way', () => {
+  const { findings } = withNodes(versionSkew, { 'worker-1': runs('v1.36.0', 'containerd://2.2.3') })
+  expect(said(findings)).toEqual(['warning version-skew'])
+  expect(findings[0]?.summary).toContain('v1.35.4 on 5, v1.36.0 on 1')
+  expect(findings[0]?.objects).toEqual(['node/worker-1'])
+})

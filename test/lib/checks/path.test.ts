@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { hopSupported } from '../../../src/lib/checks/path/hop-supported.ts'
+import { knownBad } from '../../../src/lib/checks/path/known-bad.ts'
+import { kubernetesSupported } from '../../../src/lib/checks/path/kubernetes-window.ts'
+import { zeroDowntime } from '../../../src/lib/checks/path/zero-downtime.ts'
+import { knownReleases } from '../../../src/lib/releases/releases.ts'
+import { ask, evidence, ofVersion, said } from './evidence.ts'
+
+const running = (gitVersion: string, version = 'v1.8.4') => {
+  const [major = '', minor = ''] = gitVersion.replace('v', '').split('.')
+  return ofVersion(version, evidence({ serverVersion: { gitVersion, major, minor } }))
+}
+
+test.each([
+  ['v1.9.0', 'v1.8.4', []],
+  ['v1.9.0', 'v1.8.2', ['warning patch-skipped']],
+  ['v1.7.4', 'v1.8.4', ['blocker downgrade']],
+  ['v1.9.0', 'v1.7.4', ['blocker minor-skipped']],
+  ['v1.9.0-rc.1', 'v1.8.4', ['warning pre-release', 'info release-unknown']],
+  ['v1.9.7', 'v1.8.4', ['info release-unknown']],
+  ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'info release-unknown']],
+])('hop-supported: to %s from %s', (target, version, findings) => {
+  const result = ask(hopSupported, { evidence: ofVersion(version), target })
+  expect(said(result.findings)).toEqual(findings)
+})
+
+test('hop-supported goes by the release data that are given', () => {
+  const minors = {
+    ...knownReleases.minors,
+    'v1.8': { releases: { 'v1.8.4': '2026-06-15', 'v1.8.9': '2026-11-01' } },
+  }
+  const releases = { ...knownReleases, asOf: '2026-11-02', minors }
+  const { findings } = ask(hopSupported, { target: 'v1.9.0', releases })
+  expect(findings).toMatchObject([{ id: 'patch-skipped', remedy: ['kvup upgrade --to v1.8.9'] }])
+})
+
+test('hop-supported: minors that are left out are gone through, Kubernetes with them', () => {
+  const [finding] = ask(hopSupported, { evidence: running('v1.33.2', 'v1.7.4'), target: 'v1.9.0' }).findings
+  expect(finding?.remedy).toEqual([
+    'kvup upgrade --to v1.8.4',
+    'take Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
+    'kvup upgrade --to v1.9.0',
+  ])
+  const [none] = ask(hopSupported, { evidence: running('v1.35.0', 'v1.5.3'), target: 'v1.9.0' }).findings
+  expect(none?.remedy[0]).toContain('v1.6.6 supports Kubernetes up to 1.33, this cluster runs 1.35')
+})
+
+test('hop-supported needs a target, and says when nothing was ever settled', () => {
+  expect(ask(hopSupported).is).toBe('skipped')
+  const never = ofVersion('devel')
+  expect(said(ask(hopSupported, { evidence: never, target: 'v1.9.0' }).findings)).toEqual([
+    'warning never-settled',
+  ])
+})
+
+describe('kubernetes-window', () => {
+  test.each([
+    ['v1.35.4', undefined, []],
+    ['v1.35.4', 'v1.9.0', []],
+    ['v1.33.1', undefined, []],
+    ['v1.33.1', 'v1.9.0', ['blocker']],
+    ['v1.32.0', 'v1.9.0', ['warning', 'blocker']],
+    ['v1.36.0', 'v1.9.0', ['warning']],
+    ['v1.37.0', 'v1.9.0', ['warning', 'warning']],
+    ['v1.34.9+k3s1', 'v1.9.0', []],
+  ])('on %s, to %s', (runs, target, levels) => {
+    const asked = { evidence: running(runs), ...(target !== undefined && { target }) }
+    expect(ask(kubernetesSupported, asked).findings.map(({ level }) => level)).toEqual(levels)
+  })
+
+  test('names the window and the steps in their order', () => {
+    const [finding] = ask(kubernetesSupported, { evidence: running('v1.33.1'), target: 'v1.9.0' }).findings
+    expect(finding?.summary).toBe('Kubernetes 1.33 is too old for KubeVirt v1.9 (1.34 to 1.36)')
+    expect(finding?.remedy).toEqual([
+      'take Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
+      'kvup upgrade --to v1.9.0',
+    ])
+  })
+
+  test('a minor that is not in the table is judged by rule, and that is said', () => {
+    const [finding] = ask(kubernetesSupported, {
+      evidence: running('v1.34.1', 'v1.9.0'),
+      target: 'v1.10.0',
+    }).findings
+    expect(finding?.summary).toContain('1.35 to 1.37, by the rule')
+  })
+
+  test('without the version of the server it was not checked, and that blocks', () => {
+    const { serverVersion: _, ...unknown } = evidence()
+    expect(said(ask(kubernetesSupported, { evidence: unknown }).findings)).toEqual([
+      'not-checked kubernetes-window',
+    ])
+  })
+})
+
+test.each([
+  ['v1.6.6', 'v1.7.4', ['warning issue-16386', 'info issue-18670']],
+  ['v1.5.3', 'v1.6.0', ['blocker issue-15373']],
+  ['v1.5.3', 'v1.6.6', []],
+  ['v1.9.0', 'v1.9.1', []],
+  ['v1.8.4', 'v1.9.0', ['info issue-18670']],
+])('known-bad: from %s to %s', (version, target, findings) => {
+  expect(said(ask(knownBad, { evidence: ofVersion(version), target }).findings)).toEqual(findings)
+})
+
+test.each([
+  ['v0.16.9', ['blocker zero-downtime-since']],
+  ['v0.17.0', []],
+  ['v1.8.4', []],
+])('C8 nothing older than v0.17.0 is promised zero downtime: %s', (version, findings) => {
+  expect(said(ask(zeroDowntime, { evidence: ofVersion(version) }).findings)).toEqual(findings)
+})

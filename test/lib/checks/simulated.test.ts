@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { machineryChecks } from '../../../src/lib/checks/machinery.ts'
+import { nodeChecks } from '../../../src/lib/checks/nodes.ts'
+import { runChecks } from '../../../src/lib/checks/run-checks.ts'
+import { workloadChecks } from '../../../src/lib/checks/workloads.ts'
+import { gatherEvidence } from '../../../src/lib/facts/gather-evidence.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { simulate } from '../../../src/lib/simulator/simulate.ts'
+import type { OperatorFaults } from '../../../src/lib/simulator/virt-operator/faults.ts'
+import { question } from './evidence.ts'
+
+const checks = [...machineryChecks, ...nodeChecks, ...workloadChecks]
+
+/** What is found after that many minutes, on v1.8.4 with five VMs. */
+async function found(faults: OperatorFaults, minutes: number): Promise<Record<string, readonly string[]>> {
+  const clock = new SimClock()
+  const world = await simulate({ clock, version: 'v1.8.4', vms: 5, methods: ['LiveMigrate'], faults })
+  await clock.sleep(minutes * 60_000)
+  const evidence = await gatherEvidence(world.cluster(), clock.now())
+  await world.stop()
+  const asked = { ...question({ evidence, target: 'v1.9.0' }), at: clock.now() }
+  const results = runChecks(checks, asked).filter(({ is }) => is !== 'passed')
+  return Object.fromEntries(results.map(({ check, findings }) => [check.id, findings[0]?.objects ?? []]))
+}
+
+test('a settled cluster with VMs gives no false alarm, an hour later neither', async () => {
+  expect(await found({}, 0)).toEqual({})
+  expect(await found({}, 60)).toEqual({})
+})
+
+test('a node that goes silent is found', async () => {
+  expect(await found({ notReady: ['worker-2'] }, 10)).toMatchObject({ 'node-ready': ['node/worker-2'] })
+})

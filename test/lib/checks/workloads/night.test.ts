@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import type { Check } from '../../../../src/lib/checks/check.ts'
+import { dataJobsInFlight } from '../../../../src/lib/checks/workloads/data-jobs-in-flight.ts'
+import { launcherAge } from '../../../../src/lib/checks/workloads/launcher-age.ts'
+import { nodeDrained } from '../../../../src/lib/checks/workloads/node-drained.ts'
+import { othersAtWork } from '../../../../src/lib/checks/workloads/others-at-work.ts'
+import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
+import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
+import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import { ask, known, said } from '../evidence.ts'
+import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
+
+const found = (check: Check, overrides: Partial<Evidence>, target = 'v1.9.0') =>
+  ask(check, { evidence: wholeCluster(overrides), target })
+
+const on = (launchers: Record<string, number>, target?: string) =>
+  found(launcherAge, { instances: known(tally({ launchers })) }, target)
+const launcher = (tag: string) => `quay.io/kubevirt/virt-launcher:${tag}`
+const withNode = (change: (node: Node) => void) =>
+  found(othersAtWork, { nodes: known(...nodes({ 'worker-1': change })) })
+const cordon = (node: Node) => Object.assign(node, { spec: { unschedulable: true } })
+const jobs = (...items: [kind: string, phase: string][]) =>
+  found(dataJobsInFlight, {
+    dataJobs: known(...items.map(([kind, phase]) => ({ kind, name: 'shop/db-0', phase }))),
+  })
+
+describe('C1 launcher-age', () => {
+  test.each([
+    ['v1.8.0', 'v1.9.0', 'passed'],
+    ['v1.9.0', 'v1.9.0', 'passed'],
+    ['v1.7.4', 'v1.9.0', 'found'],
+    ['v1.6.6', 'v1.8.4', 'found'],
+    // One minor, but a year and a day: the release data has the days.
+    ['v0.59.0', 'v1.0.0', 'passed'],
+    ['v0.58.0', 'v1.0.0', 'found'],
+    ['v1.5.0', 'v1.6.4', 'found'],
+    ['v1.5.3', 'v1.6.4', 'passed'],
+  ])('C1 a launcher of %s before %s: %s', (tag, target, is) => {
+    expect(on({ [launcher(tag)]: 3 }, target).is).toBe(is)
+  })
+
+  test('C1 the finding counts VMs by version', () => {
+    const { findings } = on({ [launcher('v1.6.2')]: 3, [launcher('v1.8.4')]: 7, [launcher('v1.7.0')]: 1 })
+    expect(said(findings)).toEqual(['warning launcher-age'])
+    expect(findings[0]?.summary).toContain('4 VMs run on')
+    expect(findings[0]?.summary).toContain('v1.6.2 under 3 VMs, v1.7.0 under 1 VM')
+  })
+
+  test('C1 a digest tells nothing, unless it is the one in use', () => {
+    const digest = `quay.io/kubevirt/virt-launcher@sha256:${'0'.repeat(64)}`
+    expect(said(on({ [digest]: 2 }).findings)).toEqual(['info launcher-age'])
+    const evidence = wholeCluster({ instances: known(tally({ launchers: { [digest]: 2 } })) })
+    const controller = itemsOf(evidence.deployments).find(
+      ({ metadata }) => metadata.name === 'virt-controller',
+    )
+    Object.assign(controller?.spec?.template?.spec?.containers?.[0] ?? {}, {
+      args: ['--launcher-image', digest],
+    })
+    expect(ask(launcherAge, { evidence, target: 'v1.9.0' }).is).toBe('passed')
+  })
+
+  test('C1 without a target there is nothing to be too old for', () => {
+    expect(ask(launcherAge, { evidence: wholeCluster() }).is).toBe('skipped')
+  })
+})
+
+describe('C4 others-at-work', () => {
+  test('C4 a cordoned node with VMs; one without is nobody’s drain', () => {
+    const { findings } = withNode(cordon)
+    expect(said(findings)).toEqual(['warning others-at-work'])
+    expect(findings[0]?.summary).toContain('1 cordoned node holds 10 running VMs (worker-1)')
+    expect(found(othersAtWork, { nodes: known(...nodes({ 'worker-2': cordon })) }).is).toBe('passed')
+  })
+
+  test('C4 a pool that is rolling, seen on its node', () => {
+    const prefix = 'machineconfiguration.openshift.io'
+    const at = (current: string, desired: string) => (node: Node) =>
+      Object.assign(node.metadata, {
+        annotations: { [`${prefix}/currentConfig`]: current, [`${prefix}/desiredConfig`]: desired },
+      })
+    expect(withNode(at('a', 'b')).findings[0]?.objects).toEqual(['node/worker-1'])
+    expect(withNode(at('a', 'a')).is).toBe('passed')
+  })
+
+  test('C4 a node that an autoscaler is about to delete', () => {
+    const taints = [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }]
+    expect(withNode((node) => Object.assign(node, { spec: { taints } })).is).toBe('found')
+  })
+
+  test('C4 deschedulers and health checks, each with the command that shows it', () => {
+    const others = known(
+      {
+        kind: 'KubeDescheduler',
+        name: 'openshift-kube-descheduler-operator/cluster',
+        what: 'evicts by itself',
+      },
+      { kind: 'MachineConfigPool', name: 'worker', what: 'updating' },
+    )
+    const { findings } = found(othersAtWork, { others })
+    expect(findings.map(({ summary }) => summary)).toEqual([
+      'KubeDescheduler openshift-kube-descheduler-operator/cluster: evicts by itself',
+      'MachineConfigPool worker: updating',
+    ])
+    expect(findings.flatMap(({ remedy }) => remedy)).toEqual([
+      'kubectl -n openshift-kube-descheduler-operator get kubedescheduler cluster -o yaml',
+      'kubectl get machineconfigpool worker -o yaml',
+    ])
+  })
+
+  test('C4 evacuationNodeName: a drain under way blocks', () => {
+    const evacuating = { count: 2, names: ['shop/db-0', 'shop/db-1'] }
+    const { findings } = found(nodeDrained, { instances: known(tally({ evacuating })) })
+    expect(said(findings)).toEqual(['blocker node-drained'])
+  })
+})
+
+describe('C5 data-jobs-in-flight', () => {
+  test.each([
+    'VirtualMachineSnapshot',
+    'VirtualMachineRestore',
+    'VirtualMachineClone',
+    'VirtualMachineBackup',
+    'VirtualMachineExport',
+  ])('C5 a %s in progress blocks', (kind) => {
+    const { findings } = jobs([kind, 'InProgress'])
+    expect(said(findings)).toEqual(['blocker data-jobs-in-flight'])
+    expect(findings[0]?.remedy).toEqual([`kubectl -n shop get ${kind.toLowerCase()} db-0 -o yaml`])
+  })
+
+  test('C5 what goes on by itself is only told', () => {
+    const { findings } = jobs(['DataVolume', 'ImportInProgress'], ['VirtualMachineExport', 'Ready'])
+    expect(said(findings)).toEqual(['warning data-jobs-in-flight'])
+    expect(findings[0]?.objects).toEqual(['datavolume/shop/db-0', 'virtualmachineexport/shop/db-0'])
+  })
+
+  test('C5 one finding for many of them', () => {
+    const { findings } = jobs(
+      ['VirtualMachineClone', 'a'],
+      ['VirtualMachineBackup', 'b'],
+      ['DataVolume', 'c'],
+    )
+    expect(said(findings)).toEqual(['blocker data-jobs-in-flight', 'warning data-jobs-in-flight'])
+  })
+
+  test('C5 a VM whose file systems are frozen blocks', () => {
+    const frozen = { count: 1, names: ['shop/db-0'] }
+    const { findings } = found(dataJobsInFlight, { instances: known(tally({ frozen })) })
+    expect(said(findings)).toEqual(['blocker data-jobs-in-flight'])
+    expect(findings[0]?.remedy[0]).toContain('fsFreezeStatus')
+  })
+})

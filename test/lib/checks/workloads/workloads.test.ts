@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import type { Check } from '../../../../src/lib/checks/check.ts'
+import { workloadChecks } from '../../../../src/lib/checks/workloads.ts'
+import { longNames } from '../../../../src/lib/checks/workloads/long-names.ts'
+import { migrationQuota } from '../../../../src/lib/checks/workloads/migration-quota.ts'
+import { migrationsInFlight } from '../../../../src/lib/checks/workloads/migrations-in-flight.ts'
+import { nodeDrained } from '../../../../src/lib/checks/workloads/node-drained.ts'
+import { pendingChanges } from '../../../../src/lib/checks/workloads/pending-changes.ts'
+import { restartRequired } from '../../../../src/lib/checks/workloads/restart-required.ts'
+import { twoLaunchers } from '../../../../src/lib/checks/workloads/two-launchers.ts'
+import { twoNodes } from '../../../../src/lib/checks/workloads/two-nodes.ts'
+import { vmsThatStay } from '../../../../src/lib/checks/workloads/vms-that-stay.ts'
+import type { ResourceQuota } from '../../../../src/lib/facts/evidence.ts'
+import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
+import type { InstanceTally } from '../../../../src/lib/facts/instance-tally.ts'
+import { ask, known, said, unread, withSpec } from '../evidence.ts'
+import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
+
+const migrating = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } }
+const found = (check: Check, overrides: Partial<Evidence>, spec: object = migrating) =>
+  ask(check, { evidence: withSpec(spec, wholeCluster(overrides)), target: 'v1.9.0' })
+const tallied = (check: Check, overrides: Partial<InstanceTally>, spec?: object) =>
+  found(check, { instances: known(tally(overrides)) }, spec)
+const one = { count: 1, names: ['shop/db-0'] }
+
+const quota = (hard: Record<string, string>, used: Record<string, string>): ResourceQuota => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'team', namespace: 'shop' },
+  status: { hard, used },
+})
+
+test('a whole cluster passes all of them', () => {
+  for (const check of workloadChecks) expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
+})
+
+test.each(workloadChecks.map((check) => [check.id, check] as const))(
+  '%s: unread is not passed',
+  (_, check) => {
+    for (const part of check.needs) {
+      const { is, findings } = found(check, { [part]: unread })
+      expect([is, findings[0]?.level]).toEqual(['not-checked', check.blocks ? 'not-checked' : 'warning'])
+    }
+  },
+)
+
+test.each([
+  [nodeDrained, 'evacuating', 'blocker node-drained'],
+  [twoLaunchers, 'twoLaunchers', 'blocker two-launchers'],
+  [pendingChanges, 'pendingChanges', 'warning pending-changes'],
+  [longNames, 'longNames', 'warning long-names'],
+] as const)('%o of VMs in %s', (check, list, expected) => {
+  const { findings } = tallied(check, { [list]: one })
+  expect(said(findings)).toEqual([expected])
+  expect(findings[0]?.objects).toEqual(['shop/db-0'])
+  expect(findings[0]?.remedy[0]).toMatch(/^kubectl /u)
+})
+
+test('many VMs are a few by name and all by number', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `shop/vm-${i}`)
+  const { findings } = tallied(twoLaunchers, { twoLaunchers: { count: 4000, names } })
+  expect(findings[0]?.summary).toContain('4000 VMs have')
+  expect(findings[0]?.summary).toContain('shop/vm-0, shop/vm-1, shop/vm-2 and 3997 more')
+})
+
+test('pending changes stand still for good where LiveMigrate is no method', () => {
+  expect(tallied(pendingChanges, { pendingChanges: one }).findings[0]?.summary).toContain('while the upgrade')
+  expect(tallied(pendingChanges, { pendingChanges: one }, {}).findings[0]?.summary).toContain(
+    'never carried out',
+  )
+})
+
+test('migrations-in-flight names the VMs that move', () => {
+  const migration = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: { name: 'kubevirt-workload-update-x', namespace: 'shop' },
+    spec: { vmiName: 'db-0' },
+  }
+  const { findings } = found(migrationsInFlight, { migrations: known(migration) })
+  expect(said(findings)).toEqual(['warning migrations-in-flight'])
+  expect(findings[0]?.objects).toEqual(['shop/db-0'])
+})
+
+test('restart-required is today’s list, an info', () => {
+  const { findings } = found(restartRequired, { machines: known({ total: 3, restartRequired: one }) })
+  expect(said(findings)).toEqual(['info restart-required'])
+  expect(findings[0]?.objects).toEqual(['shop/db-0'])
+})
+
+describe('vms-that-stay', () => {
+  const stuck = { notMigratable: { count: 1, names: ['shop/db-0 (DisksNotLiveMigratable)'] } }
+
+  test('those that cannot be migrated, with the reason', () => {
+    const { findings } = tallied(vmsThatStay, stuck)
+    expect(said(findings)).toEqual(['warning vms-that-stay'])
+    expect(findings[0]?.summary).toBe(
+      '1 running VM cannot be migrated: shop/db-0 (DisksNotLiveMigratable); they keep the old virt-launcher until they are restarted',
+    )
+  })
+
+  test('with Evict among the methods nothing is promised', () => {
+    const evict = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } }
+    expect(tallied(vmsThatStay, stuck, evict).findings[0]?.summary).toContain('each is shut down or stays')
+  })
+
+  test('without methods all of them stay, unless there are none', () => {
+    expect(tallied(vmsThatStay, {}, { workloadUpdateStrategy: {} }).findings[0]?.summary).toContain(
+      '10 running VMs',
+    )
+    expect(tallied(vmsThatStay, { running: 0 }, { workloadUpdateStrategy: {} }).is).toBe('passed')
+  })
+})
+
+describe('two-nodes', () => {
+  const changes = { 'worker-1': notReady, 'worker-2': notReady }
+
+  test('one node that takes VMs is one too few', () => {
+    const { findings } = found(twoNodes, { nodes: known(...nodes(changes)) })
+    expect(said(findings)).toEqual(['warning two-nodes'])
+    expect(findings[0]?.summary).toContain('1 node can take VMs')
+  })
+
+  test('two are enough; without running VMs nobody has to move', () => {
+    expect(found(twoNodes, { nodes: known(...nodes({ 'worker-1': notReady })) }).is).toBe('passed')
+    const none = { nodes: known(...nodes(changes)), instances: known(tally({ running: 0 })) }
+    expect(found(twoNodes, none).is).toBe('passed')
+  })
+})
+
+describe('migration-quota', () => {
+  const largestMemory = { shop: 4 * 2 ** 30 }
+  const judged = (hard: Record<string, string>, used: Record<string, string>) =>
+    found(migrationQuota, { quotas: known(quota(hard, used)), instances: known(tally({ largestMemory })) })
+
+  test.each([
+    ['requests.memory', '32Gi', '30Gi', 'found'],
+    ['requests.memory', '32Gi', '28Gi', 'passed'],
+    ['limits.memory', '34359738368', '31Gi', 'found'],
+    ['pods', '10', '10', 'found'],
+    ['pods', '10', '9', 'passed'],
+    ['requests.cpu', '4', '4', 'found'],
+    ['requests.cpu', '4', '3500m', 'passed'],
+    ['services', '1', '1', 'passed'],
+  ])('%s %s with %s used: %s', (resource, limit, used, is) => {
+    expect(judged({ [resource]: limit }, { [resource]: used }).is).toBe(is)
+  })
+
+  test('it names the quota and what is short', () => {
+    const { findings } = judged({ pods: '10' }, { pods: '10' })
+    expect(said(findings)).toEqual(['warning migration-quota'])
+    expect(findings[0]?.summary).toContain('shop/team (pods: 10 of 10 used)')
+    expect(findings[0]?.remedy).toEqual(['kubectl -n shop describe resourcequota team'])
+  })
+
+  test('a namespace without running VMs needs no room', () => {
+    const { is } = found(migrationQuota, { quotas: known(quota({ pods: '1' }, { pods: '1' })) })
+    expect(is).toBe('passed')
+  })
+})

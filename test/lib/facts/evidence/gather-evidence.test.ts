@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import type { Reader, Where } from '../../../../src/lib/cluster/cluster.ts'
+import type { Kind } from '../../../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
+import { gatherEvidence } from '../../../../src/lib/facts/gather-evidence.ts'
+import { SimClock } from '../../../../src/lib/simulator/clock.ts'
+import { simulate } from '../../../../src/lib/simulator/simulate.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+
+async function simulated(
+  act: (reader: Reader, at: Date, sim: Awaited<ReturnType<typeof simulate>>) => Promise<void>,
+) {
+  const clock = new SimClock()
+  const sim = await simulate({ clock, version: 'v1.8.4', vms: 6, workers: 2, controlPlanes: 1 })
+  try {
+    await act(sim.cluster().reader, clock.now(), sim)
+  } finally {
+    await sim.stop()
+  }
+}
+
+interface Call {
+  resource: string
+  where: Where | undefined
+}
+
+/** Notes what is read, and refuses some of it. */
+function watched(reader: Reader, refused: Record<string, number> = {}): { reader: Reader; calls: Call[] } {
+  const calls: Call[] = []
+  const note = (kind: Kind, where: Where | undefined) => {
+    calls.push({ resource: kind.plural, where })
+    const status = refused[kind.plural]
+    if (status) throw new ApiError(status, 'x', `${kind.plural}: ${status}`)
+  }
+  const noted: Reader = {
+    find: async (kind, ref) => {
+      note(kind, ref)
+      return reader.find(kind, ref)
+    },
+    list: async (kind, where) => {
+      note(kind, where)
+      return reader.list(kind, where)
+    },
+    async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where) {
+      note(kind, where)
+      yield* reader.pages(kind, where)
+    },
+    follow: (kind, where, signal) => reader.follow(kind, where, signal),
+    versions: async (group) => reader.versions(group),
+    version: async () => reader.version(),
+    log: async (pod) => reader.log(pod),
+  }
+  return { reader: noted, calls }
+}
+
+test('everything is known of a whole cluster, but what was not asked', async () => {
+  await simulated(async (reader, at) => {
+    const evidence = await gatherEvidence({ reader }, at)
+    const unknown = Object.entries(evidence).filter(([, part]) => part.known === false)
+    expect(unknown.map(([name]) => name)).toEqual(['rights'])
+    expect(evidence.instances).toMatchObject({ items: [{ total: 6, running: 6 }] })
+    expect(evidence.workloads).toMatchObject({ items: [{ instances: 6, outdated: 0 }] })
+    expect(evidence.machines).toMatchObject({ items: [{ total: 6 }] })
+    expect(evidence.serverVersion).toBeDefined()
+    expect(evidence.clusterUid).toMatchObject({ items: [expect.any(String)] })
+    const roles = evidence.operatorRoles.known ? evidence.operatorRoles.items : []
+    expect(roles.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toContain(
+      'ClusterRole/kubevirt-operator',
+    )
+    const crds = evidence.crds.known ? evidence.crds.items : []
+    expect(crds.length).toBeGreaterThan(0)
+    expect(crds.flatMap(({ spec }) => spec?.versions ?? []).filter((version) => 'schema' in version)).toEqual(
+      [],
+    )
+  })
+})
+
+test('VMIs are listed once, for all parts', async () => {
+  await simulated(async (reader, at) => {
+    const { reader: noted, calls } = watched(reader)
+    await gatherEvidence({ reader: noted }, at)
+    expect(calls.filter(({ resource }) => resource === 'virtualmachineinstances')).toHaveLength(1)
+    expect(calls.filter(({ resource }) => resource === 'secrets')).toEqual([])
+  })
+})
+
+test('only what is wanted is read', async () => {
+  await simulated(async (reader, at) => {
+    const { reader: noted, calls } = watched(reader)
+    const evidence = await gatherEvidence({ reader: noted }, at, { only: ['nodes'] })
+    expect(new Set(calls.map(({ resource }) => resource))).toEqual(
+      new Set(['kubevirts', 'deployments', 'nodes']),
+    )
+    expect(evidence.pods).toEqual({ known: false, why: 'not asked for' })
+    expect(evidence.nodes.known).toBe(true)
+  })
+})
+
+test.each([
+  ['virtualmachineinstances', ['instances', 'workloads', 'quotas']],
+  ['virtualmachines', ['machines']],
+  ['customresourcedefinitions', ['crds']],
+  ['apiservices', ['apiServices']],
+  ['endpointslices', ['endpoints']],
+  ['resourcequotas', ['quotas']],
+  ['namespaces', ['clusterUid']],
+  ['clusterrolebindings', ['operatorRoles']],
+  ['validatingwebhookconfigurations', ['webhooks']],
+  ['datavolumes', ['dataJobs']],
+  ['machinehealthchecks', ['others']],
+])('403 on %s makes %j unknown, and says why', async (resource, parts) => {
+  await simulated(async (reader, at) => {
+    const { reader: noted } = watched(reader, { [resource]: 403 })
+    const evidence = await gatherEvidence({ reader: noted }, at)
+    const unknown = Object.entries(evidence).filter(
+      ([name, part]) => part.known === false && name !== 'rights',
+    )
+    expect(unknown.map(([name]) => name).toSorted()).toEqual(parts.toSorted())
+    for (const [, part] of unknown) expect(part.why).toBe(`${resource}: 403`)
+  })
+})
+
+test('any other failure is thrown', async () => {
+  await simulated(async (reader, at) => {
+    const { reader: noted } = watched(reader, { nodes: 500 })
+    await expect(gatherEvidence({ reader: noted }, at)).rejects.toThrow('nodes: 500')
+  })
+})
+
+test('one review per question', async () => {
+  await simulated(async (reader, at, sim) => {
+    const { reviewer } = sim.cluster({ user: 'jane', groups: [] })
+    const access = { verb: 'patch', group: 'kubevirt.io', resource: 'kubevirts', namespace: 'kubevirt' }
+    const evidence = await gatherEvidence({ reader, reviewer }, at, {
+      rights: [{ access, optional: false }],
+      only: ['rights'],
+    })
+    expect(evidence.rights).toEqual({
+      known: true,
+      items: [{ what: 'patch kubevirts.kubevirt.io in namespace kubevirt', allowed: false, optional: false }],
+    })
+  })
+})

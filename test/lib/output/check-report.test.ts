@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest'
+import type { Check } from '../../../src/lib/checks/check.ts'
+import type { Finding } from '../../../src/lib/checks/finding.ts'
+import { type AcceptedRisk, reportOf } from '../../../src/lib/checks/report.ts'
+import { runChecks } from '../../../src/lib/checks/run-checks.ts'
+import type { CheckDocument } from '../../../src/lib/output/check-document.ts'
+import { junit } from '../../../src/lib/output/junit.ts'
+import { checkMarkdown } from '../../../src/lib/output/markdown.ts'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { sarif } from '../../../src/lib/output/sarif.ts'
+import { checkView } from '../../../src/lib/output/views/check-report.ts'
+import { evidence, question, unread } from '../checks/evidence.ts'
+import { type Element, parseXml } from './parse-xml.ts'
+
+const finding = (id: string, level: Finding['level'], summary: string): Finding => ({
+  id,
+  level,
+  summary,
+  remedy: ['kubectl get nodes'],
+  objects: ['node/a'],
+})
+
+const check = (id: string, more: Partial<Check>): Check => ({
+  id,
+  group: 'path',
+  title: `${id} is good`,
+  needs: [],
+  blocks: true,
+  assess: () => [],
+  ...more,
+})
+
+/** One of each fate. */
+const checks = [
+  check('good', {}),
+  check('later', { needsTarget: true }),
+  check('bad', { assess: () => [finding('bad', 'blocker', 'it is <bad> & "worse"\nfor two lines')] }),
+  check('odd', { group: 'nodes', assess: () => [finding('odd-one', 'warning', 'it is odd')] }),
+  check('said', { group: 'nodes', assess: () => [finding('said', 'info', 'by the way')] }),
+  check('unseen', { group: 'workloads', needs: ['nodes'] }),
+  check('unseen-too', { group: 'workloads', needs: ['nodes'], blocks: false, runbook: 'LowKVMNodesCount' }),
+]
+
+function documentOf(accepted: readonly AcceptedRisk[] = [], strict = false): CheckDocument {
+  const results = runChecks(checks, question({ evidence: evidence({ nodes: unread }) }))
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'CheckReport',
+    takenAt: '2026-11-21T07:31:29.259Z',
+    kubevirt: { name: 'kubevirt', namespace: 'kubevirt', version: 'v1.8.4' },
+    releasesAsOf: '2026-08-22',
+    kvup: '0.1.0',
+    strict,
+    accepted,
+    ...reportOf(results, accepted, strict),
+  }
+}
+
+const accepted = [{ id: 'bad', reason: 'lab' }, { id: 'unseen' }]
+
+describe('what stops', () => {
+  test.each([
+    ['a blocker and a check that could not be made', [], false, 'blocked'],
+    ['one of them', [{ id: 'bad' }], false, 'blocked'],
+    ['none, when both were accepted', accepted, false, 'passed'],
+    ['a warning, with --strict', accepted, true, 'blocked'],
+    ['nothing', [...accepted, { id: 'odd-one' }, { id: 'unseen-too' }], true, 'passed'],
+  ] as const)('%s', (_, risks, strict, outcome) => {
+    expect(documentOf(risks, strict).outcome).toBe(outcome)
+  })
+
+  test('counts findings by level, checks by what became of them', () => {
+    expect(documentOf().counts).toEqual({
+      blockers: 1,
+      warnings: 1,
+      infos: 1,
+      notChecked: 2,
+      accepted: 0,
+      passed: 1,
+      skipped: 1,
+    })
+    expect(documentOf(accepted).counts).toMatchObject({ blockers: 0, accepted: 2 })
+  })
+})
+
+test('as text: groups, a mark for each, remedies that are pasted, and the counts last', () => {
+  const paint = paintFor({ colour: false, unicode: true })
+  const text = checkView.text(documentOf(), paint, { columns: Infinity, wide: false })
+  expect(text.slice(0, 6)).toEqual([
+    'path',
+    ' ✔ good is good',
+    ' ✖ bad is good                                               bad',
+    '     it is <bad> & "worse"\nfor two lines',
+    '     → kubectl get nodes',
+    'nodes',
+  ])
+  expect(text).toContain(' ! odd is good                                               odd')
+  expect(text).toContain('     it is odd (odd-one)')
+  expect(text.at(-1)).toBe(
+    '1 blocker, 2 not checked, 1 warning, 1 skipped without --to, 1 passed · kvup explain bad',
+  )
+  const taken = checkView.text(documentOf(accepted), paint, { columns: Infinity, wide: true })
+  expect(taken.some((line) => line.startsWith('     accepted, lab: it is <bad>'))).toBe(true)
+  expect(taken).toContain(' · later is good   needs --to')
+})
+
+test('as names: what was found', () => {
+  expect(checkView.names(documentOf())).toEqual([
+    'check/bad',
+    'check/odd',
+    'check/said',
+    'check/unseen',
+    'check/unseen-too',
+  ])
+})
+
+const suites = (document: CheckDocument) => parseXml(junit(document))
+const cases = (root: Element) => root.children.flatMap(({ children }) => children)
+
+describe('JUnit', () => {
+  test('a suite for each group, a case for each check, and counts that are theirs', () => {
+    const root = suites(documentOf())
+    expect([root.name, root.children.map(({ name, attributes }) => `${name} ${attributes['name']}`)]).toEqual(
+      ['testsuites', ['testsuite path', 'testsuite nodes', 'testsuite workloads']],
+    )
+    for (const suite of [root, ...root.children]) {
+      const inside = suite === root ? cases(root) : suite.children
+      const having = (name: string) =>
+        inside.filter(({ children }) => children.some((c) => c.name === name)).length
+      expect(suite.attributes).toMatchObject({
+        tests: String(inside.length),
+        failures: String(having('failure')),
+        skipped: String(having('skipped')),
+        errors: '0',
+      })
+    }
+    expect(cases(root).every(({ attributes }) => attributes['name'] && attributes['classname'])).toBe(true)
+  })
+
+  test.each([
+    ['good', undefined, false],
+    ['later', 'skipped', false],
+    ['bad', 'failure', false],
+    ['odd', 'system-out', false],
+    ['odd', 'failure', true],
+    ['said', 'system-out', true],
+    ['unseen', 'skipped', false],
+  ])('%s has %s', (id, child, strict) => {
+    const found = cases(suites(documentOf([], strict))).find(({ attributes }) =>
+      attributes['name']?.startsWith(`${id}:`),
+    )
+    expect(found?.children.map(({ name }) => name)).toEqual(child === undefined ? [] : [child])
+  })
+
+  test('somebody else’s text cannot break out of it', () => {
+    const found = cases(suites(documentOf())).find(({ attributes }) => attributes['name']?.startsWith('bad:'))
+    expect(found?.children[0]?.attributes['message']).toContain('it is <bad> & "worse"')
+  })
+
+  test('what was accepted passes', () => {
+    const root = suites(documentOf(accepted))
+    expect(root.attributes['failures']).toBe('0')
+  })
+})
+
+interface Sarif {
+  $schema: string
+  version: string
+  runs: {
+    tool: { driver: { name: string; rules: { id: string; shortDescription: { text: string } }[] } }
+    results: {
+      ruleId: string
+      ruleIndex: number
+      kind: string
+      level: string
+      message: { text: string }
+      suppressions?: { kind: string; justification?: string }[]
+      properties: { finding: string }
+    }[]
+  }[]
+}
+
+const log = (document: CheckDocument) => JSON.parse(sarif(document)) as Sarif
+
+describe('SARIF 2.1.0', () => {
+  const [run] = log(documentOf(accepted)).runs
+
+  test('has what the standard requires', () => {
+    const { version, runs, $schema } = log(documentOf())
+    expect([version, runs.length, $schema.endsWith('sarif-schema-2.1.0.json')]).toEqual(['2.1.0', 1, true])
+    const { driver } = runs[0]!.tool
+    expect(driver.name).toBe('kvup')
+    expect(driver.rules.map(({ id }) => id)).toEqual(checks.map(({ id }) => id))
+    for (const result of runs[0]!.results) {
+      expect(result.message.text).not.toBe('')
+      expect(driver.rules[result.ruleIndex]?.id).toBe(result.ruleId)
+      expect(['pass', 'open', 'informational', 'notApplicable', 'review', 'fail']).toContain(result.kind)
+      expect(['none', 'note', 'warning', 'error']).toContain(result.level)
+      expect(result.kind === 'fail' || result.level === 'none').toBe(true)
+    }
+  })
+
+  test('levels are those of the findings, and what was not seen is open', () => {
+    expect(run?.results.map(({ ruleId, kind, level }) => `${ruleId} ${kind} ${level}`)).toEqual([
+      'bad fail error',
+      'odd fail warning',
+      'said fail note',
+      'unseen open none',
+      'unseen-too open none',
+    ])
+  })
+
+  test('what was accepted is suppressed, with its reason', () => {
+    expect(run?.results[0]?.suppressions).toEqual([
+      { kind: 'external', status: 'accepted', justification: 'lab' },
+    ])
+    expect(run?.results[1]?.suppressions).toBeUndefined()
+  })
+})
+
+test('as Markdown: what was found first, each with its command; text stays text', () => {
+  const text = checkMarkdown(documentOf(accepted))
+  expect(text).toContain('# kvup check: KubeVirt v1.8.4: passed')
+  expect(text).toContain(
+    String.raw`- **blocker** ` +
+      '`bad` (accepted: lab): ' +
+      String.raw`it is \<bad\> & "worse" for two lines`,
+  )
+  expect(text).toContain('  ```\n  kubectl get nodes\n  ```')
+  expect(text).toContain('- `good`: good is good')
+})
+
+test('the formats tell of the same findings', () => {
+  const document = documentOf()
+  const ids = document.items.flatMap(({ findings }) => findings.map(({ id }) => id))
+  const inSarif = (JSON.parse(sarif(document)) as Sarif).runs[0]!.results.map(
+    ({ properties }) => properties.finding,
+  )
+  expect(inSarif).toEqual(ids)
+  for (const id of ids) expect(checkMarkdown(document)).toContain(`\`${id}\``)
+  for (const summary of document.items.flatMap(({ findings }) =>
+    findings.map((one) => one.summary.split(':')[0] ?? ''),
+  ))
+    expect(junit(document)).toContain(
+      summary
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&quot;'),
+    )
+})

@@ -1,0 +1,61 @@
+import type { Context } from '../../src/context.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { openPrinter } from '../../src/lib/output/open-printer.ts'
+import { main } from '../../src/main.ts'
+import type { Clock } from '../../src/lib/system/clock.ts'
+
+/** Where a command runs: on a simulated cluster, or on a cluster from a file, which is read only. */
+export interface Place {
+  cluster: Cluster
+  clock: Clock
+  /** The release's operator manifest, for `--manifest -`. */
+  stdin?: string
+  /** What `readText` finds. */
+  files?: Readonly<Record<string, string>>
+}
+
+/** Runs a whole command line in this process, and gives what it printed. */
+export async function runText(argv: readonly string[], { cluster, clock, stdin, files = {} }: Place) {
+  let out = ''
+  let err = ''
+  const stdout = { write: (text: string) => (out += text) }
+  const stderr = { write: (text: string) => (err += text) }
+  const code = await main(argv, { stdout, stderr }, async (command, called) => {
+    const flags = command.optsWithGlobals<Context['flags']>()
+    const printer = await openPrinter({
+      stdout: { write: stdout.write },
+      stderr: { write: stderr.write },
+      output: flags.output,
+      headers: true,
+      color: 'never',
+      env: {},
+      clock,
+      watch: called.watch,
+      failureKind: called.kind,
+      formats: called.formats,
+      beat: () => () => undefined,
+    })
+    const world = {
+      who: 'admin@host',
+      pid: 1,
+      host: 'host',
+      version: '0.0.0',
+      commandLine: argv.join(' '),
+      isAlive: () => true,
+      env: {},
+      readText: async (file: string) => {
+        const text = files[file]
+        if (text !== undefined) return text
+        throw Object.assign(new Error('there is no file'), { code: 'ENOENT' })
+      },
+      writeText: async () => undefined,
+      readStdin: async () => stdin ?? '',
+      scratchFile: (name: string) => name,
+    }
+    const prompt = { confirm: async () => true }
+    const signal = new AbortController().signal
+    const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }
+    return { cx, finish: async (error) => printer.finish(error) }
+  })
+  return { code, out, err }
+}
