@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { history } from '../../src/commands/history.ts'
 import { readerFor } from '../../src/commands/reader-for.ts'
@@ -22,7 +22,9 @@ import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
 import type { Clock } from '../../src/lib/system/clock.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
 import { example } from '../lib/facts/example.ts'
-import { contextOf, fileIn, judged, judgedFrom } from './saved.ts'
+import { contextOf, fileIn, folder as files, judged, judgedFrom } from './saved.ts'
+
+afterAll(() => rmSync(files, { recursive: true }))
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Reader, Where } from '../../../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../../../src/lib/cluster/kind.ts'
+import { ResourceQuotas } from '../../../../src/lib/cluster/kinds/resource-quotas.ts'
+import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
 import { gatherEvidence } from '../../../../src/lib/facts/gather-evidence.ts'
 import { SimClock } from '../../../../src/lib/simulator/clock.ts'
@@ -81,6 +83,18 @@ test('VMIs are listed once, for all parts', async () => {
     await gatherEvidence({ reader: noted }, at)
     expect(calls.filter(({ resource }) => resource === 'virtualmachineinstances')).toHaveLength(1)
     expect(calls.filter(({ resource }) => resource === 'secrets')).toEqual([])
+  })
+})
+
+test('quotas only of namespaces with VMIs', async () => {
+  await simulated(async (reader, at, sim) => {
+    const [vmi] = await reader.list(VirtualMachineInstances)
+    const { apiVersion, kind } = ResourceQuotas
+    for (const namespace of [vmi?.metadata.namespace ?? '', 'default'])
+      sim.store.put(ResourceQuotas, { apiVersion, kind, metadata: { name: 'quota', namespace } })
+    const { quotas } = await gatherEvidence({ reader }, at)
+    const namespaces = quotas.known ? quotas.items.map(({ metadata }) => metadata.namespace) : []
+    expect(namespaces).toEqual([vmi?.metadata.namespace])
   })
 })
 

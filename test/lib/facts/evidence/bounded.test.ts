@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest'
+import type { Page, Reader } from '../../../../src/lib/cluster/cluster.ts'
+import type { Kind } from '../../../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
+import { readAhead } from '../../../../src/lib/cluster/read-ahead.ts'
+import { openDataJobs } from '../../../../src/lib/facts/data-jobs.ts'
+import { foldInstances } from '../../../../src/lib/facts/fold-instances.ts'
+import { othersAtWork } from '../../../../src/lib/facts/others-at-work.ts'
+import { readyEndpoints } from '../../../../src/lib/facts/ready-endpoints.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+
+const vmis = 20_000
+
+function vmi(index: number): KubeObject {
+  const status = {
+    phase: 'Running',
+    nodeName: `node-${index % 200}`,
+    launcherContainerImageVersion: 'quay.io/kubevirt/virt-launcher:v1.8.4',
+    conditions: [{ type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable' }],
+  }
+  const metadata = { name: `machine-${index}`, namespace: `team-${index % 40}` }
+  return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata, status } as KubeObject
+}
+
+test('contract "Facts at scale": VMIs are folded page by page, two pages at most at once, under 200 bytes a VM', async () => {
+  let pages = 0
+  let made = 0
+  async function* all(): AsyncGenerator<Page<KubeObject>> {
+    for (; made < vmis; made += 500) {
+      const items = Array.from({ length: 500 }, (_, i) => vmi(made + i))
+      pages++
+      yield { items, resourceVersion: '' }
+    }
+  }
+  const { tally, namespaces } = await foldInstances({ pages: all } as unknown as Reader)
+  expect(tally).toMatchObject({ total: vmis, running: vmis, notMigratable: { count: vmis } })
+  expect(namespaces.size).toBe(40)
+  expect(pages).toBe(40)
+  expect(JSON.stringify(tally).length).toBeLessThan(200 * 100)
+})
+
+test('the next page is asked for before this one is worked on, and never two more', async () => {
+  let asked = 0
+  async function* source(): AsyncGenerator<Page<number>> {
+    while (asked < 5) yield { items: [asked++], resourceVersion: '' }
+  }
+  const seen: [number, number][] = []
+  for await (const { items } of readAhead(source())) seen.push([items[0] ?? -1, asked])
+  expect(seen).toEqual([
+    [0, 2],
+    [1, 3],
+    [2, 4],
+    [3, 5],
+    [4, 5],
+  ])
+})
+
+async function* failing(): AsyncGenerator<Page<number>> {
+  yield { items: [1], resourceVersion: '' }
+  throw new ApiError(500, 'x', 'gone')
+}
+
+test('a page that fails fails the reading, after the pages before it', async () => {
+  const seen: unknown[] = []
+  const read = async () => {
+    for await (const { items } of readAhead(failing())) seen.push(items)
+  }
+  await expect(read()).rejects.toThrow('gone')
+  expect(seen).toEqual([[1]])
+})
+
+/** A cluster that serves just these. */
+function serving(objects: readonly object[]): Reader {
+  const all = objects as KubeObject[]
+  return {
+    async *pages(kind: Kind, where: { name?: string } = {}) {
+      const items = all.filter((o) => o.kind === kind.kind && o.apiVersion === kind.apiVersion)
+      if (items.length === 0) throw new ApiError(404, 'Unserved', `no ${kind.plural}`)
+      yield { items: items.filter((o) => !where.name || o.metadata.name === where.name), resourceVersion: '' }
+    },
+  } as unknown as Reader
+}
+
+const of = (apiVersion: string, kind: string, name: string, more: object) => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: 'shop' },
+  ...more,
+})
+
+const job = (group: string, kind: string, name: string, status: object) => of(group, kind, name, { status })
+
+test('night C5: what copies disks is open until it says that it is over; what is not served is none', async () => {
+  const open = await openDataJobs(
+    serving([
+      job('snapshot.kubevirt.io/v1alpha1', 'VirtualMachineSnapshot', 'a', { phase: 'InProgress' }),
+      job('snapshot.kubevirt.io/v1alpha1', 'VirtualMachineSnapshot', 'b', { phase: 'Succeeded' }),
+      job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'c', { complete: false }),
+      job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore', 'd', { complete: true }),
+      job('cdi.kubevirt.io/v1beta1', 'DataVolume', 'e', { phase: 'ImportInProgress' }),
+      job('cdi.kubevirt.io/v1beta1', 'DataVolume', 'f', { phase: 'WaitForFirstConsumer' }),
+      job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup', 'g', {
+        conditions: [{ type: 'Progressing', status: 'True' }],
+      }),
+      job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup', 'h', {
+        conditions: [{ type: 'Done', status: 'True' }],
+      }),
+      job('export.kubevirt.io/v1beta1', 'VirtualMachineExport', 'i', { phase: 'Ready' }),
+    ]),
+  )
+  expect(open.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
+    'shop/a InProgress',
+    'shop/c not begun',
+    'shop/i Ready',
+    'shop/g Progressing',
+    'shop/e ImportInProgress',
+  ])
+})
+
+test('night C4: who evicts, remediates or reboots, unless it is paused', async () => {
+  const paused = { metadata: { name: 'p', annotations: { 'cluster.x-k8s.io/paused': '' } } }
+  const updating = { status: { conditions: [{ type: 'Updating', status: 'True' }] } }
+  const others = await othersAtWork(
+    serving([
+      of('operator.openshift.io/v1', 'KubeDescheduler', 'cluster', { spec: { mode: 'Automatic' } }),
+      of('operator.openshift.io/v1', 'KubeDescheduler', 'other', { spec: { mode: 'Predictive' } }),
+      of('apps/v1', 'Deployment', 'descheduler', { spec: { replicas: 1 } }),
+      of('batch/v1', 'CronJob', 'descheduler', { spec: { suspend: true } }),
+      of('machine.openshift.io/v1beta1', 'MachineHealthCheck', 'mhc', {}),
+      of('cluster.x-k8s.io/v1beta1', 'MachineHealthCheck', 'p', paused),
+      of('remediation.medik8s.io/v1alpha1', 'NodeHealthCheck', 'nhc', {
+        spec: { pauseRequests: ['upgrade'] },
+      }),
+      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'worker', updating),
+      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'gpu', { spec: { paused: true } }),
+      of('machineconfiguration.openshift.io/v1', 'MachineConfigPool', 'master', {}),
+    ]),
+  )
+  expect(others.map(({ kind, name, what }) => `${kind} ${name} ${what}`)).toEqual([
+    'KubeDescheduler shop/cluster evicts by itself',
+    'Deployment shop/descheduler evicts by itself',
+    'MachineHealthCheck shop/mhc not paused',
+    'MachineConfigPool shop/worker updating',
+    'MachineConfigPool shop/gpu paused',
+  ])
+})
+
+const slice = (service: string, ...endpoints: object[]) => ({
+  ...of('discovery.k8s.io/v1', 'EndpointSlice', service, { endpoints }),
+  metadata: { name: service, labels: { 'kubernetes.io/service-name': service } },
+})
+
+const pod = (uid: string, ready?: boolean) => ({
+  conditions: ready === undefined ? {} : { ready },
+  targetRef: { uid },
+})
+
+test('ready endpoints by Service: once in two slices, not those that are not ready', () => {
+  expect(
+    readyEndpoints([
+      slice('virt-api', pod('1', true), pod('2', false)),
+      slice('virt-api', pod('1', true), pod('3')),
+      slice('idle'),
+    ]),
+  ).toEqual([
+    { service: 'virt-api', ready: 2 },
+    { service: 'idle', ready: 0 },
+  ])
+})
