@@ -113,6 +113,7 @@ describe('on a cluster', () => {
     )
     const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
     expect(lines.size).toBeGreaterThan(commands.length * 1.5)
+    await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], alive)
     const ends: [string, string][] = []
     for (const line of lines) ends.push([line, await endOf(line, alive)])
     expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
