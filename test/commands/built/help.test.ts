@@ -113,9 +113,10 @@ describe('on a cluster', () => {
     )
     const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
     expect(lines.size).toBeGreaterThan(commands.length * 1.5)
-    await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], alive)
+    const here = { ...alive, cwd: alive.folder }
+    await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], here)
     const ends: [string, string][] = []
-    for (const line of lines) ends.push([line, await endOf(line, alive)])
+    for (const line of lines) ends.push([line, await endOf(line, here)])
     expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
     expect(alive.writes()).toEqual([])
   })

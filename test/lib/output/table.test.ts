@@ -82,7 +82,7 @@ const h = 60 * m
 const d = 24 * h
 // The table of kubectl's AGE column.
 test.each([
-  [-3 * s, '<invalid>'],
+  [-3 * s, '0s'],
   [-500, '0s'],
   [0, '0s'],
   [119 * s, '119s'],
