@@ -89,6 +89,7 @@ function prepare(command: Command, io: Invocation): void {
 /** Kind of the document in which a command reports a failure. */
 const kinds: Readonly<Record<string, string>> = {
   status: 'Status',
+  wait: 'Wait',
   upgrade: 'UpgradeReport',
   history: 'History',
   version: 'Version',

@@ -56,7 +56,18 @@ export async function openContext(
     flags,
     world: world(called),
   }
-  return { cx, finish: async (error) => printer.finish(error) }
+  return {
+    cx,
+    async finish(error) {
+      printer.finish(error)
+      if (called.argv[0] === '__complete') leaveSoon()
+    },
+  }
+}
+
+/** Completion waits for no answer that nobody reads any more: a request or a login may still be under way. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), 100).unref()
 }
 
 function printerFor(flags: GlobalFlags, { watch, kind, formats }: Called): Promise<OpenPrinter> {

@@ -21,6 +21,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
+    name: 'wait',
+    description: 'Wait until KubeVirt is where it should be, for scripts',
+    load: async () => (await import('./commands/wait.ts')).waitCommand,
+  },
+  {
     name: 'check',
     description: 'Say what speaks against an upgrade, and what to do first',
     load: async () => (await import('./commands/check.ts')).checkCommand,

@@ -62,6 +62,17 @@ test.each([
   expect(wrongIn(ran.documents)).toEqual([])
 })
 
+test('wait: it holds, it does not, and there is no such condition', async () => {
+  const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
+  const ran = [
+    await kvup('wait --for settled -o json'),
+    await kvup('wait --for version=v1.9.0 --timeout 10s -o json'),
+    await kvup('wait --for pools-updated -o json'),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 4, 2])
+  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+})
+
 test('snapshot, to stdout and to a file', async () => {
   const { kvup } = await simulated({ version: 'v1.8.4', vms: 1 })
   const file = join(mkdtempSync(join(tmpdir(), 'kvup-')), 'snapshot.ndjson.gz')

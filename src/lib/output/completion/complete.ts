@@ -25,17 +25,72 @@ interface Place {
 
 const nothing: Completion = { candidates: [], files: false }
 
-/** Completes the last of `words` (`''` for a new one; the program's name is not among them). */
-export function complete(tree: CommandTree, words: readonly string[]): Completion {
-  // Older PowerShells cannot pass an empty argument and send its quotes.
-  const current = (words.at(-1) ?? '').replace(/^""$/, '')
-  const place = words.slice(0, -1).reduce(step, start(tree))
+/** A value that the command line itself does not know: of that option, or of the command's first argument. */
+export interface Wanted {
+  command: string
+  /** `--to`; absent for the argument. */
+  option?: string
+}
+
+/** Completes the last of `words` (`''` for a new one; the program's name is not among them), with what `wanted` was found to be. */
+export function complete(
+  tree: CommandTree,
+  words: readonly string[],
+  values?: readonly Candidate[],
+): Completion {
+  const current = currentOf(words)
+  const place = placeOf(tree, words)
+  if (values !== undefined && wanted(tree, words) !== undefined) return live(values, current)
   if (place.pending !== undefined) return valuesOf(place.pending, current, '')
-  const assigned = /^(--[^=]+)=(.*)$/s.exec(current)
-  if (assigned !== null && !place.isOperandsOnly)
-    return assignment(place, assigned[1] ?? '', assigned[2] ?? '')
+  const assigns = /^(--[^=]+)=(.*)$/s.exec(current)
+  if (assigns !== null && !place.isOperandsOnly) return assignment(place, assigns[1] ?? '', assigns[2] ?? '')
   if (current.startsWith('-') && !place.isOperandsOnly) return matching(optionCandidates(place), current)
   return operands(place, current)
+}
+
+/** What has to be asked elsewhere to complete the last of `words`; undefined where nothing has. */
+export function wanted(tree: CommandTree, words: readonly string[]): Wanted | undefined {
+  const place = placeOf(tree, words)
+  const { name, subcommands } = place.command
+  const option = place.pending ?? assigned(place, currentOf(words))
+  if (option !== undefined)
+    return option.values === undefined ? { command: name, option: longOf(option) } : undefined
+  const isFirst = place.positionals === 0 && subcommands.length === 0
+  return isFirst && !currentOf(words).startsWith('-') ? { command: name } : undefined
+}
+
+/** Options that stand before the cursor, by their long names: `--context` and what it was given. */
+export function typedOptions(tree: CommandTree, words: readonly string[]): ReadonlyMap<string, string> {
+  const typed = new Map<string, string>()
+  let place = start(tree)
+  for (const word of words.slice(0, -1)) {
+    const [, name = '', value = ''] = /^(--[^=]+)=(.*)$/s.exec(word) ?? []
+    if (place.pending !== undefined) typed.set(longOf(place.pending), word)
+    else if (name !== '' && !place.isOperandsOnly) typed.set(name, value)
+    place = step(place, word)
+  }
+  return typed
+}
+
+// Older PowerShells cannot pass an empty argument and send its quotes.
+const currentOf = (words: readonly string[]) => (words.at(-1) ?? '').replace(/^""$/, '')
+
+const placeOf = (tree: CommandTree, words: readonly string[]) => words.slice(0, -1).reduce(step, start(tree))
+
+const longOf = ({ flags }: OptionSpec) => names(flags).at(-1) ?? flags
+
+function assigned({ options, isOperandsOnly }: Place, current: string): OptionSpec | undefined {
+  const name = isOperandsOnly ? undefined : /^(--[^=]+)=/.exec(current)?.[1]
+  return name === undefined ? undefined : options.find(({ flags }) => names(flags).includes(name))
+}
+
+function live(values: readonly Candidate[], current: string): Completion {
+  const [, prefix = '', typed = current] = /^(--[^=]+=)(.*)$/s.exec(current) ?? []
+  const { candidates } = matching(values, typed)
+  return {
+    files: false,
+    candidates: candidates.map(({ value, description }) => ({ value: prefix + value, description })),
+  }
 }
 
 function start(command: CommandTree, above: readonly OptionSpec[] = []): Place {

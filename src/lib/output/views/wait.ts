@@ -1,0 +1,32 @@
+import type { Cause } from '../../facts/cause.ts'
+import type { StatusReport } from '../../facts/status-report.ts'
+import { formatDuration } from '../../system/duration.ts'
+import type { Document, View } from '../printer.ts'
+
+export interface WaitDocument extends Document {
+  kind: 'Wait'
+  /** The condition. */
+  for: string
+  met: boolean
+  verdict?: NonNullable<StatusReport['verdict']>
+  /** Observed. */
+  version?: string
+  tookSeconds: number
+  /** The first thing that is missing. */
+  waitingFor?: string
+  why?: readonly Cause[]
+  /** What could not be seen and was therefore not judged. */
+  remarks?: readonly string[]
+}
+
+export const waitView: View<WaitDocument> = {
+  text: ({ for: condition, met, version, verdict, tookSeconds }, paint) => [
+    [
+      met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
+      `KubeVirt ${version ?? 'of no version yet'}`,
+      (verdict ?? 'Unknown').toLowerCase(),
+      `after ${formatDuration(tookSeconds * 1000)}`,
+    ].join(` ${paint.mark.dot} `),
+  ],
+  names: ({ for: condition }) => [`condition/${condition}`],
+}

@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from 'vitest'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/lib/simulator/simulate.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { example } from '../lib/facts/example.ts'
+import { runText } from '../lib/run-text.ts'
+
+const running: SimulatedCluster[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((sim) => sim.stop()))
+})
+
+async function simulated(more: Omit<Simulation, 'clock'> = {}) {
+  const clock = new SimClock()
+  const sim = await simulate({ clock, version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag', ...more })
+  running.push(sim)
+  const cluster = sim.cluster()
+  const update = () =>
+    cluster.writer.mergePatch(
+      KubeVirts,
+      { name: 'kubevirt', namespace: 'kubevirt' },
+      { spec: { imageTag: 'v1.8.4' } },
+    )
+  return { sim, update, kvup: (line: string) => runText(line.split(' '), { cluster, clock }) }
+}
+
+test('an update is waited for to its end, and what it waits for is told', async () => {
+  const { update, kvup } = await simulated()
+  const before = await kvup('wait --for settled -o json')
+  expect(JSON.parse(before.out)).toMatchObject({ kind: 'Wait', met: true, version: 'v1.7.0', tookSeconds: 0 })
+  await update()
+  const { code, out, err } = await kvup('wait --for version=v1.8.4 -o json')
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ for: 'version=v1.8.4', met: true, version: 'v1.8.4' })
+  expect((JSON.parse(out) as { tookSeconds: number }).tookSeconds).toBeGreaterThan(20)
+  expect(err).toContain('waiting for virt-handler')
+})
+
+test('workloads=0 is not believed before the instances are labelled, and holds when they have moved', async () => {
+  const held = await simulated({ vms: 2, methods: [] })
+  await held.update()
+  const late = await held.kvup('wait --for workloads=0 --timeout 10m')
+  expect(late.code).toBe(4)
+  expect(late.err).toContain('still waiting for 2 outdated instances')
+  const moving = await simulated({ vms: 2, methods: ['LiveMigrate'] })
+  await moving.update()
+  expect(await moving.kvup('wait --for workloads=0')).toMatchObject({ code: 0 })
+})
+
+test('the timeout names what was waited for and why', async () => {
+  const { sim, update, kvup } = await simulated()
+  sim.faults.set({ unpullable: 'virt-handler:v1.8.4' })
+  await update()
+  const { code, out } = await kvup('wait --for settled --timeout 5m -o json')
+  expect(code).toBe(4)
+  expect(JSON.parse(out)).toMatchObject({
+    kind: 'Wait',
+    met: false,
+    status: 'failed',
+    waitingFor: expect.stringContaining('virt-handler'),
+    error: { reason: 'wait-timed-out', notes: [expect.stringContaining('cannot pull')] },
+  })
+})
+
+test('without a KubeVirt there is nothing to wait for', async () => {
+  const { reader, clock } = example('operator-without-kubevirt')
+  const place = { cluster: { reader } as Cluster, clock }
+  expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
+  expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { statusReport } from '../../../src/lib/facts/status-report.ts'
+import { missingFor, parseWaitCondition } from '../../../src/lib/facts/wait-condition.ts'
+import { example } from './example.ts'
+
+const settled = example('settled')
+const report = await statusReport(settled.reader, settled.clock)
+const version = report.observed?.version ?? ''
+const outdated = (labelled?: number) => ({
+  ...report,
+  workloads: { outdated: labelled === undefined ? {} : { labelled } },
+})
+
+test('what holds of a settled cluster', () => {
+  expect(missingFor(parseWaitCondition('settled'), report)).toBeUndefined()
+  expect(missingFor(parseWaitCondition(`version=${version}`), report)).toBeUndefined()
+  expect(missingFor(parseWaitCondition('workloads=0'), outdated(0))).toBeUndefined()
+})
+
+test('what is missing is said', () => {
+  expect(missingFor(parseWaitCondition('version=v1.99.0'), report)).toBe(
+    `version v1.99.0: KubeVirt is settled at ${version}`,
+  )
+  expect(missingFor(parseWaitCondition('workloads=0'), outdated(2))).toBe('2 outdated instances')
+  expect(missingFor(parseWaitCondition('workloads=0'), outdated())).toContain('may not be read')
+})
+
+test.each(['updating-canary-passed', 'wrong-tag', 'operator-may-not-grant'])(
+  '%s: none of them holds, whatever version and labels say',
+  async (name) => {
+    const { reader, clock } = example(name)
+    const now = await statusReport(reader, clock)
+    for (const typed of ['settled', `version=${now.observed?.version ?? 'v1.7.0'}`, 'workloads=0'])
+      expect(missingFor(parseWaitCondition(typed), now)).toBeTruthy()
+  },
+)
+
+test.each([
+  ['pools-updated', 'condition-not-yet'],
+  ['setled', 'no-such-condition'],
+  ['workloads=1', 'no-such-condition'],
+  ['version=1.8', 'not-a-version'],
+])('%s cannot be waited for', (typed, reason) => {
+  expect(() => parseWaitCondition(typed)).toThrow(expect.objectContaining({ exitCode: 2, reason }))
+})
+
+test('an unknown one is answered with all there are', () => {
+  expect(() => parseWaitCondition('setled')).toThrow(
+    expect.objectContaining({
+      remedy: ['did you mean settled?', '--for takes settled, version=VERSION or workloads=0'],
+    }),
+  )
+})
