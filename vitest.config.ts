@@ -5,12 +5,21 @@ const project = (name: string, include: string[], more = {}) => ({
   test: { name, include, ...more },
 })
 
+/** Whole simulated clusters and sockets: too slow for `npm run check`, which has to stay short to be run. */
+const whole = [
+  'test/lib/simulator/**/*.test.ts',
+  'test/lib/docs/schema.test.ts',
+  'test/lib/facts/evidence/*.test.ts',
+  'test/lib/checks/simulated.test.ts',
+  'test/lib/cluster/**/*.test.ts',
+]
+
 export default defineConfig({
   test: {
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
-      project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts']),
-      project('hermetic', ['test/{scenario,contract,transcripts,commands}/**/*.test.ts'], {
+      project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts'], { exclude: whole }),
+      project('hermetic', ['test/{scenario,contract,transcripts,commands}/**/*.test.ts', ...whole], {
         globalSetup: 'test/commands/built/built.ts',
         testTimeout: 60_000,
         hookTimeout: 60_000,
