@@ -65,7 +65,14 @@ test('the timeout names what was waited for and why', async () => {
 
 test('without a KubeVirt there is nothing to wait for', async () => {
   const { reader, clock } = example('operator-without-kubevirt')
-  const place = { cluster: { reader } as Cluster, clock }
+  const place = { cluster: { reader } as Cluster, clock: { now: () => clock.now(), sleep: never } }
   expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })
+
+/** Time that does not pass: what ends the wait is what was found, not the timeout. */
+function never(_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
