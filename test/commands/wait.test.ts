@@ -3,6 +3,7 @@ import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/lib/simulator/simulate.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { systemClock } from '../../src/lib/system/clock.ts'
 import { example } from '../lib/facts/example.ts'
 import { runText } from '../lib/run-text.ts'
 
@@ -64,8 +65,8 @@ test('the timeout names what was waited for and why', async () => {
 })
 
 test('without a KubeVirt there is nothing to wait for', async () => {
-  const { reader, clock } = example('operator-without-kubevirt')
-  const place = { cluster: { reader } as Cluster, clock }
+  const { reader } = example('operator-without-kubevirt')
+  const place = { cluster: { reader } as Cluster, clock: systemClock }
   expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })
