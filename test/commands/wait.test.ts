@@ -38,7 +38,7 @@ test('an update is waited for to its end, and what it waits for is told', async 
   expect(err).toContain('waiting for virt-handler')
 })
 
-test('workloads=0 is not believed before the instances are labelled, and holds when they have moved', async () => {
+test('workloads=0 holds when the instances have moved, not while they are held', async () => {
   const held = await simulated({ vms: 2, methods: [] })
   await held.update()
   const late = await held.kvup('wait --for workloads=0 --timeout 10m')
