@@ -64,7 +64,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     })
     answer()
   } catch (error) {
-    if (!over.aborted || cx.signal.aborted) throw error
+    if (error !== over.reason) throw error
     if (seen.report) answer()
     throw tooLate(condition, seen, timeout)
   } finally {

@@ -3,6 +3,7 @@ import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/lib/simulator/simulate.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { systemClock } from '../../src/lib/system/clock.ts'
 import { example } from '../lib/facts/example.ts'
 import { runText } from '../lib/run-text.ts'
 
@@ -37,7 +38,7 @@ test('an update is waited for to its end, and what it waits for is told', async 
   expect(err).toContain('waiting for virt-handler')
 })
 
-test('workloads=0 is not believed before the instances are labelled, and holds when they have moved', async () => {
+test('workloads=0 holds when the instances have moved, not while they are held', async () => {
   const held = await simulated({ vms: 2, methods: [] })
   await held.update()
   const late = await held.kvup('wait --for workloads=0 --timeout 10m')
@@ -64,8 +65,13 @@ test('the timeout names what was waited for and why', async () => {
 })
 
 test('without a KubeVirt there is nothing to wait for', async () => {
+<<<<<<< HEAD
   const { reader, clock } = example('operator-without-kubevirt')
   const place = { cluster: { reader } as Cluster, clock: { now: () => clock.now(), sleep: never } }
+=======
+  const { reader } = example('operator-without-kubevirt')
+  const place = { cluster: { reader } as Cluster, clock: systemClock }
+>>>>>>> merge4
   expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })

@@ -31,7 +31,6 @@ export async function untilItHolds(condition: WaitCondition, waiting: Waiting): 
     try {
       if (await holdsNow(condition, waiting, before)) return
     } catch (error) {
-      signal.throwIfAborted()
       if (!before.answered || meaningOf(error) !== 'retry') throw error
       waiting.remark(remarkOn(error))
     }
