@@ -65,20 +65,8 @@ test('the timeout names what was waited for and why', async () => {
 })
 
 test('without a KubeVirt there is nothing to wait for', async () => {
-<<<<<<< HEAD
-  const { reader, clock } = example('operator-without-kubevirt')
-  const place = { cluster: { reader } as Cluster, clock: { now: () => clock.now(), sleep: never } }
-=======
   const { reader } = example('operator-without-kubevirt')
   const place = { cluster: { reader } as Cluster, clock: systemClock }
->>>>>>> merge4
   expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })
-
-/** Time that does not pass: what ends the wait is what was found, not the timeout. */
-function never(_ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-}
