@@ -1,11 +1,12 @@
 import { explanations, isRefusal } from '../../lib/checks/explanations.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
-import { type Accepted, parseAccepted } from '../../lib/run/gate.ts'
+import type { AcceptedRisk } from '../../lib/checks/report.ts'
+import { parseAccepted } from '../../lib/run/gate.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { nearest } from '../../lib/system/nearest.ts'
 
 /** Throws `usage` for a name that no finding has, with the nearest that one has. */
-export function acceptedRisks(words: readonly string[], releases: Releases): readonly Accepted[] {
+export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {
   const accepted = parseAccepted(words)
   const names = acceptable(releases)
   const wrong = accepted.find(({ id }) => !names.includes(id))

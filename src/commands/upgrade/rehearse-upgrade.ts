@@ -4,7 +4,8 @@ import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { planView, type PlanDocument } from '../../lib/output/views/upgrade-plan.ts'
 import { rehearse } from '../../lib/procedure/rehearse.ts'
 import type { JournalReader, Procedure } from '../../lib/procedure/step.ts'
-import { type Accepted, passGate } from '../../lib/run/gate.ts'
+import type { AcceptedRisk } from '../../lib/checks/report.ts'
+import { passGate } from '../../lib/run/gate.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { heading } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
@@ -16,7 +17,7 @@ interface Rehearsal {
   plan: UpgradePlan
   procedure: Procedure
   findings: readonly Finding[]
-  accepted: readonly Accepted[]
+  accepted: readonly AcceptedRisk[]
   mode: 'client' | 'server'
 }
 

@@ -2,7 +2,7 @@ import type { Group } from './check.ts'
 import type { Finding } from './finding.ts'
 import type { CheckResult } from './run-checks.ts'
 
-/** A risk that was taken by its name. */
+/** A risk that a person took by its name: `--accept ID` or `--accept ID=reason`. */
 export interface AcceptedRisk {
   id: string
   reason?: string

@@ -12,13 +12,14 @@ import type { Procedure, ReadContext } from '../procedure/step.ts'
 import { ensureStepsExist } from '../procedure/stopping.ts'
 import type { Clock } from '../system/clock.ts'
 import { blocked } from '../system/errors.ts'
-import { type Accepted, passGate } from './gate.ts'
+import type { AcceptedRisk } from '../checks/report.ts'
+import { passGate } from './gate.ts'
 
 /** What is to be done, and what stands against it. */
 export interface Work {
   procedure: Procedure
   findings: readonly Finding[]
-  accepted: readonly Accepted[]
+  accepted: readonly AcceptedRisk[]
   rights: { required: readonly Access[]; optional: readonly Access[]; role: string }
   question: string
   limits: RunLimits

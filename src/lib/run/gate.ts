@@ -1,13 +1,8 @@
 import type { Finding } from '../checks/finding.ts'
+import type { AcceptedRisk } from '../checks/report.ts'
 import { blocked } from '../system/errors.ts'
 
-/** A risk that a person took by name: `--accept ID` or `--accept ID=reason`. */
-export interface Accepted {
-  id: string
-  reason?: string
-}
-
-export function parseAccepted(words: readonly string[]): readonly Accepted[] {
+export function parseAccepted(words: readonly string[]): readonly AcceptedRisk[] {
   return words.map((word) => {
     const at = word.indexOf('=')
     return at < 0 ? { id: word } : { id: word.slice(0, at), reason: word.slice(at + 1) }
@@ -15,7 +10,7 @@ export function parseAccepted(words: readonly string[]): readonly Accepted[] {
 }
 
 /** The blockers that nobody accepted. A check that could not be made blocks as well. */
-function unaccepted(findings: readonly Finding[], accepted: readonly Accepted[]): readonly Finding[] {
+function unaccepted(findings: readonly Finding[], accepted: readonly AcceptedRisk[]): readonly Finding[] {
   const taken = new Set(accepted.map(({ id }) => id))
   return findings.filter(
     ({ id, level }) => (level === 'blocker' || level === 'not-checked') && !taken.has(id),
@@ -23,7 +18,7 @@ function unaccepted(findings: readonly Finding[], accepted: readonly Accepted[])
 }
 
 /** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. */
-export function passGate(findings: readonly Finding[], accepted: readonly Accepted[]): void {
+export function passGate(findings: readonly Finding[], accepted: readonly AcceptedRisk[]): void {
   const [first, ...more] = unaccepted(findings, accepted)
   if (!first) return
   const all = [first, ...more]

@@ -1,14 +1,15 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { ValidatingWebhooks } from '../cluster/kinds/extension.ts'
 import { VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
-import { countWorkloads, outdatedLabel } from '../facts/workload-count.ts'
+import { countWorkloads } from '../facts/workload-count.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { ApiError } from '../system/errors.ts'
 import { readOwner } from '../workloads/find-owner.ts'
-import { forecastText, forecastUpdates } from '../workloads/forecast.ts'
+import { forecastText } from '../workloads/forecast.ts'
 import { methodsOf, openLoan, type Owner } from '../workloads/update-methods.ts'
 import type { JournalReader } from '../procedure/step.ts'
 import type { UpgradeReport, WorkloadReport } from './report.ts'
+import { forecastOutdated } from '../workloads/eviction-finding.ts'
 
 /** How many VMs are outdated now, and what will happen to them. */
 export async function workloadsAfter(
@@ -17,12 +18,9 @@ export async function workloadsAfter(
   journal: JournalReader,
 ): Promise<WorkloadReport> {
   const kubevirt = await readOwner(reader, owner)
-  const eviction = kubevirt.spec?.configuration?.['evictionStrategy']
-  const methods = methodsOf(kubevirt)
-  const rules = { methods, clusterEviction: typeof eviction === 'string' ? eviction : undefined }
   const [count, forecast, loans] = await Promise.all([
     countWorkloads(reader),
-    forecastUpdates(reader, rules, outdatedLabel),
+    forecastOutdated(reader, kubevirt, methodsOf(kubevirt)),
     journal.loans(),
   ])
   return { ...count, forecast: forecastText(forecast), held: openLoan(loans, owner.uid) !== undefined }

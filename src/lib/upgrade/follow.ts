@@ -3,9 +3,7 @@ import { readOwner } from '../workloads/find-owner.ts'
 import { methodsOf, type Owner, sameMethods } from '../workloads/update-methods.ts'
 import { look, lookFollows } from './look.ts'
 import type { UpgradePlan } from './plan.ts'
-
-const seconds = 1000
-const hours = 3600 * seconds
+import { hours, seconds } from '../system/units.ts'
 
 /** The journal's key of the methods as they were before they were to be emptied; forgotten when the procedure has finished. */
 const keptKey = ({ owner, to }: UpgradePlan) => `upgrade to ${to.text}/followed-methods/${owner.uid}`

@@ -27,8 +27,7 @@ import {
   type Undone,
   unlessUndone,
 } from './undone.ts'
-
-const seconds = 1000
+import { seconds } from '../system/units.ts'
 
 export interface Tools {
   who: string

@@ -9,6 +9,7 @@ import { forecastUpdates } from '../workloads/forecast.ts'
 import { forbidden } from '../system/errors.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
+import { clusterEvictionOf } from '../workloads/cluster-eviction.ts'
 
 type LoansIn = (namespace: string) => Promise<readonly Loan[]>
 
@@ -22,10 +23,9 @@ export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: Loan
   ensureOperatorsSeen(snapshot)
   const loan = openLoan((await loansIn?.(installation.namespace)) ?? [], installation.uid)
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
-  const eviction = installation.kubevirt.spec?.configuration?.['evictionStrategy']
   const rules = {
     methods,
-    clusterEviction: typeof eviction === 'string' ? eviction : undefined,
+    clusterEviction: clusterEvictionOf(installation.kubevirt),
     launcher: launcherImage(snapshot),
   }
   return {

@@ -3,6 +3,7 @@ import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { outdatedLabel } from '../facts/workload-count.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { type Forecast, forecastText, forecastUpdates } from './forecast.ts'
+import { clusterEvictionOf } from './cluster-eviction.ts'
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Loans"). */
 export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
@@ -21,10 +22,9 @@ export function evictionFinding(methods: readonly string[], forecast: Forecast):
 /** What these methods do with what is outdated already. */
 export function forecastOutdated(
   reader: Reader,
-  { spec }: KubeVirt,
+  kubevirt: KubeVirt,
   methods: readonly string[],
 ): Promise<Forecast> {
-  const eviction = spec?.configuration?.['evictionStrategy']
-  const rules = { methods, clusterEviction: typeof eviction === 'string' ? eviction : undefined }
+  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt) }
   return forecastUpdates(reader, rules, outdatedLabel)
 }

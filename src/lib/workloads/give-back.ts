@@ -4,9 +4,7 @@ import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
 import { readOwner } from './find-owner.ts'
 import { keptMethods, loanId, methodsOf, openLoan, type Owner, sameMethods } from './update-methods.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../system/units.ts'
 
 /**
  * Sets `workloadUpdateMethods` back to the kept value and closes the loan once that was read back. Belongs behind a step

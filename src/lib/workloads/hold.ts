@@ -11,9 +11,7 @@ import {
   type Owner,
   sameMethods,
 } from './update-methods.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../system/units.ts'
 
 /** Who borrows, for the journal. */
 export interface Borrower {

@@ -6,10 +6,9 @@ import { unfinishedMigrations } from '../facts/migrations.ts'
 import type { Step, StepState } from '../procedure/step.ts'
 import { isNotFound } from '../system/errors.ts'
 import type { Reader } from '../cluster/cluster.ts'
+import { seconds } from '../system/units.ts'
 
 export type MigrationsPolicy = 'wait' | 'cancel' | 'ignore'
-
-const seconds = 1000
 
 /**
  * Waits for every unfinished migration, whoever made it, or cancels them: the virt-handler roll kills those in flight, and

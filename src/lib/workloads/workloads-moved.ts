@@ -4,9 +4,8 @@ import type { Step, StepState } from '../procedure/step.ts'
 import { readOwner } from './find-owner.ts'
 import { countMoving } from './forecast.ts'
 import { methodsOf, type Owner } from './update-methods.ts'
-
-const seconds = 1000
-const hours = 3600 * seconds
+import { hours, seconds } from '../system/units.ts'
+import { clusterEvictionOf } from './cluster-eviction.ts'
 
 /** Waits until no VM is outdated but those that the present methods leave where they are. */
 export function workloadsMoved(owner: Owner): Step {
@@ -19,9 +18,7 @@ export function workloadsMoved(owner: Owner): Step {
     risk: { undo: 'none', safeToLeave: 'always: KubeVirt goes on by itself' },
     async check({ reader }): Promise<StepState> {
       const kubevirt = await readOwner(reader, owner)
-      const eviction = kubevirt.spec?.configuration?.['evictionStrategy']
-      const clusterEviction = typeof eviction === 'string' ? eviction : undefined
-      const rules = { methods: methodsOf(kubevirt), clusterEviction }
+      const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
       const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
       if (moving === 0) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
       return { is: 'waiting', on: `${moving} outdated ${moving === 1 ? 'VM' : 'VMs'} to move` }

@@ -2,8 +2,7 @@ import { applyManifest as applyObjects } from '../../manifests/apply.ts'
 import { isApplied, manifestChanges } from '../../manifests/changes.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
-
-const seconds = 1000
+import { seconds } from '../../system/units.ts'
 
 /** A release's kubevirt-operator.yaml, checked and made to fit this installation; loaded once, when it is first needed. */
 export interface ReleaseManifest {

@@ -5,9 +5,7 @@ import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { aimedAt } from './install-strategy.ts'
 import { stalledOr } from './stalled.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../../system/units.ts'
 
 /** Waits for one DaemonSet or Deployment of KubeVirt to run the target everywhere. `expectedMs` is only an estimate. */
 export function componentRolled(

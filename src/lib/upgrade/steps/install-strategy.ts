@@ -3,9 +3,7 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { stalledOr } from './stalled.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../../system/units.ts'
 
 /**
  * Waits until the operator took the new target and its first operand carries it: RBAC, CRDs and webhooks come before any

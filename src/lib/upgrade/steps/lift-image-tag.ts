@@ -3,8 +3,7 @@ import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { closeFormerLoan } from '../../workloads/former-loan.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
-
-const seconds = 1000
+import { seconds } from '../../system/units.ts'
 
 /** The journal's name of the tag that was taken out. */
 export const imageTagLoan = 'image-tag'

@@ -4,9 +4,7 @@ import type { Snapshot } from '../../facts/snapshot.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../../system/units.ts'
 
 /**
  * At "done" the outdated count is a stale 0 until a virt-controller of the new version holds its Lease and has labelled the

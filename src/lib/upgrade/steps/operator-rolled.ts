@@ -2,9 +2,7 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { stalledOr } from './stalled.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../../system/units.ts'
 
 /**
  * Waits until the new operator runs everywhere and leads: from the apply until then the CR says "all good" with the old

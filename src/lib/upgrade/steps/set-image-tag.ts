@@ -3,8 +3,7 @@ import { lastWriter } from '../../procedure/last-writer.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
-
-const seconds = 1000
+import { seconds } from '../../system/units.ts'
 
 export interface WantedTag {
   /** The version that is installed now: under it the former tag is kept, absence included. */

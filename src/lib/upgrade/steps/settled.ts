@@ -2,9 +2,7 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { stalledOr } from './stalled.ts'
-
-const seconds = 1000
-const minutes = 60 * seconds
+import { minutes, seconds } from '../../system/units.ts'
 
 export interface SettledFor {
   id: string
