@@ -3,7 +3,8 @@ import type { Cluster, DeepPartial } from '../../src/lib/cluster/cluster.ts'
 import { withWayOn } from '../../src/commands/upgrade/way-on.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { parseVersion } from '../../src/lib/releases/version.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import type { RunEvent } from '../../src/lib/procedure/events.ts'
+import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
 import { recordingPrinter } from './recording-printer.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 
@@ -72,5 +73,24 @@ test('the new operator has taken over: it takes the components back by a tag, as
     expect(back).toMatchObject({ code: 0 })
     expect(back.text).not.toContain('under the new operator')
     expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test.each([
+  ['virt-handler', 0, undefined],
+  ['virt-controller', 3, 'way-back'],
+  ['settled', 3, 'downgrade'],
+])('paused at %s: going back is said only where it is done when it is pasted', async (step, code, reason) => {
+  await play({ ...byTag, workers: 2 }, async (stage) => {
+    const stop = new AbortController()
+    const onEvent = (event: RunEvent) => {
+      const isThere = 'step' in event && event.step.id === step && event.kind === 'step-waiting'
+      if (isThere) stop.abort(interrupted('SIGINT'))
+    }
+    const ended = await stage.upgrade('v1.8.4', { settle: '5m' }, { signal: stop.signal, onEvent })
+    expect(ended.code).toBe(130)
+    expect(ended.text.includes('goes back')).toBe(reason === undefined)
+    const back = await stage.upgrade('v1.7.0', { method: 'image-tag' })
+    expect([back.code, back.error?.reason]).toEqual([code, reason])
   })
 })

@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts'
-import type { KubeVirt } from '../../lib/cluster/kinds/kubevirt.ts'
+import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { type Standing, standing } from '../../lib/facts/standing.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { versionOf } from '../../lib/releases/version.ts'
@@ -7,7 +9,7 @@ import { formatDuration } from '../../lib/system/duration.ts'
 import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { readOwner } from '../../lib/workloads/find-owner.ts'
+import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
 
 interface Situation {
@@ -63,37 +65,49 @@ function notBegun(error: KvupError, { cx }: Situation): KvupError {
 /** As far as it could be read. */
 interface Left {
   loans: readonly Loan[] | undefined
-  kubevirt: KubeVirt | undefined
+  seen: { installation: Installation; standing: Standing } | undefined
 }
 
 async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
   const over = new AbortController()
   const giveUp = cx.clock.sleep(readWithin, over.signal).catch(() => undefined)
-  const read = async () => readOwner((await cx.cluster()).reader, plan.owner)
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
-  const [loans, kubevirt] = await Promise.all([quickly(journal.loans()), quickly(read())])
+  const [loans, seen] = await Promise.all([quickly(journal.loans()), quickly(lookAgain(cx, plan))])
   over.abort()
-  return { loans, kubevirt }
+  return { loans, seen }
 }
 
-function linesFor({ cx, plan }: Situation, { loans, kubevirt }: Left): readonly string[] {
+/** Undefined where the components may not be read: how far they came is not known then. */
+async function lookAgain(cx: Context, { owner }: UpgradePlan): Promise<Left['seen']> {
+  const { reader } = await cx.cluster()
+  const snapshot = await takeSnapshot(reader, standingParts, cx.clock.now(), owner.ref.namespace)
+  if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
+  return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()) }
+}
+
+function linesFor({ cx, plan }: Situation, { loans, seen }: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     `${cx.world.commandLine}     goes on where the cluster stands`,
-    ...wayBack(plan, kubevirt),
+    ...wayBack(plan, seen),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
   ]
 }
 
-/** The new operator, once it has taken over, stays: it takes the components back by a tag (night U4). */
-function wayBack({ from, to, method }: UpgradePlan, kubevirt: KubeVirt | undefined): readonly string[] {
-  if (from === undefined || from === to.text) return []
-  const tookOver = versionOf(kubevirt?.status?.operatorVersion)?.text === to.text
+/**
+ * Only where it would be done: what is refused when it is pasted helps nobody. The new operator, once it has taken over, stays: it
+ * takes the components back by a tag (night U4).
+ */
+function wayBack({ from, to, method, owner }: UpgradePlan, seen: Left['seen']): readonly string[] {
+  const back = versionOf(from)
+  if (!seen || seen.installation.uid !== owner.uid || !back || back.text === to.text) return []
+  if (!isWayBackOpen(seen.standing, back)) return []
+  const tookOver = versionOf(seen.installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  return [`kvup upgrade --to ${from}${by}     goes back`]
+  return [`kvup upgrade --to ${back.text}${by}     goes back`]
 }
 
 /** A command that two say is said once, with what it does. */

@@ -22,6 +22,12 @@ function howFar(components: Standing['components']): Way {
   return moved.includes('virt-api') ? 'all' : 'controllers'
 }
 
+/** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
+export function isWayBackOpen(standing: Standing, back: Version): boolean {
+  const way = runningUpdate(standing, back)
+  return standing.observed.version === back.text && way !== 'controllers' && way !== 'all'
+}
+
 /** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
 export function runningFindings(
   standing: Standing,
