@@ -7,7 +7,7 @@ export interface Connection {
   as?: string
   asGroup?: string[]
   asUid?: string
-  /** `30s`, `2m` or seconds; `0` for no limit. */
+  /** `30s`, `2m`; `0` for no limit. */
   requestTimeout?: string
   server?: string
   tokenFile?: string

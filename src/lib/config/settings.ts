@@ -15,7 +15,7 @@ export const settings: readonly Setting[] = [
   setting('context', undefined),
   setting('output', 'table'),
   setting('color', 'auto', oneOf('auto', 'always', 'never')),
-  setting('request-timeout', '30s', duration),
+  setting('request-timeout', '30s', durationOrNone),
   setting('timeout', '60m', duration),
   setting('settle', '30s', duration),
   setting('manifest-base', 'https://github.com/kubevirt/kubevirt/releases/download', url),
@@ -40,6 +40,11 @@ function notEmpty(value: string): void {
 
 function duration(value: string): void {
   parseDuration(value)
+}
+
+/** `0` is no limit, as for kubectl. */
+function durationOrNone(value: string): void {
+  if (value !== '0') parseDuration(value)
 }
 
 function oneOf(...choices: string[]): (value: string) => void {

@@ -60,7 +60,6 @@ describe('--request-timeout', () => {
   test.each([
     ['30s', 30_000],
     ['1m30s', 90_000],
-    ['15', 15_000],
     ['500ms', 500],
     ['0', undefined],
     [undefined, 65_000],
@@ -68,8 +67,8 @@ describe('--request-timeout', () => {
     expect(requestTimeout(text)).toBe(ms)
   })
 
-  test.each(['soon', '5x', '-1s', '1s x'])('"%s" is refused', (text) => {
-    expect(() => requestTimeout(text)).toThrow(/is no duration/)
+  test.each(['soon', '15', '5x', '-1s', '1s x'])('"%s" is refused', (text) => {
+    expect(() => requestTimeout(text)).toThrow(/is not a duration/)
   })
 })
 
