@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { type Installation, installation } from '../lib/facts/installation.ts'
 import { takeSnapshot } from '../lib/facts/snapshot.ts'
-import type { Document, View } from '../lib/output/printer.ts'
+import type { Document, DocumentStatus, View } from '../lib/output/printer.ts'
+import { skewOf } from '../lib/releases/skew.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 
@@ -35,7 +36,7 @@ export function versionCommand(wire: Wire): Command {
     .action(wire<VersionOptions, []>(version))
 }
 
-/** Throws `unreachable` without a cluster, unless only the client's version is asked for. */
+/** What kvup itself is, is said in any case. Throws `unreachable` without a cluster, unless only the client's version is asked for. */
 export async function version(cx: Context, { client = false }: VersionOptions): Promise<void> {
   const document: VersionDocument = {
     apiVersion: 'kvup.io/v1alpha1',
@@ -43,16 +44,25 @@ export async function version(cx: Context, { client = false }: VersionOptions): 
     client: cx.world.version,
   }
   if (client) return cx.printer.result(document, versionView)
+  try {
+    const { status, ...known } = await versionsThere(cx)
+    cx.printer.result({ ...document, ...known }, versionView, status)
+  } catch (error) {
+    cx.printer.result(document, versionView)
+    throw error
+  }
+}
+
+async function versionsThere(cx: Context) {
   const { reader } = await cx.cluster()
   const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock.now())
   const found = installation(snapshot)
   if (found.is === 'unknown') cx.printer.warn(`the version of KubeVirt is not known: ${found.why}`)
-  const whole: VersionDocument = {
-    ...document,
-    server: snapshot.serverVersion?.gitVersion ?? '',
-    ...(found.is === 'one' && { kubevirt: kubevirt(found) }),
-  }
-  cx.printer.result(whole, versionView, found.is === 'unknown' ? 'partial' : 'complete')
+  const server = snapshot.serverVersion?.gitVersion ?? ''
+  const installed = found.is === 'one' ? kubevirt(found) : undefined
+  for (const line of skewOf({ kubevirt: installed?.observed, kubernetes: server })) cx.printer.warn(line)
+  const status: DocumentStatus = found.is === 'unknown' ? 'partial' : 'complete'
+  return { server, ...(installed && { kubevirt: installed }), status }
 }
 
 function kubevirt(found: Installation) {
