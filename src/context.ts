@@ -43,5 +43,7 @@ export interface GlobalFlags extends Connection {
   sortBy?: string
   color: 'auto' | 'always' | 'never'
   yes: boolean
+  /** False with `--no-input`; absent: true. */
+  input?: boolean
   verbosity: number
 }

@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
+import { typedConnection } from './commands/typed-connection.ts'
 import type { Context } from './context.ts'
+import { helpWords } from './lib/output/usage-remedy.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
-import { KvupError } from './lib/system/errors.ts'
+import { KvupError, usageError } from './lib/system/errors.ts'
 import type { Called } from './open.ts'
-import { program } from './program.ts'
+import { connection, program } from './program.ts'
 import type { Wire } from './wire.ts'
 
 /** What `main` needs of a process; `process` itself is one. */
@@ -37,12 +39,21 @@ export async function main(
     cli = await program(name, wireFor(run, name), argv)
     prepare(cli, io)
     if (argv.length === 0) cli.outputHelp()
-    else await cli.parseAsync([...argv], { from: 'user' })
+    else await cli.parseAsync(wordsFor(cli, argv), { from: 'user' })
     await run.opened?.finish()
     return run.code
   } catch (error) {
     return await report(error, run, cli)
   }
+}
+
+/** commander's own `help` takes any word for a command. */
+function wordsFor(cli: Command, argv: readonly string[]): string[] {
+  const help = helpWords(cli, argv)
+  if ('words' in help) return [...help.words]
+  throw usageError('usage', `unknown command '${help.unknown}'`, {
+    remedy: [...(help.meant ? [`did you mean ${help.meant}?`] : []), `${cli.name()} --help`],
+  })
 }
 
 interface Running {
@@ -109,6 +120,7 @@ function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Call
   const name = command.name()
   return {
     ...words,
+    connection: typedConnection(command, connection),
     kind: kinds[name] ?? 'Error',
     formats: formats[name] ?? [],
     watch: command.opts()['watch'] === true,

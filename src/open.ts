@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
+import { withBugLog } from './bug-log.ts'
 import type { Context, GlobalFlags, World } from './context.ts'
 import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
 import { settledSettings } from './lib/config/settled.ts'
@@ -9,10 +10,13 @@ import type { Cluster } from './lib/cluster/cluster.ts'
 import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
+import { speakingPrinter } from './lib/output/speaking-printer.ts'
+import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
 import { onStreamError, type Stream } from './lib/output/stream.ts'
 import { systemClock } from './lib/system/clock.ts'
-import { interrupted } from './lib/system/errors.ts'
+import { interrupted, KvupError } from './lib/system/errors.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
+import { shellWord } from './lib/system/shell-word.ts'
 import { kvupVersion } from './lib/system/version.ts'
 
 /** What the command line says besides the flags. */
@@ -20,6 +24,8 @@ export interface Called {
   /** `kvup`, `kubectl kvup`. */
   name: string
   argv: readonly string[]
+  /** Connection flags that were typed. */
+  connection: readonly SpokenFlag[]
   /** `kind` of the document that reports a failure. */
   kind: string
   /** Output formats that only this command has. */
@@ -36,7 +42,7 @@ export async function openContext(
   called: Called,
 ): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
   fillIn(command, await settledSettings(process.env, readText))
-  const flags = command.optsWithGlobals() as GlobalFlags
+  const flags = flagsOf(command)
   if (called.watch)
     process.stdout.on(
       'error',
@@ -44,14 +50,15 @@ export async function openContext(
     )
   const printer = await printerFor(flags, called)
   restoreTerminal(printer)
-  reportUncaught(printer)
+  const finish = (error?: unknown) => printer.finish(isBug(error) ? logged(error, called) : error)
+  reportUncaught(finish)
   const signal = signalOf()
   let cluster: Promise<Cluster> | undefined
   const cx: Context = {
     cluster: () => (cluster ??= connect(flags, printer)),
     clock: systemClock,
     printer,
-    prompt: openPrompt({ stdin: process.stdin, stderr: process.stderr, yes: flags.yes, signal }),
+    prompt: openPrompt({ ...flags, stdin: process.stdin, stderr: process.stderr, signal }),
     signal,
     flags,
     world: world(called),
@@ -59,10 +66,27 @@ export async function openContext(
   return {
     cx,
     async finish(error) {
-      printer.finish(error)
+      finish(error)
       if (called.argv[0] === '__complete') leaveSoon()
     },
   }
+}
+
+/** `--no-color` sets `color` to false. */
+function flagsOf(command: { optsWithGlobals(): unknown }): GlobalFlags {
+  const flags = command.optsWithGlobals() as Omit<GlobalFlags, 'color'> & {
+    color: GlobalFlags['color'] | false
+  }
+  return { ...flags, color: flags.color === false ? 'never' : flags.color }
+}
+
+function isBug(error: unknown): boolean {
+  return error !== undefined && !(error instanceof KvupError)
+}
+
+function logged(error: unknown, called: Called): unknown {
+  const { version: node, platform } = process
+  return withBugLog(error, { commandLine: commandLine(called), node, platform, at: systemClock.now() })
 }
 
 /** Completion waits for no answer that nobody reads any more: a request or a login may still be under way. */
@@ -70,8 +94,9 @@ function leaveSoon(): void {
   setTimeout(() => process.exit(), 100).unref()
 }
 
-function printerFor(flags: GlobalFlags, { watch, kind, formats }: Called): Promise<OpenPrinter> {
-  return openPrinter({
+async function printerFor(flags: GlobalFlags, called: Called): Promise<OpenPrinter> {
+  const { watch, kind, formats } = called
+  const printer = await openPrinter({
     ...flags,
     stdout: streamOf(process.stdout),
     stderr: streamOf(process.stderr),
@@ -82,6 +107,7 @@ function printerFor(flags: GlobalFlags, { watch, kind, formats }: Called): Promi
     formats,
     readText,
   })
+  return speakingPrinter(printer, commandSpeech(called))
 }
 
 async function connect(flags: GlobalFlags, printer: { warn(line: string): void }): Promise<Cluster> {
@@ -124,9 +150,9 @@ function restoreTerminal({ live }: OpenPrinter): void {
 }
 
 /** What a callback of a library throws, nobody can catch: it is told as the bug it is, on a terminal that is whole again. */
-function reportUncaught(printer: OpenPrinter): void {
+function reportUncaught(finish: (error: unknown) => void): void {
   process.once('uncaughtException', (error) => {
-    printer.finish(error)
+    finish(error)
     process.exit(exitCode.bug)
   })
 }
@@ -145,14 +171,19 @@ function signalOf(): AbortSignal {
   return ending.signal
 }
 
-function world({ name, argv }: Called): World {
+/** As it was typed, for a shell. */
+function commandLine({ name, argv }: Called): string {
+  return [name, ...argv.map(shellWord)].join(' ')
+}
+
+function world(called: Called): World {
   const host = hostname()
   return {
     who: `${userName()}@${host}`,
     pid: process.pid,
     host,
     version: kvupVersion,
-    commandLine: [name, ...argv.map(quoted)].join(' '),
+    commandLine: commandLine(called),
     isAlive,
     env: process.env,
     readText,
@@ -207,9 +238,4 @@ async function readStdin(): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** For a shell. */
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

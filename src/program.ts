@@ -153,7 +153,7 @@ function level(text: string): number {
 const list = (value: string, before: string[] = []) => [...before, value]
 
 /** kubectl's names, so that nobody has to learn them again. */
-const connection = [
+export const connection: readonly Option[] = [
   new Option('--kubeconfig <file>', 'kubeconfig to use instead of KUBECONFIG or ~/.kube/config'),
   new Option('--context <name>', 'context of the kubeconfig'),
   new Option('--cluster <name>', 'cluster of the kubeconfig'),
@@ -180,7 +180,9 @@ const manners = [
   new Option('--no-headers', 'leave out the headings of tables'),
   new Option('--sort-by <jsonpath>', 'sort rows by this field'),
   new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
+  new Option('--no-color', 'the same as --color=never'),
   new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
+  new Option('--no-input', 'ask nothing: end where a question would be asked'),
   new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
     .default(0)
     .argParser(level),

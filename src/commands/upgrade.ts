@@ -1,9 +1,15 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import { upgrade } from './upgrade/upgrade.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
+
+/** A bare `--dry-run` would take the flag behind it for its value. */
+function noFlag(value: string): string {
+  if (value.startsWith('-')) throw new InvalidArgumentError('It takes none, client or server.')
+  return value
+}
 
 export function upgradeCommand(wire: Wire): Command {
   const command = new Command('upgrade')
@@ -30,7 +36,7 @@ const options = [
   ),
   new Option('--timeout <duration>', 'how long the whole run may take').default('60m'),
   new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
-  new Option('--dry-run <none|client|server>', 'show what would change, change nothing'),
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
   new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
   new Option('--leave-held', 'end before the workload update methods are given back'),
   new Option('--wait-workloads', 'wait until no VM is left on the old virt-launcher but those that stay'),

@@ -1,4 +1,4 @@
-import { KvupError } from '../system/errors.ts'
+import { KvupError, Unforeseen } from '../system/errors.ts'
 import { exitCode } from '../system/exit-codes.ts'
 import type { Document, DocumentStatus } from './printer.ts'
 
@@ -28,6 +28,11 @@ export function describeError(error: unknown): DocumentError {
       code: exitCode.bug,
       reason: 'bug',
       message: error instanceof Error ? error.message : String(error),
+      remedy: [
+        error instanceof Unforeseen
+          ? `report it with ${error.log}, which says where it happened`
+          : 'run it again with -v 6 and report what it prints',
+      ],
     }
   }
   return {

@@ -1,6 +1,6 @@
 import { displayWidth, pad } from './display-width.ts'
 import { describeError } from './document.ts'
-import { KvupError } from '../system/errors.ts'
+import { KvupError, Unforeseen } from '../system/errors.ts'
 import type { Paint } from './printer.ts'
 import { sanitise, sanitiseLine } from './sanitise.ts'
 
@@ -35,14 +35,15 @@ function causeLines(error: Error, verbosity: number): string[] {
   return stackLines(cause).map((line, index) => (index === 0 ? `  caused by ${line}` : `  ${line}`))
 }
 
-function bugLines(error: unknown, paint: Paint, verbosity: number): string[] {
-  const { message } = describeError(error)
+function bugLines(thrown: unknown, paint: Paint, verbosity: number): string[] {
+  const { message, remedy = [] } = describeError(thrown)
+  const error = thrown instanceof Unforeseen ? thrown.cause : thrown
   const name = error instanceof Error ? error.name : 'Error'
   return [
     `${paint.bad('error:')} ${sanitiseLine(`${name}: ${message}`)}`,
     '  this is a bug in kvup, not a fault of the cluster or of the command line',
     ...(verbosity >= 6 ? stackLines(error).map((line) => `  ${line}`) : []),
-    `  ${paint.mark.next} run it again with -v 6 and report what it prints`,
+    ...remedyLines(remedy, paint),
   ]
 }
 

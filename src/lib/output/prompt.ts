@@ -9,6 +9,8 @@ export interface Asking {
   stderr: NodeJS.WritableStream
   /** `--yes`. */
   yes: boolean
+  /** False with `--no-input`: there is nobody, terminal or not. Absent: true. */
+  input?: boolean
   /** Ctrl-C and SIGTERM end the question as well. */
   signal?: AbortSignal
 }
@@ -33,8 +35,9 @@ export function openPrompt(
 
 type Question = { type: 'confirm'; message: string; default: boolean } | { type: 'input'; message: string }
 
-async function ask({ stdin, stderr, signal }: Asking, question: Question): Promise<unknown> {
-  if (stdin.isTTY !== true) throw nobodyThere(question.message)
+async function ask({ stdin, stderr, input, signal }: Asking, question: Question): Promise<unknown> {
+  if (input === false) throw nobodyThere('--no-input leaves nobody to ask', question.message)
+  if (stdin.isTTY !== true) throw nobodyThere('there is no terminal to ask', question.message)
   const { createPromptModule } = await import('inquirer')
   const prompt = createPromptModule({ input: stdin, output: stderr, ...(signal && { signal }) })
   try {
@@ -46,8 +49,8 @@ async function ask({ stdin, stderr, signal }: Asking, question: Question): Promi
   }
 }
 
-function nobodyThere(question: string): KvupError {
-  return usageError('nobody-to-ask', `there is no terminal to ask: ${question}`, {
+function nobodyThere(why: string, question: string): KvupError {
+  return usageError('nobody-to-ask', `${why}: ${question}`, {
     remedy: 'add --yes to the command to go on without being asked',
   })
 }

@@ -35,6 +35,17 @@ export class KvupError extends Error {
   }
 }
 
+/** A bug, and the file that tells more of it. */
+export class Unforeseen extends Error {
+  override readonly name = 'Unforeseen'
+  readonly log: string
+
+  constructor(error: unknown, log: string) {
+    super(error instanceof Error ? error.message : String(error), { cause: error })
+    this.log = log
+  }
+}
+
 type Maker = (reason: string, message: string, details?: Details) => KvupError
 const failure =
   (code: ExitCode): Maker =>
@@ -46,6 +57,8 @@ export const usageError = failure(exitCode.usage)
 /** The cluster, a finding or an answer forbids going on: exit 3. */
 export const blocked = failure(exitCode.blocked)
 export const timedOut = failure(exitCode.timedOut)
+/** The cluster is no longer the one that the plan was made for: exit 5. */
+export const drifted = failure(exitCode.drifted)
 /** Somebody else is at work: exit 6. */
 export const locked = failure(exitCode.locked)
 export const forbidden = failure(exitCode.forbidden)

@@ -1,0 +1,94 @@
+import { KvupError } from '../system/errors.ts'
+
+/** How kvup was called: what a command that it prints has to repeat to mean the same cluster. */
+export interface Spoken {
+  /** `kvup`, or `kubectl kvup` as a plug-in. */
+  name: string
+  /** The connection flags that were typed, for a shell. */
+  connection: readonly SpokenFlag[]
+}
+
+export interface SpokenFlag {
+  /** Each way to write it: `--server`, `-s`. */
+  names: readonly string[]
+  /** `--server https://one:6443`. */
+  text: string
+  /** kubectl has it as well. */
+  kubectl: boolean
+}
+
+/** Makes the commands that kvup prints the ones that were meant: with the name it was called by and the typed connection flags. */
+export interface CommandSpeech {
+  /** Every command in a text. */
+  line(text: string): string
+  /** Those in the remedies of a document, an event, an error; the rest is somebody's data and stays as it is. */
+  parts<T>(value: T): T
+  error(error: unknown): unknown
+}
+
+const ownCommand =
+  /(?<!\b(?:kubectl|oc) )\bkvup(?: (?<cluster>status|wait|check|plan|snapshot|upgrade|workloads(?: [a-z]+)?|history|version)\b| (?<other>explain|releases|rbac|demo|config|completion|help)\b)/gu
+/** The programs that take kubectl's connection flags, where they begin a remedy. */
+const foreignCommand = /^(?<program>kubectl|virtctl) (?!kvup\b)/u
+const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'look', 'undo', 'giveBack'])
+
+/** Nothing is changed for `kvup` without connection flags. */
+export function commandSpeech(spoken: Spoken): CommandSpeech {
+  if (spoken.name === 'kvup' && spoken.connection.length === 0) return asTheyStand
+  const line = (text: string) => speak(text, spoken)
+  const parts = <T>(value: T) => inFields(value, (text) => alsoForeign(line(text), spoken)) as T
+  return { line, parts, error: (error) => spokenError(error, parts) }
+}
+
+const asTheyStand: CommandSpeech = {
+  line: (text) => text,
+  parts: (value) => value,
+  error: (error) => error,
+}
+
+function speak(text: string, { name, connection }: Spoken): string {
+  const missing = missingIn(text, connection)
+  return text.replaceAll(ownCommand, (...found) => {
+    const { cluster, other = '' } = found.at(-1) as { cluster?: string; other?: string }
+    return cluster === undefined ? `${name} ${other}` : [name, cluster, ...missing].join(' ')
+  })
+}
+
+function alsoForeign(text: string, { connection }: Spoken): string {
+  const missing = missingIn(
+    text,
+    connection.filter(({ kubectl }) => kubectl),
+  )
+  return text.replace(foreignCommand, (_, program: string) => `${[program, ...missing].join(' ')} `)
+}
+
+/** A line that has a flag already, as one that was typed and is repeated whole, keeps its own. A saved cluster needs none. */
+function missingIn(text: string, connection: readonly SpokenFlag[]): string[] {
+  if (text.includes(' --from ')) return []
+  const words = new Set(text.split(/[ =]/u))
+  return connection.filter(({ names }) => !names.some((flag) => words.has(flag))).map((flag) => flag.text)
+}
+
+function inFields(value: unknown, change: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((inner) => inFields(inner, change))
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      fields.has(key) ? changed(inner, change) : inFields(inner, change),
+    ]),
+  )
+}
+
+function changed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((inner) => changed(inner, change))
+  return inFields(value, change)
+}
+
+function spokenError(error: unknown, parts: CommandSpeech['parts']): unknown {
+  if (!(error instanceof KvupError)) return error
+  const { exitCode, reason, message, object, notes, cause } = error
+  const { remedy } = parts({ remedy: error.remedy })
+  return new KvupError(exitCode, reason, message, { object, notes, cause, remedy })
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { speakingPrinter } from '../../../src/lib/output/speaking-printer.ts'
+import { openPrinter } from '../../../src/lib/output/open-printer.ts'
+import type { Document, View } from '../../../src/lib/output/printer.ts'
+import { commandSpeech, type SpokenFlag } from '../../../src/lib/output/spoken-commands.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { blocked } from '../../../src/lib/system/errors.ts'
+import { Pipe } from './terminal.ts'
+
+const context: SpokenFlag = { names: ['--context'], text: '--context prod', kubectl: true }
+const server: SpokenFlag = { names: ['--server', '-s'], text: '--server https://one:6443', kubectl: true }
+const tokenFile: SpokenFlag = { names: ['--token-file'], text: '--token-file t', kubectl: false }
+
+const inProd = commandSpeech({ name: 'kvup', connection: [context, tokenFile] })
+const plugin = commandSpeech({ name: 'kubectl kvup', connection: [context] })
+const remedy = (speech: typeof inProd, line: string) => speech.parts({ remedy: [line] }).remedy[0]
+
+describe('a command that kvup prints means the cluster that was named', () => {
+  test.each([
+    [
+      'kvup upgrade --to v1.8.4     goes back',
+      'kvup upgrade --context prod --token-file t --to v1.8.4     goes back',
+    ],
+    ['kvup workloads restore', 'kvup workloads restore --context prod --token-file t'],
+    [
+      'kvup status shows it, kvup history as well',
+      'kvup status --context prod --token-file t shows it, kvup history --context prod --token-file t as well',
+    ],
+    ['kubectl get vmi -A', 'kubectl --context prod get vmi -A'],
+    ['virtctl migrate -n team db', 'virtctl --context prod migrate -n team db'],
+    ['kvup explain evictions', 'kvup explain evictions'],
+    ['kvup rbac kvup-view | kubectl apply -f -', 'kvup rbac kvup-view | kubectl apply -f -'],
+    ['kvup check --from cluster.ndjson.gz', 'kvup check --from cluster.ndjson.gz'],
+    ['kvup did not empty them', 'kvup did not empty them'],
+    [
+      'log in again with: kubectl --context prod auth whoami',
+      'log in again with: kubectl --context prod auth whoami',
+    ],
+  ])('%s', (line, expected) => {
+    expect(remedy(inProd, line)).toBe(expected)
+  })
+
+  test('what was typed whole is repeated as it is, in whichever way a flag was written', () => {
+    const speech = commandSpeech({ name: 'kvup', connection: [context, server] })
+    for (const line of [
+      'kvup upgrade --to v1.8.4 --context=prod -s https://one:6443     goes on',
+      'kvup --context prod upgrade --server=https://one:6443 --to v1.8.4',
+    ])
+      expect(remedy(speech, line)).toBe(line)
+  })
+
+  test('said twice is the same as said once', () => {
+    const once = inProd.line('kvup status')
+    expect(inProd.line(once)).toBe(once)
+  })
+
+  test('as a plug-in it is called as it was', () => {
+    expect(remedy(plugin, 'kvup upgrade --to v1.8.4')).toBe('kubectl kvup upgrade --context prod --to v1.8.4')
+    expect(remedy(plugin, 'kvup rbac kvup-view | kubectl apply -f -')).toBe(
+      'kubectl kvup rbac kvup-view | kubectl apply -f -',
+    )
+    const typed = 'kubectl kvup upgrade --to v1.8.4 --context prod'
+    expect(remedy(plugin, typed)).toBe(typed)
+  })
+
+  test('without connection flags nothing is touched', () => {
+    const asItStands = { remedy: ['kvup status'] }
+    expect(commandSpeech({ name: 'kvup', connection: [] }).parts(asItStands)).toBe(asItStands)
+  })
+})
+
+interface Found extends Document {
+  summary: string
+  findings: { remedy: string[] }[]
+}
+const view: View<Found> = {
+  text: ({ findings }, { mark }) => [
+    ...findings.flatMap(({ remedy: lines }) => lines),
+    `  ${mark.next} kvup history`,
+  ],
+  names: () => [],
+}
+
+async function printed(output: string, kind = 'Found') {
+  const [stdout, stderr] = [new Pipe(), new Pipe()]
+  const open = { stdout, stderr, output, headers: true, color: 'never', env: { LANG: 'C.UTF-8' } } as const
+  const printer = speakingPrinter(await openPrinter({ ...open, clock: new SimClock() }), inProd)
+  const document: Found = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind,
+    summary: 'kvup status is a word of the cluster here',
+    findings: [{ remedy: ['kvup upgrade --to v1.8.4'] }],
+  }
+  printer.result(document, view)
+  printer.note('kvup status shows more')
+  printer.finish(blocked('snag', 'cannot', { remedy: 'kvup status' }))
+  return { out: stdout.text, err: stderr.text }
+}
+
+const flags = '--context prod --token-file t'
+
+test('on a terminal or a pipe: in remedies, in lines that a view makes, in notes and errors', async () => {
+  expect(await printed('table')).toEqual({
+    out: `kvup upgrade ${flags} --to v1.8.4\n  → kvup history ${flags}\n`,
+    err: `kvup status ${flags} shows more\nerror: cannot\n  → kvup status ${flags}\n`,
+  })
+})
+
+test('in documents: remedies only, for the rest is data', async () => {
+  const { out } = await printed('json')
+  expect(JSON.parse(out)).toMatchObject({
+    summary: 'kvup status is a word of the cluster here',
+    findings: [{ remedy: [`kvup upgrade ${flags} --to v1.8.4`] }],
+    error: { code: 3, reason: 'snag', remedy: [`kvup status ${flags}`] },
+  })
+})
+
+test('objects of the cluster are left as they are', async () => {
+  expect((await printed('table', 'Snapshot')).out).toBe('kvup upgrade --to v1.8.4\n  → kvup history\n')
+})
