@@ -34,7 +34,7 @@ const cases: readonly Case[] = [
     faults: { notReady: ['worker-2'] },
     names: [/virt-handler/, /worker-2/],
   },
-  { name: 'an operator without rights', faults: { withoutRights: true }, names: [/forbidden/i] },
+  { name: 'an operator without rights', faults: { withoutRights: true }, names: [/may not patch/] },
   { name: 'an operator that hangs', faults: { stopped: true }, names: [/virt-operator/] },
 ]
 

@@ -39,7 +39,7 @@ test('the pod of the strategy Job is refused: only an event says so, and it is n
     expect(ended).toMatchObject({ code: 4 })
     const waits = ended.events.flatMap((e) => (e.kind === 'step-waiting' ? [e.state] : []))
     expect(JSON.stringify(waits.at(-1))).toContain(
-      'pods of the install strategy cannot be created: Error creating: quota is used up',
+      'pods of the install strategy cannot be created: quota is used up',
     )
   })
 })

@@ -47,6 +47,8 @@ export interface LogOptions {
   container?: string
   previous?: boolean
   tailLines?: number
+  /** Ends the wait for it; rejects with the reason. */
+  signal?: AbortSignal
 }
 
 /** All that reading may do to a cluster. A check, and a step's `check`, are given this and never a Writer. */

@@ -6,6 +6,7 @@ import { unmetCondition } from './conditions.ts'
 import { failureCause } from './failure-cause.ts'
 import { earliest, since } from './elapsed.ts'
 import { itemsOf } from './known.ts'
+import { misscheduledPods } from './misscheduled.ts'
 import { type PodTrouble, podTrouble } from './pod-trouble.ts'
 import { refusedPods } from './refused-pods.ts'
 import { operatorPods, podsOf, type Scene, strategyPods, targetId } from './scene.ts'
@@ -25,7 +26,12 @@ export function causes(scene: Scene): Cause[] {
     }),
   )
   const failure = failureCause(scene)
-  const all = [...grouped(found, scene), ...refusedPods(scene), ...(failure ? [failure] : [])]
+  const all = [
+    ...grouped(found, scene),
+    ...refusedPods(scene),
+    ...misscheduledPods(scene),
+    ...(failure ? [failure] : []),
+  ]
   const condition = unmetCondition(scene.kubevirt)
   return condition === undefined ? all : all.map((cause) => Object.assign(cause, { condition }))
 }
@@ -95,24 +101,34 @@ function grouped(found: readonly Single[], scene: Scene): Cause[] {
 }
 
 function keyOf({ component, trouble }: Single): string {
-  const { kind, image, message } = trouble
-  return JSON.stringify([component, kind, image, kind === 'unschedulable' ? message : ''])
+  const { kind, image, message, reason } = trouble
+  // A node that is lost takes every component with it.
+  if (kind === 'node') return kind
+  const told = kind === 'unschedulable' ? message : kind === 'not-ready' ? reason : ''
+  return JSON.stringify([component, kind, image, told])
 }
 
 function merged(group: readonly [Single, ...Single[]], scene: Scene): Cause {
   const { component, trouble, pod } = group[0]
   const from = earliest(group.map((single) => single.trouble.since))
+  const components = [...new Set(group.map((single) => single.component))]
+  const pods = group.map((single) => single.pod.metadata.name)
+  const logged = scene.lastLines?.find(
+    (line) => pods.includes(line.pod) && line.container === trouble.container,
+  )
   const cause = {
     kind: trouble.kind,
     component,
+    ...(components.length > 1 && { components }),
     reason: trouble.reason,
     terminal: trouble.terminal,
     namespace: pod.metadata.namespace ?? '',
-    pods: group.map((single) => single.pod.metadata.name),
+    pods,
     nodes: [...new Set(group.flatMap((single) => single.pod.spec?.nodeName ?? []))],
     ...(trouble.container && { container: trouble.container }),
     ...(trouble.image && { image: trouble.image }),
     ...(trouble.message && { message: shorten(trouble.message) }),
+    ...(logged && trouble.kind === 'crash' && { lastLog: logged.text }),
     ...(from && { since: from }),
   }
   const { sentence, look } = troubleSentence(cause)

@@ -1,5 +1,6 @@
 import type { Cause } from './cause.ts'
 import { deploymentFailure } from './conditions.ts'
+import { readFailure } from './failure-reading.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
 import { shorten } from './shorten.ts'
@@ -9,39 +10,29 @@ import { operatorName } from './stamps.ts'
 export function failureCause({ kubevirt }: Scene): Cause | undefined {
   const failure = deploymentFailure(kubevirt)
   if (!failure) return undefined
-  const refused = rbacRefusal(failure.message)
-  const namespace = kubevirt.metadata.namespace ?? ''
+  const { namespace = '' } = kubevirt.metadata
+  const target = kubevirt.status?.targetKubeVirtVersion
+  const { kind, message, look } = {
+    ...unread(failure.message),
+    ...readFailure(failure.message, { namespace, target }),
+  }
   const cause = {
-    kind: refused === undefined ? ('failed' as const) : ('forbidden' as const),
+    kind,
     component: operatorName,
     reason: 'DeploymentFailed',
     terminal: false,
     namespace,
     pods: [],
     nodes: [],
-    message: refused ?? shorten(failure.message),
+    message: shorten(message),
     ...(failure.since ? { since: failure.since } : {}),
   }
-  return {
-    ...cause,
-    sentence: troubleSentence(cause).sentence,
-    look: [
-      `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20`,
-      ...wayOut(cause.kind, kubevirt.status?.targetKubeVirtVersion),
-    ],
-  }
+  const { sentence } = troubleSentence(cause)
+  return { ...cause, sentence, look: [...look, operatorLogs(namespace)] }
 }
 
-function wayOut(kind: Cause['kind'], target: string | undefined): string[] {
-  return kind === 'forbidden' && target ? [`kvup upgrade --to ${target} --method operator-manifest`] : []
-}
+const unread = (message: string) => ({ kind: 'failed' as const, message, look: [] })
 
-/** `clusterroles… "kubevirt.io:admin" is forbidden: … permissions not currently held: {…}` in one line. */
-function rbacRefusal(message: string): string | undefined {
-  const object = /(\S+) "([^"]+)" is forbidden:/.exec(message)
-  if (!object) return undefined
-  const groups = [...message.slice(object.index).matchAll(/APIGroups:\[([^\]]*)\]/g)].map((match) => match[1])
-  const missing = [...new Set(groups)].map((group) => group?.replaceAll('"', '')).filter(Boolean)
-  const what = `${object[1]?.split('.', 1)[0]} ${object[2]} is forbidden`
-  return missing.length > 0 ? `${what}, rights on ${missing.join(', ')} are missing` : what
+function operatorLogs(namespace: string): string {
+  return `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20`
 }

@@ -151,14 +151,13 @@ function unschedulable(pod: Pod): PodTrouble | undefined {
 /** Of the strategy Job: its pods are not started again. */
 function failed({ status = {}, metadata }: Pod): PodTrouble | undefined {
   if (status.phase !== 'Failed') return undefined
-  const ended = (status.containerStatuses ?? []).map((container) => container.state?.terminated).find(Boolean)
-  return {
-    kind: 'crash',
-    reason: status.reason ?? 'Error',
-    terminal: true,
-    message: ended ? endOf(ended) : (status.message ?? ''),
-    ...from(ended?.finishedAt ?? metadata.creationTimestamp),
+  const { reason = 'Error', message = '' } = status
+  const begun = { kind: 'crash', reason, terminal: true } as const
+  for (const { name, state } of status.containerStatuses ?? []) {
+    const ended = state?.terminated
+    if (ended) return { ...begun, message: endOf(ended), container: name, ...from(ended.finishedAt) }
   }
+  return { ...begun, message, ...from(metadata.creationTimestamp) }
 }
 
 /** Volumes that do not mount, sandboxes that do not start, probes that fail: only events tell. */

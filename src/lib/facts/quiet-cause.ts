@@ -15,6 +15,7 @@ export function quietCause(scene: Scene, waitingFor: string): Cause {
   const namespace = kubevirt.metadata.namespace ?? ''
   const renewed = lastRenewal(scene)
   const silent = (since(renewed, at) ?? 0) >= silence
+  const [said] = scene.lastLines ?? []
   const from = silent ? renewed : lastChange(scene)
   const cause = {
     kind: 'quiet' as const,
@@ -26,6 +27,7 @@ export function quietCause(scene: Scene, waitingFor: string): Cause {
     nodes: [],
     message: silent ? 'virt-operator does not renew its Lease' : `still waiting for ${waitingFor}`,
     ...(from && { since: from }),
+    ...(said && !silent && { lastLog: said.text }),
   }
   return {
     ...cause,

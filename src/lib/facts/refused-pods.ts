@@ -2,10 +2,11 @@ import type { Event } from '../cluster/kinds/core.ts'
 import type { Cause } from './cause.ts'
 import { workloads } from './components.ts'
 import { since } from './elapsed.ts'
+import { readRefusal } from './failure-reading.ts'
 import { itemsOf } from './known.ts'
-import type { Scene, Workload } from './scene.ts'
+import { type Scene, strategyPods, type Workload } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
-import { operatorName, strategyComponent } from './stamps.ts'
+import { strategyComponent } from './stamps.ts'
 import { strategyJob } from './strategy-job.ts'
 
 /** An old FailedCreate says nothing about now: Kubernetes tries again at least this often. */
@@ -13,16 +14,31 @@ const fresh = 15 * 60_000
 
 /** Pods that a quota, a webhook or a policy keeps from being created: only FailedCreate events tell. */
 export function refusedPods(scene: Scene): Cause[] {
-  const short = workloads(scene).filter(isShort)
-  const names = [...short.map(({ object }) => object.metadata.name), operatorName]
+  const { operator } = scene
+  const all: readonly Workload[] = [
+    ...(operator ? [{ kind: 'Deployment', object: operator } as const] : []),
+    ...workloads(scene),
+  ]
   const job = strategyJob(scene)
   return [
-    ...(job ? [{ owner: job.name, component: strategyComponent }] : []),
-    ...names.map((name) => ({ owner: name, component: name })),
+    ...(job && !hasPod(scene, job.name) ? [{ owner: job.name, component: strategyComponent }] : []),
+    ...all.filter(isShort).map(
+      ({
+        object: {
+          metadata: { name },
+        },
+      }) => ({ owner: name, component: name }),
+    ),
   ].flatMap(({ owner, component }) => {
     const event = itemsOf(scene.snapshot.events).findLast((e) => refuses(e, owner, scene.at))
     return event ? [causeOf(component, event)] : []
   })
+}
+
+function hasPod(scene: Scene, job: string): boolean {
+  return strategyPods(scene).some(({ metadata }) =>
+    metadata.ownerReferences?.some(({ name }) => name === job),
+  )
 }
 
 function isShort(workload: Workload): boolean {
@@ -41,16 +57,24 @@ function refuses(event: Event, owner: string, at: Date): boolean {
 }
 
 function causeOf(component: string, event: Event): Cause {
+  const { namespace = '' } = event.metadata
+  const reading = readRefusal(event.message ?? '', { namespace, target: undefined })
   const cause = {
     kind: 'refused' as const,
     component,
     reason: 'FailedCreate',
     terminal: false,
-    namespace: event.metadata.namespace ?? '',
+    namespace,
     pods: [],
     nodes: [],
-    message: event.message ?? '',
+    message: reading?.message ?? withoutName(event.message ?? ''),
     ...(event.firstTimestamp ? { since: event.firstTimestamp } : {}),
   }
-  return { ...cause, ...troubleSentence(cause) }
+  const { sentence, look } = troubleSentence(cause)
+  return { ...cause, sentence, look: reading?.look ?? look }
+}
+
+/** `Error creating: pods "virt-api-x" is forbidden: …`: the pod was never there, and each try has another name. */
+function withoutName(message: string): string {
+  return message.replace(/^Error creating: (pods "[^"]*" is forbidden: )?/, '')
 }

@@ -2,6 +2,7 @@ import type { DaemonSet, Deployment } from '../cluster/kinds/apps.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import type { Pod } from '../cluster/kinds/pods.ts'
 import { itemsOf } from './known.ts'
+import type { LastLine } from './last-line.ts'
 import type { Snapshot } from './snapshot.ts'
 import { identifierOf, isOperand, isOperator, strategyPodLabel, componentLabel } from './stamps.ts'
 
@@ -11,6 +12,8 @@ export interface Scene {
   readonly kubevirt: KubeVirt
   readonly operator: Deployment | undefined
   readonly at: Date
+  /** Of containers that keep ending, where their logs were read. */
+  readonly lastLines?: readonly LastLine[]
 }
 
 /** A DaemonSet or Deployment of the install strategy. */

@@ -14,41 +14,58 @@ export function troubleSentence(cause: Unworded): Worded {
 const words: Record<Cause['kind'], (cause: Unworded, who: string) => string> = {
   image: ({ image = 'its image', message, reason }, who) =>
     `${who} cannot pull ${image}: ${pullFailure(message ?? '') ?? reason}`,
-  crash: ({ message, reason }, who) =>
-    `${who} keeps failing (${reason}${message ? `, ${firstLine(message)}` : ''})`,
+  crash: ({ message, reason, lastLog }, who) =>
+    `${who} keeps failing (${reason}${message ? `, ${firstLine(message)}` : ''})${logged(message, lastLog)}`,
   container: ({ message, reason }, who) => `${who} cannot start: ${firstLine(message) ?? reason}`,
   unschedulable: ({ message, reason }, who) => `${who} finds no node: ${firstLine(message) ?? reason}`,
-  node: ({ nodes, component }) =>
-    `${component} on ${listed(nodes)}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
+  node: ({ nodes }, who) => `${who}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
   terminating: (_, who) => `${who} does not go away (terminating)`,
   'not-ready': ({ message, reason }, who) => `${who} is not ready: ${firstLine(message) ?? reason}`,
   refused: ({ component, message }) =>
     `pods of ${component === strategyComponent ? `the ${component}` : component} cannot be created: ${message ?? 'refused'}`,
-  quiet: ({ message }) => `nothing changes any more: ${message ?? 'no reason was found'}`,
+  quiet: ({ message, lastLog }) =>
+    `nothing changes any more: ${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
   failed: ({ message }) => `virt-operator cannot go on: ${message ?? 'DeploymentFailed'}`,
-  forbidden: ({ message }) =>
-    `virt-operator may not grant what the new version needs: ${message ?? 'forbidden'}`,
+  webhook: ({ message }) => `virt-operator cannot go on: ${message ?? 'a webhook refuses'}`,
+  forbidden: ({ message }) => `virt-operator ${message ?? 'is forbidden to go on'}`,
+  'stored-versions': ({ message }) =>
+    `the API server refuses a new CRD: ${message ?? 'a stored version is missing in it'}, which the new version drops`,
+  canary: ({ message }) => `virt-operator stopped the roll: ${message ?? 'the canary failed'}`,
+  misscheduled: ({ message }, who) =>
+    `${who} is where its DaemonSet does not want it: ${message ?? 'a taint'}`,
+}
+
+/** What the log adds to what the container's end said already. */
+function logged(message = '', lastLog: string | undefined): string {
+  return lastLog === undefined || message.includes(lastLog) ? '' : `, last log line: "${lastLog}"`
 }
 
 /** A node says more than a pod's random end, where the pod has one. */
-function subject({ component, nodes, pods }: Unworded): string {
-  if (component === strategyComponent) return `pod ${pods[0] ?? ''} of the ${component}`
-  if (nodes.length > 0) return `${component} on ${listed(nodes)}`
-  return pods.length > 1 ? `${pods.length} pods of ${component}` : `pod ${pods[0] ?? component}`
+function subject({ component, components = [component], nodes, pods }: Unworded): string {
+  if (component === strategyComponent && components.length === 1)
+    return pods.length > 1
+      ? `${counted(pods, 'pods')} of the ${component}`
+      : `pod ${pods[0] ?? ''} of the ${component}`
+  const who = listed(components)
+  if (nodes.length > 0) return `${who} on ${nodes.length > 3 ? counted(nodes, 'nodes') : listed(nodes)}`
+  return pods.length > 1 ? counted(pods, `pods of ${who}`) : `pod ${pods[0] ?? component}`
+}
+
+/** `40 nodes (worker-1, worker-2, worker-3, …)`. */
+function counted(names: readonly string[], what: string): string {
+  return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`
 }
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 3)
-  const rest = names.length - shown.length
-  if (rest > 0) return `${shown.join(', ')} and ${rest} more`
-  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : (shown[0] ?? '')
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '')
 }
 
 function looks({ kind, namespace, pods, nodes }: Unworded): string[] {
   const [pod, node] = [pods[0], nodes[0]]
-  if (kind === 'node' && node) return [`kubectl describe node ${node}`]
+  if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
   if (kind === 'crash' && pod) return [`kubectl -n ${namespace} logs ${pod} --previous`]
-  return pod ? [`kubectl -n ${namespace} describe pod ${pod}`] : []
+  if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
+  return kind === 'refused' ? [`kubectl -n ${namespace} get events --field-selector reason=FailedCreate`] : []
 }
 
 function firstLine(text: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import type { Cause } from './cause.ts'
+import { type Cause, concerns } from './cause.ts'
 import { causes, isTerminal } from './causes.ts'
 import type { ComponentStanding } from './component-standing.ts'
 import { components } from './components.ts'
@@ -6,6 +6,7 @@ import { deploymentFailure, failurePersists, type JudgedCondition, judgedConditi
 import { earliest, since } from './elapsed.ts'
 import { type Gap, gaps, remarks } from './gaps.ts'
 import { theInstallation } from './installation.ts'
+import type { LastLine } from './last-line.ts'
 import { lastChange } from './last-change.ts'
 import { quietCause } from './quiet-cause.ts'
 import { type OperatorStanding, operatorStanding } from './operator-standing.ts'
@@ -51,9 +52,9 @@ interface Revision {
  * The verdict of the contract over one look, at that time. Pure. Throws what `theInstallation` throws when there is not
  * exactly one KubeVirt.
  */
-export function standing(snapshot: Snapshot, at: Date): Standing {
+export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[] = []): Standing {
   const { kubevirt, deployment } = theInstallation(snapshot)
-  const scene: Scene = { snapshot, kubevirt, operator: deployment, at }
+  const scene: Scene = { snapshot, kubevirt, operator: deployment, at, lastLines }
   const operator = operatorStanding(scene)
   const job = strategyJob(scene)
   const rolled = components(scene)
@@ -129,7 +130,7 @@ function updateStart({ kubevirt }: Scene): string | undefined {
 }
 
 function held(component: ComponentStanding, why: readonly Cause[], at: Date): ComponentStanding {
-  const stuck = why.some((cause) => cause.component === component.name && isTerminal(cause, at))
+  const stuck = why.some((cause) => concerns(cause, component.name) && isTerminal(cause, at))
   return stuck && component.state === 'rolling' ? { ...component, state: 'stalled' } : component
 }
 

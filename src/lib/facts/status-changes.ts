@@ -5,6 +5,7 @@ import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
 import type { Clock } from '../system/clock.ts'
 import { Bell } from './bell.ts'
+import { LastLines } from './last-lines.ts'
 import { statusReport, type StatusReport } from './status-report.ts'
 
 interface Watching {
@@ -22,10 +23,11 @@ const lookEvery = 15_000
 export async function* statusChanges({ reader, clock, signal }: Watching): AsyncGenerator<StatusReport> {
   const done = new AbortController()
   const bell = new Bell()
+  const logs = new LastLines()
   let before = ''
   try {
     for (;;) {
-      const report = await statusReport(reader, clock)
+      const report = await statusReport(reader, clock, logs)
       const { takenAt: _, ...rest } = report
       const text = JSON.stringify(rest)
       if (text !== before) yield report

@@ -1,6 +1,8 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import { since } from './elapsed.ts'
+import { explainedStanding } from './explained-standing.ts'
+import { LastLines } from './last-lines.ts'
 import { createCommand, type Found, type Installation, installation, notOne } from './installation.ts'
 import { itemsOf } from './known.ts'
 import type { Manager } from './ownership.ts'
@@ -47,16 +49,21 @@ interface WorkloadsReport {
 
 /**
  * One look and its judgement; causes are read only where something is not as it should be. Throws `blocked` (no KubeVirt
- * and no operator, or several), `forbidden`, and what the Reader throws.
+ * and no operator, or several), `forbidden`, and what the Reader throws. `logs` are what earlier looks read.
  */
-export async function statusReport(reader: Reader, clock: Clock): Promise<StatusReport> {
+export async function statusReport(
+  reader: Reader,
+  clock: Clock,
+  logs: LastLines = new LastLines(),
+): Promise<StatusReport> {
   const quick = await takeSnapshot(reader, [...standingParts, 'workloads'], clock.now())
   const found = installation(quick)
   if (found.is !== 'one') return withoutKubeVirt(quick, found)
   const first = standing(quick, clock.now())
   const settled = first.verdict === 'Settled'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
-  return reportOf(snapshot, found, settled ? first : standing(snapshot, clock.now()))
+  const judged = settled ? first : await explainedStanding(snapshot, { reader, clock }, logs)
+  return reportOf(snapshot, found, judged)
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */

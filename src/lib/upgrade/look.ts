@@ -1,6 +1,8 @@
 import { DaemonSets, Deployments, Jobs, ReplicaSets } from '../cluster/kinds/apps.ts'
 import { Events, Leases, Nodes } from '../cluster/kinds/core.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
+import { explainedStanding } from '../facts/explained-standing.ts'
+import { LastLines } from '../facts/last-lines.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
 import { type Standing, standing } from '../facts/standing.ts'
 import type { Followed, ReadContext } from '../procedure/step.ts'
@@ -15,12 +17,22 @@ export interface Look {
  * One judged look at the installation; answered from what is followed while a step is waited for. Some causes (a NotReady
  * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled.
  */
-export async function look({ reader, clock }: ReadContext, { ref }: Owner): Promise<Look> {
+export async function look({ reader, clock }: ReadContext, owner: Owner): Promise<Look> {
+  const { ref } = owner
   const quick = await takeSnapshot(reader, standingParts, clock.now(), ref.namespace)
   const first = standing(quick, clock.now())
   if (first.verdict === 'Settled') return { snapshot: quick, standing: first }
-  const full = await withParts(reader, quick, causeParts)
-  return { snapshot: full, standing: standing(full, clock.now()) }
+  const snapshot = await withParts(reader, quick, causeParts)
+  return { snapshot, standing: await explainedStanding(snapshot, { reader, clock }, logsOf(owner)) }
+}
+
+/** The steps of a run look at one owner: what a log said is known to all of them. */
+const read = new WeakMap<Owner, LastLines>()
+
+function logsOf(owner: Owner): LastLines {
+  const logs = read.get(owner) ?? new LastLines()
+  read.set(owner, logs)
+  return logs
 }
 
 /** What `look` reads: a change in any of it wakes the runner. */

@@ -3,11 +3,10 @@ import type { Node } from '../../cluster/kinds/core.ts'
 import { condition } from '../../cluster/object.ts'
 import type { Evidence } from '../../facts/evidence.ts'
 import { itemsOf } from '../../facts/known.ts'
+import { isSelected, untolerated } from '../../facts/placement.ts'
 import { componentLabel } from '../../facts/stamps.ts'
 
 const handlerName = 'virt-handler'
-
-type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
 /** Nodes that a virt-handler pod sits on. */
 export function nodesWithHandler({ nodes, pods }: Evidence): readonly Node[] {
@@ -31,29 +30,7 @@ export function handlerSet({ daemonsets }: Evidence): DaemonSet | undefined {
 export function wantsHandler(node: Node, set: DaemonSet | undefined): boolean {
   const template = set?.spec?.template?.spec
   if (!template || template.affinity?.['nodeAffinity'] !== undefined) return false
-  const labels = node.metadata.labels ?? {}
-  const selected = Object.entries(template.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
-  return selected && untolerated(node, set).length === 0
-}
-
-/** Taints that keep its pods away or drive them out. */
-export function untolerated({ spec }: Node, set: DaemonSet | undefined): readonly Taint[] {
-  const tolerations = set?.spec?.template?.spec?.tolerations ?? []
-  return (spec?.taints ?? []).filter(
-    (taint) => !always(taint) && !tolerations.some((toleration) => tolerates(toleration, taint)),
-  )
-}
-
-/** A preference, or what the DaemonSet controller makes each of its pods tolerate. */
-function always({ key, effect }: Taint): boolean {
-  return effect === 'PreferNoSchedule' || /^node\.kubernetes\.io\/(?!out-of-service)/u.test(key)
-}
-
-function tolerates(toleration: Record<string, unknown>, taint: Taint): boolean {
-  const { key, operator, value, effect } = toleration
-  if (effect !== undefined && effect !== '' && effect !== taint.effect) return false
-  if (operator === 'Exists') return key === undefined || key === '' || key === taint.key
-  return key === taint.key && (value ?? '') === (taint.value ?? '')
+  return isSelected(node, set) && untolerated(node, set).length === 0
 }
 
 /** Unknown is what a kubelet that has gone silent is given. */

@@ -3,7 +3,8 @@ import type { Check } from '../check.ts'
 import { counted } from '../counted.ts'
 import type { Finding } from '../finding.ts'
 import { someOf } from '../some-of.ts'
-import { handlerSet, nameOfNode, nodesWithHandler, untolerated } from './handler-places.ts'
+import { untolerated } from '../../facts/placement.ts'
+import { handlerSet, nameOfNode, nodesWithHandler } from './handler-places.ts'
 
 /** Facts 2.8, 2.9, 8 (PR 10254): a virt-handler that its DaemonSet would not put there any more makes the counts disagree. */
 export const nodeSchedulable: Check = {

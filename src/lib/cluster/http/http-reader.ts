@@ -75,7 +75,7 @@ export class HttpReader implements Reader {
     return this.#meta<ServerVersion>('/version')
   }
 
-  log(pod: Ref, { container, previous, tailLines }: LogOptions = {}): Promise<string> {
+  log(pod: Ref, { container, previous, tailLines, signal }: LogOptions = {}): Promise<string> {
     const pods: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
     return this.#requests.text({
       method: 'GET',
@@ -86,6 +86,7 @@ export class HttpReader implements Reader {
       }),
       subject: subjectOf('get', pods, pod, 'log'),
       patience: patientReads,
+      ...(signal && { signal }),
     })
   }
 

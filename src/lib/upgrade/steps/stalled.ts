@@ -1,3 +1,4 @@
+import { concerns } from '../../facts/cause.ts'
 import type { Standing } from '../../facts/standing.ts'
 import type { StepState } from '../../procedure/step.ts'
 
@@ -8,8 +9,7 @@ type Waiting = Extract<StepState, { is: 'waiting' }>
  * when the verdict says so; before that the cause is told as it is.
  */
 export function stalledOr(standing: Standing, component: string | undefined, waiting: Waiting): StepState {
-  const cause =
-    standing.why.find((c) => component === undefined || c.component === component) ?? standing.why[0]
+  const cause = standing.why.find((c) => component === undefined || concerns(c, component)) ?? standing.why[0]
   if (!cause) return waiting
   const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
   if (!counts) return { ...waiting, trouble: cause.sentence }

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { readFailure, readRefusal } from '../../../src/lib/facts/failure-reading.ts'
+
+const place = { namespace: 'kv', target: 'v1.9.0' }
+const failed = 'An error occurred during deployment: '
+
+test.for([
+  [
+    'an escalation',
+    `${failed}unable to update ClusterRole &ClusterRole{…}: clusterroles.rbac.authorization.k8s.io "kubevirt.io:admin" is forbidden: user "x" is attempting to grant RBAC permissions not currently held:\n{APIGroups:["backup.kubevirt.io"], Resources:["a"]}\n{APIGroups:["backup.kubevirt.io"], Resources:["b"]}`,
+    'forbidden',
+    'may not grant what the new version needs: clusterroles kubevirt.io:admin is forbidden, rights on backup.kubevirt.io are missing',
+    'kvup upgrade --to v1.9.0 --method operator-manifest',
+  ],
+  [
+    'a right that is missing',
+    `${failed}customresourcedefinitions.apiextensions.k8s.io "vms.kubevirt.io" is forbidden: User "u" cannot patch resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope`,
+    'forbidden',
+    'may not patch customresourcedefinitions vms.kubevirt.io',
+    'kvup upgrade --to v1.9.0 --method operator-manifest',
+  ],
+  [
+    'a webhook that is down',
+    `${failed}unable to patch: Internal error occurred: failed calling webhook "policy.example.com": failed to call webhook: Post "https://policy.guard.svc:443/?timeout=10s": dial tcp 10.96.0.12:443: connect: connection refused`,
+    'webhook',
+    'the webhook policy.example.com does not answer, service policy in namespace guard (connection refused)',
+    'kubectl -n guard get endpointslices -l kubernetes.io/service-name=policy',
+  ],
+  [
+    'a webhook outside of the cluster',
+    `${failed}failed calling webhook "policy.example.com": failed to call webhook: Post "https://policy.example.com/x": context deadline exceeded`,
+    'webhook',
+    'the webhook policy.example.com does not answer (context deadline exceeded)',
+    'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations',
+  ],
+  [
+    'a webhook that says no',
+    `${failed}admission webhook "policy.example.com" denied the request: no privileged pods`,
+    'webhook',
+    'the webhook policy.example.com refuses it: no privileged pods',
+    'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations',
+  ],
+  [
+    'a version that is still stored',
+    `${failed}unable to patch CRD: CustomResourceDefinition.apiextensions.k8s.io "virtualmachineexports.export.kubevirt.io" is invalid: status.storedVersions[0]: Invalid value: "v1alpha1": missing from spec.versions; v1alpha1 was previously a storage version, and must remain`,
+    'stored-versions',
+    'virtualmachineexports.export.kubevirt.io has objects stored as v1alpha1',
+    'kvup check --to v1.9.0',
+  ],
+  [
+    'more new pods than wanted',
+    `${failed}unexpected canary upgrade state: updatedAndReadyPods=3, desiredReadyPods=2`,
+    'canary',
+    '3 updated pods are ready where 2 are wanted',
+    'kubectl -n kv get pods -l kubevirt.io=virt-handler -o wide',
+  ],
+  [
+    'a canary that ended',
+    `${failed}daemonSet virt-handler rollout failed`,
+    'canary',
+    'the first new pod of virt-handler ended',
+    'kubectl -n kv get pods -l kubevirt.io=virt-handler -o wide',
+  ],
+])('%s', ([, text = '', kind, message, look]) => {
+  expect(readFailure(text, place)).toMatchObject({ kind, message })
+  expect(readFailure(text, place)?.look[0]).toBe(look)
+})
+
+test('what is not known is told as it is', () => {
+  expect(
+    readFailure(`${failed}virtualmachineclusterinstancetypes "cx1" already exists`, place),
+  ).toBeUndefined()
+})
+
+test.each([
+  [
+    'Error creating: pods "virt-api-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=10, limited: pods=10',
+    'the ResourceQuota small is used up (requested: pods=1, used: pods=10, limited: pods=10)',
+    'kubectl -n kv describe resourcequota small',
+  ],
+  [
+    'Error creating: Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://s.kv.svc:443/": EOF',
+    'the webhook w does not answer, service s in namespace kv (EOF)',
+    'kubectl -n kv get endpointslices -l kubernetes.io/service-name=s',
+  ],
+])('%s', (text, message, look) => {
+  expect(readRefusal(text, place)).toMatchObject({ message, look: [look] })
+})
