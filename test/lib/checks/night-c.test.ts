@@ -60,6 +60,15 @@ test('C3 what a running component loses before it is replaced is said', () => {
   expect(ask(rbacDiff, { evidence: ofVersion('v1.7.4'), target: 'v1.8.4' }).is).toBe('passed')
 })
 
+test('C3 what virt-operator may by roles that the manifest does not bring stays, and is not lost', () => {
+  const everybodys = { ...role(on(['create'], ['selfsubjectreviews'], ['authentication.k8s.io'])) }
+  everybodys.metadata = { name: 'system:basic-user' }
+  const twice = { ...role(on(['list'])), metadata: { name: 'added-by-hand' } }
+  const found = evidence({ operatorRoles: known(role(on(['get', 'list'])), everybodys, twice) })
+  const manifest = [account, role(on(['get']))]
+  expect(ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest }).is).toBe('passed')
+})
+
 test('C3 with a manifest, what virt-operator gains and loses as well', () => {
   const found = evidence({ operatorRoles: known(role(on(['get', 'patch']))) })
   const manifest = [

@@ -1,4 +1,4 @@
-import { rightsIn } from '../../cluster/rights-in.ts'
+import { holds, rightsIn } from '../../cluster/rights-in.ts'
 import type { Role } from '../../cluster/kinds/extension.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { itemsOf } from '../../facts/known.ts'
@@ -14,6 +14,21 @@ export function operatorWould(manifest: readonly KubeObject[]): ReadonlySet<stri
   const account = manifest.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? 'kubevirt-operator'
   return all(manifest.filter((object): object is Role => isRole(object) && object.metadata.name === account))
 }
+
+/**
+ * What virt-operator may do now and no more once that manifest is applied. It replaces the roles that it brings; others stay, such as
+ * those of the groups that every account is in.
+ */
+export function operatorLoses(manifest: readonly KubeObject[], { evidence }: Question): readonly string[] {
+  const brought = new Set(manifest.filter(isRole).map(keyOf))
+  const now = itemsOf(evidence.operatorRoles)
+  const stays = all(now.filter((role) => !brought.has(keyOf(role))))
+  const would = operatorWould(manifest)
+  const replaced = all(now.filter((role) => brought.has(keyOf(role))))
+  return [...replaced].filter((right) => !holds(would, right) && !holds(stays, right))
+}
+
+const keyOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`
 
 const isRole = ({ kind }: KubeObject) => kind === 'ClusterRole' || kind === 'Role'
 

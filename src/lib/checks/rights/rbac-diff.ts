@@ -2,7 +2,7 @@ import { holds } from '../../cluster/rights-in.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
 import { enters, hopOf } from '../hop-of.ts'
-import { operatorMay, operatorWould } from './operator-roles.ts'
+import { operatorLoses, operatorMay, operatorWould } from './operator-roles.ts'
 
 /** Night C3, facts 2.7: roles are the target's before any pod is, and nobody keeps the old rights meanwhile. */
 export const rbacDiff: Check = {
@@ -35,7 +35,7 @@ function lostByOperator(question: Question): readonly Finding[] {
   if (manifest === undefined) return []
   const would = operatorWould(manifest)
   const may = operatorMay(question)
-  const lost = [...may].filter((right) => !holds(would, right))
+  const lost = operatorLoses(manifest, question)
   const gained = [...would].filter((right) => !holds(may, right))
   if (lost.length === 0) return []
   return [
