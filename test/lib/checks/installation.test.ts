@@ -164,6 +164,16 @@ describe('crd-stored-versions', () => {
     const { findings } = ask(crdStoredVersions, { evidence: exporting('v1alpha1'), target: 'v1.9.0' })
     expect(findings[0]?.remedy[1]).toContain('{"storedVersions":["v1beta1"]}')
   })
+  test('while it is what new objects are stored as, writing them again would not help', () => {
+    const found = evidence({
+      crds: known(
+        crd('virtualmachineexports', 'export.kubevirt.io', ['v1alpha1', 'v1beta1'], ['v1alpha1', 'v1beta1']),
+      ),
+    })
+    expect(ask(crdStoredVersions, { evidence: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
+      'go through a release that stores another version than v1alpha1: kvup releases',
+    ])
+  })
   test('passes where it is not stored, or not dropped yet', () => {
     expect(to(crdStoredVersions, exporting('v1beta1'))).toEqual([])
     expect(to(crdStoredVersions, exporting('v1alpha1', 'v1beta1'), { target: 'v1.8.5' })).toEqual([])

@@ -9,14 +9,22 @@ export const cannotBeUndone: Check = {
   needs: ['kubevirts'],
   needsTarget: true,
   blocks: false,
-  assess: (question) => [
-    {
-      id: 'cannot-be-undone',
-      level: 'info',
-      summary: whatStays(question).join('; '),
-      remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', 'etcdctl snapshot save etcd.db'],
-    },
-  ],
+  assess(question) {
+    if (isThereAlready(question)) return []
+    return [
+      {
+        id: 'cannot-be-undone',
+        level: 'info',
+        summary: whatStays(question).join('; '),
+        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', 'etcdctl snapshot save etcd.db'],
+      },
+    ]
+  },
+}
+
+/** Installed completely, and nothing else on its way: there is nothing to undo. */
+function isThereAlready({ standing: { observed, target: underWay }, target }: Question): boolean {
+  return observed.version === target?.text && underWay.version === target?.text
 }
 
 function whatStays(question: Question): readonly string[] {

@@ -48,23 +48,29 @@ function missingIn(
   return brought === undefined ? [] : (status?.storedVersions ?? []).filter((name) => !brought.includes(name))
 }
 
-/** Every object is written once in the version that is stored now; then the CRD may forget the old one. */
-function finding(
-  { metadata: { name }, spec, status }: CustomResourceDefinition,
-  stored: readonly string[],
-  target: Version,
-): Finding {
-  const keeps = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
-  const storage = spec?.versions?.find((version) => version.storage)?.name
-  const after = keeps.length > 0 || storage === undefined ? keeps : [storage]
+function finding(crd: CustomResourceDefinition, stored: readonly string[], target: Version): Finding {
+  const { name } = crd.metadata
   return {
     id: 'crd-stored-versions',
     level: 'blocker',
     summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD and the update hangs`,
     objects: [`customresourcedefinition/${name}`],
-    remedy: [
-      `kubectl get ${name} -A -o json | kubectl replace -f -`,
-      `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: after } })}'`,
-    ],
+    remedy: forgotten(crd, stored),
   }
+}
+
+/** Every object is written once in the version that is stored now; then the CRD may forget the old ones, unless that is one of them. */
+function forgotten(
+  { metadata: { name }, spec, status }: CustomResourceDefinition,
+  stored: readonly string[],
+): readonly string[] {
+  const now = spec?.versions?.find((version) => version.storage)?.name ?? ''
+  if (stored.includes(now))
+    return [`go through a release that stores another version than ${now}: kvup releases`]
+  const keeps = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
+  const after = keeps.length > 0 ? keeps : [now]
+  return [
+    `kubectl get ${name} -A -o json | kubectl replace -f -`,
+    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: after } })}'`,
+  ]
 }

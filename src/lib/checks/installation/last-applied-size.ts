@@ -18,7 +18,7 @@ export const lastAppliedSize: Check = {
     [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].flatMap(judged),
 }
 
-function judged({ kind, metadata: { name, annotations = {} } }: KubeObject): readonly Finding[] {
+function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): readonly Finding[] {
   const size = sizeOf(annotations)
   if (size < limit * near) return []
   const object = `${kind.toLowerCase()}/${name}`
@@ -28,7 +28,9 @@ function judged({ kind, metadata: { name, annotations = {} } }: KubeObject): rea
       level: 'warning',
       summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup applies on the server and keeps no copy)`,
       objects: [object],
-      remedy: [`kubectl annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`],
+      remedy: [
+        `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`,
+      ],
     },
   ]
 }

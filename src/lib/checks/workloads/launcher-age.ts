@@ -7,6 +7,7 @@ import type { Check, Question } from '../check.ts'
 import { counted } from '../counted.ts'
 import type { Finding } from '../finding.ts'
 import { someOf } from '../some-of.ts'
+import { wayTo } from '../path/way.ts'
 import { instancesOf } from './instances-of.ts'
 
 interface Launcher {
@@ -14,6 +15,8 @@ interface Launcher {
   count: number
   /** Undefined: a digest that is not the one in use now. */
   version: Version | undefined
+  /** A migration or a restart gives the same one again. */
+  inUse: boolean
 }
 
 /** Night C1: upstream tests migrations from the minor before only. */
@@ -26,7 +29,13 @@ export const launcherAge: Check = {
   blocks: false,
   assess(question) {
     const launchers = launchersOf(question)
-    return [...tooOld(launchers, question), ...untold(launchers.filter(({ version }) => !version))]
+    const outdated = launchers.filter(({ inUse }) => !inUse)
+    const installed = launchers.filter(({ inUse }) => inUse)
+    return [
+      ...tooOld(outdated, question, renewed),
+      ...tooOld(installed, question, throughReleases(question)),
+      ...untold(launchers.filter(({ version }) => !version)),
+    ]
   },
 }
 
@@ -37,6 +46,7 @@ function launchersOf(question: Question): readonly Launcher[] {
     image,
     count,
     version: versionOf(image === now ? version : parseImage(image).tag),
+    inUse: image === now,
   }))
 }
 
@@ -50,7 +60,28 @@ function launcherInUse({ deployments }: Evidence): string | undefined {
   return at < 0 ? undefined : words?.[at + 1]
 }
 
-function tooOld(launchers: readonly Launcher[], { target, releases }: Question): Finding[] {
+interface WayOut {
+  sentence: string
+  remedy: readonly string[]
+}
+
+const renewed: WayOut = {
+  sentence: 'migrate or restart them before the upgrade',
+  remedy: ['kubectl get virtualmachineinstances -A -l kubevirt.io/outdatedLauncherImage'],
+}
+
+function throughReleases(question: Question): WayOut {
+  return {
+    sentence: 'it is the installed one, so only the releases in between help',
+    remedy: question.target ? wayTo(question.target, question) : [],
+  }
+}
+
+function tooOld(
+  launchers: readonly Launcher[],
+  { target, releases }: Question,
+  { sentence, remedy }: WayOut,
+): Finding[] {
   if (!target) return []
   const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
   if (old.length === 0) return []
@@ -59,9 +90,9 @@ function tooOld(launchers: readonly Launcher[], { target, releases }: Question):
     {
       id: 'launcher-age',
       level: 'warning',
-      summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; migrate or restart them before the upgrade`,
+      summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
       objects: old.map(({ image }) => image),
-      remedy: ['kubectl get virtualmachineinstances -A -l kubevirt.io/outdatedLauncherImage'],
+      remedy,
     },
   ]
 }
