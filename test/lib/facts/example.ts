@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
+import type { Reader, ServerVersion } from '../../../src/lib/cluster/cluster.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
 import { seed } from '../../../src/lib/simulator/api/seed.ts'
@@ -16,22 +16,27 @@ export interface Example {
   clock: Clock
 }
 
-export const exampleNames: readonly string[] = readdirSync(folder).toSorted()
+export const exampleNames: readonly string[] = readdirSync(folder)
+  .filter((name) => existsSync(new URL(`${name}/cluster.yaml`, folder)))
+  .toSorted()
 
-/** Loads test/examples/NAME/cluster.yaml: what `kubectl get … -o yaml` prints, after a line `# Looked at: TIME`. */
+/** Loads test/examples/NAME/cluster.yaml. */
 export function example(name: string): Example {
+  const { objects, at } = savedExample(name)
+  return exampleOf(objects, at)
+}
+
+/** What `kubectl get … -o yaml` prints, after a line `# Looked at: TIME`. */
+export function savedExample(name: string): { objects: KubeObject[]; at: string } {
   const text = readFileSync(new URL(`${name}/cluster.yaml`, folder), 'utf8')
   const at = /^# Looked at: (\S+)/.exec(text)?.[1]
   if (at === undefined) throw new Error(`${name}/cluster.yaml does not say when it was looked at`)
-  return exampleOf(
-    parseAllDocuments(text).map((document) => document.toJS() as KubeObject),
-    at,
-  )
+  return { objects: parseAllDocuments(text).map((document) => document.toJS() as KubeObject), at }
 }
 
 /** The store gives what lacks a time one of long ago, so that only the file's own times count. */
-export function exampleOf(objects: readonly KubeObject[], at: string): Example {
-  const store = new Store(still('2026-01-01T00:00:00Z'))
+export function exampleOf(objects: readonly KubeObject[], at: string, version?: ServerVersion): Example {
+  const store = new Store(still('2026-01-01T00:00:00Z'), { ...(version && { version }) })
   seed(store, objects, 'before-first-apply')
   return { store, reader: storeCluster(store).reader, clock: still(at) }
 }

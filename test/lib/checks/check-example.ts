@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { parseAllDocuments } from 'yaml'
+import type { Reported, ReportedCheck } from '../../../src/lib/checks/report.ts'
+import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import type { CheckDocument } from '../../../src/lib/output/check-document.ts'
+import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import type { Clock } from '../../../src/lib/system/clock.ts'
+import { exampleOf, savedExample } from '../facts/example.ts'
+import { runText } from '../run-text.ts'
+import { type Change, laidOver, ofVersions, type Versions } from './laid-over.ts'
+
+const folder = new URL('../../examples/checks/', import.meta.url)
+
+/** The cluster that everything passes on, but for what is said of the hop itself. */
+export const ready = { name: 'ready-for-the-next-minor', kubevirt: 'v1.8.4', kubernetes: 'v1.35.4' } as const
+export const nextMinor = 'check --to v1.9.0'
+
+/** A cluster, what is changed in it, and what is asked of it. */
+export interface CheckExample extends Versions {
+  /** Default: `ready` with passing.yaml over it; else a folder of test/examples. */
+  cluster?: string
+  /** Default: `check --to v1.9.0`. */
+  run?: string
+  /** Default: an admin; else who has what the RBAC objects among the changes say. */
+  user?: string
+  /** Other checks that find something then, and why they have to. */
+  also?: Readonly<Record<string, string>>
+  /** What is said of the hop to v1.9 and not of this one, and why. */
+  passes?: Readonly<Record<string, string>>
+  changes?: readonly Change[]
+}
+
+/** Reads `CHECK/failing.yaml`: what is asked, then the changes, as YAML documents. */
+export function checkExample(file: string): CheckExample {
+  const [head, ...changes] = documents(file)
+  return { ...(head as Omit<CheckExample, 'changes'>), changes: changes as Change[] }
+}
+
+export const hasExample = (file: string): boolean => existsSync(new URL(file, folder))
+
+/** Names of the folders of test/examples/checks: ids of checks. */
+export function exampleFolders(): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+/** What `CHECK/expected.json` says was found in `CHECK/failing.yaml`. */
+export function expectedItems(check: string): readonly ReportedCheck[] {
+  const text = readFileSync(new URL(`${check}/expected.json`, folder), 'utf8')
+  return (JSON.parse(text) as Pick<Reported, 'items'>).items
+}
+
+/** `x{250000}` stands for so many of them: nobody reads what is only large. */
+function long(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return value.replace(/^x\{(\d+)\}$/u, (_all, count: string) => 'x'.repeat(Number(count)))
+}
+
+function documents(file: string): unknown[] {
+  const text = readFileSync(new URL(file, folder), 'utf8')
+  return parseAllDocuments(text).map((document) => {
+    const [error] = document.errors
+    if (error) throw error
+    return JSON.parse(JSON.stringify(document.toJS()), (_, value) => long(value)) as unknown
+  })
+}
+
+const cached = new Map<string, { objects: KubeObject[]; at: string }>()
+
+/** A cluster in memory that answers as an API server does, and the time at which it is looked at. */
+export function clusterOf(example: CheckExample): { cluster: Cluster; clock: Clock } {
+  const name = example.cluster ?? ready.name
+  const saved = cached.get(name) ?? savedExample(name)
+  cached.set(name, saved)
+  const base =
+    name === ready.name ? laidOver(saved.objects, documents('passing.yaml') as Change[]) : saved.objects
+  const objects = laidOver(ofVersions(base, ready, example), example.changes ?? [])
+  const { store, clock } = exampleOf(objects, saved.at, serverVersion(example.kubernetes))
+  return { cluster: storeCluster(store, example.user === undefined ? {} : { user: example.user }), clock }
+}
+
+function serverVersion(gitVersion: string = ready.kubernetes) {
+  const [major = '', minor = ''] = gitVersion.replace(/^v/u, '').split('.')
+  return { gitVersion, major, minor }
+}
+
+export interface Judged {
+  code: number
+  document: CheckDocument
+}
+
+/** Runs the command line of the example; the files that it names lie beside the examples. */
+export async function judgedExample(example: CheckExample): Promise<Judged> {
+  const ran = await runText([...wordsOf(example), '-o', 'json'], { ...clusterOf(example), files })
+  if (ran.out === '') throw new Error(ran.err)
+  return { code: ran.code, document: JSON.parse(ran.out) as CheckDocument }
+}
+
+export const wordsOf = ({ run = nextMinor }: CheckExample): string[] => run.split(' ')
+
+/** Looked up when a command asks for one. */
+export const files: Readonly<Record<string, string>> = new Proxy<Record<string, string>>(
+  {},
+  {
+    get: (_, file) =>
+      hasExample(String(file)) ? readFileSync(new URL(String(file), folder), 'utf8') : undefined,
+  },
+)
+
+/** What became of one check. */
+export function itemOf({ items }: Reported, id: string): ReportedCheck {
+  const found = items.find((item) => item.id === id)
+  if (found === undefined) throw new Error(`there is no check ${id}`)
+  return found
+}

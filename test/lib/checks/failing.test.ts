@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { allChecks } from '../../../src/lib/checks/checks.ts'
+import type { ReportedCheck } from '../../../src/lib/checks/report.ts'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { checkView } from '../../../src/lib/output/views/check-report.ts'
+import { expected } from '../facts/example.ts'
+import { runText } from '../run-text.ts'
+import {
+  checkExample,
+  clusterOf,
+  exampleFolders,
+  hasExample,
+  itemOf,
+  type Judged,
+  judgedExample,
+  nextMinor,
+  wordsOf,
+} from './check-example.ts'
+
+const ids = allChecks.map(({ id }) => id)
+const paint = paintFor({ colour: false, unicode: false })
+
+/** What every hop to v1.9 has to be told, however well the cluster is. */
+const ofTheHop = ['known-bad', 'rbac-diff', 'cannot-be-undone']
+
+let passing: Judged
+beforeAll(async () => {
+  passing = await judgedExample({})
+})
+
+test('every check has a failing cluster, and every cluster a check', () => {
+  expect(exampleFolders().toSorted()).toEqual(ids.toSorted())
+  expect(ids.filter((id) => !hasExample(`${id}/failing.yaml`))).toEqual([])
+})
+
+test('the page of the cluster that everything passes on', async () => {
+  const { code, out } = await runText(wordsOf({}), clusterOf({}))
+  const text = `$ kvup ${nextMinor}\nexit ${code}\n${out}`
+  expect(text).toBe(expected('checks', 'passing.txt', text))
+  const json = `${JSON.stringify(passing.document, null, 2)}\n`
+  expect(json).toBe(expected('checks', 'passing.json', json))
+})
+
+describe('passes', () => {
+  test.each(ids)('%s', async (id) => {
+    const own = hasExample(`${id}/passing.yaml`)
+    expect(own).toBe(ofTheHop.includes(id))
+    const { document } = own ? await judgedExample(checkExample(`${id}/passing.yaml`)) : passing
+    expect(itemOf(document, id)).toMatchObject({ is: 'passed', findings: [] })
+  })
+})
+
+describe('fails', () => {
+  test.each(ids)('%s', async (id) => {
+    const example = checkExample(`${id}/failing.yaml`)
+    const { code, document } = await judgedExample(example)
+    const also = Object.keys(example.also ?? {})
+    const said = ofTheHop.filter((one) => example.passes?.[one] === undefined)
+
+    expect(found(document.items)).toEqual(ids.filter((one) => [...said, ...also, id].includes(one)))
+    expect(document.items.filter(({ is }) => is === 'not-checked' || is === 'skipped')).toEqual([])
+
+    const items = document.items.filter((item) => item.id === id || also.includes(item.id))
+    const command = `kvup ${wordsOf(example).join(' ')}`
+    const lines = checkView.text({ ...document, items }, paint, {
+      columns: Number.POSITIVE_INFINITY,
+      wide: false,
+    })
+    const text = [`$ ${command}`, `exit ${code}`, ...lines, ''].join('\n')
+    expect(text).toBe(expected(`checks/${id}`, 'expected.txt', text))
+    const { outcome, counts } = document
+    const json = `${JSON.stringify({ command, exit: code, outcome, counts, items }, null, 2)}\n`
+    expect(json).toBe(expected(`checks/${id}`, 'expected.json', json))
+  })
+})
+
+const found = (items: readonly ReportedCheck[]) =>
+  items.filter(({ is }) => is === 'found').map(({ id }) => id)

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
+import { allChecks } from '../../../src/lib/checks/checks.ts'
+import type { ReportedCheck } from '../../../src/lib/checks/report.ts'
+import { builtInKinds } from '../../../src/lib/simulator/api/built-in-kinds.ts'
+import { type CheckExample, expectedItems, judgedExample } from './check-example.ts'
+import { ofTheCluster } from './other-findings/cluster.ts'
+import { ofTheInstallation } from './other-findings/installation.ts'
+
+/** Beside `CHECK/failing.yaml`: every other finding, level and way to it. */
+const rows = [...ofTheInstallation, ...ofTheCluster]
+
+const judged = new Map<CheckExample, readonly ReportedCheck[]>()
+beforeAll(async () => {
+  for (const [, , , example] of rows) judged.set(example, (await judgedExample(example)).document.items)
+}, 60_000)
+
+const failing = allChecks.flatMap(({ id }) => expectedItems(id))
+const items = () => [...judged.values()].flat().concat(failing)
+const findings = () => items().flatMap((item) => item.findings)
+
+test.each(rows)('%s: %s', (check, _, said, example) => {
+  const item = judged.get(example)?.find(({ id }) => id === check)
+  expect(item?.findings.map(({ level, id }) => `${level} ${id}`)).toEqual(said)
+})
+
+test('every finding that a check can make is in an example', () => {
+  const made = new Set(findings().map(({ id }) => id))
+  const declared = allChecks.flatMap((check) => (check.findings === 'any' ? [] : (check.findings ?? [])))
+  expect(declared.filter((id) => !made.has(id))).toEqual([])
+})
+
+test('whoever says that it blocks can block, and nobody else does', () => {
+  const blocking = items().filter((item) => item.findings.some(({ level }) => level === 'blocker'))
+  const ids = new Set(blocking.map(({ id }) => id))
+  expect(allChecks.filter(({ id }) => ids.has(id))).toEqual(allChecks.filter(({ blocks }) => blocks))
+})
+
+test('the levels that docs/checks.md names are those that there are', () => {
+  const sections = readFileSync('docs/checks.md', 'utf8').split(/^## /mu).slice(1)
+  const wrong = sections.flatMap((text) => {
+    const [id = ''] = text.split('\n', 1)
+    const named = levels.filter((level) => new RegExp(`\\b${level}\\b`, 'iu').test(text))
+    const seen = levels.filter((level) => findings().some((one) => one.id === id && one.level === level))
+    return seen.length > 0 && seen.join() !== named.join()
+      ? [`${id}: ${seen.join()}, not ${named.join()}`]
+      : []
+  })
+  expect(wrong).toEqual([])
+})
+
+const levels = ['blocker', 'warning', 'info'] as const
+
+test('every finding says what to do, and its commands in which namespace', () => {
+  expect(findings().filter(({ remedy }) => remedy.length === 0)).toEqual([])
+  const commands = new Set(
+    findings().flatMap(({ remedy }) => remedy.filter((one) => one.startsWith('kubectl '))),
+  )
+  expect(commands.size).toBeGreaterThan(40)
+  const astray = [...commands].filter(
+    (text) => text.split(/[\s/]+/u).some((word) => namespaced.has(word)) && !/ (?:-n|-A)\b/u.test(text),
+  )
+  expect(astray).toEqual([])
+})
+
+/** Every name that kubectl takes for a kind that lies in namespaces. */
+const namespaced = new Set(
+  builtInKinds.filter((kind) => kind.namespaced).flatMap(({ kind, plural }) => [kind.toLowerCase(), plural]),
+)

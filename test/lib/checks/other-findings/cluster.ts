@@ -1,0 +1,222 @@
+import { checkExample } from '../check-example.ts'
+import { bundle, certificate } from '../machinery/ca-text.ts'
+import { change, home, kubevirt, node, type Row, vmi } from './row.ts'
+
+const lease = (spec: object) => home('Lease', 'virt-controller', { spec })
+const validator = (clientConfig: object) =>
+  change('ValidatingWebhookConfiguration', 'virt-operator-validator', {
+    webhooks: [{ name: 'kubevirt-update-validator.kubevirt.io', clientConfig }],
+  })
+const job = (kind: string, apiVersion: string, status: object) => ({
+  ...change(kind, 'job', { status }, 'demo'),
+  apiVersion,
+})
+const cdi = checkExample('cdi-beside/failing.yaml').changes ?? []
+const ending = bundle(certificate(new Date('2026-01-01T00:22:51Z'), { since: 6.5, left: 0.5 }))
+
+/** Of what writes go through, nodes and VMs. */
+export const ofTheCluster: readonly Row[] = [
+  [
+    'webhooks-answering',
+    'one that an operator has left behind',
+    ['blocker webhooks-answering'],
+    {
+      changes: [
+        {
+          ...change('ValidatingWebhookConfiguration', 'virt-operator-tmp-webhookx7k2p', {
+            webhooks: [
+              {
+                name: 'virt-operator-tmp-webhook.kubevirt.io',
+                failurePolicy: 'Fail',
+                clientConfig: { service: { namespace: 'kubevirt', name: 'virt-operator-tmp-webhook' } },
+              },
+            ],
+          }),
+          apiVersion: 'admissionregistration.k8s.io/v1',
+        },
+      ],
+    },
+  ],
+  [
+    'webhooks-answering',
+    'no CA',
+    ['blocker webhooks-answering'],
+    { changes: [validator({ caBundle: null })] },
+  ],
+  [
+    'webhooks-answering',
+    'a CA that is none',
+    ['blocker webhooks-answering'],
+    { changes: [validator({ caBundle: 'bm9uZQ==' })] },
+  ],
+  [
+    'certificates',
+    'nobody renews it',
+    ['warning certificates'],
+    { changes: [validator({ caBundle: ending })] },
+  ],
+  [
+    'api-services',
+    'not judged yet',
+    ['blocker api-services'],
+    {
+      changes: [change('APIService', 'v1.subresources.kubevirt.io', { status: { conditions: null } })],
+    },
+  ],
+  [
+    'leader-leases',
+    'nobody holds it',
+    ['blocker leader-leases'],
+    { changes: [lease({ holderIdentity: '' })] },
+  ],
+  [
+    'leader-leases',
+    'a pod that is not there',
+    ['blocker leader-leases'],
+    { changes: [lease({ holderIdentity: 'virt-controller-dzsfmwgtgp-xxxxx' })] },
+  ],
+  [
+    'leader-leases',
+    'no Lease',
+    ['blocker leader-leases'],
+    { changes: [{ ...home('Lease', 'virt-controller', {}), $patch: 'delete' }] },
+  ],
+  [
+    'node-schedulable',
+    'cordoned',
+    ['warning node-schedulable'],
+    { changes: [node('worker-2', { spec: { unschedulable: true } })] },
+  ],
+  [
+    'control-plane-label',
+    'nodePlacement frees the components, and the operator needs it',
+    ['blocker control-plane-label'],
+    {
+      changes: [
+        ...(checkExample('control-plane-label/failing.yaml').changes ?? []),
+        kubevirt({ spec: { infra: { nodePlacement: {} } } }),
+      ],
+    },
+  ],
+  [
+    'new-gates',
+    'a kubelet that is too old',
+    ['blocker new-gates'],
+    {
+      changes: [
+        kubevirt({ spec: { configuration: { developerConfiguration: { disabledFeatureGates: [] } } } }),
+        node('worker-1', { status: { nodeInfo: { kubeletVersion: 'v1.34.2' } } }),
+      ],
+    },
+  ],
+  [
+    'room-for-surge',
+    'its limit of pods is reached',
+    ['warning room-for-surge'],
+    { changes: [node('cp-1', { status: { allocatable: { pods: '2' } } })] },
+  ],
+  [
+    'data-jobs-in-flight',
+    'CDI fills a disk',
+    ['warning data-jobs-in-flight'],
+    { changes: [...cdi, job('DataVolume', 'cdi.kubevirt.io/v1beta1', { phase: 'ImportInProgress' })] },
+  ],
+  [
+    'data-jobs-in-flight',
+    'an export that can be downloaded',
+    ['warning data-jobs-in-flight'],
+    { changes: [job('VirtualMachineExport', 'export.kubevirt.io/v1beta1', { phase: 'Ready' })] },
+  ],
+  [
+    'data-jobs-in-flight',
+    'frozen file systems',
+    ['blocker data-jobs-in-flight'],
+    { changes: [vmi({ fsFreezeStatus: 'frozen' })] },
+  ],
+  [
+    'others-at-work',
+    'a cordoned node with a VM',
+    ['warning others-at-work'],
+    { changes: [node('worker-1', { spec: { unschedulable: true } })] },
+  ],
+  [
+    'others-at-work',
+    'a pool changes a node',
+    ['warning others-at-work'],
+    {
+      changes: [
+        node('worker-2', {
+          metadata: {
+            annotations: {
+              'machineconfiguration.openshift.io/currentConfig': 'rendered-worker-1',
+              'machineconfiguration.openshift.io/desiredConfig': 'rendered-worker-2',
+            },
+          },
+        }),
+      ],
+    },
+  ],
+  [
+    'others-at-work',
+    'an autoscaler takes a node away',
+    ['warning others-at-work'],
+    {
+      changes: [
+        node('worker-2', {
+          spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] },
+        }),
+      ],
+    },
+  ],
+  [
+    'launcher-age',
+    'a digest that tells nothing',
+    ['info launcher-age'],
+    {
+      changes: [
+        vmi({
+          launcherContainerImageVersion: `quay.io/kubevirt/virt-launcher@sha256:${'1'.repeat(64)}`,
+        }),
+      ],
+    },
+  ],
+  [
+    'vms-that-stay',
+    'Evict does something to it',
+    ['warning vms-that-stay'],
+    {
+      changes: [
+        ...(checkExample('vms-that-stay/failing.yaml').changes ?? []),
+        kubevirt({ spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } } }),
+      ],
+    },
+  ],
+  [
+    'pending-changes',
+    'nothing will carry it out',
+    ['warning pending-changes'],
+    {
+      changes: [
+        ...(checkExample('pending-changes/failing.yaml').changes ?? []),
+        kubevirt({ spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } } }),
+      ],
+    },
+  ],
+  [
+    'migration-quota',
+    'memory',
+    ['warning migration-quota'],
+    {
+      changes: [
+        change(
+          'ResourceQuota',
+          'pods',
+          {
+            status: { hard: { 'requests.memory': '256Mi' }, used: { pods: '1', 'requests.memory': '200Mi' } },
+          },
+          'demo',
+        ),
+      ],
+    },
+  ],
+]
