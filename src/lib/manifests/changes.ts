@@ -1,9 +1,9 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { KubeObject } from '../cluster/object.ts'
-import { differences } from './differences.ts'
-import { pathText } from './field-path.ts'
+import { differences } from '../cluster/apply/differences.ts'
+import { pathText } from '../cluster/apply/field-path.ts'
 import { kindOf } from './kinds.ts'
-import { leftovers } from './leftovers.ts'
+import { leftovers } from '../cluster/apply/leftovers.ts'
 import { type Conflict, conflicts } from './ownership.ts'
 import { type RightsChange, rightsChange } from './rights.ts'
 

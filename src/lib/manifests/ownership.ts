@@ -1,7 +1,8 @@
 import type { JsonOperation } from '../cluster/cluster.ts'
 import type { KubeObject, ManagedField } from '../cluster/object.ts'
-import { type FieldPath, type Fields, pathText } from './field-path.ts'
-import { owns, union } from './owned-fields.ts'
+import { type FieldPath, type Fields, pathText } from '../cluster/apply/field-path.ts'
+import { isApplier } from '../cluster/apply/appliers.ts'
+import { owns, union } from '../cluster/apply/owned-fields.ts'
 
 /** Somebody who is not kubectl holds fields that the manifest sets to something else. */
 export interface Conflict {
@@ -9,19 +10,9 @@ export interface Conflict {
   fields: readonly string[]
 }
 
-/** How the whole object got there: what these set and the manifest no longer has is to go, as kubectl does it. */
-const appliers = new Set([
-  'before-first-apply',
-  'kubectl',
-  'kubectl-client-side-apply',
-  'kubectl-create',
-  'kubectl-last-applied',
-  'kubectl-replace',
-])
-
 /** Other kubectl commands (edit, label, scale): a person's hand; overruled where the manifest speaks, else left alone. */
 const isOurs = (manager: string) =>
-  manager === 'kvup' || manager.startsWith('kubectl') || appliers.has(manager)
+  manager === 'kvup' || manager.startsWith('kubectl') || isApplier({ manager })
 
 /** Whom a forced apply would overrule: every foreign owner of a field that differs. */
 export function conflicts(live: KubeObject, differing: readonly FieldPath[]): Conflict[] {
@@ -57,8 +48,4 @@ export function ownershipPatch(live: KubeObject): JsonOperation[] | undefined {
     { op: 'test', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
     { op: 'replace', path: '/metadata/managedFields', value: [...rest, merged] },
   ]
-}
-
-function isApplier({ manager = '', subresource = '' }: ManagedField): boolean {
-  return appliers.has(manager) && subresource === ''
 }

@@ -1,9 +1,12 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import { KvupError } from '../system/errors.ts'
-import type { JournalReader } from './journal.ts'
+import type { JournalReader, Loan } from './journal.ts'
 import { memoryJournal } from './memory-journal.ts'
 import { nothingToDo } from './nothing-to-do.ts'
+import { Recording } from './recording-writer.ts'
+import type { RehearsedChange } from './rehearsed-change.ts'
+import { type RehearsalMode, rehearsing } from './rehearsing-writer.ts'
 import type { Procedure, Risk, Step, StepContext, StepState } from './step.ts'
 
 export interface RehearseContext {
@@ -11,8 +14,11 @@ export interface RehearseContext {
   readonly clock: Clock
   /** The real one: its open loans count, and it is never written. */
   readonly journal: JournalReader
-  /** `server`: the API server is asked to validate and admit each change, and keeps none. */
-  readonly mode: 'client' | 'server'
+  /**
+   * `server`: the API server is asked to validate and admit each change, and keeps none. `client`: nothing is sent, kvup works the
+   * changes out itself. `auto`: by the server, and by kvup where it may not be asked or knows no dry run of such a change.
+   */
+  readonly mode: RehearsalMode
   readonly signal: AbortSignal
 }
 
@@ -28,8 +34,20 @@ export interface RehearsedStep {
   dependsOn?: string
   estimate: number
   risk: Risk
+  /** What becomes of which object; absent where nothing of it is known. */
+  changes?: readonly RehearsedChange[]
+  /** Settings that are borrowed: written down, and given back later. */
+  keeps?: readonly KeptValue[]
   /** Why it would not get through: a blocked step, or the server's answer to the dry run. */
   refused?: { reason: string; message: string }
+}
+
+/** A value that is kept while a setting is borrowed; none where the setting was absent. */
+export interface KeptValue {
+  loan: string
+  /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
+  path: string
+  value?: unknown
 }
 
 /** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
@@ -37,14 +55,16 @@ export async function rehearse(procedure: Procedure, cx: RehearseContext): Promi
   const { cluster, clock, signal } = cx
   const { reader, reviewer } = cluster
   const journal = memoryJournal(cx.journal)
-  const acting: StepContext = { reader, reviewer, writer: reviewer.rehearsal, clock, journal, signal }
-  const steps = await procedure.steps(acting)
-  if (await nothingToDo(procedure, acting)) return steps.map(alreadySo)
+  const reading = { reader, clock, journal }
+  const steps = await procedure.steps(reading)
+  if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
   const rehearsed: RehearsedStep[] = []
   for (const step of steps) {
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
-    rehearsed.push(await rehearseStep(step, changing, { acting, mode: cx.mode }))
+    const recording = new Recording(reader, (seen) => rehearsing(cx.mode, reviewer, seen))
+    const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer, signal }
+    rehearsed.push(await rehearseStep(step, changing, { acting, recording }))
   }
   return rehearsed
 }
@@ -57,10 +77,15 @@ const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
   risk,
 })
 
+interface Rehearsal {
+  acting: StepContext
+  recording: Recording
+}
+
 async function rehearseStep(
   step: Step,
   changing: readonly string[],
-  { acting, mode }: { acting: StepContext; mode: 'client' | 'server' },
+  { acting, recording }: Rehearsal,
 ): Promise<RehearsedStep> {
   const { id, title, estimate, risk } = step
   const line = { id, title, estimate, risk }
@@ -70,8 +95,26 @@ async function rehearseStep(
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
   if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...standing(state) }
-  const refused = mode === 'server' ? await refusal(() => step.apply?.(acting)) : undefined
-  return { ...line, state: 'would-change', change: state.change, ...(refused && { refused }) }
+  const owed = await acting.journal.loans()
+  const refused = await refusal(() => step.apply?.(acting))
+  const { changes } = recording
+  const keeps = keptBy(owed, await acting.journal.loans())
+  return {
+    ...line,
+    state: 'would-change',
+    change: state.change,
+    ...(changes.length > 0 && { changes }),
+    ...(keeps.length > 0 && { keeps }),
+    ...(refused && { refused }),
+  }
+}
+
+/** The loans that were opened in between. */
+function keptBy(before: readonly Loan[], after: readonly Loan[]): KeptValue[] {
+  return after.flatMap(({ id, path, was }) => {
+    if (before.some((loan) => loan.id === id)) return []
+    return [was.present ? { loan: id, path, value: was.value } : { loan: id, path }]
+  })
 }
 
 /** The change that this step builds on: one that it names, or, where it only waits, the last one. */

@@ -1,23 +1,11 @@
+import type { PlanDocument } from './upgrade-plan-document.ts'
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
-import type { HopFinding } from '../../releases/finding.ts'
 import { formatDuration } from '../../system/duration.ts'
-import type { UpgradeReport } from '../../upgrade/report.ts'
 import { displayWidth, pad } from '../display-width.ts'
 import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 
-/** `kvup.io/v1alpha1 UpgradePlan`, as a dry run prints it. */
-export interface PlanDocument extends Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method'> {
-  apiVersion: 'kvup.io/v1alpha1'
-  kind: 'UpgradePlan'
-  dryRun: 'client' | 'server'
-  /** Workload update methods that are borrowed. */
-  holds: readonly string[]
-  said: readonly string[]
-  findings: readonly HopFinding[]
-  accepted: readonly { id: string; reason?: string }[]
-  steps: readonly RehearsedStep[]
-}
+export type { PlanDocument } from './upgrade-plan-document.ts'
 
 export const planView: View<PlanDocument> = {
   text: (plan, paint, { columns }) => planLines(plan, paint).flatMap((line) => wrap(line, columns)),

@@ -1,4 +1,4 @@
-import { quantity } from '../system/quantity.ts'
+import { quantity } from '../../system/quantity.ts'
 
 /** The server writes quantities in its own way: `1000m` comes back as `1`. */
 export function sameQuantity(a: unknown, b: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { ManagedField } from '../cluster/object.ts'
+import type { ManagedField } from '../object.ts'
 import { type FieldPath, type Fields, type Segment, isFields } from './field-path.ts'
 
 /** Does this entry of managedFields own the field? (`fieldsV1` of server-side apply: `f:` keys, `k:` elements, `v:` values.) */

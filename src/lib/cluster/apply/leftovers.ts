@@ -1,13 +1,15 @@
-import type { KubeObject } from '../cluster/object.ts'
+import type { KubeObject, ManagedField } from '../object.ts'
+import { isApplier } from './appliers.ts'
 import { isZero } from './differences.ts'
-import { type FieldPath, type Fields, isFields, mergeKey } from './field-path.ts'
-import { elementKey } from './owned-fields.ts'
+import { type FieldPath, type Fields, isFields, mergeKey, valueAt } from './field-path.ts'
+import { elementKey, owns } from './owned-fields.ts'
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
  * Fields that an earlier apply has set and the manifest no longer has: the next apply removes them. After a client-side apply
- * its annotation tells (its ownership also covers the server's defaults), after a server-side one the ownership.
+ * its annotation tells (its ownership also covers the server's defaults), after a server-side one the ownership. What somebody else owns as well
+ * stays.
  */
 export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const before = live.metadata.annotations?.[lastApplied]
@@ -15,8 +17,16 @@ export function leftovers(wanted: KubeObject, live: KubeObject): FieldPath[] {
   const owned = (live.metadata.managedFields ?? [])
     .filter((e) => e.operation === 'Apply' && (e.manager === 'kvup' || e.manager === 'kubectl'))
     .flatMap((e) => orphaned(e.fieldsV1 ?? {}, wanted, []))
-  return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && isIn(live, path))
+  const others = (live.metadata.managedFields ?? []).filter(
+    (entry) => !isApplier(entry) && !isOwnApply(entry),
+  )
+  const goes = (path: FieldPath) =>
+    valueAt(live, path) !== undefined && !others.some((entry) => owns(entry, path))
+  return [...inAnnotation, ...owned].filter((path) => path.at(-1) !== lastApplied && goes(path))
 }
+
+const isOwnApply = ({ manager, operation }: ManagedField): boolean =>
+  manager === 'kvup' && operation === 'Apply'
 
 function parsed(annotation: string): unknown {
   try {
@@ -58,14 +68,6 @@ function stepInto(key: string): { by: string; value: unknown } | undefined {
   return first && { by: first[0], value: first[1] }
 }
 
-function elementOf(list: unknown, { by, value }: { by: string; value: unknown }): unknown {
-  return Array.isArray(list) ? list.find((element) => isFields(element) && element[by] === value) : undefined
-}
-
-function isIn(object: unknown, path: FieldPath): boolean {
-  const end = path.reduce<unknown>((at, segment) => {
-    if (typeof segment === 'string') return isFields(at) ? at[segment] : undefined
-    return 'index' in segment ? undefined : elementOf(at, segment)
-  }, object)
-  return end !== undefined
+function elementOf(list: unknown, step: { by: string; value: unknown }): unknown {
+  return valueAt(list, [step])
 }

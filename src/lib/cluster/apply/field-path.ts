@@ -33,3 +33,19 @@ export function mergeKey(path: FieldPath, elements: readonly unknown[]): string 
   const key = typeof last === 'string' ? keyOfList[last] : undefined
   return key !== undefined && elements.every((e) => isFields(e) && e[key] !== undefined) ? key : undefined
 }
+
+/** What is at the path, undefined where nothing is. */
+export function valueAt(root: unknown, path: FieldPath): unknown {
+  return path.reduce<unknown>(childOf, root)
+}
+
+function childOf(at: unknown, segment: Segment): unknown {
+  if (typeof segment === 'string') return isFields(at) ? at[segment] : undefined
+  if (!Array.isArray(at)) return undefined
+  return 'index' in segment ? at[segment.index] : at[placeOf(at, segment)]
+}
+
+/** Where in a list the element is that has this value under its key; -1 where there is none. */
+export function placeOf(list: readonly unknown[], { by, value }: { by: string; value: unknown }): number {
+  return list.findIndex((element) => isFields(element) && element[by] === value)
+}
