@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -18,6 +18,7 @@ import { interrupted, KvupError } from './lib/system/errors.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { shellWord } from './lib/system/shell-word.ts'
 import { kvupVersion } from './lib/system/version.ts'
+import { writeWhole } from './write-whole.ts'
 
 /** What the command line says besides the flags. */
 export interface Called {
@@ -41,7 +42,9 @@ export async function openContext(
   command: ParsedCommand & { optsWithGlobals(): unknown },
   called: Called,
 ): Promise<{ cx: Context; finish(error?: unknown): Promise<void> }> {
-  fillIn(command, await settledSettings(process.env, readText))
+  const settled = settledSettings(process.env, readText)
+  // Completion is silent: where a setting is broken, it does without.
+  fillIn(command, await (isCompletion(called) ? settled.catch(() => []) : settled))
   const flags = flagsOf(command)
   if (called.watch)
     process.stdout.on(
@@ -67,7 +70,7 @@ export async function openContext(
     cx,
     async finish(error) {
       finish(error)
-      if (called.argv[0] === '__complete') leaveSoon()
+      if (isCompletion(called)) leaveSoon()
     },
   }
 }
@@ -88,6 +91,8 @@ function logged(error: unknown, called: Called): unknown {
   const { version: node, platform } = process
   return withBugLog(error, { commandLine: commandLine(called), node, platform, at: systemClock.now() })
 }
+
+const isCompletion = ({ argv }: Called) => argv[0] === '__complete'
 
 /** Completion waits for no answer that nobody reads any more: a request or a login may still be under way. */
 function leaveSoon(): void {
@@ -187,21 +192,9 @@ function world(called: Called): World {
     isAlive,
     env: process.env,
     readText,
-    writeText,
+    writeText: writeWhole,
     readStdin,
     scratchFile,
-  }
-}
-
-/** Killed, or the disk full: there is the whole file or none. */
-async function writeText(file: string, text: string): Promise<void> {
-  const begun = `${file}.part`
-  try {
-    writeFileSync(begun, text, { mode: 0o600 })
-    renameSync(begun, file)
-  } catch (error) {
-    rmSync(begun, { force: true })
-    throw error
   }
 }
 
