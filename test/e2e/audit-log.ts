@@ -17,6 +17,8 @@ export interface AuditFilter {
   user?: string
   /** Only requests that arrived after it. */
   since?: Date
+  /** The dry runs instead of what was really written. */
+  rehearsed?: boolean
 }
 
 interface AuditEvent {
@@ -32,14 +34,14 @@ interface AuditEvent {
 /** Questions to the API server that are asked by POST. */
 const questions = new Set(['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews'])
 
-/** Every write in an audit log, but for dry runs and access reviews, which change nothing. */
+/** Every write in an audit log, but for dry runs (or only these) and access reviews, which change nothing. */
 export async function readWrites(file: string, filter: AuditFilter): Promise<AuditWrite[]> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'))
   return lines
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(
       (event) =>
-        !event.requestURI.includes('dryRun=All') &&
+        event.requestURI.includes('dryRun=All') === (filter.rehearsed ?? false) &&
         !questions.has(event.objectRef?.resource ?? '') &&
         fits(event, filter),
     )
