@@ -2,6 +2,8 @@ import { Argument, Command } from 'commander'
 import type { Context } from '../context.ts'
 import { allChecks } from '../lib/checks/checks.ts'
 import { type Explanation, explanations } from '../lib/checks/explanations.ts'
+import { meaningOf } from '../lib/checks/meaning.ts'
+import { knownBad } from '../lib/checks/path/known-bad.ts'
 import type { ExplanationsDocument } from '../lib/output/views/explanations.ts'
 import { explanationsView } from '../lib/output/views/explanations.ts'
 import { type KnownBad, knownReleases } from '../lib/releases/releases.ts'
@@ -46,16 +48,18 @@ export async function explain({ printer }: Context, _: object, id?: string): Pro
 type Item = ExplanationsDocument['items'][number]
 
 function withCheck(explanation: Explanation): Item {
+  const item = { ...explanation, meaning: meaningOf(explanation.text) }
   const check = allChecks.find(({ id }) => id === explanation.id)
-  if (check === undefined) return explanation
+  if (check === undefined) return item
   const { title, group, runbook } = check
-  return { ...explanation, title, group, ...(runbook && { runbook }) }
+  return { ...item, title, group, ...(runbook && { runbook }) }
 }
 
 const ofIssue = ({ id, level, summary, issue }: KnownBad): Item => ({
   id,
-  title: 'an issue is known of this hop (known-bad)',
-  group: 'path',
+  meaning: meaningOf(summary),
+  title: knownBad.title,
+  group: knownBad.group,
   text: `${level}: ${summary}. ${issue}`,
 })
 

@@ -8,11 +8,13 @@ import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 import { wrap } from '../lib/output/wrap.ts'
 import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
+import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption, readerFor } from './reader-for.ts'
+import { whoHoldsLock } from './who-holds-lock.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
@@ -24,6 +26,8 @@ export interface HistoryDocument extends Document {
   loans: readonly Loan[]
   /** The line that gives them back, where there are any. */
   giveBack?: string
+  /** Who has the lock now, where somebody has. */
+  running?: ShownHolder
   /** The oldest first. */
   items: readonly Entry[]
 }
@@ -51,13 +55,13 @@ export function historyCommand(wire: Wire): Command {
 
 /** Prints the journal; reads only. */
 export async function history(cx: Context, { from }: HistoryOptions = {}): Promise<void> {
-  const {
-    cluster: { reader, writer },
-    clock,
-  } = await readerFor(cx, from)
+  const looked = await readerFor(cx, from)
+  const { clock, cluster } = looked
+  const { reader, writer } = cluster
   const namespace = await kubevirtNamespace(reader)
   const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock })
   const loans = await journal.loans()
+  const running = await whoHoldsLock(cx, looked, namespace)
   const document: HistoryDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
@@ -65,6 +69,7 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
     asOf: clock.now().toISOString(),
     loans,
     ...(loans[0] && { giveBack: loanRemedy(loans[0]) }),
+    ...(running && { running }),
     items: await journal.entries(),
   }
   cx.printer.result(document, view)
@@ -93,10 +98,11 @@ const roomForAll = 120
 const narrow = columns.filter(({ name }) => name !== 'PROCEDURE' && name !== 'STEP')
 
 const view: View<HistoryDocument> = {
-  text: ({ items, loans, asOf, namespace }, paint, size) => [
+  text: ({ items, loans, asOf, namespace, running }, paint, size) => [
     ...(items.length > 0
       ? table(size.wide || size.columns >= roomForAll ? columns : narrow, items, { ...size, paint })
       : [`kvup has changed nothing here (no journal in namespace ${namespace}).`]),
+    ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
     ...loans.flatMap((loan) => [
       '',
       ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),

@@ -1,15 +1,14 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
-import type { Cluster } from '../lib/cluster/cluster.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { openLoans } from '../lib/procedure/open-loans.ts'
-import type { Clock } from '../lib/system/clock.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
-import { fromOption, readerFor } from './reader-for.ts'
+import { fromOption, type LookedAt, readerFor } from './reader-for.ts'
+import { whoHoldsLock } from './who-holds-lock.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -47,25 +46,31 @@ const codes: Record<NonNullable<StatusReport['verdict']>, ExitCode> = {
 
 /** Exit 0 whatever it finds, unless asked for the verdict; no KubeVirt at all or several is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
-  const { cluster, clock } = await readerFor(cx, options.from)
-  if (options.watch) return follow(cx, cluster)
-  const report = await statusReport(cluster.reader, clock)
-  cx.printer.result(await documentOf(report, cluster, clock), statusView)
+  const looked = await readerFor(cx, options.from)
+  if (options.watch) return follow(cx, looked)
+  const report = await statusReport(looked.cluster.reader, looked.clock)
+  cx.printer.result(await documentOf(cx, report, looked), statusView)
   return options.exitCode ? codes[report.verdict ?? 'Degraded'] : exitCode.done
 }
 
 /** Until Ctrl-C. */
-async function follow({ printer, clock, signal }: Context, cluster: Cluster): Promise<ExitCode> {
-  for await (const report of statusChanges({ reader: cluster.reader, clock, signal }))
-    printer.result(await documentOf(report, cluster, clock), statusView)
+async function follow(cx: Context, looked: LookedAt): Promise<ExitCode> {
+  const { clock, cluster } = looked
+  for await (const report of statusChanges({ reader: cluster.reader, clock, signal: cx.signal }))
+    cx.printer.result(await documentOf(cx, report, looked), statusView)
   return exitCode.done
 }
 
-/** With what is borrowed: a loan is part of where a cluster stands. */
-async function documentOf(report: StatusReport, cluster: Cluster, clock: Clock): Promise<StatusDocument> {
+/** With what is borrowed and who has the lock: both are part of where a cluster stands. */
+async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): Promise<StatusDocument> {
   const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report } as const
   if (!report.installation) return document
-  const found = await openLoans(cluster, { namespace: report.installation.namespace, clock })
-  if ('loans' in found) return { ...document, borrowed: found.loans }
-  return { ...document, remarks: [...(report.remarks ?? []), `what is borrowed: ${found.unread}`] }
+  const { namespace } = report.installation
+  const [found, running] = await Promise.all([
+    openLoans(looked.cluster, { namespace, clock: looked.clock }),
+    report.running && whoHoldsLock(cx, looked, namespace),
+  ])
+  const held = { ...document, ...(running && { running }) }
+  if ('loans' in found) return { ...held, borrowed: found.loans }
+  return { ...held, remarks: [...(report.remarks ?? []), `what is borrowed: ${found.unread}`] }
 }

@@ -162,7 +162,9 @@ describe('kvup explain', () => {
   test('prints the heading of one, offline', async () => {
     const { code, out } = await kvup('explain crd-stored-versions', { cluster: nowhere })
     expect(code).toBe(0)
-    expect(out).toContain('installation: the CRDs store no version that this release drops')
+    expect(out).toContain(
+      'a check of installation; it passes when the CRDs store no version that this release drops',
+    )
     expect(out).toContain('storedVersions')
   })
 
@@ -181,6 +183,17 @@ describe('kvup explain', () => {
     const { out } = await kvup('explain -o name')
     for (const id of ['kubernetes-window', 'evictions', 'issue-18670', 'managed-by-olm'])
       expect(out).toContain(`finding/${id}\n`)
+  })
+
+  test('lists each name with what it is about, never with a sentence that is true when nothing is wrong', async () => {
+    const { out } = await kvup('explain')
+    const [head, ...lines] = out.trimEnd().split('\n')
+    expect(head).toMatch(/^ID +MEANING$/u)
+    expect(lines).toContain(
+      `${'kubernetes-window'.padEnd(29)}The target does not support the Kubernetes that runs here`,
+    )
+    expect(lines.filter((line) => !/^[a-z0-9-]+ {3,}\S/u.test(line) || line.length > 132)).toEqual([])
+    expect(lines.filter((line) => / (?:blocker|warning|info|refused)[.,]/iu.test(line))).toEqual([])
   })
 
   test('a name that nothing has: exit 2, and the nearest', async () => {

@@ -12,10 +12,15 @@ export interface Place {
   stdin?: string
   /** What `readText` finds. */
   files?: Readonly<Record<string, string>>
+  /** A UTF-8 terminal that is so wide; a pipe without. */
+  columns?: number
 }
 
 /** Runs a whole command line in this process, and gives what it printed. */
-export async function runText(argv: readonly string[], { cluster, clock, stdin, files = {} }: Place) {
+export async function runText(
+  argv: readonly string[],
+  { cluster, clock, stdin, files = {}, columns }: Place,
+) {
   let out = ''
   let err = ''
   const stdout = { write: (text: string) => (out += text) }
@@ -23,12 +28,12 @@ export async function runText(argv: readonly string[], { cluster, clock, stdin, 
   const code = await main(argv, { stdout, stderr }, async (command, called) => {
     const flags = command.optsWithGlobals<Context['flags']>()
     const printer = await openPrinter({
-      stdout: { write: stdout.write },
+      stdout: { write: stdout.write, ...(columns && { isTTY: true, columns: () => columns }) },
       stderr: { write: stderr.write },
       output: flags.output,
       headers: true,
       color: 'never',
-      env: {},
+      env: columns === undefined ? {} : { LANG: 'C.UTF-8' },
       clock,
       watch: called.watch,
       failureKind: called.kind,

@@ -34,6 +34,6 @@ function notChecked({ id, title, blocks }: Check, why: readonly string[]): Findi
     id,
     level: blocks ? 'not-checked' : 'warning',
     summary: `could not tell whether ${title}: ${why.join('; ')}`,
-    remedy: ['kvup rbac kvup-view | kubectl apply -f -, then bind it to this user'],
+    remedy: ['kvup rbac kvup-view | kubectl apply -f -     then bind it to this user'],
   }
 }

@@ -1,10 +1,10 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
-import { since } from './elapsed.ts'
 import { explainedStanding } from './explained-standing.ts'
 import { LastLines } from './last-lines.ts'
 import { createCommand, type Found, type Installation, installation, notOne } from './installation.ts'
 import { itemsOf } from './known.ts'
+import { lockHolder } from './lock-holder.ts'
 import type { Manager } from './ownership.ts'
 import type { Operator } from './operator.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from './snapshot.ts'
@@ -21,7 +21,7 @@ export interface StatusReport extends Partial<Standing> {
   /** Commands that get it going. */
   next?: readonly string[]
   workloads: WorkloadsReport
-  /** A kvup that is at work now. */
+  /** Who holds kvup's lock. */
   running?: { holder: string; since?: string }
 }
 
@@ -114,13 +114,11 @@ function workloadsReport(snapshot: Snapshot): WorkloadsReport {
   }
 }
 
-/** A Lease that was not renewed for its term is a dead run's; a clock that is a bit off does no harm here. */
+/** Without when it renewed: that alone is no change of where things stand. */
 function runningKvup(snapshot: Snapshot, namespace: string): StatusReport['running'] {
   const lease = itemsOf(snapshot.leases).find(
     ({ metadata }) => metadata.name === 'kvup' && metadata.namespace === namespace,
   )
-  const { holderIdentity: holder, renewTime, acquireTime, leaseDurationSeconds } = lease?.spec ?? {}
-  const age = since(renewTime, new Date(snapshot.takenAt))
-  if (!holder || age === undefined || age > (leaseDurationSeconds ?? 15) * 1000) return undefined
-  return { holder, ...(acquireTime ? { since: acquireTime } : {}) }
+  const found = lockHolder(lease, new Date(snapshot.takenAt))
+  return found && { holder: found.holder, ...(found.since && { since: found.since }) }
 }

@@ -2,31 +2,66 @@ import { paintedWidth } from './display-width.ts'
 import { sanitise } from './sanitise.ts'
 
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
+/** The arrow is the first thing after blanks and colours. */
+const arrow = /^ *(?:→|->) /
+const command = /^ *(?:→|->) (?:kvup|kubectl|oc|virtctl|helm|etcdctl) /
+/** `kvup history     shows it`: what a command does stands behind some blanks. */
+const remark = / {3,}(?=\S)/
 
 /**
- * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label. A word that is
- * too long is left to the terminal, and so is a line that starts with an arrow: it is pasted.
+ * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label or arrow. A command
+ * behind an arrow goes on after a backslash, so that it can be pasted. A word that is too long is left to the terminal.
  */
 export function wrap(line: string, columns: number): string[] {
-  if (!Number.isFinite(columns) || paintedWidth(line) <= columns || isCommand(line)) return [line]
-  const indent = ' '.repeat(indentOf(line, columns))
+  if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
+  return command.test(sanitise(line)) ? wrapCommand(line, columns) : wrapText(line, columns)
+}
+
+function wrapText(line: string, columns: number): string[] {
+  return filled(line.split(/(?<=\S)(?= )/), { columns, indent: ' '.repeat(indentOf(line, columns)), end: '' })
+}
+
+function wrapCommand(line: string, columns: number): string[] {
+  const before = /^ */.exec(line)?.[0].length ?? 0
+  const indent = ' '.repeat(Math.min(before + 4, Math.floor(columns / 2)))
+  const from = before + 1
+  const split = line.slice(from).search(remark)
+  const typed = split < 0 ? line : line.slice(0, from + split)
+  const what = split < 0 ? [] : wrap(indent + line.slice(typed.length).trimStart(), columns)
+  return [...filled(shellWords(typed), { columns: columns - 2, indent, end: ' \\' }), ...what]
+}
+
+/** Broken at blanks outside of quotes: inside of them a line end would be part of the word. */
+const shellWords = (text: string): readonly string[] =>
+  text.match(/ *(?:'[^']*'?|"[^"]*"?|[^ '"])+/gu) ?? [text]
+
+interface Shape {
+  columns: number
+  indent: string
+  /** Of every line but the last. */
+  end: string
+}
+
+function filled(words: readonly string[], { columns, indent, end }: Shape): string[] {
   const lines: string[] = []
   let current = ''
-  for (const word of line.split(/(?<=\S)(?= )/)) {
-    const isFull = current.trim() !== '' && paintedWidth(current + word) > columns
-    if (isFull) lines.push(current)
+  for (const word of words) {
+    const begun = sanitise(current).trim()
+    const isFull = begun !== '' && !isMark(begun) && paintedWidth(current + word) > columns
+    if (isFull) lines.push(current + end)
     current = isFull ? indent + word.trimStart() : current + word
   }
   return [...lines, current]
 }
 
-/** The arrow is the first thing after blanks and colours. */
-function isCommand(line: string): boolean {
-  return /^(?:→|->)/.test(sanitise(line).trimStart())
-}
+/** An arrow or another mark stays with the word behind it. */
+const isMark = (text: string): boolean => /^(?:→|->|✔|✖|[!?·+x-])$/u.test(text)
 
 function indentOf(line: string, columns: number): number {
-  const before = /^ */.exec(line)?.[0].length ?? 0
+  const bare = sanitise(line)
+  const before = /^ */.exec(bare)?.[0].length ?? 0
   const head = label.exec(line)?.[0].length
-  return head === undefined || head > columns / 2 ? Math.min(before + 2, columns / 2) : head
+  if (head !== undefined && head <= columns / 2) return head
+  const beside = arrow.exec(bare)?.[0].length ?? before + 2
+  return Math.min(beside, Math.floor(columns / 2))
 }

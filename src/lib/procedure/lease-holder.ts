@@ -12,10 +12,16 @@ export function identityOf({ who, pid }: Holder, nonce: string): string {
   return `${who}/${pid}/${nonce}`
 }
 
+/** What an identity says of its process; undefined for one that kvup did not make. */
+export function processOf(identity: string): { user: string; host: string; pid: number } | undefined {
+  const parts = /^(?<user>.+)@(?<host>[^@/]+)\/(?<pid>\d+)\/[^/]+$/u.exec(identity)?.groups
+  const { user, host, pid } = parts ?? {}
+  return user === undefined || host === undefined ? undefined : { user, host, pid: Number(pid) }
+}
+
 /** True when the identity names a process of this very machine that has ended. What cannot be told is alive. */
-export function isDead(identity: string, holder: Holder): boolean {
-  const parts = /@(?<host>[^@/]+)\/(?<pid>\d+)\/[^/]+$/.exec(identity)?.groups
-  if (parts === undefined || parts['host'] !== holder.host) return false
-  const theirs = Number(parts['pid'])
-  return theirs !== holder.pid && !holder.isAlive(theirs)
+export function isDead(identity: string, holder: Pick<Holder, 'host' | 'pid' | 'isAlive'>): boolean {
+  const theirs = processOf(identity)
+  if (theirs === undefined || theirs.host !== holder.host) return false
+  return theirs.pid !== holder.pid && !holder.isAlive(theirs.pid)
 }

@@ -120,10 +120,26 @@ describe('killed with SIGKILL', () => {
   )
 })
 
+test('killed with SIGKILL: who asks on the same machine is told that nobody is at work any more', async () => {
+  const running = startKvup(argv, alive)
+  await running.until(phases.rolling)
+  running.kill('SIGKILL')
+  await running.ended
+  const gone = new RegExp(
+    `\\S+ was at work until \\d+s ago on host \\S+ \\(pid ${running.pid} is gone\\)`,
+    'u',
+  )
+  for (const command of ['status', 'history']) expect((await kvup([command], alive)).stdout).toMatch(gone)
+})
+
 test('two at once: the second exits 6 and names the first', async () => {
   const first = startKvup(['upgrade', '--to', 'v1.8.4', '--yes', '--settle', '60s'], alive)
   await first.until(phases.held)
   const second = await kvup(argv, alive)
+  for (const command of ['status', 'history'])
+    expect((await kvup([command], alive)).stdout).toMatch(
+      new RegExp(`/${first.pid}/\\w+ holds the lock; renewed \\d+s ago`, 'u'),
+    )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: \S+ is at work on this cluster since /)
   expect(second.stderr).toContain(`--take-over=`)

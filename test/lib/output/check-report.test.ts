@@ -83,25 +83,70 @@ describe('what stops', () => {
   })
 })
 
-test('as text: groups, a mark for each, remedies that are pasted, and the counts last', () => {
-  const paint = paintFor({ colour: false, unicode: true })
-  const text = checkView.text(documentOf(), paint, { columns: Infinity, wide: false })
-  expect(text.slice(0, 6)).toEqual([
+const paint = paintFor({ colour: false, unicode: true })
+const textOf = (document: CheckDocument, size: { columns?: number; wide?: boolean } = {}) =>
+  checkView.text(document, paint, { columns: Infinity, wide: false, ...size })
+
+test('as text: what passed by its title, what was found by what it is; the counts last', () => {
+  expect(textOf(documentOf())).toEqual([
     'path',
     ' ✔ good is good',
-    ' ✖ bad is good                                               bad',
-    '     it is <bad> & "worse"\nfor two lines',
-    '     → kubectl get nodes',
+    ' ✖ it is <bad> & "worse" for two lines (bad)',
+    '   namely node/a',
+    '   → kubectl get nodes',
     'nodes',
+    ' ! it is odd (odd-one)',
+    '   namely node/a',
+    '   → kubectl get nodes',
+    ' · by the way (said)',
+    '   namely node/a',
+    '   → kubectl get nodes',
+    'workloads',
+    ' ? could not tell whether unseen is good: nodes: nodes is forbidden (unseen)',
+    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+    ' ? could not tell whether unseen-too is good: nodes: nodes is forbidden (unseen-too)',
+    '   → kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+    '',
+    '7 checks: ✔ 1 passed, 3 found something, ? 2 not checked, 1 skipped without --to',
+    '3 findings: ✖ 1 blocker, ! 1 warning, · 1 note',
+    '→ kvup explain bad',
   ])
-  expect(text).toContain(' ! odd is good                                               odd')
-  expect(text).toContain('     it is odd (odd-one)')
-  expect(text.at(-1)).toBe(
-    '1 blocker, 2 not checked, 1 warning, 1 skipped without --to, 1 passed · kvup explain bad',
-  )
-  const taken = checkView.text(documentOf(accepted), paint, { columns: Infinity, wide: true })
-  expect(taken.some((line) => line.startsWith('     accepted, lab: it is <bad>'))).toBe(true)
-  expect(taken).toContain(' · later is good   needs --to')
+})
+
+test('no title that is true of a pass heads what did not pass', () => {
+  const text = textOf(documentOf()).join('\n')
+  for (const id of ['bad', 'odd', 'said']) expect(text).not.toContain(`${id} is good`)
+})
+
+test('what was accepted says so, has no mark that warns, and the counts add up', () => {
+  const text = textOf(documentOf(accepted))
+  expect(text).toContain(' · accepted, lab: it is <bad> & "worse" for two lines (bad)')
+  expect(text.slice(-2)).toEqual([
+    '7 checks: ✔ 1 passed, 3 found something, ? 2 not checked, 1 skipped without --to',
+    '3 findings: ! 1 warning, · 1 note, 1 accepted',
+  ])
+})
+
+test('-o wide shows what was skipped, and every object', () => {
+  const items = [{ ...documentOf().items[3]!, findings: [manyObjects] }, ...documentOf().items]
+  const narrow = textOf({ ...documentOf(), items })
+  const wide = textOf({ ...documentOf(), items }, { wide: true })
+  expect(narrow).toContain('   namely node/b, node/c, node/d and 1 more')
+  expect(wide).toContain('   namely node/b, node/c, node/d, node/e')
+  expect(wide).toContain(' · skipped without --to: later is good')
+  expect(narrow.join('\n')).not.toContain('later is good')
+})
+
+const manyObjects = {
+  ...finding('many', 'warning', 'node a and others'),
+  objects: 'abcde'.split('').map((n) => `node/${n}`),
+}
+
+test.each([
+  [80, ' ! it is odd                                                             odd-one'],
+  [40, '   odd-one'],
+])('on %i columns the name is %j', (columns, line) => {
+  expect(textOf(documentOf(), { columns })).toContain(line)
 })
 
 test('as names: what was found', () => {

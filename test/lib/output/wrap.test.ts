@@ -13,9 +13,7 @@ describe('a line on a terminal', () => {
     expect(wrap('took   one 3s, two 4s, three 5s', 20)).toEqual(['took   one 3s, two', '       4s, three 5s'])
   })
 
-  test('is left alone on a pipe, where it fits, and where it is a command to paste', () => {
-    const long = '  → kubectl -n kubevirt describe pod virt-handler-abcde'
-    expect(wrap(long, 20)).toEqual([long])
+  test('is left alone on a pipe, and where it fits', () => {
     expect(wrap('fits', 4)).toEqual(['fits'])
     expect(wrap('a b c d', Infinity)).toEqual(['a b c d'])
   })
@@ -23,5 +21,54 @@ describe('a line on a terminal', () => {
   test('colours take no room, and a word that is too long is left to the terminal', () => {
     expect(wrap('\u001b[31mab cd\u001b[39m', 5)).toEqual(['\u001b[31mab cd\u001b[39m'])
     expect(wrap('see https://example.org/a/b', 10)).toEqual(['see', '  https://example.org/a/b'])
+  })
+
+  test('a mark stays with the word behind it', () => {
+    expect(wrap(' ✖ virt-controller is new', 12)).toEqual([' ✖ virt-controller', '   is new'])
+  })
+
+  test('behind an arrow a sentence goes on below its first word', () => {
+    expect(wrap('   → take Kubernetes to 1.34 first', 22)).toEqual([
+      '   → take Kubernetes',
+      '     to 1.34 first',
+    ])
+  })
+})
+
+describe('a command behind an arrow', () => {
+  test('goes on after a backslash, so that it is one when it is pasted', () => {
+    expect(wrap('  → kubectl -n kubevirt describe pod virt-handler-abcde', 30)).toEqual([
+      '  → kubectl -n kubevirt \\',
+      '      describe pod \\',
+      '      virt-handler-abcde',
+    ])
+  })
+
+  test('is not broken inside of quotes', () => {
+    const quoted = `'{range .items[*]}{.metadata.name} {end}'`
+    const lines = wrap(`  → kubectl get pods -o jsonpath=${quoted} -A`, 24)
+    expect(lines).toEqual([
+      '  → kubectl get pods \\',
+      '      -o \\',
+      `      jsonpath=${quoted} \\`,
+      '      -A',
+    ])
+    expect(lines.join('\n').replaceAll(/ \\\n */gu, ' ')).toBe(
+      `  → kubectl get pods -o jsonpath=${quoted} -A`,
+    )
+  })
+
+  test('what it does stands below it where both do not fit', () => {
+    const line = '  → kvup workloads restore     gives workload updates back'
+    expect(wrap(line, 80)).toEqual([line])
+    expect(wrap(line, 36)).toEqual(['  → kvup workloads restore', '      gives workload updates back'])
+  })
+
+  test('colours around it are no words', () => {
+    expect(wrap('  \u001b[2m→ kvup status --watch\u001b[22m', 16)).toEqual([
+      '  \u001b[2m→ kvup \\',
+      '      status \\',
+      '      --watch\u001b[22m',
+    ])
   })
 })

@@ -1,12 +1,12 @@
 import type { Cause } from '../../facts/cause.ts'
-import type { ComponentStanding } from '../../facts/component-standing.ts'
 import type { StatusReport } from '../../facts/status-report.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { ageAt } from '../age.ts'
-import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
-import { table } from '../table.ts'
+import type { Document, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { componentLines } from './component-lines.ts'
 import { loanRemedy } from './loan-remedy.ts'
+import { holderText, type ShownHolder } from './lock-holder.ts'
 import { managedBy } from './managed-by.ts'
 import { workloadLines } from './workload-lines.ts'
 
@@ -14,7 +14,13 @@ export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
   /** Open loans; absent where the journal could not be read. */
   borrowed?: readonly Loan[]
+  /** Who has kvup's lock now. */
+  running?: ShownHolder
 }
+
+/** Below this many columns a label stands above its text. */
+const roomForLabels = 60
+type Entry = (label: string, text: string) => string[]
 
 export const statusView: View<StatusDocument> = {
   text: (status, paint, size) =>
@@ -26,32 +32,41 @@ export const statusView: View<StatusDocument> = {
 }
 
 function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
+  const entry = size.columns < roomForLabels ? above : beside
   return [
     headline(status, paint),
-    ...(status.waitingFor ? [entry('waiting for', status.waitingFor)] : []),
-    ...(status.why ?? []).flatMap((cause) => causeLines(cause, status, paint)),
-    entry('managed by', managedBy(status)),
-    entry('operator', operatorText(status)),
-    ...(status.running ? [entry('kvup', `${status.running.holder} is at work`)] : []),
-    ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, paint)),
-    ...(status.remarks ?? []).map((remark) => entry('not judged', paint.warn(remark))),
+    ...(status.waitingFor ? entry('waiting for', status.waitingFor) : []),
+    ...(status.why ?? []).flatMap((cause) => causeLines(cause, status, { paint, entry })),
+    ...entry('managed by', managedBy(status)),
+    ...entry('operator', operatorText(status)),
+    ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
+    ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, { paint, entry })),
+    ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(remark))),
     '',
-    ...table(columns(status), status.components ?? [], { ...size, paint }),
+    ...componentLines(status, paint, size),
     '',
-    ...workloadLines(status, paint).map((line, index) => entry(index === 0 ? 'workloads' : '', line)),
+    ...workloadLines(status, paint).flatMap((line, index) => entry(index === 0 ? 'workloads' : '', line)),
   ]
 }
 
-function borrowedLines(loan: Loan, { takenAt }: StatusDocument, paint: Paint): string[] {
+const beside: Entry = (label, text) => [`${label.padEnd(15)} ${text}`]
+const above: Entry = (label, text) => [...(label === '' ? [] : [label]), `  ${text}`]
+
+interface Look {
+  paint: Paint
+  entry: Entry
+}
+
+function borrowedLines(loan: Loan, { takenAt }: StatusDocument, { paint, entry }: Look): string[] {
   const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
   const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
   const harmless = loan.harmless ? `; harmless ${loan.harmless}` : ''
   return [
-    entry(
+    ...entry(
       'borrowed',
       paint.warn(`${name}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
     ),
-    entry('', paint.dim(`${paint.mark.next} kvup history shows it, ${loanRemedy(loan)} gives it back`)),
+    ...entry('', paint.dim(`${paint.mark.next} kvup history shows it, ${loanRemedy(loan)} gives it back`)),
   ]
 }
 
@@ -93,11 +108,11 @@ function versions({ observed, target }: StatusDocument, paint: Paint): string {
     : `${observed.version} ${paint.mark.next} ${to}`
 }
 
-function causeLines(cause: Cause, { takenAt }: StatusDocument, paint: Paint): string[] {
+function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }: Look): string[] {
   const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
   return [
-    entry('why', paint.bad(`${cause.sentence}${age}`)),
-    ...cause.look.map((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
+    ...entry('why', paint.bad(`${cause.sentence}${age}`)),
+    ...cause.look.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
   ]
 }
 
@@ -105,34 +120,4 @@ function operatorText({ operator }: StatusDocument): string {
   if (!operator) return 'not found'
   const leads = operator.leads === false ? ', a pod of the new template does not lead yet' : ''
   return `${operator.version ?? operator.image}, ${operator.ready} of ${operator.desired} ready${leads}`
-}
-
-function columns({ verdict }: StatusDocument): Column<ComponentStanding>[] {
-  return [
-    { name: 'COMPONENT', cell: ({ name }) => name },
-    { name: 'UPDATED', cell: ({ updated, desired }) => `${updated}/${desired}` },
-    { name: 'READY', cell: ({ ready, desired }) => `${ready}/${desired}` },
-    { name: 'VERSION', cell: ({ version }) => version },
-    ...(verdict === 'Settled' ? [] : [stateColumn]),
-    { name: 'IMAGE', cell: ({ image }) => image, wide: true },
-  ]
-}
-
-const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
-  current: 'good',
-  stalled: 'bad',
-  absent: 'warn',
-}
-
-const stateColumn: Column<ComponentStanding> = {
-  name: 'STATE',
-  cell: ({ state, rolled, detail }) => {
-    const word = rolled && state === 'rolling' ? 'not ready' : state
-    return detail ? `${word}: ${detail}` : word
-  },
-  tone: ({ state }) => stateTones[state],
-}
-
-function entry(label: string, text: string): string {
-  return `${label.padEnd(15)} ${text}`
 }

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { whoHoldsLock } from '../../src/commands/who-holds-lock.ts'
+import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { holderText } from '../../src/lib/output/views/lock-holder.ts'
+import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import { exampleOf } from '../lib/facts/example.ts'
+
+const at = '2026-11-21T10:00:00Z'
+const namespace: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kubevirt' } }
+const lease = (holderIdentity: string, renewTime: string): KubeObject & Record<string, unknown> => ({
+  apiVersion: Leases.apiVersion,
+  kind: Leases.kind,
+  metadata: { name: 'kvup', namespace: 'kubevirt' },
+  spec: { holderIdentity, renewTime, acquireTime: '2026-11-21T09:50:00.000000Z', leaseDurationSeconds: 15 },
+})
+
+/** Asked on `here`, where only process 7 lives. */
+async function asked(holder: string, renewed = '2026-11-21T09:59:48.000000Z', saved = false) {
+  const { store, clock } = exampleOf([namespace, lease(holder, renewed)], at)
+  const world = { host: 'here', pid: 99, isAlive: (pid: number) => pid === 7 }
+  const found = await whoHoldsLock({ world }, { cluster: storeCluster(store), clock, saved }, 'kubevirt')
+  return found && holderText(found, at)
+}
+
+test.each([
+  [
+    'a dead process of this machine',
+    'jane@here/8/ab',
+    'jane was at work until 12s ago on host here (pid 8 is gone)',
+  ],
+  [
+    'a process of this machine that lives',
+    'jane@here/7/ab',
+    'jane@here/7/ab holds the lock; renewed 12s ago',
+  ],
+  ['a process elsewhere', 'jane@there/8/ab', 'jane@there/8/ab holds the lock; renewed 12s ago'],
+  ['who is no kvup', 'somebody', 'somebody holds the lock; renewed 12s ago'],
+  ['nobody', '', undefined],
+])('%s', async (_, holder, text) => {
+  expect(await asked(holder)).toBe(text)
+})
+
+test('a Lease that ran out is nobody’s', async () => {
+  expect(await asked('jane@there/8/ab', '2026-11-21T09:59:44.000000Z')).toBeUndefined()
+})
+
+test('of a saved cluster this machine knows nothing', async () => {
+  expect(await asked('jane@here/8/ab', undefined, true)).toBe(
+    'jane@here/8/ab holds the lock; renewed 12s ago',
+  )
+})

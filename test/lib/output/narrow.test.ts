@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { displayWidth } from '../../../src/lib/output/display-width.ts'
+import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { example, expected } from '../facts/example.ts'
+import { runText } from '../run-text.ts'
+
+async function shown(line: string, name: string, columns: number): Promise<string> {
+  const { store, clock } = example(name)
+  const { out, err } = await runText(line.split(' '), { cluster: storeCluster(store), clock, columns })
+  expect(err).toBe('')
+  return out
+}
+
+const words = (line: string) => line.trim().match(/(?:'[^']*'|"[^"]*"|\S)+/gu) ?? []
+
+/** Lines that the terminal has to break, though they could be broken between two words. */
+function brokenByTerminal(text: string, columns: number): string[] {
+  return text
+    .split('\n')
+    .filter((line) => displayWidth(line) > columns)
+    .filter((line) => words(line).filter((word) => !/^(?:[→✖✔!?·]|\\)$/u.test(word)).length > 1)
+}
+
+const clusters = ['much-speaks-against-it', 'ready-for-the-next-minor', 'node-not-ready', 'wrong-tag']
+const lines = [
+  ['check', 'check --to v1.9.0'],
+  ['status', 'status'],
+] as const
+
+for (const [command, line] of lines) {
+  test.each(clusters.flatMap((name) => [80, 40].map((columns) => [name, columns] as const)))(
+    `${line} on %s, %i columns wide`,
+    async (name, columns) => {
+      const text = await shown(line, name, columns)
+      expect(text).toBe(expected(name, `${command}.${columns}.txt`, text))
+      expect(brokenByTerminal(text, columns)).toEqual([])
+    },
+  )
+
+  test.each([1, 8, 20, 30])(`${line}: %i columns are no failure`, async (columns) => {
+    for (const name of clusters) expect(await shown(line, name, columns)).not.toBe('')
+  })
+}
+
+test.each([
+  ['explain', 80],
+  ['explain', 40],
+  ['explain kubernetes-window', 80],
+  ['explain kubernetes-window', 40],
+  ['explain crd-stored-versions', 20],
+])('%s, %i columns wide', async (line, columns) => {
+  const text = await shown(line, 'settled', columns)
+  await expect(text).toMatchFileSnapshot(`golden/${line.replace(' ', '-')}.${columns}.txt`)
+  expect(brokenByTerminal(text, columns)).toEqual([])
+})
