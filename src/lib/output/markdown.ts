@@ -1,5 +1,6 @@
 import type { ReportedCheck, ReportedFinding } from '../checks/report.ts'
 import type { CheckDocument } from './check-document.ts'
+import { markdownText as text } from './markdown-text.ts'
 
 /** For a merge request: what was found first, what passed below it. */
 export function checkMarkdown(document: CheckDocument): string {
@@ -28,9 +29,4 @@ function entry({ id, level, summary, remedy, accepted, reason }: ReportedFinding
     `- **${level}** \`${id}\`${taken}: ${text(summary)}`,
     ...(remedy.length > 0 ? ['', '  ```', ...remedy.map((line) => `  ${line}`), '  ```', ''] : []),
   ]
-}
-
-/** Somebody's text stays text. */
-function text(words: string): string {
-  return words.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(/[\\`*_[\]<>|#]/gu, String.raw`\$&`)
 }

@@ -48,6 +48,8 @@ export interface KeptValue {
   /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
   path: string
   value?: unknown
+  /** Id of the step that gives it back; absent where it stays borrowed at the end. */
+  givenBackBy?: string
 }
 
 /** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
@@ -59,12 +61,12 @@ export async function rehearse(procedure: Procedure, cx: RehearseContext): Promi
   const steps = await procedure.steps(reading)
   if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
   const rehearsed: RehearsedStep[] = []
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
     const recording = new Recording(reader, (seen) => rehearsing(cx.mode, reviewer, seen))
     const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer, signal }
-    rehearsed.push(await rehearseStep(step, changing, { acting, recording }))
+    rehearsed.push(await rehearseStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
   }
   return rehearsed
 }
@@ -80,12 +82,14 @@ const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
 interface Rehearsal {
   acting: StepContext
   recording: Recording
+  /** The steps behind this one. */
+  later: readonly Step[]
 }
 
 async function rehearseStep(
   step: Step,
   changing: readonly string[],
-  { acting, recording }: Rehearsal,
+  { acting, recording, later }: Rehearsal,
 ): Promise<RehearsedStep> {
   const { id, title, estimate, risk } = step
   const line = { id, title, estimate, risk }
@@ -98,7 +102,8 @@ async function rehearseStep(
   const owed = await acting.journal.loans()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
-  const keeps = keptBy(owed, await acting.journal.loans())
+  const givesBack = later.find((other) => other.apply && other.dependsOn?.includes(id))
+  const keeps = keptBy(owed, await acting.journal.loans(), givesBack?.id)
   return {
     ...line,
     state: 'would-change',
@@ -110,10 +115,15 @@ async function rehearseStep(
 }
 
 /** The loans that were opened in between. */
-function keptBy(before: readonly Loan[], after: readonly Loan[]): KeptValue[] {
+function keptBy(
+  before: readonly Loan[],
+  after: readonly Loan[],
+  givenBackBy: string | undefined,
+): KeptValue[] {
   return after.flatMap(({ id, path, was }) => {
     if (before.some((loan) => loan.id === id)) return []
-    return [was.present ? { loan: id, path, value: was.value } : { loan: id, path }]
+    const kept = { loan: id, path, ...(was.present && { value: was.value }) }
+    return [givenBackBy === undefined ? kept : { ...kept, givenBackBy }]
   })
 }
 

@@ -1,48 +1,126 @@
-import type { PlanDocument } from './upgrade-plan-document.ts'
-import type { RehearsedStep } from '../../procedure/rehearse.ts'
-import { formatDuration } from '../../system/duration.ts'
 import { displayWidth, pad } from '../display-width.ts'
-import type { Paint, View } from '../printer.ts'
+import type { Paint, Size, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
+import { diffText, stepDiff } from './step-diff.ts'
+import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
+import { planMarkdown } from './upgrade-plan-markdown.ts'
+import {
+  acceptanceText,
+  dryRunText,
+  isOnlyWorkedOut,
+  type JudgedFinding,
+  judgedFindings,
+  sealText,
+  stepWords,
+  wholeTime,
+  workedOut,
+} from './upgrade-plan-words.ts'
 
 export type { PlanDocument } from './upgrade-plan-document.ts'
 
 export const planView: View<PlanDocument> = {
-  text: (plan, paint, { columns }) => planLines(plan, paint).flatMap((line) => wrap(line, columns)),
+  text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
   names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+  formats: { markdown: planMarkdown },
 }
 
-function planLines(plan: PlanDocument, paint: Paint): readonly string[] {
-  const width = Math.max(0, ...plan.steps.map(({ title }) => displayWidth(title)))
+/** Lines with a sign in one step, and in one role. */
+const most = 6
+
+interface Page {
+  plan: PlanDocument
+  paint: Paint
+  size: Size
+}
+
+function planLines(page: Page): readonly string[] {
+  const { plan, paint } = page
   return [
-    `KubeVirt ${plan.from ?? 'unknown'} ${paint.mark.next} ${plan.to} by ${plan.method}, ${plan.dryRun} dry run: nothing was changed`,
-    ...plan.steps.flatMap((step, index) => stepLines(step, index + 1, { plan, paint, width })),
-    ...plan.findings.flatMap(({ id, level, summary, remedy }) => [
-      `${level}: ${summary} (${id})`,
-      ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
-    ]),
-    `estimate ${formatDuration(plan.steps.reduce((sum, { estimate }) => sum + estimate, 0))}; kvup guesses, it has not seen this cluster update yet`,
+    ...headLines(page),
+    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
+    ...section(plan.steps.flatMap((step, index) => stepLines(step, index + 1, page))),
+    ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
+    ...section(manifestLines(page)),
+    '',
+    wholeTime(plan),
+    ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
   ]
 }
 
-interface Among {
-  plan: PlanDocument
-  paint: Paint
-  /** Of the longest title. */
-  width: number
+const section = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines])
+
+function headLines({ plan, paint }: Page): readonly string[] {
+  const { from, to, method, kubevirt, seal } = plan
+  const versions = `KubeVirt ${from ?? 'unknown'} ${paint.mark.next} ${to}`
+  return [
+    `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
+    dryRunText(plan),
+    ...(seal ? [sealText(seal)] : []),
+  ]
 }
 
-function stepLines(step: RehearsedStep, number: number, { plan, paint, width }: Among): readonly string[] {
-  const head = `${String(number).padStart(2)} ${pad(step.title, width)}   ${words[step.state](step, plan)}`
-  return step.refused ? [head, `   ${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : [head]
+function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  if (accepted) {
+    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
+    return [`${paint.mark.dot} ${taken}: ${summary} (${id})`]
+  }
+  const stops = level === 'blocker' || level === 'not-checked'
+  const mark = stops
+    ? paint.bad(paint.mark.failed)
+    : level === 'info'
+      ? paint.mark.dot
+      : paint.warn(paint.mark.warning)
+  return [
+    `${mark} ${level === 'info' ? 'note' : level}: ${summary} (${id})`,
+    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
 }
 
-const words: { [S in RehearsedStep['state']]: (step: RehearsedStep, plan: PlanDocument) => string } = {
-  'would-change': ({ change }) => `would change: ${change ?? ''}`,
-  'already-so': () => 'already so',
-  waits: ({ on }) => `waits for ${on ?? 'the cluster'}`,
-  depends: ({ dependsOn }, { steps }) => {
-    const number = steps.findIndex(({ id }) => id === dependsOn) + 1
-    return `depends on step ${number}, cannot be rehearsed`
-  },
+const indent = ' '.repeat(3)
+
+function stepLines(step: PlannedStep, number: number, page: Page): readonly string[] {
+  const { plan, paint, size } = page
+  const width = Math.max(0, ...plan.steps.map(({ title }) => displayWidth(title)))
+  const { state, entries } = stepWords(step, plan)
+  const head = `${String(number).padStart(2)} ${pad(step.title, size.columns < 60 ? 0 : width)}   ${state}`
+  return [
+    step.state === 'already-so' ? paint.dim(head) : head,
+    ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
+    ...diffLines(step, page),
+    ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
+    ...entries.map(([label, text]) => `${indent}${paint.dim(label)} ${text}`),
+  ]
+}
+
+function diffLines({ changes = [] }: PlannedStep, { paint, size }: Page): readonly string[] {
+  const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
+  return [
+    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length), paint)),
+    ...(more === undefined ? [] : [`${indent}… ${more} (-o yaml)`]),
+  ]
+}
+
+function signed(line: string, paint: Paint): string {
+  if (line.startsWith('+')) return paint.good(line)
+  return line.startsWith('-') ? paint.bad(line) : line.trimStart()
+}
+
+function manifestLines({ plan: { manifest }, paint, size }: Page): readonly string[] {
+  if (manifest === undefined) return []
+  const { origin, sha256, rights, crds, left, unseen } = manifest
+  const diffs: readonly Headed[] = [
+    ...rights.map((role) => rightsOf(role, size.wide ? Infinity : most)),
+    ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
+  ]
+  return [
+    `manifest ${origin} (sha256 ${sha256.slice(0, 16)}…)`,
+    `${indent}${objectsText(manifest)}`,
+    ...diffs.flatMap(({ heading, lines }) =>
+      [indent + heading].concat(lines.map((line) => `${indent}  ${signed(line, paint)}`)),
+    ),
+    ...(left.length > 0 ? [`${indent}not in it, and left where it is: ${left.join(', ')}`] : []),
+    ...(rights.length > 0 ? [`${indent}${unseen}`] : []),
+  ]
 }

@@ -1,0 +1,100 @@
+import { fenced, inlineCode, markdownText as text } from '../markdown-text.ts'
+import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
+import { diffText, stepDiff } from './step-diff.ts'
+import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
+import {
+  acceptanceText,
+  dryRunText,
+  isOnlyWorkedOut,
+  type JudgedFinding,
+  judgedFindings,
+  sealText,
+  stepWords,
+  wholeTime,
+  workedOut,
+} from './upgrade-plan-words.ts'
+
+/** Lines of a diff: a page that is reviewed has more room than a terminal. */
+const most = 40
+
+/** For a merge request: what stops it first, each step with its diff, the command at the end. */
+export function planMarkdown(plan: PlanDocument): string {
+  const { from, to, method, kubevirt, seal, said, manifest } = plan
+  return [
+    `# KubeVirt ${text(from ?? 'unknown')} → ${text(to)}`,
+    '',
+    `By ${text(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
+    ...(seal ? ['', `${text(sealText(seal))}.`] : []),
+    '',
+    ...headed('Findings', judgedFindings(plan).flatMap(findingLines)),
+    ...headed(
+      'Steps',
+      plan.steps.flatMap((step, index) => stepLines(step, index + 1, plan)),
+    ),
+    ...headed(
+      'What it means for the cluster',
+      said.map((line) => `- ${text(line)}`),
+    ),
+    ...headed('Manifest', manifest ? manifestLines(manifest) : []),
+    ...headed('Time', [text(wholeTime(plan))]),
+    ...headed('Carry it out', plan.next?.length ? fenced(plan.next) : []),
+  ].join('\n')
+}
+
+function headed(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
+}
+
+function findingLines({ finding, accepted }: JudgedFinding): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
+  return [
+    `- **${level}** ${inlineCode(id)}${text(taken)}: ${text(summary)}`,
+    ...(remedy.length > 0 && !accepted ? ['', ...inside('  ', fenced(remedy)), ''] : []),
+  ]
+}
+
+function stepLines(step: PlannedStep, number: number, plan: PlanDocument): readonly string[] {
+  const { state, entries } = stepWords(step, plan)
+  const { lines, more } = stepDiff(step.changes ?? [], most)
+  const under = ' '.repeat(String(number).length + 2)
+  return [
+    `${number}. **${text(step.title)}** ${inlineCode(step.id)}: ${text(state)}`,
+    ...(step.refused ? ['', `${under}**refused**: ${text(step.refused.message)}`] : []),
+    ...(lines.length > 0
+      ? [
+          '',
+          ...inside(
+            under,
+            fenced(
+              lines.map((line) => diffText(line, Infinity)),
+              'diff',
+            ),
+          ),
+        ]
+      : []),
+    ...(more === undefined ? [] : ['', `${under}… ${more} (in the document itself)`]),
+    ...(isOnlyWorkedOut(step, plan) ? ['', `${under}${workedOut}`] : []),
+    ...(entries.length > 0 ? [''] : []),
+    ...entries.map(([label, words]) => `${under}- ${label}: ${text(words)}`),
+    '',
+  ]
+}
+
+function inside(indent: string, lines: readonly string[]): string[] {
+  return lines.map((line) => indent + line)
+}
+
+function manifestLines(manifest: NonNullable<PlanDocument['manifest']>): readonly string[] {
+  const { origin, sha256, rights, crds, left, unseen } = manifest
+  const diffs: readonly Headed[] = [
+    ...rights.map((role) => rightsOf(role, most)),
+    ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
+  ]
+  return [
+    `${inlineCode(origin)}, sha256 ${inlineCode(sha256)}: ${text(objectsText(manifest))}`,
+    ...diffs.flatMap(({ heading, lines }) => ['', text(heading), ''].concat(fenced(lines, 'diff'))),
+    ...(left.length > 0 ? ['', `Not in it, and left where it is: ${text(left.join(', '))}`] : []),
+    ...(rights.length > 0 ? ['', text(unseen)] : []),
+  ]
+}
