@@ -56,6 +56,7 @@ export function restoreCommand(wire: Wire): Command {
 /** Gives back what an upgrade borrowed, from anywhere; the journal in the cluster knows the value. */
 export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
+  parseDuration(options.timeout)
   const cluster = await cx.cluster()
   const { takeOver } = options
   const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver })
