@@ -1,45 +1,38 @@
 import { expect, test } from 'vitest'
-import { Jobs } from '../../src/lib/cluster/kinds/apps.ts'
-import { Events } from '../../src/lib/cluster/kinds/core.ts'
+import { type Event, Events } from '../../src/lib/cluster/kinds/core.ts'
 import type { ApiFault } from '../../src/lib/simulator/faults.ts'
-import { byTag, play, second, type Stage } from './stage.ts'
+import { byTag, minute, play } from './stage.ts'
 
 const policy: ApiFault = {
   is: 'webhook-refuses',
   resource: 'pods',
   webhook: 'policy.example.com',
-  message: 'quota is used up',
+  message: 'no pods today',
   operations: ['CREATE'],
-}
-
-/** What kube-controller-manager says then: its Job controller in the simulator only tries again. */
-async function tells({ cluster, clock }: Stage, name: string): Promise<void> {
-  const at = clock.now().toISOString()
-  await cluster.writer.create(Events, {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name: 'refused.1', namespace: 'kubevirt' },
-    involvedObject: { kind: 'Job', name },
-    type: 'Warning',
-    reason: 'FailedCreate',
-    message: 'Error creating: quota is used up',
-    firstTimestamp: at,
-    lastTimestamp: at,
-  })
 }
 
 test('the pod of the strategy Job is refused: only an event says so, and it is named while it waits', async () => {
   await play(byTag, async (stage) => {
     stage.api.add(policy)
-    stage.later(20 * second, () => {
-      const [job] = stage.simulated.store.list(Jobs, {}).items
-      void tells(stage, job?.metadata.name ?? '')
-    })
     const ended = await stage.upgrade('v1.8.4', { timeout: '3m' })
     expect(ended).toMatchObject({ code: 4 })
     const waits = ended.events.flatMap((e) => (e.kind === 'step-waiting' ? [e.state] : []))
     expect(JSON.stringify(waits.at(-1))).toContain(
-      'pods of the install strategy cannot be created: quota is used up',
+      'pods of the install strategy cannot be created: the webhook policy.example.com refuses it: no pods today',
     )
+  })
+})
+
+test('once the pod could be made, the event of before is not told any more', async () => {
+  await play(byTag, async (stage) => {
+    const lift = stage.api.add(policy)
+    stage.later(minute, lift)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 0 })
+    const events: readonly Event[] = stage.simulated.store.list(Events).items
+    expect(events.map(({ reason }) => reason)).toContain('FailedCreate')
+    const said = ended.events.findLast((e) => JSON.stringify(e).includes('cannot be created'))
+    const began = stage.now - ended.took
+    expect(Date.parse(said?.at ?? '') - began).toBeLessThan(1.5 * minute)
   })
 })

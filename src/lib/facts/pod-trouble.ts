@@ -11,6 +11,8 @@ export interface PodTrouble {
   terminal: boolean
   message: string
   container?: string
+  /** The container was started again: there is a log of before. */
+  again?: boolean
   image?: string
   since?: string
 }
@@ -119,6 +121,7 @@ function crashTrouble(status: ContainerStatus): PodTrouble | undefined {
     kind: 'crash',
     reason: 'CrashLoopBackOff',
     terminal: true,
+    again: true,
     message: `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}${lastEnd(status)}`,
     ...(status.image ? { image: status.image } : {}),
   }

@@ -1,7 +1,7 @@
 import type { Event } from '../cluster/kinds/core.ts'
 import type { Cause } from './cause.ts'
 import { workloads } from './components.ts'
-import { since } from './elapsed.ts'
+import { earliest, since } from './elapsed.ts'
 import { readRefusal } from './failure-reading.ts'
 import { itemsOf } from './known.ts'
 import { type Scene, strategyPods, type Workload } from './scene.ts'
@@ -30,8 +30,9 @@ export function refusedPods(scene: Scene): Cause[] {
       }) => ({ owner: name, component: name }),
     ),
   ].flatMap(({ owner, component }) => {
-    const event = itemsOf(scene.snapshot.events).findLast((e) => refuses(e, owner, scene.at))
-    return event ? [causeOf(component, event)] : []
+    const events = itemsOf(scene.snapshot.events).filter((event) => refuses(event, owner, scene.at))
+    const last = events.at(-1)
+    return last ? [causeOf(component, last, earliest(events.map(begin)))] : []
   })
 }
 
@@ -56,7 +57,9 @@ function refuses(event: Event, owner: string, at: Date): boolean {
   return event.reason === 'FailedCreate' && by === owner && (age ?? 0) < fresh
 }
 
-function causeOf(component: string, event: Event): Cause {
+const begin = ({ firstTimestamp, eventTime }: Event) => firstTimestamp ?? eventTime
+
+function causeOf(component: string, event: Event, from: string | undefined): Cause {
   const { namespace = '' } = event.metadata
   const reading = readRefusal(event.message ?? '', { namespace, target: undefined })
   const cause = {
@@ -68,7 +71,7 @@ function causeOf(component: string, event: Event): Cause {
     pods: [],
     nodes: [],
     message: reading?.message ?? withoutName(event.message ?? ''),
-    ...(event.firstTimestamp ? { since: event.firstTimestamp } : {}),
+    ...(from === undefined ? {} : { since: from }),
   }
   const { sentence, look } = troubleSentence(cause)
   return { ...cause, sentence, look: reading?.look ?? look }

@@ -11,11 +11,13 @@ import type { ControllerContext } from './machinery/controller.ts'
 import { Faults } from './machinery/faults.ts'
 import { seeded } from './machinery/luck.ts'
 import { runMachinery } from './machinery/machinery.ts'
-import { servePodLogs } from './machinery/pod-logs.ts'
+import { PodLogs, servePodLogs } from './machinery/pod-logs.ts'
+import { limitPods } from './machinery/pod-quota.ts'
 import type { Program } from './machinery/program.ts'
 import type { OperatorFaults } from './virt-operator/faults.ts'
 import { runOperator } from './virt-operator/operator.ts'
 import { type ManifestOptions, operatorManifest } from './virt-operator/operator-manifest.ts'
+import { storeOldVersions } from './virt-operator/stored-versions.ts'
 import { dumpStrategy } from './virt-operator/strategy-dumper.ts'
 import { runVirtController } from './virt-operator/virt-controller/program.ts'
 import { serveVirtApi } from './virt-operator/virt-controller/subresources.ts'
@@ -49,9 +51,12 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
   const store = new Store(time)
   seed(store, initialObjects(simulation))
   const faults = new Faults<OperatorFaults>()
-  const life = new Life({ store, clock: time, random: simulation.random ?? seeded(1), faults })
+  const logs = new PodLogs()
+  const life = new Life({ store, clock: time, random: simulation.random ?? seeded(1), faults, logs })
   serveVirtApi(store)
-  servePodLogs(store)
+  servePodLogs(store, logs)
+  limitPods(store, faults)
+  storeOldVersions(store, faults)
   await time.arrive()
   faults.set(simulation.faults ?? {})
   life.throwIfBroken()
@@ -73,6 +78,7 @@ interface World {
   readonly clock: Clock
   readonly random: () => number
   readonly faults: Faults<OperatorFaults>
+  readonly logs: PodLogs
 }
 
 /** Everything that runs in the cluster. */
@@ -122,7 +128,7 @@ class Life {
       this.#context('virt-operator', account('kubevirt-operator'), signal)
     switch (metadata.labels?.['kubevirt.io'] ?? '') {
       case 'virt-operator':
-        return (pod, signal) => endless(runOperator(operator(signal), pod, this.#world.faults), signal)
+        return (pod, signal) => endless(runOperator(operator(signal), pod, this.#world), signal)
       case 'virt-operator-strategy-dumper':
         return (pod, signal) => dumpStrategy(operator(signal), pod)
       case 'virt-controller':

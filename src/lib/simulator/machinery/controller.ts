@@ -25,8 +25,8 @@ export interface Watched {
 /** What to do about the state of things; the result is after how many ms to look again without any change. */
 export type Reconcile = () => Promise<number | undefined>
 
-/** How long a refused or failed call is left alone. */
-const backOff = 1000
+/** How long a refused or failed call is left alone: longer and longer. */
+const backOff = { shortest: 1000, longest: 16_000 }
 /** Changes come in swarms: a controller waits this long for the rest of one. */
 const gathering = 10
 
@@ -48,9 +48,12 @@ export async function whenRung(
 ): Promise<void> {
   const bell = new Doorbell(cx.clock, cx.signal)
   const followers = Promise.all(watched.map((w) => ringOnChange(cx, w, bell)))
+  let pause = backOff.shortest
   const working = untilAborted(cx.signal, async () => {
     while (!cx.signal.aborted) {
-      await bell.wait(await attempt(cx, reconcile))
+      const outcome = await attempt(cx, reconcile)
+      await bell.wait(outcome.ok ? outcome.again : pause)
+      pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
       await cx.clock.sleep(delay(), cx.signal)
       bell.hush()
     }
@@ -58,13 +61,15 @@ export async function whenRung(
   await Promise.all([followers, working])
 }
 
+type Outcome = { ok: true; again: number | undefined } | { ok: false }
+
 /** Reconciles; an answer of the API that says no, or no answer, is tried again later. Anything else is a bug. */
-async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<number | undefined> {
+async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<Outcome> {
   try {
-    return await reconcile()
+    return { ok: true, again: await reconcile() }
   } catch (error) {
-    if (cx.signal.aborted) return undefined
-    if (error instanceof ApiError) return backOff
+    if (cx.signal.aborted) return { ok: true, again: undefined }
+    if (error instanceof ApiError) return { ok: false }
     throw error
   }
 }

@@ -52,6 +52,7 @@ async function add(cx: ControllerContext, set: DaemonSet, node: Node, hash: stri
     prefix: `${set.metadata.name}-`,
     labels: { [revisionLabel]: hash },
     nodeName: node.metadata.name,
+    by,
   })
   await recordEvent(cx, set, {
     type: 'Normal',

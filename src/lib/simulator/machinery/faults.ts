@@ -2,12 +2,18 @@
 export interface MachineryFaults {
   /** Regular expression on `registry/image:tag`: the registry does not have it. */
   unpullable?: string | undefined
+  /** Regular expression on `registry/image:tag`: the registry does not give it to this cluster. */
+  denied?: string | undefined
   /** Regular expression on the image: the container ends with exit code 1 a second after it started. */
   crashing?: string | undefined
   /** Regular expression on the pod's name: no node fits. */
   unschedulable?: string | undefined
   /** Names of nodes whose kubelet has gone silent. */
   notReady?: readonly string[] | undefined
+  /** Names of nodes that somebody has tainted NoSchedule: what runs there stays, and a DaemonSet does not want it there. */
+  tainted?: readonly string[] | undefined
+  /** Namespace in which a ResourceQuota lets no further pod be. */
+  quota?: string | undefined
 }
 
 /** Faults that can be switched while the cluster runs. */

@@ -8,6 +8,7 @@ import { recordEvent } from './record-event.ts'
 
 /** A kubelet writes its node's status at least every five minutes. */
 const heartbeat = 300_000
+const dedicated = 'dedicated'
 const unreachable = 'node.kubernetes.io/unreachable'
 
 /** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
@@ -15,9 +16,25 @@ export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFa
   const bell = new Doorbell(cx.clock, cx.signal)
   faults.onChange(() => bell.ring(), cx.signal)
   while (!cx.signal.aborted) {
+    for (const node of await cx.reader.list(Nodes)) await taint(cx, node, faults.on.tainted ?? [])
     for (const node of await cx.reader.list(Nodes)) await tend(cx, node, faults.on.notReady ?? [])
     await bell.wait(heartbeat)
   }
+}
+
+/** Somebody's own taint, put on and taken off. */
+async function taint(
+  cx: ControllerContext,
+  { metadata, spec }: Node,
+  names: readonly string[],
+): Promise<void> {
+  const taints = spec?.taints ?? []
+  const wanted = names.includes(metadata.name)
+  if (wanted === taints.some(({ key }) => key === dedicated)) return
+  const rest = taints.filter(({ key }) => key !== dedicated)
+  const timeAdded = cx.clock.now().toISOString()
+  const added = wanted ? [{ key: dedicated, value: 'batch', effect: 'NoSchedule', timeAdded }] : []
+  await cx.writer.mergePatch(Nodes, metadata, { spec: { taints: [...rest, ...added] } })
 }
 
 async function tend(cx: ControllerContext, node: Node, silent: readonly string[]): Promise<void> {

@@ -31,7 +31,7 @@ export async function livePod(cx: KubeletContext, pod: Pod): Promise<void> {
     await nodeAnswers(cx, pod)
     await become(waiting('ContainerCreating'))
     await pullImages(cx, pod, become)
-    await start(cx, pod, become)
+    if (!(await start(cx, pod, become))) return
   }
   await runProgram(cx, now, become)
 }
@@ -58,11 +58,11 @@ async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
 
 /** facts 2.4: ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing. */
 async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
-  const missing = () => imagesOf(pod).find((image) => hits(cx.faults.on.unpullable, image))
+  const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, image) !== undefined)
   await cx.clock.sleep(between(cx.random, 300, 800), cx.signal)
   let pause = 10_000
   for (let image = missing(); image !== undefined; image = missing()) {
-    const message = `failed to pull and unpack image "${image}": not found`
+    const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, image)}`
     await become(waiting('ErrImagePull', message))
     await recordEvent(cx, pod, {
       type: 'Warning',
@@ -83,10 +83,25 @@ async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise
   }
 }
 
-async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
+/** In the words of containerd; undefined where the image is there. */
+function pullRefusal({ faults }: KubeletContext, image: string): string | undefined {
+  if (hits(faults.on.unpullable, image)) return 'not found'
+  const denied = 'failed to authorize: failed to fetch oauth token: unexpected status: 401 Unauthorized'
+  return hits(faults.on.denied, image) ? denied : undefined
+}
+
+/** False when it ended for good. */
+async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<boolean> {
   let startedAt = seconds(cx)
+  const crashes = () => imagesOf(pod).some((image) => hits(cx.faults.on.crashing, image))
   await become({ phase: 'Running', ready: false, state: { running: { startedAt } } })
-  for (let restarts = 1; imagesOf(pod).some((image) => hits(cx.faults.on.crashing, image)); restarts++) {
+  if (pod.spec?.restartPolicy === 'Never' && crashes()) {
+    await cx.clock.sleep(1000, cx.signal)
+    const terminated = { exitCode: 1, reason: 'Error', startedAt, finishedAt: seconds(cx) }
+    await become({ phase: 'Failed', ready: false, state: { terminated } })
+    return false
+  }
+  for (let restarts = 1; crashes(); restarts++) {
     await crash(cx, pod, become, { restarts, startedAt })
     startedAt = seconds(cx)
   }
@@ -95,6 +110,7 @@ async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<void
   if (pod.spec?.restartPolicy !== 'Never' || pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher') {
     await become({ phase: 'Running', ready: true, state: { running: { startedAt } } })
   }
+  return true
 }
 
 async function crash(

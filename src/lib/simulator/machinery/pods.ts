@@ -1,7 +1,9 @@
 import { type Pod, type PodTemplate, Pods } from '../../cluster/kinds/pods.ts'
 import { condition, type KubeObject, type OwnerReference } from '../../cluster/object.ts'
+import { ApiError } from '../../system/errors.ts'
 import type { ControllerContext } from './controller.ts'
 import { nameSuffix } from './luck.ts'
+import { recordEvent } from './record-event.ts'
 
 /** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
 export const terminationFinalizer = 'simulator.kvup.io/termination'
@@ -36,12 +38,33 @@ interface Birth {
   prefix: string
   labels?: Record<string, string>
   nodeName?: string | undefined
+  /** The controller that makes it. */
+  by: string
 }
 
-/** Creates a pod of the owner from a template. */
-export function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+/** Creates a pod of the owner from a template. A refusal is told in an event, as nothing else would tell of it. */
+export async function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+  try {
+    return await cx.writer.create(Pods, unborn(cx, owner, birth))
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 404)
+      await tellRefusal(cx, owner, { by: birth.by, error })
+    throw error
+  }
+}
+
+async function tellRefusal(
+  cx: ControllerContext,
+  owner: KubeObject,
+  { by, error }: { by: string; error: ApiError },
+): Promise<void> {
+  const message = `Error creating: ${error.message}`
+  await recordEvent(cx, owner, { type: 'Warning', reason: 'FailedCreate', message, by })
+}
+
+function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {
   const { template, prefix, labels, nodeName } = birth
-  return cx.writer.create(Pods, {
+  return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -54,7 +77,7 @@ export function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth):
       finalizers: [terminationFinalizer],
     },
     spec: { ...template.spec, ...(nodeName === undefined ? {} : { nodeName }) },
-  })
+  }
 }
 
 /** True while the pod is there and nobody has asked it to go. */

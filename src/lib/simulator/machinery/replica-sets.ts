@@ -28,7 +28,11 @@ async function keep(cx: ControllerContext, set: ReplicaSet): Promise<void> {
 }
 
 async function add(cx: ControllerContext, set: ReplicaSet): Promise<Pod> {
-  const pod = await bearPod(cx, set, { template: set.spec?.template ?? {}, prefix: `${set.metadata.name}-` })
+  const pod = await bearPod(cx, set, {
+    template: set.spec?.template ?? {},
+    prefix: `${set.metadata.name}-`,
+    by,
+  })
   await recordEvent(cx, set, {
     type: 'Normal',
     reason: 'SuccessfulCreate',

@@ -20,6 +20,7 @@ export async function rollHandler(cx: OperatorContext, pass: Pass): Promise<Stan
   }
   const pods = await componentPods(cx, pass, ref.name)
   if (pods.updatedReady === 0) await refuseBrokenCanary(cx, before, pods.all)
+  if (pods.updatedReady > desiredOf(before) && isRolling(before, pass)) throw unexpected(pods, before)
   const next = nextLimit(before, pods)
   if (next !== undefined) {
     await cx.writer.mergePatch(DaemonSets, ref, {
@@ -68,6 +69,15 @@ function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
     pods.updatedReady >= desired &&
     !pods.oldRunning
   )
+}
+
+const isRolling = (set: DaemonSet, { kubevirt, config }: Pass): boolean =>
+  limitOf(set) !== 1 || kubevirt.status?.observedDeploymentID !== config.id
+
+/** More are ready than are wanted: the one too many is on a node that the DaemonSet left (facts 2.8). */
+function unexpected({ updatedReady }: ComponentPods, set: DaemonSet): DeploymentFailure {
+  const counts = `updatedAndReadyPods=${updatedReady}, desiredReadyPods=${desiredOf(set)}`
+  return new DeploymentFailure(`unexpected canary upgrade state: ${counts}`)
 }
 
 /** A canary that ends is a failure; one that never starts is waited for without an end. */

@@ -28,9 +28,15 @@ export async function report(cx: OperatorContext, pass: Pass, outcome: Outcome):
     conditions,
   }
   if (sameStatus(kubevirt.status, status)) return false
+  if (cx.faults.on.statusTooLarge === true) {
+    cx.say(`could not update the status of KubeVirt ${kubevirt.metadata.name}`, tooLarge)
+    return false
+  }
   await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
   return true
 }
+
+const tooLarge = 'etcdserver: request is too large'
 
 const target = ({ config }: Pass): Status => ({
   targetKubeVirtRegistry: config.registry,

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind } from '../../cluster/kind.ts'
 import type { KubeObject, Metadata } from '../../cluster/object.ts'
-import type { OperatorContext, Pass } from './operator-context.ts'
+import { ApiError } from '../../system/errors.ts'
+import { DeploymentFailure, type OperatorContext, type Pass } from './operator-context.ts'
 import { bearsStamps, stamped } from './stamp.ts'
 
 /** An object that the operator keeps as its install strategy has it. */
@@ -20,13 +21,24 @@ export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: 
   const wanted = stamped(object, pass.config, pass.generation)
   const found = await cx.reader.find(kind, object.metadata)
   if (found.is === 'unserved') return false
+  const what = `${kind.kind} ${object.metadata.name}`
   if (found.is === 'absent') {
-    await cx.writer.create(kind, wanted)
+    await written(`create ${what}`, cx.writer.create(kind, wanted))
     return true
   }
   if (bearsStamps(found.object, pass.config, pass.generation) && contains(found.object, object)) return false
-  await cx.writer.mergePatch(kind, object.metadata, changed(found.object, wanted))
+  await written(`patch ${what}`, cx.writer.mergePatch(kind, object.metadata, changed(found.object, wanted)))
   return true
+}
+
+/** What the API server refuses, it reports as a failure of the deployment; what others wrote meanwhile it looks at again. */
+async function written(what: string, writing: Promise<unknown>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 404 || error.status === 409) throw error
+    throw new DeploymentFailure(`unable to ${what}: ${error.message}`)
+  }
 }
 
 /** The parts that differ: an edit of the CR alone changes annotations and nothing else. */

@@ -9,6 +9,8 @@ import type { OperatorPod } from './operator-pod.ts'
 export interface OperatorContext extends ControllerContext {
   readonly self: OperatorPod
   readonly faults: Faults<OperatorFaults>
+  /** Writes an error into the pod's log. */
+  readonly say: (msg: string, reason: string) => void
 }
 
 /** One pass over the CR. */

@@ -6,6 +6,7 @@ import { type ControllerContext, type Watched, whenRung } from '../machinery/con
 import type { Faults } from '../machinery/faults.ts'
 import { lead } from '../machinery/leader.ts'
 import { between } from '../machinery/luck.ts'
+import type { PodLogs } from '../machinery/pod-logs.ts'
 import { deploymentConfig } from './deployment-config.ts'
 import type { OperatorFaults } from './faults.ts'
 import { loadStrategy, strategyLabel } from './install-strategy.ts'
@@ -24,12 +25,20 @@ const longestBackOff = 1_000_000
 export async function runOperator(
   cx: ControllerContext,
   pod: Pod,
-  faults: Faults<OperatorFaults>,
+  { faults, logs }: { faults: Faults<OperatorFaults>; logs: PodLogs },
 ): Promise<void> {
   const self = operatorPod(pod)
+  const say = (msg: string, reason: string) =>
+    logs.say(pod.metadata, {
+      component: 'virt-operator',
+      level: 'error',
+      msg,
+      reason,
+      timestamp: cx.clock.now().toISOString(),
+    })
   const candidate = { lease: 'virt-operator', namespace: self.namespace, identity: self.name }
   const stopped = () => faults.on.stopped === true
-  await lead(cx, { ...candidate, stopped }, (signal) => operate({ ...cx, signal, self, faults }))
+  await lead(cx, { ...candidate, stopped }, (signal) => operate({ ...cx, signal, self, faults, say }))
 }
 
 function operate(cx: OperatorContext): Promise<void> {
@@ -72,6 +81,7 @@ class Work {
       return await this.#advance(pass)
     } catch (error) {
       if (!(error instanceof DeploymentFailure)) throw error
+      cx.say(`reenqueuing KubeVirt ${kubevirt.metadata.namespace}/${kubevirt.metadata.name}`, error.message)
       await report(cx, pass, { is: 'failed', why: error.message })
       this.#backOff = Math.min(this.#backOff * 2, longestBackOff)
       return this.#backOff

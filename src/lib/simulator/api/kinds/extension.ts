@@ -2,6 +2,7 @@ import {
   ApiServices,
   ClusterRoleBindings,
   ClusterRoles,
+  type CustomResourceDefinition,
   CustomResourceDefinitions,
   MutatingWebhooks,
   RoleBindings,
@@ -10,8 +11,10 @@ import {
   ValidatingWebhooks,
   type WebhookConfiguration,
 } from '../../../cluster/kinds/extension.ts'
+import type { KubeObject } from '../../../cluster/object.ts'
 import { ageColumn, column, nameColumn } from '../column.ts'
 import { at, items, text } from '../json.ts'
+import type { FieldError } from '../refusal.ts'
 import type { SimKind } from '../sim-kind.ts'
 import { builtIn } from './make-kind.ts'
 
@@ -21,6 +24,22 @@ const roleColumn = column('Role', (o) => {
 })
 
 const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
+
+/** A version that is stored cannot be dropped. */
+function keepsStoredVersions(object: KubeObject): FieldError[] {
+  const { spec, status } = object as CustomResourceDefinition
+  return (status?.storedVersions ?? []).flatMap((name, index) =>
+    spec?.versions?.some((version) => version.name === name)
+      ? []
+      : [
+          {
+            field: `status.storedVersions[${index}]`,
+            reason: 'FieldValueInvalid' as const,
+            message: `Invalid value: "${name}": missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+          },
+        ],
+  )
+}
 
 const question = { verbs: ['create'] }
 const asked = (group: string, kind: string) => ({
@@ -35,6 +54,7 @@ export const extensionKinds: readonly SimKind[] = [
     shortNames: ['crd', 'crds'],
     status: true,
     generation: 'spec',
+    validate: keepsStoredVersions,
     columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
   }),
   builtIn(ApiServices, {

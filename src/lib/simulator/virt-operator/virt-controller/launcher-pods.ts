@@ -58,7 +58,7 @@ export function createLauncher(
       containers: [{ name: 'compute', image: cx.launcherImage, command: ['/usr/bin/virt-launcher-monitor'] }],
     },
   }
-  return bearPod(cx, vmi, { template, prefix: `virt-launcher-${name}-` })
+  return bearPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
 }
 
 /** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
+import { groupedCauses, type TroubledPod } from '../../../src/lib/facts/grouped-causes.ts'
+import type { PodTrouble } from '../../../src/lib/facts/pod-trouble.ts'
+import type { Scene } from '../../../src/lib/facts/scene.ts'
+import { settled } from './settled.ts'
+
+const recorded = settled()
+const scene: Scene = { ...recorded, at: recorded.at(0) }
+
+const image: PodTrouble = {
+  kind: 'image',
+  reason: 'ErrImagePull',
+  terminal: true,
+  message: 'not found',
+  image: 'q/v:1',
+}
+const crash: PodTrouble = {
+  kind: 'crash',
+  reason: 'CrashLoopBackOff',
+  terminal: true,
+  message: '5 restarts',
+  again: true,
+}
+const lost: PodTrouble = { kind: 'node', reason: 'NotReady', terminal: false, message: '' }
+const homeless: PodTrouble = {
+  kind: 'unschedulable',
+  reason: 'Unschedulable',
+  terminal: false,
+  message: '0/3 nodes.',
+}
+
+function troubled(
+  component: string,
+  trouble: PodTrouble,
+  where: { pod?: string; node?: string } = {},
+): TroubledPod {
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: where.pod ?? `${component}-x`, namespace: 'kubevirt' },
+    spec: { ...(where.node && { nodeName: where.node }), containers: [{ name: component }] },
+  }
+  return { component, pod, trouble }
+}
+const handlers = (count: number, trouble: PodTrouble) =>
+  Array.from({ length: count }, (_, i) =>
+    troubled('virt-handler', trouble, { pod: `virt-handler-${i}`, node: `n-${i}` }),
+  )
+const saying = (found: readonly TroubledPod[], more: Partial<Scene> = {}) =>
+  groupedCauses(found, { ...scene, ...more }).map(({ sentence }) => sentence)
+
+test('40 pods with one reason are one line, with their number and three examples', () => {
+  const found = [...handlers(20, image), ...handlers(40, { ...image, reason: 'ImagePullBackOff' }).slice(20)]
+  const causes = groupedCauses(found, scene)
+  expect(causes.map(({ sentence }) => sentence)).toEqual([
+    'virt-handler on 40 nodes (n-0, n-1, n-2, …) cannot pull q/v:1: not found',
+  ])
+  expect(causes[0]?.pods).toHaveLength(40)
+  expect(causes[0]?.look).toEqual(['kubectl -n kubevirt describe pod virt-handler-0'])
+})
+
+test.each([
+  ['two nodes', handlers(2, image), 'virt-handler on n-0 and n-1 cannot pull q/v:1: not found'],
+  ['one pod without a node', [troubled('virt-api', homeless)], 'pod virt-api-x finds no node: 0/3 nodes'],
+  [
+    'two of them',
+    [troubled('virt-api', homeless, { pod: 'a' }), troubled('virt-api', homeless, { pod: 'b' })],
+    '2 pods of virt-api (a, b) find no node: 0/3 nodes',
+  ],
+  [
+    'the pods of the Job that failed one after the other',
+    ['a', 'b', 'c'].map((pod) => troubled('install strategy', { ...crash, reason: 'Error' }, { pod })),
+    'pod a of the install strategy and 2 more keep failing (Error, 5 restarts)',
+  ],
+  [
+    'nodes that are lost, whatever ran there',
+    [
+      troubled('virt-handler', lost, { node: 'n-1' }),
+      troubled('virt-api', lost, { node: 'n-2' }),
+      troubled('virt-api', lost, { node: 'n-1' }),
+    ],
+    'virt-handler and virt-api on n-1 and n-2: these nodes are NotReady',
+  ],
+])('%s', (_name, found, sentence) => {
+  expect(saying(found)).toEqual([sentence])
+})
+
+test('different images, reasons of the scheduler and events stay apart', () => {
+  const other = { ...homeless, message: '0/3 nodes: taint' }
+  const mount: PodTrouble = {
+    kind: 'not-ready',
+    reason: 'FailedMount',
+    terminal: false,
+    message: 'no secret',
+  }
+  const found = [
+    ...handlers(1, image),
+    ...handlers(1, { ...image, image: 'q/w:1' }),
+    troubled('virt-api', homeless),
+    troubled('virt-api', other),
+    troubled('virt-api', mount),
+    troubled('virt-api', { ...mount, reason: 'Unhealthy' }),
+  ]
+  expect(groupedCauses(found, scene)).toHaveLength(6)
+})
+
+test('the last log line is quoted of any pod of the group, and not twice', () => {
+  const found = handlers(3, { ...crash, container: 'virt-handler' })
+  const line = { pod: 'virt-handler-1', container: 'virt-handler', text: 'failed to detect kvm' }
+  expect(saying(found, { lastLines: [line] })[0]).toMatch(
+    /\(CrashLoopBackOff, 5 restarts\), last log line: "failed to detect kvm"$/,
+  )
+  const told = handlers(1, { ...crash, container: 'virt-handler', message: 'ended: failed to detect kvm' })
+  expect(saying(told, { lastLines: [{ ...line, pod: 'virt-handler-0' }] })[0]).not.toContain('last log line')
+})
+
+test.each([
+  ['kubectl -n kubevirt logs virt-handler-0 --previous', { ...crash, container: 'virt-handler' }],
+  ['kubectl -n kubevirt logs virt-handler-0 -c sidecar --previous', { ...crash, container: 'sidecar' }],
+  ['kubectl -n kubevirt logs virt-handler-0', { ...crash, container: 'virt-handler', again: false }],
+])('%s', (command, trouble) => {
+  expect(groupedCauses(handlers(1, trouble), scene)[0]?.look).toEqual([command])
+})
