@@ -54,7 +54,10 @@ const entries: readonly Entry[] = [
     name: 'workloads',
     description: 'Look after the virtual machines around an upgrade',
     manual: {
-      examples: [['kvup workloads restore', 'gives back what kvup history shows as borrowed']],
+      examples: [
+        ['kvup history', 'what is borrowed'],
+        ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+      ],
     },
     under: [
       {

@@ -29,7 +29,7 @@ const options = [
 const text = manual({
   examples: [
     ['kvup check', 'how it stands'],
-    ['kvup check --to v1.8.4', 'will this work here, and what has to be done first'],
+    ['kvup check --to v1.8.4', 'will it work here, and what comes first'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
     ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
