@@ -18,7 +18,7 @@ interface Plan {
   steps: { id: string; state: string; dependsOn?: string }[]
 }
 
-describe.for(cases)('contract: --dry-run, $name', ({ shape, to }) => {
+describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => {
   test('client writes nothing and asks for no change', async () => {
     await play(shape, async (stage) => {
       expect(await stage.upgrade(to, { dryRun: 'client' })).toMatchObject({ code: 0 })

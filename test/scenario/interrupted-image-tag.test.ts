@@ -3,7 +3,7 @@ import { brief } from './killed.ts'
 import { expectWayOn, phasesOf, stopAt } from './interrupted.ts'
 import { play, second, byTag } from './stage.ts'
 
-describe('ended early in every phase, image tag', async () => {
+describe('manner 35: ended early in every phase, image tag', async () => {
   const phases = await phasesOf(byTag, 'v1.8.4')
 
   test('the phases are the steps of the procedure', () => {

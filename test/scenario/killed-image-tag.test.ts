@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { killAndResume, survive } from './killed.ts'
 import { byTag } from './stage.ts'
 
-describe('SIGKILL before and after each call of kvup, image tag', async () => {
+describe('manner 35: SIGKILL before and after each call of kvup, image tag', async () => {
   const update = await survive(byTag, 'v1.8.4')
 
   test('every call is among the deaths, before it and after it', () => {

@@ -132,7 +132,7 @@ describe('credentials and rights', () => {
     expect(served.writes()).toEqual([])
   })
 
-  test('forbidden: verb, resource, namespace, as whom, and the Role that mends it', async () => {
+  test('manner 31: forbidden: verb, resource, namespace, as whom, and the Role that mends it', async () => {
     const served = await cluster(['jane'])
     expect(await ends(served, '--context', 'jane')).toEqual(
       all(7, /jane may not list kubevirts\.kubevirt\.io.*\n.*kvup rbac kvup-/),

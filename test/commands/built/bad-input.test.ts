@@ -79,7 +79,7 @@ describe.concurrent('flags that cannot be meant: exit 2', () => {
     expect(await upgrade('--yes', '--to', 'v1.8.4', ...flags)).toEqual(refused(2, words))
   })
 
-  test('no terminal and no --yes: the flag is named', async () => {
+  test('manner 34: no terminal and no --yes: the flag is named', async () => {
     expect(await upgrade('--to', 'v1.8.4')).toEqual(refused(2, /no terminal to ask: .*\n.*--yes/))
   })
 

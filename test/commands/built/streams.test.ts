@@ -16,7 +16,7 @@ describe.concurrent('a pipe that closes early', () => {
     'kvup --help',
     'kvup rbac kvup-upgrade',
     'kvup completion bash',
-  ])('%s | head -1 ends quietly', async (line) => {
+  ])('manner 20: %s | head -1 ends quietly', async (line) => {
     const { code, stdout, stderr } = await paste(`${line} | head -1`, alive)
     expect({ code, lines: stdout.split('\n').length, stderr }).toEqual({ code: 0, lines: 2, stderr: '' })
   })
@@ -28,7 +28,7 @@ describe.concurrent('a pipe that closes early', () => {
   })
 })
 
-describe.concurrent('colour', () => {
+describe.concurrent('manner 22: colour', () => {
   const colour = '\u001b['
   test.each([
     ['on a pipe there is none', {}, [], false],
@@ -58,7 +58,7 @@ describe.concurrent('colour', () => {
   })
 })
 
-describe.concurrent('LANG=C', () => {
+describe.concurrent('manner 23: LANG=C', () => {
   test.each([
     ['status'],
     ['upgrade'],
@@ -81,7 +81,7 @@ describe.concurrent('LANG=C', () => {
   })
 })
 
-test('stderr tells the story, stdout has the answer alone', async () => {
+test('manner 19: stderr tells the story, stdout has the answer alone', async () => {
   const { code, stdout, stderr } = await kvup(['upgrade', '--to', 'v1.7.4', '--yes', '-o', 'name'], alive)
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'kubevirt.kubevirt.io/kubevirt\n', stderr: '' })
 })

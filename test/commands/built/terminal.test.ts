@@ -49,7 +49,7 @@ const cursor = (screen: string) =>
 
 describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
   test.each([80, 40, 20])(
-    '%i columns: drawn in place, never wider, and the cursor is given back',
+    'manner 27: %i columns: drawn in place, never wider, and the cursor is given back',
     async (columns) => {
       const terminal = await onTerminal([...upgrade, '--yes'], columns)
       const { code } = await terminal.ended
@@ -76,7 +76,7 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
     expect(stripVTControlCharacters(terminal.screen()).split('error: ')[1]).toMatch(/kvup workloads restore/)
   })
 
-  test('SIGTSTP gives it back, SIGCONT draws on', async () => {
+  test('manner 27: SIGTSTP gives it back, SIGCONT draws on', async () => {
     const terminal = await onTerminal([...upgrade, '--yes', '--settle', '60s'])
     await terminal.until(/[█░]{12}/, 'stdout')
     process.kill(terminal.kvup(), 'SIGTSTP')

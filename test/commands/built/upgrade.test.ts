@@ -26,7 +26,7 @@ function standing({ store }: Alive) {
 const there = { observed: 'v1.8.4', methods, handler: 'quay.io/kubevirt/virt-handler:v1.8.4' }
 
 describe('the main job on a pipe', () => {
-  test('by image tag: a line per change, exit 0, and a second run changes nothing', async () => {
+  test('manner 36: by image tag: a line per change, exit 0, and a second run changes nothing', async () => {
     alive = await serveCluster({
       version: 'v1.7.4',
       operator: 'v1.8.4',
@@ -95,7 +95,7 @@ describe('the main job on a pipe', () => {
     expect(standing(alive)).toEqual(there)
   })
 
-  test('a server dry run asks for every change and makes none', async () => {
+  test('manner 19: a server dry run asks for every change and makes none', async () => {
     alive = await serveCluster({ version: 'v1.7.4', vms: 1, methods })
     const flags = ['--manifest', alive.manifest('v1.8.4'), '--dry-run=server']
     const { code, stdout } = await kvup(['upgrade', '--to', 'v1.8.4', ...flags], alive)
@@ -111,7 +111,7 @@ describe('the main job on a pipe', () => {
 })
 
 describe('an upgrade that cannot go on', () => {
-  test('--timeout: exit 4, what stands in the way, the loan and the ways on', async () => {
+  test('manner 38: --timeout: exit 4, what stands in the way, the loan and the ways on', async () => {
     alive = await serveCluster({
       version: 'v1.8.4',
       method: 'image-tag',

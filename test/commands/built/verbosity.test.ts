@@ -16,7 +16,7 @@ afterAll(() => alive.stop())
 
 const levels = ['6', '7', '8', '9'] as const
 
-test.each(levels)('-v %s shows requests, and never a token', async (level) => {
+test.each(levels)('manner 12: -v %s shows requests, and never a token', async (level) => {
   const file = join(alive.folder, 'token')
   writeFileSync(file, token)
   const config = JSON.parse(readFileSync(alive.kubeconfig, 'utf8')) as { users: { user: object }[] }

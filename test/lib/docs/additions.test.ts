@@ -12,7 +12,7 @@ const read = (folder: string) =>
 const baseline = read('docs/schema/baseline')
 const now = read('docs/schema')
 
-test('documents only gain: nothing that was promised is gone or has become something else', () => {
+test('manner 17: documents only gain: nothing that was promised is gone or has become something else', () => {
   expect(losses(baseline, now)).toEqual([])
 })
 

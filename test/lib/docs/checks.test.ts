@@ -37,7 +37,7 @@ test('every finding has a heading, and every heading a finding', () => {
   expect(headings.toSorted()).toEqual([...new Set(made)].filter((id) => !refused.has(id)).toSorted())
 })
 
-test('every check has a name of its own, and kvup explain knows all that it may find', () => {
+test('manner 29: every check has a name of its own, and kvup explain knows all that it may find', () => {
   expect(new Set(allChecks.map(({ id }) => id)).size).toBe(allChecks.length)
   const known = new Set(explanations.map(({ id }) => id))
   expect(checked.filter((id) => !known.has(id))).toEqual([])

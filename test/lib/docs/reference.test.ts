@@ -4,7 +4,7 @@ import { generatedFolders, referencePages } from '../../../build/reference/pages
 
 const pages = await referencePages()
 
-test.each([...pages.keys()])('%s is what npm run reference makes', (file) => {
+test.each([...pages.keys()])('manner 7: %s is what npm run reference makes', (file) => {
   expect(readFileSync(file, 'utf8'), 'run npm run reference').toBe(pages.get(file))
 })
 

@@ -14,12 +14,12 @@ async function beats(sign: BusySign, count: number) {
 }
 
 describe('a terminal on which nothing is said', () => {
-  test('stays empty for a second', async () => {
+  test('manner 26: stays empty for a second', async () => {
     const terminal = new Terminal()
     await beats(new BusySign(terminal, new SimClock()), 9)
     expect(terminal.written).toEqual([])
   })
-  test('then says what is waited for and since when, in place, until the first word', async () => {
+  test('manner 26: then says what is waited for and since when, in place, until the first word', async () => {
     const terminal = new Terminal(20)
     const clock = new SimClock()
     const sign = new BusySign(terminal, clock)

@@ -90,7 +90,7 @@ describe('the live view on a terminal', () => {
     expect(terminal.lines.some((line) => line.startsWith(' ✖ install strategy'))).toBe(true)
   })
 
-  test('a crash gives the cursor back and leaves what was drawn', () => {
+  test('manner 27: a crash gives the cursor back and leaves what was drawn', () => {
     const { terminal, view } = open()
     upgradeEvents.forEach((event) => view.event(event))
     view.release()

@@ -104,7 +104,7 @@ describe('formats', () => {
     }
     await expect(open({ sortBy: '.a[' })).rejects.toMatchObject({ exitCode: 2 })
   })
-  test('an unknown format lists the known ones', () => {
+  test('manner 16: an unknown format lists the known ones', () => {
     expect(() => parseOutput('xml')).toThrow(
       expect.objectContaining({ remedy: [expect.stringContaining('custom-columns=')] }),
     )
@@ -219,7 +219,7 @@ describe('streams', () => {
     'ndjson',
     'jsonpath={.items[0].message}',
     'custom-columns=A:.message',
-  ])('a pipe shows no escape byte: -o %s', async (output) => {
+  ])('manner 24: a pipe shows no escape byte: -o %s', async (output) => {
     const { printer, stdout, stderr } = await open({ output })
     upgradeEvents.forEach((event) => printer.event(event))
     printer.note('note \u001b[2J')
@@ -237,13 +237,13 @@ describe('streams', () => {
     printer.result({ ...things(), items: [{ name: 'a', message: 'x\nerror: forged' }] }, raw)
     expect(stdout.text).toBe('x\n  error: forged\n')
   })
-  test('a warning is given once', async () => {
+  test('manner 32: a warning is given once', async () => {
     const { printer, stderr } = await open()
     printer.warn('deprecated')
     printer.warn('deprecated')
     expect(stderr.text).toBe('warning: deprecated\n')
   })
-  test('each stream is coloured by itself', async () => {
+  test('manner 22: each stream is coloured by itself', async () => {
     const terminal = new Terminal()
     const { printer, stderr } = await open({ stdout: terminal })
     printer.warn('w')

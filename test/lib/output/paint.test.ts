@@ -36,14 +36,14 @@ test.each<[Env, boolean]>([
   [{ TERM: 'xterm' }, true],
   [{ TERM: 'dumb' }, false],
   [{ TERM: 'xterm', CI: 'true' }, false],
-])('%o is live on a terminal: %s', (env, expected) => {
+])('manner 24: %o is live on a terminal: %s', (env, expected) => {
   const terminal = { write: () => undefined, isTTY: true }
   expect(isLive(terminal, env)).toBe(expected)
   expect(isLive({ ...terminal, isTTY: false }, env)).toBe(false)
 })
 
 describe('marks and bars', () => {
-  test('have a shape of their own in ASCII', () => {
+  test('manner 23: have a shape of their own in ASCII', () => {
     const paint = paintFor({ colour: false, unicode: false })
     expect(new Set(Object.values(paint.mark)).size).toBe(6)
     expect(`${Object.values(paint.mark).join('')}${paint.bar(1, 2, 4)}`).toMatch(/^[ -~]+$/)

@@ -33,7 +33,7 @@ describe('a run on a pipe', () => {
     ])
   })
 
-  test('a duration that grows is no change', () => {
+  test('manner 25: a duration that grows is no change', () => {
     const { lines, plain } = open()
     plain.event(waitingForHandler(at('13:14'), 13, 'node-14 (ContainerCreating, 9s)'))
     plain.event(waitingForHandler(at('13:15'), 13, 'node-14 (ContainerCreating, 10s)'))
@@ -41,7 +41,7 @@ describe('a run on a pipe', () => {
     expect(lines).toHaveLength(1)
   })
 
-  test('a heartbeat every 30 s names what is waited for, since when and until when', async () => {
+  test('manner 25: a heartbeat every 30 s names what is waited for, since when and until when', async () => {
     const { lines, plain, clock } = open()
     plain.event(waitingForHandler(at('13:14'), 13, 'node-14'))
     for (let second = 0; second < 65; second++) {

@@ -24,6 +24,16 @@ describe('a question', () => {
       remedy: [expect.stringContaining('--yes')],
     })
   })
+  test('manner 34: with --no-input is one on a terminal as well', async () => {
+    const { stdin, stderr, text } = person('y\n')
+    const prompt = openPrompt({ stdin, stderr, yes: false, input: false })
+    await expect(prompt.confirm('Go on?')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--no-input'),
+      remedy: [expect.stringContaining('--yes')],
+    })
+    expect(text()).toBe('')
+  })
   test('is answered by --yes without asking', async () => {
     const stderr = new PassThrough()
     const prompt = openPrompt({ stdin: new PassThrough(), stderr, yes: true })

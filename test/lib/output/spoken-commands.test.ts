@@ -54,7 +54,7 @@ describe('a command that kvup prints means the cluster that was named', () => {
     expect(inProd.line(once)).toBe(once)
   })
 
-  test('as a plug-in it is called as it was', () => {
+  test('manner 40: as a plug-in it is called as it was', () => {
     expect(remedy(plugin, 'kvup upgrade --to v1.8.4')).toBe('kubectl kvup upgrade --context prod --to v1.8.4')
     expect(remedy(plugin, 'kvup rbac kvup-view | kubectl apply -f -')).toBe(
       'kubectl kvup rbac kvup-view | kubectl apply -f -',

@@ -23,7 +23,7 @@ const rows: Row[] = [
 ]
 
 describe('a table', () => {
-  test('has no borders, says <none>, and keeps a row on a line', () => {
+  test('manner 18: has no borders, says <none>, and keeps a row on a line', () => {
     expect(table(columns, rows, {})).toEqual([
       'NAME    NODE     WHY',
       'db-0    node-4   disk data is hostpath: not migratable',
@@ -35,7 +35,7 @@ describe('a table', () => {
       'db-0   node-4   u-1   disk data is hostpath: not migratable',
     ])
   })
-  test.each([60, 40, 30, 20, 8, 1])('fits into %i columns', (width) => {
+  test.each([60, 40, 30, 20, 8, 1])('manner 18: fits into %i columns', (width) => {
     const lines = table(columns, rows, { columns: width })
     expect(lines.every((line) => displayWidth(line) <= width)).toBe(true)
   })

@@ -11,7 +11,7 @@ test.each([
   expect(skewOf({ kubevirt, kubernetes })).toEqual([])
 })
 
-test('a KubeVirt that is newer than the release data', () => {
+test('manner 32: a KubeVirt that is newer than the release data', () => {
   expect(skewOf({ kubevirt: 'v1.99.0', kubernetes: undefined })).toEqual([
     expect.stringMatching(
       /^KubeVirt v1\.99\.0 is newer than v1\.\d+, the newest this kvup knows of \(\d{4}-\d\d-\d\d\)/,
@@ -19,7 +19,7 @@ test('a KubeVirt that is newer than the release data', () => {
   ])
 })
 
-test.each(['v1.20.0', 'v1.99.0'])('a Kubernetes outside the window: %s', (kubernetes) => {
+test.each(['v1.20.0', 'v1.99.0'])('manner 32: a Kubernetes outside the window: %s', (kubernetes) => {
   expect(skewOf({ kubevirt: 'v1.8.4', kubernetes })).toEqual([
     expect.stringMatching(
       new RegExp(

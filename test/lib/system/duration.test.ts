@@ -30,7 +30,7 @@ test('24 days are possible', () => {
   expect(parseDuration('24d')).toBe(24 * 86_400_000)
 })
 
-test('a bare number is told its units', () => {
+test('manner 14: a bare number is told its units', () => {
   expect(() => parseDuration('90')).toThrow(
     expect.objectContaining({ remedy: ['90s for seconds, 90m for minutes'] }),
   )

@@ -4,7 +4,7 @@ import { exitCode } from '../../../src/lib/system/exit-codes.ts'
 
 const page = readFileSync(new URL('../../../docs/exit-codes.md', import.meta.url), 'utf8')
 
-test('docs/exit-codes.md lists exactly the codes that there are, by their names', () => {
+test('manner 37: docs/exit-codes.md lists exactly the codes that there are, by their names', () => {
   const rows = [...page.matchAll(/^\| (\d+) \| (\w+) \|/gm)]
   const documented = Object.fromEntries(rows.map(([, code, name]) => [name, Number(code)]))
   expect(documented).toEqual(exitCode)

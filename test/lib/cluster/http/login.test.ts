@@ -130,7 +130,7 @@ describe('credentials', () => {
     expect((await cluster.reader.find(ConfigMaps, ref)).is).toBe('object')
   })
 
-  test('a plug-in is run, told the cluster, and run again when its token is refused', async () => {
+  test('manner 11: a plug-in is run, told the cluster, and run again when its token is refused', async () => {
     file(
       'plugin.mjs',
       `import { appendFileSync, readFileSync } from 'node:fs'
