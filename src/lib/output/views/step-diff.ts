@@ -8,6 +8,8 @@ interface DiffLine {
   sign: '-' | '+' | ' '
   /** Of a field. */
   path?: string
+  /** Of the longer of its two values: both lines show as much of the path. */
+  width?: number
   text: string
 }
 
@@ -54,9 +56,11 @@ function linesOf(change: RehearsedChange): DiffLine[][] {
 }
 
 function fieldLines({ path, from, to }: FieldChange): DiffLine[] {
+  const [was, is] = [from, to].map((leaf) => (leaf === undefined ? '' : leafText(leaf))) as [string, string]
+  const field = { path, width: Math.max(displayWidth(was), displayWidth(is)) }
   return [
-    ...(from === undefined ? [] : [{ sign: '-' as const, path, text: leafText(from) }]),
-    ...(to === undefined ? [] : [{ sign: '+' as const, path, text: leafText(to) }]),
+    ...(from === undefined ? [] : [{ sign: '-' as const, ...field, text: was }]),
+    ...(to === undefined ? [] : [{ sign: '+' as const, ...field, text: is }]),
   ]
 }
 
@@ -78,24 +82,31 @@ function inWords({ fields, objects }: { fields: number; objects: number }): stri
 }
 
 /** On one line, as YAML would have it: `[LiveMigrate, Evict]`. */
-export function leafText(leaf: Leaf): string {
+function leafText(leaf: Leaf): string {
   if (Array.isArray(leaf)) return `[${leaf.map((value) => leafText(value as Leaf)).join(', ')}]`
   if (typeof leaf !== 'string') return JSON.stringify(leaf)
   return leaf === '' || leaf.trim() !== leaf || leaf.includes('\n') ? JSON.stringify(leaf) : leaf
 }
 
 /**
- * The line as it fits `columns`: its value is worth more than the beginning of its path, and the end of the path more than the end of a
+ * The line as it fits `columns`: its value is worth more than the beginning of its path, and the end of the path more than the middle of a
  * long value.
  */
-export function diffText({ sign, path, text }: DiffLine, columns: number): string {
-  const whole = path === undefined ? `${sign} ${text}` : `${sign} ${path}: ${text}`
-  if (displayWidth(whole) <= columns) return whole
-  if (path === undefined) return cut(whole, columns)
-  const room = columns - displayWidth(`${sign} : `)
-  const forPath = Math.max(Math.floor(room / 2), room - displayWidth(text))
-  const shown = endOf(path, forPath)
-  return `${sign} ${shown}: ${cut(text, room - displayWidth(shown))}`
+export function diffText({ sign, path, text, width = 0 }: DiffLine, columns: number): string {
+  const room = columns - displayWidth(`${sign} `)
+  if (path === undefined) return `${sign} ${cut(text, room)}`
+  const forBoth = room - ': '.length
+  const shown = endOf(path, Math.max(Math.floor(forBoth / 2), forBoth - width))
+  return `${sign} ${shown}: ${withoutMiddle(text, forBoth - displayWidth(shown))}`
+}
+
+/** What tells two images apart is at the end, whose they are at the beginning. */
+function withoutMiddle(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text
+  const head = cut(text, Math.ceil(width / 3))
+  const rest = [...text]
+  while (displayWidth(rest.join('')) > width - displayWidth(head)) rest.shift()
+  return head + rest.join('')
 }
 
 /** Whole steps of the path, from its end; the last one is cut where even it is too long. */

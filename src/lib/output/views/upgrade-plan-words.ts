@@ -14,7 +14,7 @@ export function stepWords(step: PlannedStep, plan: PlanDocument): StepWords {
     state: words[step.state](step, plan),
     entries: [
       ...(step.keeps ?? []).map((kept) => ['keeps', keptText(kept, plan)] as const),
-      ...(step.state === 'already-so' ? [] : [...riskEntries(step), ...timeEntries(step)]),
+      ...(step.state === 'already-so' ? [] : [...riskEntries(step, plan), ...timeEntries(step)]),
     ],
   }
 }
@@ -48,20 +48,24 @@ function valueText(value: unknown): string {
     .join(', ')
 }
 
-/** `none` and `always` are what a person expects of a step that only waits. */
-function riskEntries({ risk, state }: PlannedStep): [string, string][] {
-  const isChange = state === 'would-change'
+/** Of a step that only waits: not `none` and `always`, which a person expects, nor what was said of the step before it. */
+function riskEntries(step: PlannedStep, { steps }: PlanDocument): [string, string][] {
+  const { undo, safeToLeave } = step.risk
+  const isChange = step.state === 'would-change'
+  const before = steps[steps.indexOf(step) - 1]
   return [
-    ...(isChange || risk.undo !== 'none' ? [['undo', risk.undo] as [string, string]] : []),
-    ...(isChange || risk.safeToLeave !== 'always'
-      ? [['stop here', `harmless: ${risk.safeToLeave}`] as [string, string]]
+    ...(isChange || !['none', before?.risk.undo].includes(undo) ? entry('undo', undo) : []),
+    ...(isChange || !['always', before?.risk.safeToLeave].includes(safeToLeave)
+      ? entry('safe to leave', safeToLeave)
       : []),
   ]
 }
 
+const entry = (label: string, text: string): [string, string][] => [[label, text]]
+
 function timeEntries({ time }: PlannedStep): [string, string][] {
   if (time === undefined) return []
-  return [['takes', `${rangeText(time)}, given up after ${formatDuration(time.atMostSeconds * 1000)}`]]
+  return entry('takes', `${rangeText(time)}, given up after ${formatDuration(time.atMostSeconds * 1000)}`)
 }
 
 function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSeconds: number }): string {

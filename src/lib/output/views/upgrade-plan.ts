@@ -78,19 +78,19 @@ function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): re
   ]
 }
 
-const indent = ' '.repeat(3)
+const indent = ' '.repeat(4)
 
 function stepLines(step: PlannedStep, number: number, page: Page): readonly string[] {
   const { plan, paint, size } = page
   const width = Math.max(0, ...plan.steps.map(({ title }) => displayWidth(title)))
   const { state, entries } = stepWords(step, plan)
-  const head = `${String(number).padStart(2)} ${pad(step.title, size.columns < 60 ? 0 : width)}   ${state}`
+  const head = `${String(number).padStart(3)} ${pad(step.title, size.columns < 60 ? 0 : width)}   ${state}`
   return [
     step.state === 'already-so' ? paint.dim(head) : head,
     ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
     ...diffLines(step, page),
     ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
-    ...entries.map(([label, text]) => `${indent}${paint.dim(label)} ${text}`),
+    ...entries.map(([label, text]) => `${indent}${paint.dim(`${label}:`)} ${text}`),
   ]
 }
 
