@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { reportFormats } from './commands/report-formats.ts'
 import { typedConnection } from './commands/typed-connection.ts'
 import type { Context } from './context.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
@@ -101,6 +102,7 @@ function prepare(command: Command, io: Invocation): void {
 const kinds: Readonly<Record<string, string>> = {
   status: 'Status',
   wait: 'Wait',
+  plan: 'UpgradePlan',
   upgrade: 'UpgradeReport',
   history: 'History',
   version: 'Version',
@@ -111,18 +113,13 @@ const kinds: Readonly<Record<string, string>> = {
   snapshot: 'SavedSnapshot',
 }
 
-/** Formats that only some commands have. */
-const formats: Readonly<Record<string, Called['formats']>> = {
-  check: ['junit', 'sarif', 'markdown'],
-}
-
 function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Called {
   const name = command.name()
   return {
     ...words,
     connection: typedConnection(command, connection),
     kind: kinds[name] ?? 'Error',
-    formats: formats[name] ?? [],
+    formats: reportFormats[name] ?? [],
     watch: command.opts()['watch'] === true,
   }
 }

@@ -46,6 +46,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./commands/snapshot.ts')).snapshotCommand,
   },
   {
+    name: 'plan',
+    description: 'Show what an upgrade would do, as a document to review and to carry out',
+    load: async () => (await import('./commands/plan.ts')).planCommand,
+  },
+  {
     name: 'upgrade',
     description: 'Take KubeVirt to another version, and end only when every component runs it',
     load: async () => (await import('./commands/upgrade.ts')).upgradeCommand,
@@ -122,7 +127,7 @@ const rootManual: Manual = {
   examples: [
     ['kvup status', 'where it stands, and why'],
     ['kvup check --to v1.8.4', 'will it work here, and what to do first'],
-    ['kvup upgrade --to v1.8.4 --dry-run=server', 'what would change'],
+    ['kvup plan --to v1.8.4', 'what would be done, and what is different then'],
     ['kvup upgrade --to v1.8.4', 'do it; the same line resumes it'],
     ['kvup demo', 'try it without a cluster'],
   ],

@@ -15,9 +15,10 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   procedure: { code: ['cluster', 'system'] },
   run: { code: ['procedure', 'checks', 'facts', 'cluster', 'system'], types: ['output'] },
   workloads: { code: ['procedure', 'facts', 'releases', 'cluster', 'system'] },
+  seal: { code: ['facts', 'cluster', 'system'] },
   upgrade: {
     code: ['workloads', 'manifests', 'procedure', 'facts', 'releases', 'cluster', 'system'],
-    types: ['checks'],
+    types: ['checks', 'seal'],
   },
   output: {
     code: ['system'],
@@ -26,6 +27,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
       'checks',
       'procedure',
       'upgrade',
+      'seal',
       'workloads',
       'manifests',
       'releases',
@@ -49,7 +51,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/lib\/(output|config|manifests|cluster\/saved|cluster\/http)/u,
+  yaml: /^src\/lib\/(output|config|manifests|seal|cluster\/saved|cluster\/http)/u,
   semver: /^src\/lib\/releases\//u,
 }
 

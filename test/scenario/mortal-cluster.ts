@@ -8,7 +8,7 @@ export class Killed extends Error {
 }
 
 /** Which call is the last: the server acts on it and nobody hears the answer, or it never gets there. */
-export type Death = { afterCall: number } | { beforeCall: number }
+export type Death = { afterCall: number } | { beforeCall: number } | { afterCallWhen: () => boolean }
 
 export interface Mortal extends Cluster {
   /** Calls so far, over reader, writer and reviewer. */
@@ -60,6 +60,7 @@ class Life {
     } finally {
       this.#watch({ afterCall: number })
       if ('afterCall' in this.#death && number >= this.#death.afterCall) this.#die()
+      if ('afterCallWhen' in this.#death && this.#death.afterCallWhen()) this.#die()
       if (this.over.signal.aborted) this.#die()
     }
   }

@@ -1,4 +1,5 @@
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
+import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
 import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
@@ -96,6 +97,20 @@ export class Stage {
       ...options,
     }
     return this.#run((cx) => upgrade(cx, typed), terminal)
+  }
+
+  /** `kvup plan`, and the file that its YAML would be. */
+  async plan(to: string, options: Partial<PlanOptions> = {}, terminal: Terminal = {}): Promise<Ended> {
+    this.files.set(`${to}.yaml`, asYaml(this.simulated.operatorManifest(to)))
+    const { timeout: _, pauseBefore: __, ...flags } = defaults
+    const typed: PlanOptions = {
+      ...flags,
+      to,
+      toFile: 'plan.yaml',
+      ...((await this.#wantsManifest(to, options)) && { manifest: `${to}.yaml` }),
+      ...options,
+    }
+    return this.#run((cx) => plan(cx, typed), terminal)
   }
 
   async restore(options: Partial<RestoreOptions> = {}, terminal: Terminal = {}) {

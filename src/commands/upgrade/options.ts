@@ -11,6 +11,8 @@ import type { MigrationsPolicy } from '../../lib/workloads/migrations-in-flight.
 /** As commander hands them over. */
 export interface UpgradeOptions {
   to?: string
+  /** A sealed plan, instead of `to`. */
+  plan?: string
   method: Method | 'auto'
   manifest?: string
   manifestSha256?: string
@@ -32,6 +34,7 @@ export interface UpgradeOptions {
   pauseBefore: string[]
   takeOver?: string
   follow?: boolean
+  releases?: string
 }
 
 /** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */

@@ -12,8 +12,10 @@ import { readManifest } from '../../lib/manifests/read-manifest.ts'
 import { registryFinding } from '../../lib/manifests/registry-finding.ts'
 import { fromRegistry, registryToKeep } from '../../lib/manifests/registry.ts'
 import { manifestSource, originOf } from '../../lib/manifests/source.ts'
-import { parseAccepted, passGate } from '../../lib/run/gate.ts'
-import { usageError } from '../../lib/system/errors.ts'
+import type { AcceptedRisk } from '../../lib/checks/report.ts'
+import { passGate } from '../../lib/run/gate.ts'
+import { exitCode } from '../../lib/system/exit-codes.ts'
+import { KvupError, usageError } from '../../lib/system/errors.ts'
 import type { Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import type { LoadedManifest, ReleaseManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
@@ -25,6 +27,8 @@ export interface PreparedManifest extends ReleaseManifest {
   findings: readonly Finding[]
   /** Downloads it where it was not read yet, judges it, and saves what it replaces. */
   prepare(): Promise<void>
+  /** Where it was read already. */
+  readonly loaded: LoadedManifest | undefined
   /** File with the replaced objects; undefined until there is one. */
   readonly backup: string | undefined
 }
@@ -35,30 +39,63 @@ interface Question {
   plan: UpgradePlan
   seen: Seen
   cluster: Cluster
+  accepted: readonly AcceptedRisk[]
+  /** Also behind a URL: a plan shows what is in it. */
+  readNow: boolean
 }
 
-/** A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"). */
+/**
+ * A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"), or where the plan
+ * itself is asked for.
+ */
 export async function prepareManifest(question: Question): Promise<PreparedManifest> {
-  const { options, plan, cx } = question
+  const { options, plan, cx, accepted } = question
   if (plan.method !== 'operator-manifest' || plan.request.follow) return unused(options, plan)
   const source = manifestSource(options, plan.to.text)
   const file = options.backup ?? `kvup-backup-${plan.from ?? 'unknown'}-${plan.owner.uid.slice(0, 8)}.yaml`
   let loading: Promise<LoadedManifest> | undefined
+  let loaded: LoadedManifest | undefined
   let saved: string | undefined
   const load = () => (loading ??= fitting(question))
-  const findings = source.from === 'url' ? [] : await judge((await load()).manifest, question)
+  const later = source.from === 'url' && !question.readNow
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
+  const findings = later ? [] : await judgedNow(question, load)
+  if (!later) loaded = await load().catch(() => undefined)
   return {
     load,
     findings,
     async prepare() {
       const { manifest } = await load()
-      if (source.from === 'url') passGate(await judge(manifest, question), parseAccepted(options.accept))
+      if (later) passGate(await judge(manifest, question), accepted)
       saved = await save(manifest, file, question)
+    },
+    get loaded() {
+      return loaded
     },
     get backup() {
       return saved
     },
+  }
+}
+
+/** A plan is shown without its manifest as well, where that cannot be fetched; nothing can be done by it. */
+async function judgedNow(
+  question: Question,
+  load: () => Promise<LoadedManifest>,
+): Promise<readonly Finding[]> {
+  try {
+    return await judge((await load()).manifest, question)
+  } catch (error) {
+    if (!question.readNow || !(error instanceof KvupError) || error.exitCode !== exitCode.unreachable)
+      throw error
+    return [
+      {
+        id: 'manifest-not-read',
+        level: 'not-checked',
+        summary: `the operator manifest cannot be fetched: ${error.message}`,
+        remedy: [...error.remedy, 'fetch it elsewhere and pass it with --manifest FILE'],
+      },
+    ]
   }
 }
 
@@ -81,7 +118,13 @@ function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManif
         remedy: 'add --method operator-manifest, or leave it out',
       },
     )
-  return { load: noManifest, findings: [], prepare: async () => undefined, backup: undefined }
+  return {
+    load: noManifest,
+    findings: [],
+    prepare: async () => undefined,
+    loaded: undefined,
+    backup: undefined,
+  }
 }
 
 const noManifest = () => Promise.reject(new Error('the image-tag method has no manifest'))

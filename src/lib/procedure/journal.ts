@@ -39,6 +39,8 @@ export interface Entry {
     | 'failed'
     | 'interrupted'
   text: string
+  /** The uid of the sealed plan that was carried out, where there was one. */
+  plan?: string
 }
 
 /** A setting that was borrowed and has to be given back. */

@@ -77,7 +77,9 @@ export class OneRun {
 
   async record(what: Entry['what'], step: string, text: string): Promise<void> {
     const at = new Date(this.now).toISOString()
-    await this.journal.record({ at, by: this.cx.who, procedure: this.procedure.name, step, what, text })
+    const { who: by, plan } = this.cx
+    const procedure = this.procedure.name
+    await this.journal.record({ at, by, procedure, step, what, text, ...(plan !== undefined && { plan }) })
   }
 
   /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */

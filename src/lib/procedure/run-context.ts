@@ -16,6 +16,8 @@ export interface RunContext {
   /** user@host, for the journal. */
   readonly who: string
   readonly limits: RunLimits
+  /** The uid of the sealed plan that is carried out: written into every entry of the journal. */
+  readonly plan?: string | undefined
 }
 
 export interface RunLimits {

@@ -23,6 +23,8 @@ export interface Work {
   rights: { required: readonly Access[]; optional: readonly Access[]; role: string }
   question: string
   limits: RunLimits
+  /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question and after it. */
+  ensureFits?(): Promise<void>
   /** After the answer and before the lock: what may only happen once a person agreed (a download, a saved file). */
   prepare?(): Promise<void>
 }
@@ -40,22 +42,26 @@ export interface Hands {
   warn(line: string): void
   /** Shown between the gate and the question: what will be done. */
   announce(): void
+  /** The uid of the sealed plan that is carried out. */
+  plan?: string | undefined
 }
 
 /**
- * The way that every changing command goes: nothing to do? → findings → rights → question → preparation → lock and run.
- * Throws `blocked` for a finding or a no (3), `forbidden` (7) before the first write, and what `runProcedure` throws.
+ * The way that every changing command goes: nothing to do? → does the plan fit → rights → findings → question → preparation → lock and
+ * run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws.
  */
 export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   const { cluster, clock, journal, signal } = hands
   const reading: ReadContext = { reader: cluster.reader, clock, journal }
   if (await nothingToDo(work.procedure, reading)) return { is: 'nothing-to-do' }
   if (namesSteps(work.limits)) ensureStepsExist(work.limits, await work.procedure.steps(reading))
-  passGate(work.findings, work.accepted)
+  await work.ensureFits?.()
   const missing = await ensureRights(cluster.reviewer, work.rights)
+  passGate(work.findings, work.accepted)
   for (const warning of missing) hands.warn(warning)
   hands.announce()
   if (!(await hands.prompt.confirm(work.question))) throw blocked('answered-no', 'nothing was changed')
+  await work.ensureFits?.()
   await work.prepare?.()
   signal.throwIfAborted()
   return runProcedure(work.procedure, { ...hands, limits: work.limits })

@@ -3,6 +3,7 @@ import type { Standing } from '../facts/standing.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { hopFindings } from '../releases/hop-finding.ts'
 import { type Method, operatorRule, pinnedTagRule } from '../releases/operator-rule.ts'
+import type { Releases } from '../releases/releases.ts'
 import { versionOf } from '../releases/version.ts'
 import { evictionFinding } from '../workloads/eviction-finding.ts'
 import type { Forecast } from '../workloads/forecast.ts'
@@ -20,6 +21,7 @@ export interface Question {
   methods: readonly string[]
   /** What the methods will do to all VMIs once they are outdated and the methods are given back. */
   forecast: Forecast
+  releases: Releases
 }
 
 /** Everything that speaks against this upgrade or should be known, in the order in which it is printed. Pure. */
@@ -40,7 +42,7 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
 }
 
 /** The version policy looks at where we come from; leaving a half-done update is judged by how far it came. */
-function hops({ standing, request: { to } }: Question): readonly HopFinding[] {
+function hops({ standing, request: { to }, releases }: Question): readonly HopFinding[] {
   const from = versionOf(standing.observed.version)
   if (from === undefined)
     return [
@@ -52,7 +54,7 @@ function hops({ standing, request: { to } }: Question): readonly HopFinding[] {
       },
     ]
   const way = runningUpdate(standing, to)
-  return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to) : []
+  return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to, releases) : []
 }
 
 function operator(question: Question): readonly HopFinding[] {

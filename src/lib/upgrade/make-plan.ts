@@ -2,6 +2,7 @@ import { atVersion } from '../cluster/kind.ts'
 import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
+import type { Releases } from '../releases/releases.ts'
 import { blocked, usageError } from '../system/errors.ts'
 import { type Forecast, forecastText } from '../workloads/forecast.ts'
 import type { Owner } from '../workloads/update-methods.ts'
@@ -21,7 +22,7 @@ export interface Seen {
 }
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
-export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
+export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases): UpgradePlan {
   const { installation, standing } = seen
   refuseForeignOwner(installation, request)
   const method = chooseMethod(request.method, installation, request.to)
@@ -34,7 +35,7 @@ export function makePlan(request: UpgradeRequest, seen: Seen): UpgradePlan {
     tag,
     holds: request.hold ? seen.methods : [],
     request,
-    findings: upgradeFindings({ ...seen, request, method, tag }),
+    findings: upgradeFindings({ ...seen, request, method, tag, releases }),
     said: [...beforehand(request.to.text), ...afterwards(request, seen)],
   }
   return request.follow

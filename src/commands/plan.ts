@@ -1,0 +1,27 @@
+import { Command, Option } from 'commander'
+import type { Wire } from '../wire.ts'
+import { asksCluster, manual } from './manual.ts'
+import { plan } from './plan/plan.ts'
+import { planningFlags } from './upgrade/flags.ts'
+
+export function planCommand(wire: Wire): Command {
+  const command = new Command('plan')
+  for (const option of [...planningFlags(), ...own]) command.addOption(option)
+  return command.addHelpText('after', text).action(wire(plan))
+}
+
+const own = [
+  new Option('--to-file <file>', 'write the plan to this file as well, as YAML: for kvup upgrade --plan'),
+  new Option('--exit-code', 'exit with 10 when something would change'),
+]
+
+const text = manual({
+  examples: [
+    ['kvup plan --to v1.8.4', 'what would be done, step by step'],
+    ['kvup plan --to v1.8.4 --to-file plan.yaml', 'then kvup upgrade --plan plan.yaml'],
+    ['kvup plan --to v1.8.4 --accept patch-skipped=tested -o yaml', 'for a review in Git'],
+    ['kvup plan --to v1.8.4 -o markdown', 'for a pull request'],
+  ],
+  more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different, once the cluster has moved.',
+  codes: [...asksCluster, 'asked'],
+})

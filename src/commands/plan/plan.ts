@@ -1,0 +1,30 @@
+import type { Context } from '../../context.ts'
+import { planView } from '../../lib/output/views/upgrade-plan.ts'
+import { passGate } from '../../lib/run/gate.ts'
+import { usageError } from '../../lib/system/errors.ts'
+import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
+import type { UpgradeOptions } from '../upgrade/options.ts'
+import { planUpgrade } from '../upgrade/planned.ts'
+import { planDocument } from '../upgrade/show-plan.ts'
+import { commandLines } from './command-lines.ts'
+import { savePlan } from './save-plan.ts'
+
+export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
+  exitCode?: boolean
+  toFile?: string
+}
+
+/** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
+export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode> {
+  if (options.to === undefined)
+    throw usageError('no-target', 'say where to go', {
+      remedy: ['kvup plan --to VERSION', 'kvup upgrade      says what can be reached'],
+    })
+  const planned = await planUpgrade(cx, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
+  const { document, pending } = await planDocument(planned, 'auto')
+  const whole = { ...document, next: commandLines(cx.world.commandLine, options.toFile) }
+  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, whole)
+  cx.printer.result(whole, planView)
+  passGate(planned.findings, planned.accepted)
+  return pending && options.exitCode ? exitCode.asked : exitCode.done
+}

@@ -1,0 +1,58 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+const list = (value: string, before: string[]) => [...before, value]
+
+/** A bare `--dry-run` would take the flag behind it for its value. */
+function noFlag(value: string): string {
+  if (value.startsWith('-')) throw new InvalidArgumentError('It takes none, client or server.')
+  return value
+}
+
+/** What a plan is made from: `kvup plan` and `kvup upgrade` share them, and a sealed plan keeps their values. */
+export const planningFlags = (): Option[] => [
+  new Option('--to <version>', 'version to end up with, such as v1.8.4'),
+  new Option(
+    '--method <method>',
+    'how: patch imageTag, apply the operator manifest, or what fits the cluster',
+  )
+    .choices(['auto', 'image-tag', 'operator-manifest'])
+    .default('auto'),
+  new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the release instead of the public one'),
+  new Option('--manifest-base <url>', 'where releases lie, a folder per version'),
+  new Option('--manifest-sha256 <sum>', 'refuse the manifest unless it has this checksum'),
+  new Option('--rewrite-namespace', 'move a manifest of another namespace into that of the operator'),
+  new Option('--image-registry <registry>', 'registry that the images come from'),
+  new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
+  new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
+  new Option('--leave-held', 'end before the workload update methods are given back'),
+  new Option('--wait-workloads', 'wait until no VM is left on the old virt-launcher but those that stay'),
+  new Option('--migrations <how>', 'what to do with migrations in flight')
+    .choices(['wait', 'cancel', 'ignore'])
+    .default('wait'),
+  new Option('--migrations-timeout <duration>', 'how long to wait for migrations in flight').default('30m'),
+  new Option(
+    '--follow',
+    'where Helm or GitOps owns KubeVirt: say what to commit, wait and judge, write nothing there',
+  ),
+  new Option('--releases <file>', 'release data to judge by instead of the built-in'),
+  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+]
+
+/** How a plan is carried out. */
+export const runningFlags = (): Option[] => [
+  new Option('--plan <file>', 'carry out this plan of kvup plan, unchanged or not at all; - for stdin'),
+  new Option(
+    '--backup <file>',
+    'where the replaced operator objects are saved (default: kvup-backup-VERSION.yaml)',
+  ),
+  new Option('--timeout <duration>', 'how long the whole run may take').default('60m'),
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
+  new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
+  new Option('--until <step>', 'end after this step'),
+  new Option('--pause-before <step>', 'end before this step (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+  new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
+]

@@ -1,0 +1,68 @@
+import type { Context } from '../../context.ts'
+import { allChecks } from '../../lib/checks/checks.ts'
+import type { Finding } from '../../lib/checks/finding.ts'
+import { runChecks } from '../../lib/checks/run-checks.ts'
+import type { Loan } from '../../lib/procedure/journal.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import type { Seen } from '../../lib/upgrade/make-plan.ts'
+import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { runningUpdate } from '../../lib/upgrade/running-update.ts'
+import { look } from '../check/look.ts'
+import type { LoadedManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
+
+interface Judged {
+  cx: Context
+  plan: UpgradePlan
+  seen: Seen
+  releases: Releases
+  /** Open ones: an earlier run has begun. */
+  loans: readonly Loan[]
+  /** Where it was read already. */
+  manifest: LoadedManifest | undefined
+}
+
+/**
+ * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
+ * stopping half-way is worse; the rights of this user are asked for right before the first write.
+ */
+export async function checked({
+  cx,
+  plan,
+  seen,
+  releases,
+  loans,
+  manifest,
+}: Judged): Promise<readonly Finding[]> {
+  if (hasBegun(plan, seen, loans)) return []
+  const looked = await look(cx, { to: plan.to, method: plan.method })
+  const question = {
+    ...looked,
+    releases,
+    target: plan.to,
+    ...(manifest && { manifest: manifest.manifest.objects }),
+  }
+  const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
+  return runChecks(checks, question).flatMap(({ findings }) => findings.map(unlessUnseen))
+}
+
+/** Whoever owns the installation is the plan's own business; so are the rights, right before the first write. */
+const judgedElsewhere: ReadonlySet<string> = new Set(['rights', 'manager'])
+
+/** Rights that only checks use may be missing (contract "Rights"): it is said, and does not stop whoever is allowed to do the work. */
+function unlessUnseen(finding: Finding): Finding {
+  return finding.level === 'not-checked' ? { ...finding, level: 'warning' } : finding
+}
+
+function hasBegun({ to, owner }: UpgradePlan, { standing }: Seen, loans: readonly Loan[]): boolean {
+  const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
+  return (
+    isThere || runningUpdate(standing, to) !== 'none' || loans.some(({ object }) => object.uid === owner.uid)
+  )
+}
+
+/** Each finding once: what the plan itself says of it is nearer to what will be done. */
+export function together(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
+  const byId = new Map<string, Finding>()
+  for (const finding of lists.flat()) if (!byId.has(finding.id)) byId.set(finding.id, finding)
+  return [...byId.values()]
+}

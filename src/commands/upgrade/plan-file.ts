@@ -1,0 +1,89 @@
+import type { Context } from '../../context.ts'
+import { driftLines, driftOf } from '../../lib/seal/drift.ts'
+import { readSealed, type SealedPlan } from '../../lib/seal/read-sealed.ts'
+import { reliedOn } from '../../lib/seal/sealed-facts.ts'
+import { drifted, forbidden, KvupError, usageError } from '../../lib/system/errors.ts'
+import { begunSteps, ownWork } from '../../lib/upgrade/own-work.ts'
+import type { Planned } from './planned.ts'
+
+/** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
+export async function readPlanFile({ world }: Context, file: string): Promise<SealedPlan> {
+  if (file === '-') return readSealed(await world.readStdin(), 'standard input', 'UpgradePlan')
+  const text = await world.readText(file).catch((cause: unknown) => {
+    throw usageError(
+      'plan-missing',
+      `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: `kvup plan --to VERSION --to-file ${file}`, cause },
+    )
+  })
+  return readSealed(text, file, 'UpgradePlan')
+}
+
+const mostLines = 20
+
+/**
+ * The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `usage` for
+ * another cluster (2), `drifted` with every difference (5).
+ */
+export async function ensureFits({ file, seal, steps }: SealedPlan, planned: Planned): Promise<void> {
+  const { cluster, cx, plan, hands, procedure } = planned
+  const now = await reliedOn(cluster.reader, cx.clock.now(), plan.owner.ref)
+  ensureSameCluster(file, seal.cluster, now.cluster)
+  const begun = begunSteps(await hands.journal.entries(), seal.uid)
+  const drift = driftLines(driftOf(seal.facts, now, ownWork(plan, begun)))
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
+  // A step that only waits may be found on the way: a component that the new version brings.
+  const unplanned = (await procedure.steps(reading))
+    .filter((step) => 'apply' in step && !steps.includes(step.id))
+    .map(({ id }) => `step ${id} would be done, and is not in the plan`)
+  const lines = [...drift, ...unplanned]
+  if (lines.length > 0) throw notAsPlanned(lines, { file, at: seal.at, to: plan.to.text })
+}
+
+function ensureSameCluster(file: string, planned: string, is: string | undefined): void {
+  if (is === planned) return
+  if (is === undefined)
+    throw forbidden(
+      'cluster-unknown',
+      `cannot tell whether ${file} is of this cluster: the namespace kube-system may not be read`,
+      { remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user' },
+    )
+  throw usageError(
+    'another-cluster',
+    `${file} was made for another cluster: the uid of its kube-system is ${planned}, here it is ${is}`,
+    { remedy: 'name the cluster that is meant: --context NAME', object: 'namespaces/kube-system' },
+  )
+}
+
+function notAsPlanned(
+  lines: readonly string[],
+  { file, at, to }: { file: string; at: string; to: string },
+): Error {
+  const more = lines.length - mostLines
+  return drifted(
+    'drifted',
+    `the cluster is no longer as it was when ${file} was made (${at}): ${lines[0]}. Nothing was changed`,
+    {
+      notes: [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])],
+      remedy: `kvup plan --to ${to} --to-file ${file}      makes it anew; look at what is different before you use it`,
+    },
+  )
+}
+
+/** The checksum in the plan is part of what must not have moved. */
+export async function asDrift<T>(work: Promise<T>, { file }: SealedPlan): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') throw error
+    throw drifted(
+      'drifted',
+      `the operator manifest is not the one that ${file} was made with: ${error.message}`,
+      {
+        notes: [error.message],
+        remedy: error.remedy,
+        cause: error,
+      },
+    )
+  }
+}

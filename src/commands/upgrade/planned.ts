@@ -1,0 +1,86 @@
+import type { Context } from '../../context.ts'
+import type { Finding } from '../../lib/checks/finding.ts'
+import type { AcceptedRisk } from '../../lib/checks/report.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import { memoryJournal } from '../../lib/procedure/memory-journal.ts'
+import type { Procedure } from '../../lib/procedure/step.ts'
+import type { Hands } from '../../lib/run/carry-out.ts'
+import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
+import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
+import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
+import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { acceptedRisks } from '../check/accepted-risks.ts'
+import { readReleases } from '../releases/read-releases.ts'
+import { handsOf } from './hands.ts'
+import { checked, together } from './judge.ts'
+import { requestOf, type UpgradeOptions } from './options.ts'
+import { type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
+
+/** Everything that is known before the first write. */
+export interface Planned {
+  cx: Context
+  options: UpgradeOptions
+  cluster: Cluster
+  seen: Seen
+  plan: UpgradePlan
+  procedure: Procedure
+  manifest: PreparedManifest
+  findings: readonly Finding[]
+  accepted: readonly AcceptedRisk[]
+  hands: Omit<Hands, 'announce'>
+}
+
+/**
+ * See → plan → findings. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. Throws `usage` for flags that cannot be
+ * meant, before the cluster is read.
+ */
+export async function planUpgrade(
+  cx: Context,
+  options: UpgradeOptions,
+  { readNow }: { readNow: boolean },
+): Promise<Planned> {
+  const request = requestOf(options, cx.flags.yes)
+  const releases = await readReleases(cx.world, options.releases)
+  const accepted = acceptedRisks(options.accept, releases)
+  const cluster = await cx.cluster()
+  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
+    handsIn(namespace).journal.loans(),
+  )
+  const plan = makePlan(request, seen, releases)
+  const hands = handsIn(plan.owner.ref.namespace)
+  const manifest = await prepareManifest({ cx, options, plan, seen, cluster, readNow, accepted })
+  const procedure = upgradeProcedure(plan, {
+    who: cx.world.who,
+    operatorVersion: seen.installation.operator?.version,
+    manifest,
+  })
+  const findings = together(
+    plan.findings,
+    manifest.findings,
+    await checked({
+      cx,
+      plan,
+      seen,
+      releases,
+      loans: await hands.journal.loans(),
+      manifest: manifest.loaded,
+    }),
+    await loginFindings(cx, cluster, procedure),
+  )
+  return { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands }
+}
+
+async function loginFindings(
+  cx: Context,
+  { reader, reviewer }: Cluster,
+  procedure: Procedure,
+): Promise<readonly Finding[]> {
+  const end = await reviewer.credentialsEnd?.()
+  if (end === undefined) return []
+  const journal = memoryJournal()
+  const steps = await procedure.steps({ reader, clock: cx.clock, journal })
+  const estimate = steps.reduce((sum, step) => sum + step.estimate, 0)
+  return credentialsFinding(end, cx.clock.now(), estimate)
+}

@@ -1,0 +1,106 @@
+import { usageError } from '../../lib/system/errors.ts'
+import type { UpgradeOptions } from './options.ts'
+
+/** The flags that make a plan, in the words of the command line; a sealed plan keeps their values. */
+const kept = [
+  'to',
+  'method',
+  'manifest',
+  'manifestBase',
+  'manifestSha256',
+  'rewriteNamespace',
+  'imageRegistry',
+  'settle',
+  'holdWorkloads',
+  'leaveHeld',
+  'waitWorkloads',
+  'migrations',
+  'migrationsTimeout',
+  'follow',
+] as const satisfies (keyof UpgradeOptions)[]
+
+export type SealedRequest = Pick<UpgradeOptions, (typeof kept)[number]>
+
+/** `chosen`: what `auto` came to, and the checksum of the manifest that was read. */
+export function sealedRequest(
+  options: UpgradeOptions,
+  chosen: Pick<UpgradeOptions, 'method' | 'manifestSha256'>,
+): SealedRequest {
+  const asked = Object.entries({ ...options, ...chosen }).filter(
+    ([name, value]) => isKept(name) && value !== undefined,
+  )
+  return Object.fromEntries(asked) as unknown as SealedRequest
+}
+
+/** The same words, where no flag says otherwise: what they mean without a plan. */
+const silent: Readonly<Record<string, unknown>> = {
+  method: 'auto',
+  settle: '30s',
+  holdWorkloads: true,
+  migrations: 'wait',
+  migrationsTimeout: '30m',
+}
+
+/**
+ * What was typed, with the plan's values for all that makes a plan. `--manifest` may say where the file lies now: its checksum is sealed. Throws
+ * `usage` for a flag that would make another plan.
+ */
+export function asPlanned(
+  typed: UpgradeOptions,
+  request: Readonly<Record<string, unknown>>,
+  accepted: readonly { id: string; reason?: string }[],
+): UpgradeOptions {
+  ensureSound(request)
+  if (typed.to !== undefined)
+    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go')
+  if (typed.accept.length > 0)
+    throw usageError(
+      'contradiction',
+      '--accept and --plan exclude each other: the plan says which risks are taken',
+      {
+        remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
+      },
+    )
+  const other = kept.find((name) => differs(name, typed[name], request[name]))
+  if (other !== undefined)
+    throw usageError(
+      'contradiction',
+      `${flagOf(other)} is not what the plan says (${JSON.stringify(request[other] ?? 'nothing of it')})`,
+      { remedy: 'leave it out, or make the plan anew with it' },
+    )
+  const accept = accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
+  return { ...typed, ...request, ...(typed.manifest !== undefined && { manifest: typed.manifest }), accept }
+}
+
+const choices: Readonly<Record<string, readonly unknown[]>> = {
+  method: ['image-tag', 'operator-manifest'],
+  migrations: ['wait', 'cancel', 'ignore'],
+  holdWorkloads: [true, false],
+  leaveHeld: [true, false],
+  waitWorkloads: [true, false],
+  follow: [true, false],
+  rewriteNamespace: [true, false],
+}
+
+/** Whoever can make a seal can put anything under it. */
+function ensureSound(request: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.entries(request).find(
+    ([name, value]) => !isKept(name) || !(choices[name]?.includes(value) ?? typeof value === 'string'),
+  )
+  if (wrong === undefined && typeof request['to'] === 'string') return
+  throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
+    remedy: 'kvup plan --to VERSION -o yaml      makes one',
+  })
+}
+
+function differs(name: (typeof kept)[number], typed: unknown, planned: unknown): boolean {
+  if (name === 'manifest' || name === 'to') return false
+  return typed !== undefined && typed !== silent[name] && typed !== planned
+}
+
+const isKept = (name: string): boolean => kept.some((one) => one === name)
+
+function flagOf(name: string): string {
+  const words = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
+  return name === 'holdWorkloads' ? '--no-hold-workloads' : `--${words}`
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { PlanDocument } from '../../lib/output/views/upgrade-plan.ts'
+import { nothingToDo } from '../../lib/procedure/nothing-to-do.ts'
+import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/procedure/rehearse.ts'
+import { type Becomes, sealed, type Seal, type SealedFact } from '../../lib/seal/seal.ts'
+import { type Relied, reliedOn } from '../../lib/seal/sealed-facts.ts'
+import { heading } from '../../lib/upgrade/report.ts'
+import type { Planned } from './planned.ts'
+import { sealedRequest } from './sealed-request.ts'
+
+export interface ShownPlan {
+  document: PlanDocument
+  /** False: the cluster is there already. */
+  pending: boolean
+}
+
+/** The plan as a document: each step with what it would do, the findings, the seal. Nothing is written that the cluster keeps. */
+export async function planDocument(planned: Planned, mode: RehearseContext['mode']): Promise<ShownPlan> {
+  const { cx, cluster, plan, procedure, hands, findings } = planned
+  const { clock, signal, world } = cx
+  const reading = { reader: cluster.reader, clock, journal: hands.journal }
+  const [steps, relied, isThere] = await Promise.all([
+    rehearse(procedure, { cluster, clock, signal, journal: hands.journal, mode }),
+    reliedOn(cluster.reader, clock.now(), plan.owner.ref),
+    nothingToDo(procedure, reading),
+  ])
+  const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
+  const request = sealedRequest(planned.options, {
+    method: plan.method,
+    ...(planned.manifest.loaded && { manifestSha256: planned.manifest.loaded.sha256 }),
+  })
+  const seal = sealOf(relied, {
+    planned,
+    steps,
+    covered: { request, accepted, steps: steps.map(({ id }) => id) },
+  })
+  const document = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'UpgradePlan',
+    dryRun: mode === 'client' ? 'client' : 'server',
+    ...heading(plan),
+    holds: plan.holds,
+    said: plan.said,
+    findings,
+    accepted,
+    steps,
+    request,
+    ...seal,
+  } as const
+  return { document, pending: !isThere }
+}
+
+interface Covered {
+  request: unknown
+  accepted: unknown
+  steps: readonly string[]
+}
+
+/** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */
+function sealOf(
+  relied: Relied,
+  { planned, steps, covered }: { planned: Planned; steps: readonly RehearsedStep[]; covered: Covered },
+): { seal: Seal } | Record<string, never> {
+  const { cx } = planned
+  if (relied.cluster === undefined) {
+    cx.printer.warn(
+      'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
+    )
+    return {}
+  }
+  const seal = sealed(
+    {
+      uid: randomUUID(),
+      at: cx.clock.now().toISOString(),
+      by: cx.world.who,
+      cluster: relied.cluster,
+      kvup: cx.world.version,
+      facts: relied.facts.map((fact) => withResults(fact, steps)),
+      unsealed: relied.unsealed,
+    },
+    covered,
+  )
+  return { seal }
+}
+
+/** The facts that are specs of one object, and the kind of it. */
+const kindOf: Readonly<Record<string, string>> = { kubevirt: 'KubeVirt', operator: 'Deployment' }
+
+function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
+  const kind = kindOf[fact.id]
+  if (kind === undefined) return fact
+  const becomes = steps.flatMap(({ id, changes = [] }) =>
+    changes
+      .filter(({ object }) => object.kind === kind)
+      .map(({ fields, by }): Becomes => ({ step: id, by, fields })),
+  )
+  return becomes.length === 0 ? fact : { ...fact, becomes }
+}

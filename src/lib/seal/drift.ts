@@ -1,0 +1,62 @@
+import { type FieldChange, fieldChanges, type Leaf } from '../cluster/leaves.ts'
+import type { SealedFact, Unsealed } from './seal.ts'
+
+/** Where the cluster is no longer as the plan relied on. */
+export interface Drift {
+  fact: string
+  what: string
+  changes: readonly FieldChange[]
+  /** It cannot be read any more: whether it moved is not known. */
+  unread?: string
+}
+
+export interface Now {
+  facts: readonly SealedFact[]
+  unsealed: readonly Unsealed[]
+}
+
+/** Whether a change of a fact is what a step of this very plan does, which has begun. */
+export type OwnWork = (fact: SealedFact, change: FieldChange) => boolean
+
+/**
+ * What moved since the plan was sealed, but for what its own steps moved: half executed, a fact may be as it was or as a begun step
+ * leaves it (contract "Sealed plan"). Pure.
+ */
+export function driftOf(sealedFacts: readonly SealedFact[], now: Now, isOurs: OwnWork): readonly Drift[] {
+  return sealedFacts.flatMap((fact): Drift[] => {
+    const is = now.facts.find(({ id }) => id === fact.id)
+    if (is === undefined) {
+      const why = now.unsealed.find(({ id }) => id === fact.id)?.why ?? 'it is not there'
+      return [{ fact: fact.id, what: fact.what, changes: [], unread: why }]
+    }
+    if (is.fingerprint === fact.fingerprint) return []
+    const changes = fieldChanges(fact.leaves, is.leaves).filter((change) => !isOurs(fact, change))
+    return changes.length === 0 ? [] : [{ fact: fact.id, what: fact.what, changes }]
+  })
+}
+
+/** A line per field: `spec.imageTag of kubevirts/kubevirt in namespace kubevirt was v1.7.0, is v1.7.3`. */
+export function driftLines(drift: readonly Drift[]): readonly string[] {
+  return drift.flatMap(({ fact, what, changes, unread }) =>
+    unread === undefined
+      ? changes.map(({ path, from, to }) => `${subject(fact, path, what)} ${became(from, to)}`)
+      : [`${what} cannot be compared: ${unread}`],
+  )
+}
+
+/** The leaves of some facts are the names of objects. */
+function subject(fact: string, path: string, what: string): string {
+  if (fact === 'nodes') return `node ${path}`
+  return fact === 'crds' ? `${what} of ${path}` : `${path} of ${what}`
+}
+
+function became(from: Leaf | undefined, to: Leaf | undefined): string {
+  if (from === undefined) return to === true ? 'is new' : `was absent, is ${leafText(to)}`
+  if (to === undefined) return from === true ? 'is gone' : `was ${leafText(from)}, is absent`
+  return `was ${leafText(from)}, is ${leafText(to)}`
+}
+
+/** As a person writes it in a command. */
+function leafText(leaf: Leaf | undefined): string {
+  return typeof leaf === 'string' ? leaf : JSON.stringify(leaf)
+}

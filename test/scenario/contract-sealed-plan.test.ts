@@ -1,0 +1,318 @@
+import { parse, stringify } from 'yaml'
+import { describe, expect, test } from 'vitest'
+import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
+import { Deployments } from '../../src/lib/cluster/kinds/apps.ts'
+import { Namespaces, type Node, Nodes } from '../../src/lib/cluster/kinds/core.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Kind } from '../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import { Killed, mortal } from './mortal-cluster.ts'
+import { byManifest, byTag, type Ended, minute, play, type Stage } from './stage.ts'
+
+const cases = [
+  { name: 'image tag', shape: byTag, to: 'v1.8.4' },
+  { name: 'operator manifest', shape: byManifest, to: 'v1.9.0' },
+] as const
+
+const planned = { plan: 'plan.yaml' }
+const home = { namespace: 'kubevirt' }
+
+function edit<T extends KubeObject>(stage: Stage, kind: Kind<T>, name: string, body: object): void {
+  const ref = kind.namespaced ? { ...home, name } : { name }
+  stage.simulated.store.patch(kind, ref, { type: 'merge', body }, { manager: 'somebody' })
+}
+
+/** What somebody changes, and how the refusal names it. */
+interface Move {
+  what: string
+  move: (stage: Stage) => void
+  says: string
+}
+
+function editImage(stage: Stage): void {
+  const path = '/spec/template/spec/containers/0/image'
+  const body = [{ op: 'replace' as const, path, value: 'mirror.example/virt-operator:v1.8.3' }]
+  stage.simulated.store.patch(Deployments, { ...home, name: 'virt-operator' }, { type: 'json', body })
+}
+
+const moves: readonly Move[] = [
+  {
+    what: 'imageTag',
+    move: (stage) => stage.edit({ imageTag: 'v1.7.3' }),
+    says: 'spec.imageTag of kubevirts/kubevirt in namespace kubevirt was',
+  },
+  {
+    what: 'imageRegistry',
+    move: (stage) => stage.edit({ imageRegistry: 'mirror.example/kubevirt' }),
+    says: 'spec.imageRegistry of kubevirts/kubevirt in namespace kubevirt was',
+  },
+  {
+    what: 'the update methods',
+    move: (stage) =>
+      stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate', 'Evict'] } }),
+    says: 'was ["LiveMigrate"], is ["LiveMigrate","Evict"]',
+  },
+  {
+    what: 'a feature gate',
+    move: (stage) =>
+      stage.edit({ configuration: { developerConfiguration: { featureGates: ['Snapshot'] } } }),
+    says: 'spec.configuration.developerConfiguration.featureGates of kubevirts/kubevirt in namespace kubevirt was absent, is ["Snapshot"]',
+  },
+  {
+    what: 'the operator',
+    move: editImage,
+    says: 'spec.template.spec.containers[virt-operator].image of deployments/virt-operator in namespace kubevirt was',
+  },
+  {
+    what: 'the replicas of the operator',
+    move: (stage) => edit(stage, Deployments, 'virt-operator', { spec: { replicas: 3 } }),
+    says: 'spec.replicas of deployments/virt-operator in namespace kubevirt was 2, is 3',
+  },
+  {
+    what: 'the stored versions of a CRD',
+    move: (stage) =>
+      void stage.simulated.store.patch(
+        CustomResourceDefinitions,
+        { name: 'virtualmachines.kubevirt.io' },
+        { type: 'merge', body: { status: { storedVersions: ['v1', 'v1alpha3'] } } },
+        { on: 'status' },
+      ),
+    says: 'storedVersions of virtualmachines.kubevirt.io was ["v1"], is ["v1","v1alpha3"]',
+  },
+  {
+    what: 'a node that is new',
+    move: (stage) =>
+      stage.simulated.store.put(Nodes, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: 'worker-9', labels: {} },
+        status: { conditions: [{ type: 'Ready', status: 'True' }] },
+      } as Node),
+    says: 'node worker-9 is new',
+  },
+  {
+    what: 'a node that is gone',
+    move: (stage) => void stage.simulated.store.remove(Nodes, { name: 'worker-1' }),
+    says: 'node worker-1 is gone',
+  },
+  {
+    what: 'the version of Kubernetes',
+    move: (stage) => void Object.assign(stage.simulated.store.version, { gitVersion: 'v1.35.9' }),
+    says: 'version of Kubernetes was v1.35.4, is v1.35.9',
+  },
+  {
+    what: 'the KubeVirt itself, made anew under the same name',
+    move: (stage) => {
+      const { metadata, ...rest } = stage.kubevirt
+      stage.simulated.store.put(KubeVirts, { ...rest, metadata: { ...metadata, uid: 'another' } })
+    },
+    says: 'metadata.uid of kubevirts/kubevirt in namespace kubevirt was',
+  },
+]
+
+describe.for(cases)('contract: sealed plan, $name', ({ shape, to }) => {
+  test('is carried out as it was made, and a second time there is nothing to do', async () => {
+    await play(shape, async (stage) => {
+      expect(await stage.plan(to)).toMatchObject({ code: 0 })
+      expect(await stage.upgrade(undefined, planned)).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'done' }],
+      })
+      expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe(to)
+      const mark = stage.mark
+      expect(await stage.upgrade(undefined, planned)).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'nothing-to-do' }],
+      })
+      expect(stage.writes(mark)).toEqual([])
+    })
+  })
+
+  test.for(moves)('$what: exit 5 with the drift, and nothing is written', async ({ move, says }) => {
+    await play(shape, async (stage) => {
+      expect(await stage.plan(to)).toMatchObject({ code: 0 })
+      move(stage)
+      const mark = stage.mark
+      const ended = await stage.upgrade(undefined, planned)
+      expect(ended).toMatchObject({ code: 5, error: { reason: 'drifted' } })
+      expect(ended.error?.notes.join('\n')).toContain(says)
+      expect(ended.text).toContain(`kvup plan --to ${to}`)
+      expect(stage.writes(mark)).toEqual([])
+    })
+  })
+
+  test('status, heartbeats, labels, VMs and resourceVersions may move', async () => {
+    await play({ ...shape, vms: [{ name: 'web-1' }] }, async (stage) => {
+      expect(await stage.plan(to)).toMatchObject({ code: 0 })
+      stage.label({ annotations: { note: 'seen' }, labels: { team: 'a' } })
+      edit(stage, Nodes, 'worker-1', { metadata: { labels: { zone: 'b' } } })
+      edit(stage, Deployments, 'virt-operator', { metadata: { annotations: { note: 'seen' } } })
+      await stage.until(10 * minute)
+      expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 0 })
+    })
+  })
+})
+
+test('contract: sealed plan: another manifest than the one that was planned is drift', async () => {
+  await play(byManifest, async (stage) => {
+    expect(await stage.plan('v1.9.0')).toMatchObject({ code: 0 })
+    stage.files.set('v1.9.0.yaml', `${asYaml(stage.simulated.operatorManifest('v1.9.0'))}\n# one line more\n`)
+    const ended = await stage.upgrade(undefined, planned)
+    expect(ended).toMatchObject({ code: 5, error: { reason: 'drifted' } })
+    expect(ended.text).toContain('sha256')
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+test('contract: sealed plan: a plan for another cluster is exit 2 that names both', async () => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4')
+    edit(stage, Namespaces, 'kube-system', {})
+    const { metadata, ...rest } = stage.simulated.store.read(Namespaces, {
+      name: 'kube-system',
+    }) as KubeObject
+    stage.simulated.store.put(Namespaces, { ...rest, metadata: { ...metadata, uid: 'another-cluster' } })
+    const ended = await stage.upgrade(undefined, planned)
+    expect(ended).toMatchObject({ code: 2, error: { reason: 'another-cluster' } })
+    expect(ended.text).toContain('another-cluster')
+  })
+})
+
+/** As far as the tests change it. */
+interface SavedPlan {
+  request: { to: string }
+  accepted: { id: string }[]
+  steps: object[]
+  seal: { cluster: string; facts: { leaves: Record<string, unknown> }[] }
+}
+
+/** The plan as an object, changed, and written again. */
+function tamper(stage: Stage, change: (plan: SavedPlan) => void): void {
+  const plan = parse(stage.files.get('plan.yaml') ?? '') as SavedPlan
+  change(plan)
+  stage.files.set('plan.yaml', stringify(plan))
+}
+
+const edits: readonly [string, (plan: SavedPlan) => void][] = [
+  ['the target', (plan) => (plan.request.to = 'v1.8.3')],
+  ['an accepted risk', (plan) => plan.accepted.push({ id: 'evictions' })],
+  ['a fact', (plan) => (plan.seal.facts[0]!.leaves['spec.imageTag'] = 'v1.6.0')],
+  ['a step', (plan) => plan.steps.pop()],
+  ['the cluster', (plan) => (plan.seal.cluster = 'mine')],
+]
+
+test.for(edits)('contract: sealed plan: %s edited by hand is exit 2', async ([, change]) => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4')
+    tamper(stage, change)
+    expect(await stage.upgrade(undefined, planned)).toMatchObject({
+      code: 2,
+      error: { reason: 'plan-edited' },
+    })
+    expect(stage.writes()).toEqual([])
+  })
+})
+
+test('contract: sealed plan: written as JSON, or in another order, it is the same plan', async () => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4')
+    const plan = parse(stage.files.get('plan.yaml') ?? '') as Record<string, unknown>
+    stage.files.set('plan.yaml', JSON.stringify(Object.fromEntries(Object.entries(plan).toReversed())))
+    expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 0 })
+  })
+})
+
+test('contract: sealed plan: --to, --accept and flags that would make another plan are refused before anything is read', async () => {
+  await play(byTag, async (stage) => {
+    await stage.plan('v1.8.4')
+    const mark = stage.mark
+    expect(await stage.upgrade('v1.8.4', { ...planned, method: 'auto' })).toMatchObject({ code: 2 })
+    for (const more of [
+      { accept: ['evictions'] },
+      { leaveHeld: true },
+      { settle: '1s' },
+      { method: 'operator-manifest' },
+    ] as const)
+      expect(
+        await stage.upgrade(undefined, {
+          ...planned,
+          ...more,
+          accept: [...('accept' in more ? more.accept : [])],
+        }),
+      ).toMatchObject({
+        code: 2,
+        error: { reason: 'contradiction' },
+      })
+    expect(stage.requests(mark)).toEqual([])
+  })
+})
+
+test('contract: sealed plan: accepted risks come from the plan, with reason and who', async () => {
+  const vms = [{ name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }] as const
+  const many = { ...byTag, methods: ['LiveMigrate', 'Evict'], vms } as const
+  await play(many, async (stage) => {
+    expect(await stage.plan('v1.8.4')).toMatchObject({ code: 3 })
+    expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 3 })
+    expect(await stage.plan('v1.8.4', { accept: ['evictions=agreed with shop'] })).toMatchObject({ code: 0 })
+    const plan = parse(stage.files.get('plan.yaml') ?? '') as { accepted: unknown }
+    expect(plan.accepted).toEqual([{ id: 'evictions', reason: 'agreed with shop', by: 'jane@here' }])
+    expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 0 })
+  })
+})
+
+describe.for(cases)('contract: sealed plan, half executed, $name', ({ shape, to }) => {
+  const lifted = { ...byTag, version: 'v1.8.4', operator: 'v1.8.4' } as const
+  const played = to === 'v1.9.0' ? lifted : shape
+
+  test('killed after each write it goes on by itself, elsewhere', { timeout: 240_000 }, async () => {
+    let deaths = 0
+    while (await diesAfter(played, to, deaths + 1)) deaths++
+    expect(deaths).toBeGreaterThan(4)
+  })
+
+  test('what somebody else did meanwhile is drift', async () => {
+    await play(shape, async (stage) => {
+      await stage.plan(to)
+      const stopped = await stage.upgrade(undefined, { ...planned, until: 'hold-workload-updates' })
+      expect(stopped).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      stage.edit({ imagePullPolicy: 'Always' })
+      const ended = await stage.upgrade(undefined, planned)
+      expect(ended).toMatchObject({ code: 5 })
+      expect(ended.error?.notes).toEqual([
+        'spec.imagePullPolicy of kubevirts/kubevirt in namespace kubevirt was IfNotPresent, is Always',
+      ])
+    })
+  })
+
+  test('the same change by somebody else, before its step began, is drift', async () => {
+    await play(shape, async (stage) => {
+      await stage.plan(to)
+      stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
+      expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 5 })
+    })
+  })
+})
+
+/** Dies after that many writes of its own that are no renewal of the lock, and is run again; false when it lived to the end. */
+async function diesAfter(shape: Parameters<typeof play>[0], to: string, writes: number): Promise<boolean> {
+  let hasDied = false
+  await play(shape, async (stage) => {
+    expect(await stage.plan(to, { settle: '5s' })).toMatchObject({ code: 0 })
+    const made = () => stage.writes().filter(({ resource }) => resource !== 'leases').length
+    const cluster = mortal(stage.cluster, { afterCallWhen: () => made() >= writes })
+    const first = stage
+      .upgrade(undefined, planned, { cluster, host: 'dead' })
+      .catch((error: unknown) => error)
+    await Promise.race([first, cluster.death])
+    hasDied = cluster.dead()
+    const resumed = await stage.upgrade(undefined, planned, { host: 'other' })
+    expect({ writes, code: resumed.code, notes: resumed.error?.notes }).toEqual({ writes, code: 0 })
+    expect(await stage.journal.loans()).toEqual([])
+    const ended = await first
+    expect(ended instanceof Killed || (ended as Ended).code === 0).toBe(true)
+    expect(ended instanceof Killed).toBe(hasDied)
+  })
+  return hasDied
+}
