@@ -27,6 +27,14 @@ const perKind: Readonly<Record<string, readonly string[]>> = {
   Job: ['status.successful'],
 }
 
+/**
+ * The one name that a list or watch is narrowed to: RBAC then asks for that name, as the real server does
+ * (apiserver/pkg/endpoints/request/requestinfo.go), so that `resourceNames` can allow it.
+ */
+export function nameSelected(selector: string | undefined): string | undefined {
+  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector ?? '')?.groups?.['name']
+}
+
 /** `metadata.name=x,status.phase!=Running`. Throws 400 for a field that the kind cannot be selected by. */
 export function fieldTest(kind: SimKind, selector: string | undefined): FieldTest {
   if (selector === undefined || selector.trim() === '') return () => true

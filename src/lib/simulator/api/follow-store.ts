@@ -2,6 +2,7 @@ import type { Change } from '../../cluster/cluster.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { ApiError } from '../../system/errors.ts'
+import { nameSelected } from './field-selector.ts'
 import { shared } from './json.ts'
 import { type Caller, perform } from './request.ts'
 import type { Store } from './store.ts'
@@ -46,8 +47,9 @@ function begin<T extends KubeObject>(
   const { namespace } = where
   try {
     const resolved = store.kinds.resolve(kind)
-    const page = perform(store, caller, { verb: 'list', kind, namespace }, () => store.list(kind, where))
-    perform(store, caller, { verb: 'watch', kind, namespace }, () => undefined)
+    const asked = { kind, namespace, name: nameSelected(where.fields) }
+    const page = perform(store, caller, { ...asked, verb: 'list' }, () => store.list(kind, where))
+    perform(store, caller, { ...asked, verb: 'watch' }, () => undefined)
     for (const object of page.items) queue.push({ type: 'added', object: shared(object) as T })
     queue.push({ type: 'synced' })
     const matches = selection(resolved, where)

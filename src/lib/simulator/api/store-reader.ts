@@ -12,6 +12,7 @@ import type { Kind } from '../../cluster/kind.ts'
 import { Pods } from '../../cluster/kinds/pods.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { byPriority } from './custom-kinds.ts'
+import { nameSelected } from './field-selector.ts'
 import { followStore } from './follow-store.ts'
 import { request, type StoreClient } from './store-client.ts'
 import type { Listing } from './store-request.ts'
@@ -39,10 +40,11 @@ export class StoreReader implements Reader {
 
   async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
     const { store } = this.#client
-    const asked = { verb: 'list', kind, namespace: where.namespace }
+    const listed = listingOf(where)
+    const asked = { verb: 'list', kind, namespace: where.namespace, name: nameSelected(listed.fields) }
     let token: string | undefined
     do {
-      const listing = { ...listingOf(where), limit: 500, continue: token }
+      const listing = { ...listed, limit: 500, continue: token }
       const page = await request(this.#client, asked, () => store.list(kind, listing))
       token = page.continue
       const { items, resourceVersion, remaining } = page

@@ -46,6 +46,17 @@ test('without a role: 403 in the real words', async () => {
   })
 })
 
+test('a list that is narrowed to one name is asked for under that name', async () => {
+  const { reader } = as(
+    'x',
+    role('Role', reading, { namespace }),
+    binding('RoleBinding', 'Role', { namespace }),
+  )
+  expect(await reader.list(KubeVirts, { namespace, name: 'kubevirt' })).toHaveLength(1)
+  await expect(reader.list(KubeVirts, { namespace })).rejects.toMatchObject({ status: 403 })
+  await expect(reader.list(KubeVirts, { namespace, name: 'other' })).rejects.toMatchObject({ status: 403 })
+})
+
 test('a Role holds in its namespace, for its verbs and names only', async () => {
   const { reader, reviewer } = as(
     'x',

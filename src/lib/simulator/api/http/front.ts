@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { nameSelected } from '../field-selector.ts'
 import type { ApiFaults } from '../../faults.ts'
 import { patchTypes } from '../patch.ts'
 import { type ApiRequest, type Caller, perform } from '../request.ts'
@@ -101,8 +102,9 @@ const verbs: Readonly<Record<string, string>> = {
 
 function requestOf(exchange: Exchange): ApiRequest {
   const { method, route, query } = exchange
-  const { namespace, name, subresource } = route
+  const { namespace, subresource } = route
   const verb = verbOf(method, route, query)
+  const name = route.name ?? nameSelected(query.get('fieldSelector') ?? undefined)
   return { verb, kind: route, namespace, name, subresource, dryRun: isDryRun(exchange) }
 }
 
