@@ -4,6 +4,7 @@ import type { OutputFormat } from './format.ts'
 import { jsonLine, jsonText } from './json-text.ts'
 import { inLocale } from './paint.ts'
 import type { Paint, Size } from './printer.ts'
+import type { PageLines } from './live-page.ts'
 import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from './sanitise.ts'
 import { templateError } from './template-error.ts'
 
@@ -14,6 +15,8 @@ export interface Answering {
   /** Read again for each answer: a terminal may have been resized. */
   size: () => Size
   isWatch: boolean
+  /** Where there is one, text takes the place of the text before. */
+  draw: ((page: PageLines) => void) | undefined
   failureKind: string
 }
 
@@ -61,10 +64,17 @@ export function answerIn(
 }
 
 function viewAnswer(how: Answering): Answer {
-  return textAnswer(how.write, ({ document, view }) => {
-    const lines = view.text(sanitiseDeep(document), how.paint, how.size())
-    return joined(lines.map((line) => inLocale(indented(onlyColours(line)), how.paint)))
-  })
+  const { draw } = how
+  const shown = ({ document, view }: Given, size: Size) =>
+    view
+      .text(sanitiseDeep(document), how.paint, size)
+      .map((line) => inLocale(indented(onlyColours(line)), how.paint))
+  if (draw === undefined) return textAnswer(how.write, (given) => joined(shown(given, how.size())))
+  return {
+    give: (given) =>
+      draw((columns) => shown(given, { ...how.size(), columns }).flatMap((line) => line.split('\n'))),
+    end: () => undefined,
+  }
 }
 
 /** A template that does not fit the document is a warning: the work is done, its exit code is worth more. */

@@ -3,10 +3,11 @@ import { usageError } from '../system/errors.ts'
 import { answerIn } from './answer-format.ts'
 import { type OutputFormat, parseOutput } from './format.ts'
 import { jsonLine } from './json-text.ts'
+import { besidePage, LivePage } from './live-page.ts'
 import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
 import type { Document, DocumentStatus, Paint, Printer, ReportFormat, Size, View } from './printer.ts'
-import { type LiveTerminal, tellStory } from './story.ts'
-import type { Environment, Stream } from './stream.ts'
+import { type LiveTerminal, type Story, tellStory } from './story.ts'
+import { type Environment, isLive, type Stream } from './stream.ts'
 
 /** What a printer needs to know. Flags are as typed; nothing is read from the process. */
 export interface PrinterOptions {
@@ -41,21 +42,15 @@ export interface OpenPrinter extends Printer {
 /** Opens stdout and stderr for one command. Throws a usage error (exit 2) for an unknown format or a template that does not parse. */
 export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter> {
   const format = await withTemplate(parseOutput(options.output, options.formats), options.readText)
-  const story = tellStory({
-    stream: options.stderr,
-    clock: options.clock,
-    paint: paintOn(options.stderr, options),
-    env: options.env,
-    verbosity: options.verbosity ?? 0,
-    beat: options.beat ?? systemBeat,
-    eventsElsewhere: format.is === 'ndjson',
-  })
+  const page = pageOn(options)
+  const story = besidePage(storyOn(options, format), page)
   const answer = await answerIn(format, {
     write: (text) => story.aside(() => options.stdout.write(text)),
     warn: story.warn,
     paint: paintOn(options.stdout, options),
     size: () => sizeOf(options, format),
     isWatch: options.watch ?? false,
+    draw: page && ((lines) => story.aside(() => page.show(lines))),
     failureKind: options.failureKind ?? 'Error',
   })
   const sort =
@@ -75,6 +70,22 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     },
     live: story.live,
   }
+}
+
+function pageOn({ stdout, env, watch }: PrinterOptions): LivePage | undefined {
+  return watch && isLive(stdout, env) ? new LivePage(stdout) : undefined
+}
+
+function storyOn(options: PrinterOptions, format: OutputFormat): Story {
+  return tellStory({
+    stream: options.stderr,
+    clock: options.clock,
+    paint: paintOn(options.stderr, options),
+    env: options.env,
+    verbosity: options.verbosity ?? 0,
+    beat: options.beat ?? systemBeat,
+    eventsElsewhere: format.is === 'ndjson',
+  })
 }
 
 function asItIs<T>(document: T): T {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { displayWidth } from '../../../src/lib/output/display-width.ts'
-import { bin, type Live, startProcess } from './program.ts'
+import { bin, type Live, startKvup, startProcess } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive

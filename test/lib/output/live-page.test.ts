@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { LivePage } from '../../../src/lib/output/live-page.ts'
+import { openPrinter } from '../../../src/lib/output/open-printer.ts'
+import type { Document, View } from '../../../src/lib/output/printer.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { interrupted } from '../../../src/lib/system/errors.ts'
+import { Pipe, Terminal } from './terminal.ts'
+
+function open(width = 40, height = 10) {
+  const terminal = new Terminal(width, height)
+  terminal.write('$ kvup status -w\n')
+  return { terminal, page: new LivePage(terminal) }
+}
+
+const command = `→ kubectl -n kubevirt describe pod ${'x'.repeat(60)}`
+
+describe('a page on a terminal', () => {
+  test('takes the place of the one before, in one write', () => {
+    const { terminal, page } = open()
+    page.show(() => ['updating', '0/3', 'waiting for worker-1'])
+    const before = terminal.written.length
+    page.show(() => ['settled', '3/3'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'settled', '3/3'])
+    expect(terminal.written).toHaveLength(before + 1)
+  })
+
+  test('leaves nothing behind of a line that the terminal had to break', () => {
+    const { terminal, page } = open()
+    page.show(() => ['stalled', command, 'end'])
+    expect(terminal.lines).toHaveLength(6)
+    page.show(() => ['settled', 'a', 'b', 'c', 'd'])
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'settled', 'a', 'b', 'c', 'd'])
+  })
+
+  test('is never higher than the terminal, and says what is left out', () => {
+    const { terminal, page } = open(40, 6)
+    const many = Array.from({ length: 9 }, (_, index) => `line ${index}`)
+    page.show(() => many)
+    page.show(() => many)
+    expect(terminal.lines).toEqual(['$ kvup status -w', ...many.slice(0, 4), '(5 more lines)'])
+  })
+
+  test('is drawn anew, as it fits, when the size changes', () => {
+    const { terminal, page } = open()
+    page.show((columns) => [`${columns} columns`])
+    terminal.resize(30, 10)
+    expect(terminal.lines).toEqual(['$ kvup status -w', '29 columns'])
+  })
+
+  test('makes room for what is said, and stays when it is over; the cursor comes back', () => {
+    const { terminal, page } = open()
+    page.show(() => ['settled'])
+    page.above(() => terminal.write('warning: slow\n'))
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'settled'])
+    expect(terminal.isCursorShown).toBe(false)
+    page.release()
+    terminal.write('error: interrupted\n')
+    terminal.resize(30, 10)
+    expect(terminal.lines).toEqual(['$ kvup status -w', 'warning: slow', 'settled', 'error: interrupted'])
+    expect(terminal.isCursorShown).toBe(true)
+  })
+})
+
+interface Seen extends Document {
+  kind: 'Seen'
+  verdict: string
+}
+const view: View<Seen> = { text: ({ verdict }) => [`it is ${verdict}`, 'second line'], names: () => ['seen'] }
+const verdicts = ['updating', 'settled']
+
+/** A command with -w that gives both verdicts, warns in between, and is interrupted. */
+async function watched(
+  stdout: Pipe | Terminal,
+  more: { output?: string; env?: Record<string, string> } = {},
+) {
+  const printer = await openPrinter({
+    stdout,
+    stderr: stdout,
+    output: 'table',
+    headers: true,
+    color: 'auto',
+    env: { LANG: 'C.UTF-8', TERM: 'xterm' },
+    clock: new SimClock(),
+    watch: true,
+    beat: () => () => undefined,
+    ...more,
+  })
+  for (const verdict of verdicts) {
+    printer.result<Seen>({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict }, view)
+    if (verdict === 'updating') printer.warn('a watch was refused')
+  }
+  printer.finish(interrupted('SIGINT'))
+}
+
+const onePage = [
+  'warning: a watch was refused',
+  'it is settled',
+  'second line',
+  'error: interrupted by SIGINT',
+]
+const pages = ['it is updating', 'second line', ...onePage]
+
+describe('-w', () => {
+  test('on a terminal is one page', async () => {
+    const terminal = new Terminal()
+    await watched(terminal)
+    expect(terminal.lines).toEqual(onePage)
+    expect(terminal.isCursorShown).toBe(true)
+  })
+
+  test.each([{ TERM: 'dumb' }, { CI: 'true', TERM: 'xterm' }])(
+    'with %j is a page for each change',
+    async (env) => {
+      const terminal = new Terminal()
+      await watched(terminal, { env: { LANG: 'C.UTF-8', ...env } as Record<string, string> })
+      expect(terminal.lines.map((line) => line.trim())).toEqual(pages)
+    },
+  )
+
+  test('on a pipe is a page for each change, without an escape', async () => {
+    const pipe = new Pipe()
+    await watched(pipe)
+    expect(pipe.text).toBe(`${pages.join('\n')}\n`)
+  })
+
+  test('with -o name and -o ndjson it is a line for each change', async () => {
+    const [names, documents] = [new Terminal(), new Terminal(200)]
+    await watched(names, { output: 'name' })
+    await watched(documents, { output: 'ndjson' })
+    expect(names.lines.filter((line) => line === 'seen')).toHaveLength(2)
+    expect(documents.lines.filter((line) => line.includes('"verdict"'))).toHaveLength(2)
+  })
+})
