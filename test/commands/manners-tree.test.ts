@@ -114,8 +114,8 @@ test('manner 8: flags are lower case with dashes, and a short one is kubectl’s
   expect(flags.length).toBeGreaterThan(50)
   expect(flags.filter(({ long }) => !/^--[a-z]+(?:-[a-z0-9]+)*$/.test(long))).toEqual([])
   const short = new Set(flags.flatMap((flag) => (flag.short === undefined ? [] : [flag.short])))
-  const known = ['-n', '-A', '-l', '-o', '-w', '-f', '-v', '-h', '-q', '-y', '-s', '-V']
-  expect([...short].filter((flag) => !known.includes(flag))).toEqual([])
+  const known = new Set(['-n', '-A', '-l', '-o', '-w', '-f', '-v', '-h', '-q', '-y', '-s', '-V'])
+  expect([...short].filter((flag) => !known.has(flag))).toEqual([])
 })
 
 test('manner 11: the connection flags are kubectl’s', () => {
@@ -128,7 +128,7 @@ test('manner 11: the connection flags are kubectl’s', () => {
 
 test('manner 12: no flag takes a secret, only files that hold one', () => {
   const secret = /token|password|secret|key/
-  expect(flags.filter(({ long, written }) => secret.test(long) && !/<file>$/.test(written))).toEqual([])
+  expect(flags.filter(({ long, written }) => secret.test(long) && !written.endsWith('<file>'))).toEqual([])
 })
 
 test('manner 16: every format is offered by name, and an unknown one lists them', async () => {
@@ -161,7 +161,7 @@ test('manner 39: one package, and nothing runs when it is installed', () => {
     scripts: Record<string, string>
     files: string[]
   }
-  const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'preuninstall', 'postuninstall']
-  expect(Object.keys(scripts).filter((name) => hooks.includes(name))).toEqual([])
+  const hooks = new Set(['preinstall', 'install', 'postinstall', 'prepare', 'preuninstall', 'postuninstall'])
+  expect(Object.keys(scripts).filter((name) => hooks.has(name))).toEqual([])
   expect(files).toEqual(expect.arrayContaining(['bin', 'dist', 'docs', 'completions', 'LICENSE']))
 })

@@ -30,10 +30,12 @@ async function processorTime(run: (setting: Setting) => Promise<{ stderr: string
 
 test('manner 1: help takes less than 100 ms more than Node itself', async () => {
   const bare = await processorTime((setting) => startProcess(process.execPath, ['-e', '0'], setting).ended)
+  const late: string[] = []
   for (const argv of [[], ['help'], ['-h'], ['status', '-h'], ['help', 'upgrade']]) {
-    const took = await processorTime((setting) => kvup(argv, { ...nowhere, ...setting }))
-    expect(took - bare, argv.join(' ')).toBeLessThan(100)
+    const took = (await processorTime((setting) => kvup(argv, { ...nowhere, ...setting }))) - bare
+    if (took >= 100) late.push(`kvup ${argv.join(' ')}: ${took} ms`)
   }
+  expect(late).toEqual([])
 })
 
 describe('manner 5: kvup version', () => {
@@ -170,6 +172,9 @@ describe('manner 14: a duration needs a unit', () => {
   })
 })
 
+/** Without what a column's width and a second that passed change. */
+const rows = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/(?<=for at least )\d+s/g, '')
+
 describe('manner 18: headings are capitals without blanks, and --no-headers leaves them out', () => {
   test.each([
     ['status', 'COMPONENT'],
@@ -186,7 +191,6 @@ describe('manner 18: headings are capitals without blanks, and --no-headers leav
     expect(heading.split(/ {2,}/)).toSatisfy((names: string[]) =>
       names.every((name) => /^[A-Z-]+$/.test(name)),
     )
-    const rows = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/(?<=for at least )\d+s/g, '')
     expect(rows(bare.stdout)).toBe(rows(table.stdout.replace(`${heading}\n`, '')))
   })
 })
@@ -225,7 +229,8 @@ test('manner 24: in CI and on a pipe no byte of a terminal is written', async ()
   const ended = await Promise.all(
     lines.map((line) => kvup(line.split(' '), { ...alive, env: { CI: 'true' } })),
   )
-  for (const { stdout, stderr } of ended) expect(stdout + stderr).not.toMatch(/[\u001b\r\u0008]/)
+  const said = ended.map(({ stdout, stderr }) => stdout + stderr).join('')
+  for (const byte of ['\u001b', '\r', '\u0008']) expect(said).not.toContain(byte)
 })
 
 describe('manner 34: --no-input', () => {
@@ -235,6 +240,9 @@ describe('manner 34: --no-input', () => {
     expect(stderr).toMatch(/--no-input leaves nobody to ask: .*\n.*--yes/)
   })
 })
+
+const remedy = ({ stdout }: { stdout: string }) =>
+  (JSON.parse(stdout) as { error: { remedy: string[] } }).error.remedy
 
 describe('manner 29: the line that helps works when it is pasted', () => {
   const bare = { env: { KUBECONFIG: '/nonexistent/config' } }
@@ -254,8 +262,6 @@ describe('manner 29: the line that helps works when it is pasted', () => {
   test('in documents too, and not where the cluster was not named', async () => {
     const named = await kvup(['upgrade', '-o', 'json', '--context', 'sim', '-n', 'team'], alive)
     const plain = await kvup(['upgrade', '-o', 'json'], alive)
-    const remedy = ({ stdout }: { stdout: string }) =>
-      (JSON.parse(stdout) as { error: { remedy: string[] } }).error.remedy
     expect(remedy(named)).toContain('kvup upgrade --context sim --to v1.8.4')
     expect(remedy(plain)).toContain('kvup upgrade --to v1.8.4')
   })
