@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import type { Entry } from '../../../src/lib/procedure/journal.ts'
+import { journalTimes } from '../../../src/lib/upgrade/journal-times.ts'
+
+type What = Entry['what']
+
+/** Lines as `seconds what step`. */
+const journal = (lines: readonly string[], procedure = 'upgrade to v1.9.0'): Entry[] =>
+  lines.map((line) => {
+    const [seconds, what, step = ''] = line.split(' ')
+    const at = new Date(Date.parse('2026-11-01T00:00:00Z') + Number(seconds) * 1000).toISOString()
+    return { at, by: 'jane@here', procedure, step, what: what as What, text: '' }
+  })
+
+const whole = [
+  '0 started',
+  '1 intends hold-workload-updates',
+  '2 borrowed workload-updates',
+  '2 applied hold-workload-updates',
+  '42 intends set-image-tag',
+  '43 applied set-image-tag',
+  '343 intends give-back-workload-updates',
+  '344 gave-back workload-updates',
+  '344 applied give-back-workload-updates',
+  '360 finished',
+]
+
+test('a run that was finished tells how long it took, and what lay between its changes', () => {
+  expect(journalTimes(journal(whole))).toEqual({
+    whole: [360_000],
+    spans: [
+      { after: 'hold-workload-updates', before: 'set-image-tag', ms: 40_000 },
+      { after: 'set-image-tag', before: 'give-back-workload-updates', ms: 300_000 },
+      { after: 'give-back-workload-updates', ms: 16_000 },
+    ],
+  })
+})
+
+test('repetitions of a step count as one change', () => {
+  const cancelled = [
+    '0 started',
+    '1 intends migrations-in-flight#1',
+    '2 applied migrations-in-flight#1',
+    '8 intends migrations-in-flight#2',
+    '9 applied migrations-in-flight#2',
+    '20 intends set-image-tag',
+    '21 applied set-image-tag',
+    '99 finished',
+  ]
+  expect(journalTimes(journal(cancelled)).spans).toEqual([
+    { after: 'migrations-in-flight', before: 'set-image-tag', ms: 11_000 },
+    { after: 'set-image-tag', ms: 78_000 },
+  ])
+})
+
+test.each([
+  ['interrupted', [...whole.slice(0, 6), '200 interrupted', '900 started', '950 finished']],
+  ['failed', [...whole.slice(0, 6), '200 failed virt-handler']],
+  ['killed, and gone on with by another', [...whole.slice(0, 6), '900 started', ...whole.slice(6)]],
+  ['still under way', whole.slice(0, 8)],
+  [
+    'only giving back',
+    [
+      '0 started',
+      '1 intends give-back-workload-updates',
+      '2 applied give-back-workload-updates',
+      '9 finished',
+    ],
+  ],
+  [
+    'killed after its change, which the next only writes down',
+    [...whole.slice(0, 5), '900 started', '901 applied set-image-tag', '950 finished'],
+  ],
+])('a run that was %s tells nothing', (_, lines) => {
+  expect(journalTimes(journal(lines))).toEqual({ whole: [], spans: [] })
+})
+
+test('other procedures are no upgrades, also where they write in between', () => {
+  const other = journal(
+    ['0 started', '1 intends set-image-tag', '2 applied set-image-tag', '3 finished'],
+    'workloads restore',
+  )
+  expect(journalTimes([...other, ...journal(whole), ...other]).whole).toEqual([360_000])
+})

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { newControllerLeads } from '../../src/lib/facts/controller.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { rolloutTimes } from '../../src/lib/facts/rollout-times.ts'
+import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
+import { type Standing, standing } from '../../src/lib/facts/standing.ts'
+import { parseVersion } from '../../src/lib/releases/version.ts'
+import { applyManifest, type ReleaseManifest } from '../../src/lib/upgrade/steps/apply-manifest.ts'
+import { componentRolled } from '../../src/lib/upgrade/steps/component.ts'
+import { installStrategy } from '../../src/lib/upgrade/steps/install-strategy.ts'
+import { newControllerAtWork } from '../../src/lib/upgrade/steps/new-controller-leads.ts'
+import { operatorRolled } from '../../src/lib/upgrade/steps/operator-rolled.ts'
+import { setImageTag } from '../../src/lib/upgrade/steps/set-image-tag.ts'
+import { settledFor } from '../../src/lib/upgrade/steps/settled.ts'
+import { timeRange } from '../../src/lib/upgrade/time-range.ts'
+import { type Moment, moments, transcript } from './to-snapshots.ts'
+
+/**
+ * Updates of the real virt-operator that went through. badtag is left out: what was waited for there was a person, and its way back
+ * rolls nothing. The kubelets were played ones, which start a pod in 1 to 5 s.
+ */
+const cases = [
+  { name: 'operator-v1.7.0-v1.8.4', change: /^kubectl apply/, method: 'operator-manifest' },
+  { name: 'workloads-v1.7.0-v1.8.4', change: /^operator manifest/, method: 'operator-manifest' },
+  { name: 'oldop-v1.7.0-v1.8.4', change: /^kubectl apply/, method: 'operator-manifest' },
+  { name: 'imagetag-v1.7.0-v1.8.4', change: /^patch spec.imageTag v1.8.4/, method: 'image-tag' },
+] as const
+
+const to = 'v1.8.4'
+const components = ['virt-handler', 'virt-controller', 'virt-api'] as const
+const owner = { kind: KubeVirts, ref: { name: 'kubevirt', namespace: 'kubevirt' }, uid: 'uid' }
+const noManifest: ReleaseManifest = {
+  load: () => Promise.reject(new Error('nothing is applied here')),
+}
+
+/** What was done in the recording: no methods were held, and nothing had to stay settled. */
+function stepsOf(method: (typeof cases)[number]['method']) {
+  const wanted = { from: 'v1.7.0', tag: to, operator: to }
+  return [
+    ...(method === 'image-tag'
+      ? [setImageTag(owner, wanted)]
+      : [applyManifest(noManifest), operatorRolled(owner, to)]),
+    installStrategy(owner, to),
+    ...components.map((name) => componentRolled(owner, { name, version: to, expectedMs: 19_000 })),
+    settledFor(owner, { id: 'settled', title: 'settle', version: to, settleMs: 0 }),
+    newControllerAtWork(owner),
+  ]
+}
+
+/** When each step was done, as it would have seen it; s after the change. */
+function doneIn(all: readonly Moment[], method: string): Map<string, number> {
+  const began = all[0]?.line.t ?? 0
+  const done = new Map<string, number>()
+  for (const { line, snapshot } of all) {
+    const seen = standing(snapshot, new Date(line.at))
+    for (const [id, is] of Object.entries(marks(seen, snapshot, method)))
+      if (is && !done.has(id)) done.set(id, (line.t - began) / 1000)
+  }
+  return done
+}
+
+function marks(seen: Standing, snapshot: Snapshot, method: string): Record<string, boolean> {
+  const { operator, target, observed, verdict } = seen
+  const aimed = target.version === to
+  const rolled = components.map((name) => {
+    const found = seen.components.find((component) => component.name === name)
+    return [name, aimed && found?.state === 'current'] as const
+  })
+  return {
+    ...(method === 'operator-manifest' && {
+      'virt-operator': operator?.version === to && operator.rolled && operator.leads === true,
+    }),
+    'install-strategy': aimed && seen.components.some(({ applied }) => applied),
+    ...Object.fromEntries(rolled),
+    settled: verdict === 'Settled' && observed.version === to,
+    'virt-controller-leads': observed.version === to && newControllerLeads(snapshot) === true,
+  }
+}
+
+const width = ({ lowSeconds, highSeconds }: { lowSeconds: number; highSeconds: number }) =>
+  highSeconds - lowSeconds
+
+describe.each(cases)('$name', ({ name, change, method }) => {
+  const all = [...moments(transcript(name), { leases: 'from events' })]
+  const at = all.findIndex(({ line }) => change.test(line.note ?? ''))
+  const before = all[at]?.snapshot
+  if (before === undefined) throw new Error('the change is not in the transcript')
+  const done = doneIn(all.slice(at), method)
+  const took = Math.max(...done.values())
+  const range = timeRange(stepsOf(method), rolloutTimes(before, parseVersion(to)), { whole: [], spans: [] })
+
+  test('what it really took lies in the range', () => {
+    expect(took).toBeGreaterThan(40)
+    expect(took).toBeGreaterThanOrEqual(range.lowSeconds)
+    expect(took).toBeLessThanOrEqual(range.highSeconds)
+  })
+
+  test('each step lies in its own', () => {
+    const lasted = [...done].map(([id, end], index, ends) => ({
+      id,
+      lasted: end - (ends[index - 1]?.[1] ?? 0),
+    }))
+    const outside = lasted.filter(({ id, lasted: s }) => {
+      const { lowSeconds = Number.NaN, highSeconds = Number.NaN } = range.steps.get(id) ?? {}
+      return !(s >= lowSeconds && s <= highSeconds)
+    })
+    expect(lasted.length).toBeGreaterThanOrEqual(5)
+    expect(outside).toEqual([])
+  })
+
+  test('it comes from the pods of the installation, and neither end is five times off', () => {
+    expect(range.basis).toBe('own-pods')
+    expect(range.lowSeconds).toBeGreaterThan(took / 5)
+    expect(range.highSeconds).toBeLessThan(took * 5)
+  })
+
+  test('the same update again: virt-handler was rolled now, which tells more than its pods', () => {
+    const after = all.at(-1)?.snapshot ?? before
+    const again = timeRange(stepsOf(method), rolloutTimes(after), { whole: [], spans: [] })
+    expect(took).toBeGreaterThanOrEqual(again.lowSeconds)
+    expect(took).toBeLessThanOrEqual(again.highSeconds)
+    expect(again.steps.get('virt-handler')?.basis).toBe('own-rollouts')
+    expect(width(again)).toBeLessThanOrEqual(width(range))
+  })
+
+  test('where its pods may not be read it guesses: too slow for played kubelets, whose pods have no readiness probes', () => {
+    const blind: Snapshot = { ...before, pods: { known: false, why: 'forbidden' } }
+    const guess = timeRange(stepsOf(method), rolloutTimes(blind), { whole: [], spans: [] })
+    expect(guess.basis).toBe('guess')
+    expect(took).toBeLessThan(guess.lowSeconds)
+  })
+})
