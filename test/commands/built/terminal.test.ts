@@ -76,6 +76,23 @@ describe.skipIf(!hasScript())(`on a terminal (${reason})`, () => {
     expect(stripVTControlCharacters(terminal.screen()).split('error: ')[1]).toMatch(/kvup workloads restore/)
   })
 
+  test('status -w draws its page in place, and Ctrl-C gives the cursor back', async () => {
+    const terminal = await onTerminal(['status', '-w'])
+    await terminal.until(/settled/, 'stdout')
+    expect(cursor(terminal.screen())).toBe('hidden')
+    const run = startKvup([...upgrade, '--yes'], alive)
+    await terminal.until(/virt-handler +[1-5]\/6/, 'stdout')
+    terminal.type('\u0003')
+    expect((await terminal.ended).code).toBe(130)
+    expect(cursor(terminal.screen())).toBe('shown')
+    const moves = terminal
+      .screen()
+      .split('\u001b[')
+      .filter((part) => /^\d+A/.test(part))
+    expect(moves.length).toBeGreaterThan(1)
+    expect((await run.ended).code).toBe(0)
+  })
+
   test('manner 27: SIGTSTP gives it back, SIGCONT draws on', async () => {
     const terminal = await onTerminal([...upgrade, '--yes', '--settle', '60s'])
     await terminal.until(/[█░]{12}/, 'stdout')

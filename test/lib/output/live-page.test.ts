@@ -112,7 +112,7 @@ describe('-w', () => {
     'with %j is a page for each change',
     async (env) => {
       const terminal = new Terminal()
-      await watched(terminal, { env: { LANG: 'C.UTF-8', ...env } as Record<string, string> })
+      await watched(terminal, { env: { LANG: 'C.UTF-8', ...env } })
       expect(terminal.lines.map((line) => line.trim())).toEqual(pages)
     },
   )
