@@ -31,7 +31,7 @@ export function withBugLog(error: unknown, circumstances: Circumstances): unknow
 function logOf(error: unknown, { commandLine, node, platform, at }: Circumstances): string {
   const lines = [
     `kvup ${kvupVersion}, Node ${node}, ${platform} ${release()}, ${at.toISOString()}`,
-    commandLine.replaceAll(/:\/\/[^\s/@]*@/gu, '://…@'),
+    commandLine,
     ...causes(error),
   ]
   return `${sanitise(redactBody(lines.join('\n'), ''))}\n`

@@ -1,4 +1,8 @@
-/** A word as a shell takes it back: quoted only where it has to be. */
+/**
+ * A word of the command line as it may be printed again: quoted where a shell needs it, and without the password that an address may
+ * carry.
+ */
 export function shellWord(word: string): string {
-  return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  const known = word.replace(/\/\/[^\s/@]*@/u, '//<redacted>@')
+  return /^[\w./:@%+=,-]+$/u.test(known) ? known : `'${known.replaceAll("'", `'\\''`)}'`
 }

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { shellWord } from '../../../src/lib/system/shell-word.ts'
+
+test.each([
+  ['v1.8.4', 'v1.8.4'],
+  ['--server=https://one:6443', '--server=https://one:6443'],
+  ['', "''"],
+  ['a b', "'a b'"],
+  ['$(rm)', "'$(rm)'"],
+  ["it's", `'it'\\''s'`],
+  ['system:node:a', 'system:node:a'],
+])('%s', (word, expected) => {
+  expect(shellWord(word)).toBe(expected)
+})
+
+test('manner 12: the password of an address is not repeated', () => {
+  expect(shellWord('https://me:pw@one:6443')).toBe("'https://<redacted>@one:6443'")
+  expect(shellWord('--manifest=https://me:pw@mirror/x.yaml')).not.toContain('pw')
+})
