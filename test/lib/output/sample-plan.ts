@@ -120,6 +120,7 @@ export const samplePlan: PlanDocument = {
     {
       ...waits,
       id: 'stuck',
+      time: { lowSeconds: 0, highSeconds: 0, atMostSeconds: 86_400, basis: 'guess' },
       title: 'a step that cannot go on',
       state: 'waits',
       refused: { reason: 'budget', message: 'a budget stands in the way' },
@@ -133,7 +134,12 @@ export const samplePlan: PlanDocument = {
       risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
     },
   ],
-  time: { lowSeconds: 240, highSeconds: 420, basis: 'own-rollouts', says: 'the last roll took 5 min' },
+  time: {
+    lowSeconds: 240,
+    highSeconds: 420,
+    basis: 'own-rollouts',
+    says: '4 to 7 min, from what roll-outs took on this cluster before; the last upgrade with kvup took about 5 min',
+  },
   manifest: {
     origin: 'v1.9.0.yaml',
     sha256: '5e91033dbb4128d20011223344556677',

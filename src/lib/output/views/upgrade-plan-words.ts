@@ -68,20 +68,16 @@ function timeEntries({ time }: PlannedStep): [string, string][] {
   return entry('takes', `${rangeText(time)}, given up after ${formatDuration(time.atMostSeconds * 1000)}`)
 }
 
+/** A step that ends when somebody else is through has no range. */
 function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSeconds: number }): string {
+  if (highSeconds === 0) return 'nobody can tell how long'
   const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
   return low === high ? `about ${low}` : `${low} to ${high}`
 }
 
-const sources = {
-  'own-rollouts': 'from earlier roll-outs of this cluster',
-  'own-pods': 'from the pods of this cluster',
-  guess: 'a guess',
-} as const
-
 /** Of all steps, and what it was worked out from. */
 export function wholeTime({ time, steps }: PlanDocument): string {
-  if (time) return `takes ${rangeText(time)}, ${sources[time.basis]}: ${time.says}`
+  if (time) return `takes ${time.says}`
   const sum = steps.reduce((total, { estimate }) => total + estimate, 0)
   return `estimate ${formatDuration(sum)}; kvup guesses, it has not seen this cluster update yet`
 }
