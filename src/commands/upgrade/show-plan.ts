@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { PlanDocument } from '../../lib/output/views/upgrade-plan.ts'
+import { manifestChanges } from '../../lib/manifests/changes.ts'
+import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
+import { notInManifest } from '../../lib/manifests/missing.ts'
+import type { PlanDocument } from '../../lib/output/views/upgrade-plan-document.ts'
 import { nothingToDo } from '../../lib/procedure/nothing-to-do.ts'
 import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/procedure/rehearse.ts'
 import { type Becomes, sealed, type Seal, type SealedFact } from '../../lib/seal/seal.ts'
 import { type Relied, reliedOn } from '../../lib/seal/sealed-facts.ts'
 import { heading } from '../../lib/upgrade/report.ts'
+import type { TimeRange } from '../../lib/upgrade/time-range.ts'
 import type { Planned } from './planned.ts'
+import { plannedTime, withTimes } from './planned-time.ts'
 import { sealedRequest } from './sealed-request.ts'
 
 export interface ShownPlan {
@@ -19,11 +24,13 @@ export async function planDocument(planned: Planned, mode: RehearseContext['mode
   const { cx, cluster, plan, procedure, hands, findings } = planned
   const { clock, signal, world } = cx
   const reading = { reader: cluster.reader, clock, journal: hands.journal }
-  const [steps, relied, isThere] = await Promise.all([
+  const [steps, relied, isThere, manifest] = await Promise.all([
     rehearse(procedure, { cluster, clock, signal, journal: hands.journal, mode }),
     reliedOn(cluster.reader, clock.now(), plan.owner.ref),
     nothingToDo(procedure, reading),
+    manifestPart(planned),
   ])
+  const range = await plannedTime(planned, steps)
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
   const request = sealedRequest(planned.options, {
     method: plan.method,
@@ -37,17 +44,37 @@ export async function planDocument(planned: Planned, mode: RehearseContext['mode
   const document = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'UpgradePlan',
-    dryRun: mode === 'client' ? 'client' : 'server',
+    dryRun: mode,
     ...heading(plan),
     holds: plan.holds,
     said: plan.said,
     findings,
     accepted,
-    steps,
+    steps: withTimes(steps, range),
+    ...(range && { time: timeOf(range) }),
+    ...(manifest && { manifest }),
     request,
     ...seal,
   } as const
   return { document, pending: !isThere }
+}
+
+const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({
+  lowSeconds,
+  highSeconds,
+  basis,
+  says,
+})
+
+/** Undefined where none is applied, or where it could not be fetched. */
+async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise<ManifestDiff | undefined> {
+  if (loaded === undefined) return undefined
+  const { manifest, sha256 } = loaded
+  const [changes, left] = await Promise.all([
+    manifestChanges(cluster.reader, manifest.objects),
+    notInManifest(cluster.reader, manifest).catch(() => []),
+  ])
+  return manifestDiff(changes, left, { origin: manifest.origin, sha256 })
 }
 
 interface Covered {
