@@ -11,7 +11,7 @@ export interface SchemaChange {
 
 /** What one field of the API says of itself, without what is below it. */
 interface Own {
-  description: unknown
+  description: string
   rest: string
 }
 
@@ -57,22 +57,41 @@ function someOf(paths: readonly string[]): string {
   return `${paths.slice(0, named).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-/** By path: `spec.template.spec.volumes[].name`, `metadata.labels.*`. */
+/** By path: `spec.template.spec.volumes[].name`, `metadata.labels.*.key`. */
 function fieldsOf(schema: unknown): ReadonlyMap<string, Own> {
-  return new Map(walk(isFields(schema) ? schema['openAPIV3Schema'] : undefined, ''))
+  const root = isFields(schema) ? schema['openAPIV3Schema'] : undefined
+  return new Map(isFields(root) ? [['', ownOf(root)], ...below(root, '')] : [])
 }
 
-function walk(schema: unknown, at: string): [string, Own][] {
+function below(schema: unknown, at: string): [string, Own][] {
   if (!isFields(schema)) return []
-  const { properties, items, additionalProperties, description, ...rest } = schema
-  const own: Own = { description, rest: JSON.stringify(Object.entries(leavesOf(rest)).toSorted(byPath)) }
-  const below = isFields(properties) ? Object.entries(properties) : []
+  const { properties, items, additionalProperties } = schema
+  const inside = isFields(properties) ? Object.entries(properties) : []
   return [
-    [at, own],
-    ...below.flatMap(([name, inner]) => walk(inner, at === '' ? name : `${at}.${name}`)),
-    ...walk(items, `${at}[]`),
-    ...walk(additionalProperties, `${at}.*`),
+    ...inside.flatMap(([name, inner]) => fieldAndBelow(inner, at === '' ? name : `${at}.${name}`)),
+    ...below(items, `${at}[]`),
+    ...below(additionalProperties, `${at}.*`),
   ]
 }
 
-const byPath = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
+function fieldAndBelow(schema: unknown, at: string): [string, Own][] {
+  return [[at, ownOf(schema)], ...below(schema, at)]
+}
+
+/** What a list holds is part of the list, but for the fields of its elements. */
+function ownOf(schema: unknown): Own {
+  const rest = Object.entries(leavesOf(shell(schema))).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { description: JSON.stringify(descriptions(schema)), rest: JSON.stringify(rest) }
+}
+
+function shell(schema: unknown): unknown {
+  if (!isFields(schema)) return schema
+  const { properties: _, description: __, items, additionalProperties, ...rest } = schema
+  return { ...rest, items: shell(items), additionalProperties: shell(additionalProperties) }
+}
+
+function descriptions(schema: unknown): unknown {
+  if (!isFields(schema)) return undefined
+  const { description, items, additionalProperties } = schema
+  return [description, descriptions(items), descriptions(additionalProperties)]
+}

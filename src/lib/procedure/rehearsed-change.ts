@@ -1,6 +1,6 @@
 import type { Kind } from '../cluster/kind.ts'
 import type { Ref } from '../cluster/cluster.ts'
-import { type FieldChange, fieldChanges, leavesOf } from '../cluster/leaves.ts'
+import { type FieldChange, fieldChanges, type Leaf, leavesOf } from '../cluster/leaves.ts'
 import type { KubeObject, Metadata } from '../cluster/object.ts'
 import { versionSchemas, withoutSchemas } from './version-schemas.ts'
 
@@ -36,7 +36,18 @@ export function changedFields(
 ): FieldChange[] {
   const leaves = (object: KubeObject | undefined) =>
     object === undefined ? {} : leavesOf(written(withoutSchemas(object), withStatus))
-  return [...fieldChanges(leaves(before), leaves(after)), ...versionSchemas(before, after)]
+  const changes = fieldChanges(leaves(before), leaves(after))
+  return [...changes.filter((change) => !isFilled(change, changes)), ...versionSchemas(before, after)]
+}
+
+/** An object or list that was empty and holds something now, or the other way round: what it holds is told. */
+function isFilled({ path, from, to }: FieldChange, changes: readonly FieldChange[]): boolean {
+  if ((from === undefined) === (to === undefined) || !isEmpty(from ?? to)) return false
+  return changes.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`))
+}
+
+function isEmpty(leaf: Leaf | undefined): boolean {
+  return typeof leaf === 'object' && leaf !== null && Object.keys(leaf).length === 0
 }
 
 const kept: ReadonlySet<string> = new Set<keyof Metadata>([

@@ -48,9 +48,12 @@ describe('the page of a plan', () => {
   })
 
   test('what kvup worked out itself is said where the server was to be asked', () => {
-    const says = (dryRun: PlanDocument['dryRun']) =>
-      page({ ...samplePlan, dryRun }, Infinity).filter((line) => line.includes('worked out by kvup')).length
-    expect([says('auto'), says('server'), says('client')]).toEqual([1, 1, 0])
+    const says = (['auto', 'server', 'client'] as const).map(
+      (dryRun) =>
+        page({ ...samplePlan, dryRun }, Infinity).filter((line) => line.includes('worked out by kvup'))
+          .length,
+    )
+    expect(says).toEqual([1, 1, 0])
   })
 
   test('without times it guesses, and without a step that gives back it says so', () => {
@@ -111,17 +114,19 @@ describe('text of somebody else in Markdown', () => {
       ...samplePlan,
       findings: [{ ...first!, summary: nasty, remedy: [nasty] }, ...others],
       said: [nasty],
-      steps: samplePlan.steps.map((step) => ({
-        ...step,
-        title: nasty,
-        ...(step.on !== undefined && { on: nasty }),
-        ...(step.refused && { refused: { reason: '', message: nasty } }),
-        changes: (step.changes ?? []).map((change) => ({
-          ...change,
-          object: { ...change.object, name: nasty },
-          fields: change.fields.map(({ path }) => ({ path: `${path}[${nasty}]`, to: nasty })),
-        })),
-      })),
+      steps: samplePlan.steps.map((step) =>
+        Object.assign({}, step, {
+          title: nasty,
+          ...(step.on !== undefined && { on: nasty }),
+          ...(step.refused && { refused: { reason: '', message: nasty } }),
+          changes: (step.changes ?? []).map((change) =>
+            Object.assign({}, change, {
+              object: { ...change.object, name: nasty },
+              fields: change.fields.map(({ path }) => ({ path: `${path}[${nasty}]`, to: nasty })),
+            }),
+          ),
+        }),
+      ),
       next: [nasty],
     }
     const text = markdown(evil)

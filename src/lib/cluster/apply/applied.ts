@@ -9,8 +9,15 @@ import { leftovers } from './leftovers.ts'
  */
 export function applied<T extends KubeObject>(wanted: T, live: T): T {
   const result = without(live, leftovers(wanted, live))
-  for (const path of differences(wanted, live)) put(result, path, structuredClone(valueAt(wanted, path)))
+  for (const path of differences(wanted, live).map(asOneValue))
+    put(result, path, structuredClone(valueAt(wanted, path)))
   return result
+}
+
+/** A list without keys is replaced as a whole, whatever differs in it. */
+function asOneValue(path: FieldPath): FieldPath {
+  const list = path.findIndex((step) => typeof step === 'object' && 'index' in step)
+  return list < 0 ? path : path.slice(0, list)
 }
 
 /** A copy without these fields; paths that are not there are passed over. */

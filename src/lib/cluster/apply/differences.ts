@@ -3,7 +3,7 @@ import { sameQuantity } from './quantity.ts'
 
 /**
  * Where the live object does not yet say what is wanted. What only the live one has is no difference: defaults and other
- * managers' fields stay through a server-side apply.
+ * managers' fields stay through a server-side apply. Not so inside of rules and schemas: they are replaced as a whole, and have no defaults.
  */
 export function differences(wanted: unknown, live: unknown, at: FieldPath = []): FieldPath[] {
   if (live === undefined || live === null) return isZero(wanted) ? [] : [at]
@@ -22,8 +22,19 @@ export function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === false || value === 0
 }
 
-const inFields = (wanted: Fields, live: Fields, at: FieldPath): FieldPath[] =>
-  Object.entries(wanted).flatMap(([key, value]) => differences(value, live[key], [...at, key]))
+function inFields(wanted: Fields, live: Fields, at: FieldPath): FieldPath[] {
+  const differing = Object.entries(wanted).flatMap(([key, value]) =>
+    differences(value, live[key], [...at, key]),
+  )
+  if (!isReplaced(at)) return differing
+  const more = Object.keys(live).filter((key) => !Object.hasOwn(wanted, key) && !isZero(live[key]))
+  return differing.concat(more.map((key) => at.concat(key)))
+}
+
+/** In the rules of a role, or the schema of a CustomResourceDefinition. */
+function isReplaced([first, second, , fourth]: FieldPath): boolean {
+  return first === 'rules' || (first === 'spec' && second === 'versions' && fourth === 'schema')
+}
 
 function inList(wanted: readonly unknown[], live: readonly unknown[], at: FieldPath): FieldPath[] {
   const key = mergeKey(at, wanted)
