@@ -13,10 +13,25 @@ const cases = [
 const attempts = (stage: Stage) =>
   stage.requests().filter((record) => isWrite({ ...record, dryRun: false }) || record.dryRun)
 
+interface Change {
+  object: { kind: string; name: string }
+  is: string
+  fields: { path: string; from?: unknown; to?: unknown }[]
+  by: string
+}
+
 interface Plan {
   kind: string
-  steps: { id: string; state: string; dependsOn?: string }[]
+  steps: { id: string; state: string; dependsOn?: string; changes?: Change[]; keeps?: object[] }[]
 }
+
+const planOf = async (stage: Stage, to: string, dryRun: string) =>
+  (await stage.upgrade(to, { dryRun })).documents[0] as unknown as Plan
+
+/** Whoever worked it out, in whichever order. */
+const told = (changes: Change[] = []) =>
+  changes.map(({ object, is, fields }) => ({ object, is, fields: fields.toSorted(byPath) }))
+const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1)
 
 describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => {
   test('client writes nothing and asks for no change', async () => {
@@ -58,6 +73,32 @@ describe.for(cases)('manner 33: contract: --dry-run, $name', ({ shape, to }) => 
     })
   })
 
+  test('client and server show the same diff, field by field', async () => {
+    await play(shape, async (stage) => {
+      const [here, there] = [await planOf(stage, to, 'client'), await planOf(stage, to, 'server')]
+      expect(there.steps.map(({ id, changes }) => [id, told(changes)])).toEqual(
+        here.steps.map(({ id, changes }) => [id, told(changes)]),
+      )
+      const hold = there.steps.find(({ id }) => id === 'hold-workload-updates')
+      expect(hold?.changes).toEqual([
+        {
+          object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt' },
+          is: 'changed',
+          fields: [
+            { path: 'spec.workloadUpdateStrategy.workloadUpdateMethods', from: ['LiveMigrate'], to: [] },
+          ],
+          by: 'server',
+        },
+      ])
+      expect(hold?.keeps).toMatchObject([{ givenBackBy: 'give-back-workload-updates' }])
+      const changed = there.steps.flatMap(({ changes = [] }) => changes.map(({ object: { kind } }) => kind))
+      expect(changed).not.toContain('ConfigMap')
+      expect(changed).not.toContain('Lease')
+      const tos = there.steps.flatMap(({ changes = [] }) => changes.flatMap(({ fields }) => fields))
+      expect(tos.map((field) => field.to)).toContain(to)
+    })
+  })
+
   test('afterwards everything is so already', async () => {
     await play(shape, async (stage) => {
       expect(await stage.upgrade(to)).toMatchObject({ code: 0 })
@@ -81,6 +122,19 @@ test('contract: a dry run shows the plan even where a finding blocks, and exits 
     const ended = await stage.upgrade('v1.8.4', { method: 'image-tag', dryRun: 'server' })
     expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-not-older' } })
     expect(ended.documents[0]).toMatchObject({ kind: 'UpgradePlan' })
+  })
+})
+
+test('contract: a borrowed value that only has to be given back can be rehearsed', async () => {
+  await play(byTag, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { leaveHeld: true })).toMatchObject({ code: 0 })
+    for (const dryRun of ['client', 'server']) {
+      const { steps } = await planOf(stage, 'v1.8.4', dryRun)
+      const back = steps.find(({ id }) => id === 'give-back-workload-updates')
+      expect(back).toMatchObject({ state: 'would-change' })
+      expect(back).not.toHaveProperty('refused')
+      expect(back?.changes?.[0]?.fields).toMatchObject([{ from: [], to: ['LiveMigrate'] }])
+    }
   })
 })
 
