@@ -1,15 +1,20 @@
 import { Command, Option } from 'commander'
+import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
-import { check } from './check/check.ts'
+import type { CheckOptions } from './check/check.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption } from './reader-for.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
 
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: CheckOptions) =>
+  (await import('./check/check.ts')).check(cx, options)
+
 export function checkCommand(wire: Wire): Command {
   const command = new Command('check')
   for (const option of options) command.addOption(option)
-  return command.addHelpText('after', text).action(wire(check))
+  return command.addHelpText('after', text).action(wire<CheckOptions, []>(later))
 }
 
 const options = [

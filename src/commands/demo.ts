@@ -1,7 +1,11 @@
 import { Command, Option } from 'commander'
+import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
-import { demo } from './demo/demo.ts'
+import type { DemoOptions } from './demo/demo.ts'
 import { manual } from './manual.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: DemoOptions) => (await import('./demo/demo.ts')).demo(cx, options)
 
 export function demoCommand(wire: Wire): Command {
   return new Command('demo')
@@ -22,5 +26,5 @@ export function demoCommand(wire: Wire): Command {
         codes: ['timedOut'],
       }),
     )
-    .action(wire(demo))
+    .action(wire<DemoOptions, []>(later))
 }

@@ -1,13 +1,17 @@
 import { Command, Option } from 'commander'
+import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
-import { plan } from './plan/plan.ts'
+import type { PlanOptions } from './plan/plan.ts'
 import { planningFlags } from './upgrade/flags.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: PlanOptions) => (await import('./plan/plan.ts')).plan(cx, options)
 
 export function planCommand(wire: Wire): Command {
   const command = new Command('plan')
   for (const option of [...planningFlags(), ...own]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire(plan))
+  return command.addHelpText('after', text).action(wire<PlanOptions, []>(later))
 }
 
 const own = [

@@ -1,13 +1,18 @@
 import { Command } from 'commander'
+import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import { planningFlags, runningFlags } from './upgrade/flags.ts'
-import { upgrade } from './upgrade/upgrade.ts'
+import type { UpgradeOptions } from './upgrade/options.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: UpgradeOptions) =>
+  (await import('./upgrade/upgrade.ts')).upgrade(cx, options)
 
 export function upgradeCommand(wire: Wire): Command {
   const command = new Command('upgrade')
   for (const option of [...planningFlags(), ...runningFlags()]) command.addOption(option)
-  return command.addHelpText('after', text).action(wire(upgrade))
+  return command.addHelpText('after', text).action(wire<UpgradeOptions, []>(later))
 }
 
 const text = manual({
