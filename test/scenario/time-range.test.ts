@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rolloutTimes } from '../../src/lib/facts/rollout-times.ts'
 import { standingParts, takeSnapshot } from '../../src/lib/facts/snapshot.ts'
+import type { PlanDocument } from '../../src/lib/output/views/upgrade-plan-document.ts'
 import type { StepSummary } from '../../src/lib/procedure/events.ts'
 import { parseVersion } from '../../src/lib/releases/version.ts'
 import { journalTimes } from '../../src/lib/upgrade/journal-times.ts'
@@ -83,5 +84,29 @@ test('two rolls, where the tag is pinned to the old version (night U2)', async (
     const seen = await upgraded(stage, 'v1.9.0')
     expectWithin(seen)
     expect(seen.steps.get('settled-at-old-version')).toBeGreaterThan(40)
+  })
+})
+
+describe('kvup plan', () => {
+  test('says how long, all together and each step; then it takes as long', async () => {
+    await play({ ...byTag, workers: 3 }, async (stage) => {
+      const planned = await stage.plan('v1.8.4')
+      const { took } = await stage.upgrade('v1.8.4')
+      const { time, steps } = planned.documents[0] as unknown as PlanDocument
+      expect(time?.basis).toBe('own-pods')
+      expect(took / 1000).toBeGreaterThanOrEqual(time?.lowSeconds ?? Number.NaN)
+      expect(took / 1000).toBeLessThanOrEqual(time?.highSeconds ?? Number.NaN)
+      expect(planned.lines).toContain(`takes ${time?.says}`)
+      expect(steps.filter((step) => step.time === undefined)).toEqual([])
+      expect(time?.says).toMatch(/; not counted, for nothing tells how long: migrations in flight$/)
+    })
+  })
+
+  test('where nothing is left to do it says no time', async () => {
+    await play({ ...byTag, workers: 3 }, async (stage) => {
+      await stage.upgrade('v1.8.4')
+      const { time } = (await stage.plan('v1.8.4')).documents[0] as unknown as PlanDocument
+      expect(time).toBeUndefined()
+    })
   })
 })
