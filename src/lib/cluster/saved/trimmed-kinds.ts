@@ -1,4 +1,5 @@
 import type { KubeObject } from '../object.ts'
+import { poolAnnotation } from './pool-annotation.ts'
 
 type Json = Record<string, unknown>
 type Loose = KubeObject & { spec?: Json; status?: Json }
@@ -9,8 +10,8 @@ const without = (whole: Json | undefined, ...members: string[]): Json =>
 /** Whole lists of images and mounted volumes, addresses, and annotations of whoever likes to write some. */
 export function nodeWithoutImages(object: KubeObject): KubeObject {
   const { metadata, spec, status } = object as Loose
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) =>
-    key.includes('kubevirt.io/'),
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(
+    ([key]) => key.includes('kubevirt.io/') || poolAnnotation.test(key),
   )
   return {
     ...object,

@@ -1,4 +1,5 @@
 import type { KubeObject, Metadata } from '../../object.ts'
+import { poolAnnotation } from '../pool-annotation.ts'
 import { isMachine, privateNames } from './private-names.ts'
 import { registryStandIns } from './registries.ts'
 import { numbered, type StandIns, standIns } from './stand-ins.ts'
@@ -61,7 +62,9 @@ function redactedMetadata(
   const placed = namespace !== undefined && places.namespaces.get(namespace)
   const isPrivate = Boolean(placed) || isMachine(object) || object.kind === 'Node'
   const texts = (all: Record<string, string>): Record<string, string> => {
-    const kept = Object.entries(all).filter(([key]) => !isPrivate || judgedKeys.test(key))
+    const kept = Object.entries(all).filter(
+      ([key]) => !isPrivate || judgedKeys.test(key) || poolAnnotation.test(key),
+    )
     return words.within(Object.fromEntries(kept)) as Record<string, string>
   }
   return {

@@ -1,8 +1,11 @@
 import type { KubeObject } from '../../object.ts'
 
-const publicRegistry = /^(quay\.io|docker\.io|ghcr\.io|gcr\.io|registry\.k8s\.io|registry\.redhat\.io)\b/
+/** Or an API group that looks like one: Argo CD tracks `APP:kubevirt.io/KubeVirt:NAMESPACE/NAME`. */
+const publicRegistry =
+  /^(quay\.io|docker\.io|ghcr\.io|gcr\.io|registry\.redhat\.io|([a-z0-9-]+\.)*(kubevirt|k8s)\.io)(?![a-z0-9.-])/
+/** From where a host begins, as long as hosts and paths can be: a large text takes no longer for being made of one word. */
 const image =
-  /(?<registry>(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+|localhost)(?::\d+)?(?:\/[a-z0-9._-]+)*)\/[a-z0-9._-]+[:@]/gi
+  /(?<![a-z0-9-]|[a-z0-9-]\.)(?<registry>(?:[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,20}|localhost)(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){0,15})\/[a-z0-9._-]{1,128}[:@]/gi
 
 /** Registries of one's own, with their paths, the longest first, and what stands for them. */
 export function registryStandIns(objects: readonly KubeObject[]): [registry: string, standIn: string][] {

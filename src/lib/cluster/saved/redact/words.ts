@@ -14,7 +14,8 @@ interface Vocabulary {
 }
 
 const word = /[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/gi
-const person = /[\w.+-]+@(?!sha256:)[\w.-]*\w/g
+/** Looked for only from where a name begins: in a text of one long word it would take hours otherwise. */
+const person = /(?<![\w.+-])[\w.+-]+@(?!sha256:)[\w.-]*\w/g
 const launcher = /^(?<before>virt-launcher-)(?<vm>.+)(?<after>-[a-z0-9]{5})$/
 
 /** Fields that hold one name: it is replaced whatever else it means. */

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { allChecks } from '../../src/lib/checks/checks.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import type { CheckDocument } from '../../src/lib/output/check-document.ts'
+import {
+  type CheckExample,
+  checkExample,
+  clusterOf,
+  files,
+  type Judged,
+  judgedExample,
+  wordsOf,
+} from '../lib/checks/check-example.ts'
+import { ofTheCluster } from '../lib/checks/other-findings/cluster.ts'
+import { ofTheInstallation } from '../lib/checks/other-findings/installation.ts'
+import { type Place, runText } from '../lib/run-text.ts'
+
+const examples: readonly (readonly [name: string, example: CheckExample])[] = [
+  ['everything passes', {}],
+  ...allChecks.map(({ id }) => [id, checkExample(`${id}/failing.yaml`)] as const),
+  ...[...ofTheInstallation, ...ofTheCluster].map(
+    ([check, is, , example]) => [`${check}: ${is}`, example] as const,
+  ),
+]
+
+/** Rights, the version of the API server and what is not served are in the file as well; redacted, only names are other ones. */
+test.each(examples)('judged from what kvup snapshot saved as it was live: %s', async (_, example) => {
+  const live = await judgedExample(example)
+  const place = { ...clusterOf(example), files }
+  expect(await judgedFromSaved(example, place)).toEqual(live)
+  const redacted = await judgedFromSaved(example, place, '--redact')
+  expect([redacted.code, saidIn(redacted)]).toEqual([live.code, saidIn(live)])
+})
+
+async function judgedFromSaved(example: CheckExample, place: Place, ...flags: string[]): Promise<Judged> {
+  const saved = await runText(['snapshot', '-o', 'json', ...flags], place)
+  const { items } = JSON.parse(saved.out) as { items: KubeObject[] }
+  const stdin = items.map((item) => JSON.stringify(item)).join('\n')
+  const { code, out } = await runText([...wordsOf(example), '--from', '-', '-o', 'json'], { ...place, stdin })
+  return { code, document: JSON.parse(out) as CheckDocument }
+}
+
+const saidIn = ({ document: { items } }: Judged) =>
+  items.flatMap(({ id, findings }) => findings.map((finding) => `${id}: ${finding.level} ${finding.id}`))
