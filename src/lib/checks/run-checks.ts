@@ -34,6 +34,15 @@ function notChecked({ id, title, blocks }: Check, why: readonly string[]): Findi
     id,
     level: blocks ? 'not-checked' : 'warning',
     summary: `could not tell whether ${title}: ${why.join('; ')}`,
-    remedy: ['kvup rbac kvup-view | kubectl apply -f -     then bind it to this user'],
+    remedy: [
+      why.every(isNotSaved)
+        ? saveAll
+        : 'kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+    ],
   }
 }
+
+const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves all that is judged'
+
+/** A saved cluster lacks it; a right would not bring it. */
+const isNotSaved = (why: string): boolean => /does not hold|: not read$/u.test(why)

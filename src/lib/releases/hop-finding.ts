@@ -2,7 +2,7 @@ import type { HopFinding } from './finding.ts'
 import { type Hop, hop } from './hop.ts'
 import { latestPatch } from './known-releases.ts'
 import { knownReleases, type Releases } from './releases.ts'
-import { type Version, compareVersions, minorOf, versionOf } from './version.ts'
+import { type Version, compareVersions, minorOf } from './version.ts'
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
@@ -56,20 +56,31 @@ function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
 
 function minorSkipped({ from, to, skipped, releases }: Way): HopFinding[] {
   if (skipped === undefined) return []
-  const stops = [...skipped.map((minor) => stopIn(minor, releases)), to]
+  const stops = knownStops(skipped, releases)
+  const isWhole = stops.length === skipped.length
+  const named = skipped.slice(0, stops.length).join(', ')
+  const left = isWhole
+    ? named
+    : `${named && `${named} and `}releases that are not known as of ${releases.asOf}`
   return [
     {
       id: 'minor-skipped',
       level: 'blocker',
-      summary: `from ${from.text} to ${to.text} leaves out ${skipped.join(', ')}: only updates to the next minor are supported`,
-      remedy: stops.map((stop) => `kvup upgrade --to ${stop.text}`),
+      summary: `from ${from.text} to ${to.text} leaves out ${left}: only updates to the next minor are supported`,
+      remedy: [
+        ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
+        ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),
+      ],
     },
   ]
 }
 
-/** The newest patch we know of; `.0` exists in every minor. */
-const stopIn = (minor: string, releases: Releases): { text: string } =>
-  latestPatch(minor, releases) ?? versionOf(`${minor}.0`) ?? { text: minor }
+/** The newest patch of each minor, up to the first minor of which no release is known: nothing is made up. */
+function knownStops(minors: readonly string[], releases: Releases): readonly Version[] {
+  const stops = minors.map((minor) => latestPatch(minor, releases))
+  const unknown = stops.indexOf(undefined)
+  return stops.slice(0, unknown < 0 ? stops.length : unknown).filter((stop) => stop !== undefined)
+}
 
 function majorStep({ from, to, kind }: Way): HopFinding[] {
   if (kind !== 'major' || from.major === 0) return []

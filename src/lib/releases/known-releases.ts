@@ -1,9 +1,15 @@
-import { knownReleases, type Releases } from './releases.ts'
+import { allReleases, knownReleases, type Releases } from './releases.ts'
 import { compareVersions, minorOf, type Version, versionOf } from './version.ts'
 
 /** The last minor of a major version that is over; undefined while it goes on. */
 export function lastMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
   return releases.lastMinorOfMajor[String(major)]
+}
+
+/** The newest minor of a major version that is known. */
+export function newestMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
+  const minors = allReleases(releases).filter((version) => version.major === major)
+  return minors.at(-1)?.minor
 }
 
 /** The newest patch of a minor (`v1.8`) that is known. */

@@ -1,6 +1,6 @@
 import { hop } from './hop.ts'
 import { kubernetesWindow, latestPatch } from './known-releases.ts'
-import { minorOf, type Version, versionOf } from './version.ts'
+import { minorOf, type Version } from './version.ts'
 import { knownReleases, type Releases } from './releases.ts'
 
 /** One step of the way; Kubernetes is a minor, `1.34`. */
@@ -36,8 +36,8 @@ function stopsBetween(from: Version, to: Version, releases: Releases): readonly 
   if (kind === 'same') return stops
   if (kind !== 'patch') pushNewer(stops, from, latestPatch(minorOf(from), releases))
   for (const minor of skipped) {
-    const stop = latestPatch(minor, releases) ?? versionOf(`${minor}.0`)
-    if (stop === undefined) return `no release of ${minor} is known`
+    const stop = latestPatch(minor, releases)
+    if (stop === undefined) return `no release of ${minor} is known as of ${releases.asOf}`
     stops.push(stop)
   }
   return [...stops, to]

@@ -50,6 +50,8 @@ test.each([
   ['explain crd-stored-versions', 20],
 ])('%s, %i columns wide', async (line, columns) => {
   const text = await shown(line, 'settled', columns)
-  await expect(text).toMatchFileSnapshot(`golden/${line.replace(' ', '-')}.${columns}.txt`)
+  // The first of a list that grows with every finding.
+  const first = text.split('\n').slice(0, 25).join('\n')
+  await expect(first).toMatchFileSnapshot(`golden/${line.replace(' ', '-')}.${columns}.txt`)
   expect(brokenByTerminal(text, columns)).toEqual([])
 })

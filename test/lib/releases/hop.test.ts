@@ -3,6 +3,7 @@ import { hopFindings } from '../../../src/lib/releases/hop-finding.ts'
 import { hop } from '../../../src/lib/releases/hop.ts'
 import { kubernetesWindow } from '../../../src/lib/releases/known-releases.ts'
 import { operatorRule, pinnedTagRule } from '../../../src/lib/releases/operator-rule.ts'
+import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { parseVersion as v } from '../../../src/lib/releases/version.ts'
 
 test.each([
@@ -17,6 +18,8 @@ test.each([
   ['v0.58.0', 'v1.1.0', { kind: 'skips-minors', skipped: ['v0.59', 'v1.0'] }],
   ['v1.9.0', 'v2.0.0', { kind: 'major' }],
   ['v1.9.0', 'v2.1.0', { kind: 'skips-minors', skipped: ['v2.0'] }],
+  ['v1.8.4', 'v2.0.0', { kind: 'skips-minors', skipped: ['v1.9'] }],
+  ['v1.9.0', 'v4.0.0', { kind: 'skips-minors', skipped: ['v2.0', 'v3.0'] }],
 ] as const)('%s to %s', (from, to, expected) => {
   expect(hop(v(from), v(to))).toEqual(expected)
 })
@@ -45,6 +48,34 @@ describe('findings of a hop', () => {
       'kvup upgrade --to v1.8.4',
       'kvup upgrade --to v1.9.0',
     ])
+  })
+})
+
+function skipped(from: string, to: string) {
+  const found = hopFindings(v(from), v(to)).find(({ id }) => id === 'minor-skipped')
+  return { summary: found?.summary.replace(/:.*/u, ''), remedy: found?.remedy }
+}
+
+describe('a target that is far beyond what is known', () => {
+  const releases = 'kvup releases     what is known; newer data come with --releases FILE'
+  const unknown = `releases that are not known as of ${knownReleases.asOf}`
+
+  test.each([
+    ['v1.8.4', 'v9.9.9', `v1.9 and ${unknown}`, ['kvup upgrade --to v1.9.0', releases]],
+    ['v1.9.0', 'v9.9.9', unknown, [releases]],
+    ['v1.9.0', 'v9.0.0', unknown, [releases]],
+    [
+      'v1.7.4',
+      'v1.12.3',
+      `v1.8, v1.9 and ${unknown}`,
+      ['kvup upgrade --to v1.8.4', 'kvup upgrade --to v1.9.0', releases],
+    ],
+  ])('%s to %s: what is proposed exists', (from, to, left, remedy) => {
+    expect(skipped(from, to)).toEqual({ summary: `from ${from} to ${to} leaves out ${left}`, remedy })
+  })
+
+  test('the next minor is judged by rule', () => {
+    expect(ids('v1.9.0', 'v1.10.0')).toEqual([])
   })
 })
 

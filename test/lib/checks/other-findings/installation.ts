@@ -43,7 +43,7 @@ export const ofTheInstallation: readonly Row[] = [
     'hop-supported',
     'the next major',
     ['warning major-step', 'info release-unknown'],
-    { run: 'check --to v2.0.0' },
+    { installed: 'v1.9.0', run: 'check --to v2.0.0' },
   ],
   ['hop-supported', 'not from the last patch', ['warning patch-skipped'], { installed: 'v1.8.2' }],
   [
