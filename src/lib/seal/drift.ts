@@ -39,24 +39,20 @@ export function driftOf(sealedFacts: readonly SealedFact[], now: Now, isOurs: Ow
 export function driftLines(drift: readonly Drift[]): readonly string[] {
   return drift.flatMap(({ fact, what, changes, unread }) =>
     unread === undefined
-      ? changes.map(({ path, from, to }) => `${subject(fact, path, what)} ${became(from, to)}`)
+      ? changes.map((change) => changeLine(fact, what, change))
       : [`${what} cannot be compared: ${unread}`],
   )
 }
 
 /** The leaves of some facts are the names of objects. */
-function subject(fact: string, path: string, what: string): string {
-  if (fact === 'nodes') return `node ${path}`
-  return fact === 'crds' ? `${what} of ${path}` : `${path} of ${what}`
-}
-
-function became(from: Leaf | undefined, to: Leaf | undefined): string {
-  if (from === undefined) return to === true ? 'is new' : `was absent, is ${leafText(to)}`
-  if (to === undefined) return from === true ? 'is gone' : `was ${leafText(from)}, is absent`
-  return `was ${leafText(from)}, is ${leafText(to)}`
+function changeLine(fact: string, what: string, { path, from, to }: FieldChange): string {
+  if (fact === 'nodes') return `node ${path} ${from === undefined ? 'is new' : 'is gone'}`
+  const became = `was ${leafText(from)}, is ${leafText(to)}`
+  return fact === 'crds' ? `${what} of ${path} ${became}` : `${path} of ${what} ${became}`
 }
 
 /** As a person writes it in a command. */
 function leafText(leaf: Leaf | undefined): string {
+  if (leaf === undefined) return 'absent'
   return typeof leaf === 'string' ? leaf : JSON.stringify(leaf)
 }

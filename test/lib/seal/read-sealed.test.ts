@@ -1,0 +1,95 @@
+import { stringify } from 'yaml'
+import { expect, test } from 'vitest'
+import { readSealed } from '../../../src/lib/seal/read-sealed.ts'
+import { sealed, sealedFact } from '../../../src/lib/seal/seal.ts'
+import { KvupError } from '../../../src/lib/system/errors.ts'
+
+const covered = { request: { to: 'v1.9.0' }, accepted: [{ id: 'evictions' }], steps: ['a', 'b'] }
+const seal = sealed(
+  {
+    uid: 'u',
+    at: '2026-11-20T22:00:00Z',
+    by: 'jane@here',
+    cluster: 'c',
+    kvup: '0.1.0',
+    facts: [sealedFact('kubernetes', 'Kubernetes', { version: 'v1.35.4' })],
+    unsealed: [],
+  },
+  covered,
+)
+const plan = {
+  apiVersion: 'kvup.io/v1alpha1',
+  kind: 'UpgradePlan',
+  ...covered,
+  steps: [{ id: 'a', title: 'A' }, { id: 'b' }],
+  seal,
+}
+
+const read = (text: string) => readSealed(text, 'plan.yaml', 'UpgradePlan')
+
+/** What reading it ends with. */
+function refusal(text: string): KvupError {
+  try {
+    read(text)
+  } catch (error) {
+    if (error instanceof KvupError) return error
+    throw error
+  }
+  throw new Error('it was read')
+}
+
+test('YAML and JSON of the same plan are the same', () => {
+  expect(read(stringify(plan))).toEqual(read(JSON.stringify(plan)))
+  expect(read(stringify(plan))).toMatchObject({ steps: ['a', 'b'], request: { to: 'v1.9.0' }, seal })
+})
+
+test('what the seal does not cover may be written in another way', () => {
+  expect(
+    read(stringify({ ...plan, said: ['a comment'], steps: [{ id: 'a' }, { id: 'b', title: 'other' }] }))
+      .steps,
+  ).toEqual(['a', 'b'])
+})
+
+const levels = ['b', 'c', 'd', 'e', 'f', 'g', 'h']
+const tower = levels.map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdefg'[i]}`).join(',')}]`)
+const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]', ...tower, ''].join('\n')
+
+test.each([
+  ['nothing', '', 'it is empty'],
+  ['a line', 'hello', 'there is no document in it'],
+  ['broken YAML, with the line', 'apiVersion: kvup.io/v1alpha1\nkind: [UpgradePlan\n', 'plan.yaml:3'],
+  ['JSON that is cut off', JSON.stringify(plan, null, 1).slice(0, 90), 'plan.yaml:'],
+  ['YAML that is cut off', stringify(plan).slice(0, 90), 'no whole seal'],
+  ['another kind', stringify({ ...plan, kind: 'CheckReport' }), 'a document of kvup.io/v1alpha1 CheckReport'],
+  [
+    'a newer version',
+    stringify({ ...plan, apiVersion: 'kvup.io/v2' }),
+    'a document of kvup.io/v2 UpgradePlan',
+  ],
+  ['a dry run without a seal', stringify({ ...plan, seal: undefined }), 'no whole seal'],
+  [
+    'a seal with half a fact',
+    stringify({ ...plan, seal: { ...seal, facts: [{ id: 'nodes' }] } }),
+    'no whole seal',
+  ],
+  ['a tower of aliases', bomb, 'it is broken'],
+])('%s is exit 2 and says why', (_, text, why) => {
+  const { exitCode, reason, message } = refusal(text)
+  expect({ exitCode, reason }).toEqual({ exitCode: 2, reason: 'not-a-plan' })
+  expect(message).toContain(why)
+})
+
+test.each([
+  ['the request', { ...plan, request: { to: 'v1.9.1' } }],
+  ['a flag more', { ...plan, request: { to: 'v1.9.0', leaveHeld: true } }],
+  ['a risk', { ...plan, accepted: [] }],
+  ['a step', { ...plan, steps: [{ id: 'a' }] }],
+  ['the order of the steps', { ...plan, steps: [{ id: 'b' }, { id: 'a' }] }],
+  [
+    'a fact',
+    { ...plan, seal: { ...seal, facts: [sealedFact('kubernetes', 'Kubernetes', { version: 'v1.36.0' })] } },
+  ],
+  ['the uid', { ...plan, seal: { ...seal, uid: 'other' } }],
+])('%s was edited: exit 2', (_, edited) => {
+  expect(refusal(stringify(edited))).toMatchObject({ exitCode: 2, reason: 'plan-edited' })
+})

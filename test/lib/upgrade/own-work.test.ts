@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { Entry } from '../../../src/lib/procedure/journal.ts'
+import { sealedFact, type SealedFact } from '../../../src/lib/seal/seal.ts'
+import { begunSteps, ownWork } from '../../../src/lib/upgrade/own-work.ts'
+import { parseVersion } from '../../../src/lib/releases/version.ts'
+import type { UpgradePlan } from '../../../src/lib/upgrade/plan.ts'
+
+const asked = { to: parseVersion('v1.9.0'), request: {} } as Pick<UpgradePlan, 'to' | 'request'>
+const isOurs = (
+  fact: Partial<SealedFact>,
+  change: { path: string; from?: string[]; to?: string | string[] },
+  ...begun: string[]
+) => ownWork(asked, new Set(begun))({ ...sealedFact('kubevirt', '', {}), ...fact }, change)
+
+const entry = (step: string, what: Entry['what'], plan?: string) =>
+  ({ at: '', by: '', procedure: '', step, what, text: '', ...(plan && { plan }) }) satisfies Entry
+
+test('the journal tells which steps of this plan have begun: not those of another, not those that were only planned', () => {
+  const entries = [
+    entry('hold', 'intends', 'mine'),
+    entry('tag', 'intends', 'other'),
+    entry('tag', 'started', 'mine'),
+    entry('old', 'intends'),
+  ]
+  expect([...begunSteps(entries, 'mine')]).toEqual(['hold'])
+})
+
+const tag = { path: 'spec.imageTag', to: 'v1.9.0' }
+const rehearsed = {
+  becomes: [
+    {
+      step: 'set-image-tag',
+      by: 'server',
+      fields: [{ path: 'spec.imageTag', from: 'v1.8.4', to: 'v1.9.0' }],
+    },
+  ],
+} as const
+
+test.each([
+  ['a rehearsed result of a step that has begun', rehearsed, tag, ['set-image-tag'], true],
+  ['the same before it began', rehearsed, tag, [], false],
+  ['another value', rehearsed, { ...tag, to: 'v1.9.1' }, ['set-image-tag'], false],
+  ['another field', rehearsed, { path: 'spec.imageRegistry', to: 'x' }, ['set-image-tag'], false],
+  ['a step that no dry run could tell of', {}, tag, ['put-image-tag-in'], true],
+  [
+    'a stored version more, once the change began',
+    { id: 'crds' },
+    { path: 'a', from: ['v1'], to: ['v1', 'v2'] },
+    ['set-image-tag'],
+    true,
+  ],
+  [
+    'a stored version more, before',
+    { id: 'crds' },
+    { path: 'a', from: ['v1'], to: ['v1', 'v2'] },
+    ['hold-workload-updates'],
+    false,
+  ],
+  [
+    'a stored version less',
+    { id: 'crds' },
+    { path: 'a', from: ['v1', 'v2'], to: ['v2'] },
+    ['set-image-tag'],
+    false,
+  ],
+  ['a CRD that is new', { id: 'crds' }, { path: 'a', to: ['v1'] }, ['apply-operator-manifest'], true],
+  ['a node', { id: 'nodes' }, { path: 'a' }, ['set-image-tag'], false],
+])('%s', (...row) => {
+  const [, fact, change, begun, expected] = row
+  expect(isOurs(fact as Partial<SealedFact>, change, ...begun)).toBe(expected)
+})
+
+test('what kvup worked out itself lacks the defaults of the server: a field more is no drift, another value is', () => {
+  const fields = [{ path: 'spec.a', from: 'x', to: 'y' }]
+  const by = (who: 'server' | 'client') => ({
+    id: 'operator',
+    becomes: [{ step: 'apply-operator-manifest', by: who, fields }],
+  })
+  expect(isOurs(by('client'), { path: 'spec.b', to: 'default' }, 'apply-operator-manifest')).toBe(true)
+  expect(isOurs(by('client'), { path: 'spec.a', to: 'z' }, 'apply-operator-manifest')).toBe(false)
+  expect(isOurs(by('server'), { path: 'spec.b', to: 'default' }, 'apply-operator-manifest')).toBe(false)
+})
