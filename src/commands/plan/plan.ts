@@ -5,8 +5,8 @@ import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import type { UpgradeOptions } from '../upgrade/options.ts'
 import { planUpgrade } from '../upgrade/planned.ts'
+import { afterPlan } from '../upgrade/carry-out-lines.ts'
 import { planDocument } from '../upgrade/show-plan.ts'
-import { commandLines } from './command-lines.ts'
 import { savePlan } from './save-plan.ts'
 
 export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
@@ -22,7 +22,7 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
     })
   const planned = await planUpgrade(cx, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
   const { document, pending } = await planDocument(planned, 'auto')
-  const whole = { ...document, next: commandLines(cx.world.commandLine, options.toFile) }
+  const whole = { ...document, next: afterPlan(cx.world.commandLine, options.toFile) }
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, whole)
   cx.printer.result(whole, planView)
   passGate(planned.findings, planned.accepted)

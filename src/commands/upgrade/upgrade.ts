@@ -12,6 +12,7 @@ import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
+import { carryingOut } from './carry-out-lines.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { limitsOf, rehearsalOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
@@ -41,7 +42,8 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   if (mode === undefined) return carryOutUpgrade(planned, sealed)
   if (sealed) await ensureFits(sealed, planned)
   const { document } = await planDocument(planned, mode)
-  cx.printer.result(document, planView)
+  const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
+  cx.printer.result({ ...document, next }, planView)
   passGate(planned.findings, planned.accepted)
   return exitCode.done
 }
