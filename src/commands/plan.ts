@@ -26,6 +26,6 @@ const text = manual({
     ['kvup plan --to v1.8.4 --accept patch-skipped=tested -o yaml', 'for a review in Git'],
     ['kvup plan --to v1.8.4 -o markdown', 'for a pull request'],
   ],
-  more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different, once the cluster has moved.',
+  more: 'Changes nothing. The plan is sealed: kvup upgrade --plan refuses it, with what is different,\nonce the cluster has moved.',
   codes: [...asksCluster, 'asked'],
 })

@@ -8,6 +8,7 @@ import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { parseManifest } from '../../src/lib/manifests/parse.ts'
 import type { Document, DocumentStatus, Paint, View } from '../../src/lib/output/printer.ts'
+import { skewOf } from '../../src/lib/releases/skew.ts'
 import { storeCluster } from '../../src/lib/simulator/api/client.ts'
 import { Store } from '../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
@@ -31,8 +32,10 @@ const readText = async () => {
 
 /** What a command printed, on a machine where no cluster can be reached unless one is given. */
 async function printed<D extends Document>(run: (cx: Context) => Promise<void>, more: object = {}) {
+  const warnings: string[] = []
   const results: { document: D; text: string; names: readonly string[]; status: DocumentStatus }[] = []
   const printer = {
+    warn: (line: string) => warnings.push(line),
     result<T extends Document>(document: T, view: View<T>, status: DocumentStatus = 'complete') {
       const text = view.text(document, paint, { columns: Infinity, wide: false }).join('\n')
       results.push({ document: document as unknown as D, text, names: view.names(document), status })
@@ -49,7 +52,7 @@ async function printed<D extends Document>(run: (cx: Context) => Promise<void>, 
     ...more,
   } as unknown as Context)
   expect(results).toHaveLength(1)
-  return results[0]!
+  return { ...results[0]!, warnings }
 }
 
 describe('kvup rbac', () => {
@@ -124,7 +127,7 @@ describe('kvup version', () => {
     const { operator } = example()
     expect(container(operator).image).toContain('v1.8.4')
     await cluster.writer.create(Deployments, operator)
-    const { document, text } = await printed<VersionDocument>((cx) => version(cx, {}), {
+    const { document, text, warnings } = await printed<VersionDocument>((cx) => version(cx, {}), {
       cluster: async () => cluster,
     })
     expect(document.kubevirt).toEqual({
@@ -135,6 +138,7 @@ describe('kvup version', () => {
     })
     expect(document.server).toMatch(/^v1\./)
     expect(text).toContain('KubeVirt    v1.7.0, moving to v1.8.4 (operator v1.8.4)')
+    expect(warnings).toEqual(skewOf({ kubevirt: 'v1.7.0', kubernetes: document.server }))
   })
 })
 
