@@ -45,7 +45,7 @@ export async function runText(
       pid: 1,
       host: 'host',
       version: '0.0.0',
-      commandLine: argv.join(' '),
+      commandLine: ['kvup', ...argv].join(' '),
       isAlive: () => true,
       env: {},
       readText: async (file: string) => {

@@ -11,6 +11,8 @@ interface Case {
   faults: OperatorFaults
   /** What has to be named while it waits and in the end. */
   names: readonly RegExp[]
+  /** virt-controller is new by then: no way back is printed any more. */
+  late?: true
 }
 
 const cases: readonly Case[] = [
@@ -18,6 +20,7 @@ const cases: readonly Case[] = [
     name: 'an image that cannot be pulled',
     faults: { unpullable: '/virt-api:v1\\.8\\.4$' },
     names: [/virt-api/, /quay\.io\/kubevirt\/virt-api:v1\.8\.4/],
+    late: true,
   },
   {
     name: 'a canary that crashes',
@@ -28,6 +31,7 @@ const cases: readonly Case[] = [
     name: 'a pod that fits on no node',
     faults: { unschedulable: '^virt-api-' },
     names: [/virt-api/, /finds no node/],
+    late: true,
   },
   {
     name: 'a node that is NotReady',
@@ -38,15 +42,15 @@ const cases: readonly Case[] = [
   { name: 'an operator that hangs', faults: { stopped: true }, names: [/virt-operator/] },
 ]
 
-describe.for(cases)('fault: $name', ({ faults, names }) => {
+describe.for(cases)('fault: $name', ({ faults, names, late }) => {
   test('is named, ends in exit 4 with the loan open and the ways on, and the next run heals it', async () => {
     await play(shape, async (stage) => {
-      stage.simulated.faults.set(faults)
+      stage.later(second, () => stage.simulated.faults.set(faults))
       const ended = await stage.upgrade('v1.8.4', { timeout: '15m' })
       expect(ended.code).toBe(4)
       for (const name of names) expect(ended.error?.message).toMatch(name)
       expect(ended.text).toContain('kvup workloads restore')
-      expect(ended.text).toContain('kvup upgrade --to v1.7.0')
+      expect(ended.text.includes('kvup upgrade --to v1.7.0')).toBe(late !== true)
       expect(await stage.journal.loans()).toHaveLength(1)
       expect(stage.methods).toEqual([])
       expect(stage.holder).toBe('')
@@ -59,7 +63,7 @@ describe.for(cases)('fault: $name', ({ faults, names }) => {
 
   test('that heals while it is waited for is waited for', async () => {
     await play(shape, async (stage) => {
-      stage.simulated.faults.set(faults)
+      stage.later(second, () => stage.simulated.faults.set(faults))
       stage.later(4 * minute, () => stage.simulated.faults.set(off(faults)))
       expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])

@@ -1,3 +1,4 @@
+import { readRefusal } from '../cluster/refusal.ts'
 import type { CauseKind } from './cause.ts'
 
 /** What the text of a DeploymentFailed comes down to. */
@@ -25,49 +26,11 @@ export function readFailure(text: string, place: Place): FailureReading | undefi
   return undefined
 }
 
-/** Of a refused pod as well: which quota or webhook it was. */
-export function readRefusal(text: string, place: Place): FailureReading | undefined {
-  return usedUpQuota(text, place) ?? silentWebhook(text, place) ?? refusingWebhook(text)
-}
-
-/** The API server's own words: a quota is in each `exceeded quota: NAME, requested: …`. */
-function usedUpQuota(text: string, { namespace }: Place): FailureReading | undefined {
-  const found = /exceeded quota: ([^,\s]+)(?:, (requested: .*))?$/s.exec(text)
+function refused(text: string, { namespace }: Place): FailureReading | undefined {
+  const found = readRefusal(text, namespace)
   if (!found) return undefined
-  const [, quota = '', numbers] = found
-  return {
-    kind: 'refused',
-    message: `the ResourceQuota ${quota} is used up${numbers ? ` (${numbers})` : ''}`,
-    look: [`kubectl -n ${namespace} describe resourcequota ${quota}`],
-  }
-}
-
-/** A webhook with failurePolicy Fail that nobody answers (facts 1.7, 2.10). */
-function silentWebhook(text: string, { namespace }: Place): FailureReading | undefined {
-  const found = /failed calling webhook "([^"]+)"/.exec(text)
-  if (!found) return undefined
-  const [, service, home = namespace] = /https:\/\/([^./:]+)\.([^./:]+)\.svc\b/.exec(text) ?? []
-  const why = /: ([^:"]+)$/.exec(text.trim())?.[1]
-  const behind = service === undefined ? '' : `, service ${service} in namespace ${home}`
-  return {
-    kind: 'webhook',
-    message: `the webhook ${found[1]} does not answer${behind}${why ? ` (${why.trim()})` : ''}`,
-    look: [
-      service === undefined
-        ? 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations'
-        : `kubectl -n ${home} get endpointslices -l kubernetes.io/service-name=${service}`,
-    ],
-  }
-}
-
-function refusingWebhook(text: string): FailureReading | undefined {
-  const found = /admission webhook "([^"]+)" denied the request: (.*)/s.exec(text)
-  if (!found) return undefined
-  return {
-    kind: 'webhook',
-    message: `the webhook ${found[1]} refuses it: ${found[2]}`,
-    look: ['kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations'],
-  }
+  const { message, look } = found
+  return { kind: found.is === 'quota' ? 'refused' : 'webhook', message, look }
 }
 
 /** `clusterroles… "kubevirt.io:admin" is forbidden: … permissions not currently held: {…}` in one line (lab 13). */
@@ -124,4 +87,4 @@ function canary(text: string, { namespace }: Place): FailureReading | undefined 
 }
 
 /** A quota's refusal says "is forbidden" as well, so it comes first. */
-const readings: readonly Reading[] = [readRefusal, rbacRefusal, storedVersions, canary]
+const readings: readonly Reading[] = [refused, rbacRefusal, storedVersions, canary]

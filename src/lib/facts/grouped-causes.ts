@@ -59,7 +59,7 @@ function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'look'> {
     terminal,
     namespace: pod.metadata.namespace ?? '',
     pods: group.map((one) => one.pod.metadata.name),
-    nodes: [...new Set(group.flatMap((one) => one.pod.spec?.nodeName ?? []))],
+    nodes: [...new Set(group.flatMap((one) => one.pod.spec?.nodeName ?? []))].toSorted(),
     ...(container && { container }),
     ...(image && { image }),
     ...(message && { message: shorten(message) }),

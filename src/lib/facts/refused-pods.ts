@@ -1,8 +1,8 @@
 import type { Event } from '../cluster/kinds/core.ts'
+import { readRefusal } from '../cluster/refusal.ts'
 import type { Cause } from './cause.ts'
 import { workloads } from './components.ts'
 import { earliest, since } from './elapsed.ts'
-import { readRefusal } from './failure-reading.ts'
 import { itemsOf } from './known.ts'
 import { type Scene, strategyPods, type Workload } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
@@ -61,7 +61,7 @@ const begin = ({ firstTimestamp, eventTime }: Event) => firstTimestamp ?? eventT
 
 function causeOf(component: string, event: Event, from: string | undefined): Cause {
   const { namespace = '' } = event.metadata
-  const reading = readRefusal(event.message ?? '', { namespace, target: undefined })
+  const reading = readRefusal(event.message ?? '', namespace)
   const cause = {
     kind: 'refused' as const,
     component,

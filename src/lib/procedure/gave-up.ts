@@ -1,5 +1,6 @@
 import { formatDuration } from '../system/duration.ts'
 import { type KvupError, timedOut } from '../system/errors.ts'
+import { remedyOf } from './refused.ts'
 import type { Step, StepState } from './step.ts'
 
 type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
@@ -29,7 +30,7 @@ export function gaveUp({ title }: Step, last: Waiting | undefined, late: Latenes
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
   ]
   return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
-    remedy: last?.is === 'stalled' ? last.remedy : undefined,
+    remedy: last?.is === 'stalled' ? last.remedy : remedyOf(failure),
     cause: trouble ?? failure,
   })
 }

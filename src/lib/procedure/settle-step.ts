@@ -5,6 +5,7 @@ import type { StopReason } from './run-context.ts'
 import type { Step, StepState } from './step.ts'
 import { reasonToStop } from './stopping.ts'
 import { gaveUp } from './gave-up.ts'
+import { withRemedy } from './refused.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
 export type Settled =
@@ -141,7 +142,7 @@ export class SettlingStep {
   async #refusal(error: unknown): Promise<'look-again' | undefined> {
     const meaning = meaningOf(error)
     if (meaning === 'fatal' || (meaning === 'decide-again' && ++this.#refused > mostRefusals))
-      throw isConflict(error) ? this.#contested(error) : error
+      throw isConflict(error) ? this.#contested(error) : withRemedy(error)
     if (meaning !== 'decide-again') {
       this.#failure = error
       this.#run.trouble(error)
@@ -157,14 +158,16 @@ export class SettlingStep {
   }
 
   async #undone({ change }: Todo, most: number): Promise<Error> {
-    const { title, repeats } = this.#step
+    const { title, repeats, shows } = this.#step
     if (repeats)
       return blocked('too-many-repeats', `${title}: not done after ${most} times; still to do: ${change}`)
     const who = await this.#step.blame?.(this.#run.live)
     const by = who ? ` It was ${who}` : ''
     return blocked('undone', `${title}: something undid our change (${change}).${by}`, {
-      remedy:
-        'find out who writes this object (kubectl get … -o yaml --show-managed-fields), stop it, and run the same command again',
+      remedy: [
+        ...(shows === undefined ? [] : [`${shows}     shows who writes it`]),
+        'stop what writes it, and run the same command again',
+      ],
     })
   }
 

@@ -90,6 +90,8 @@ export interface Step {
   check(cx: ReadContext): Promise<StepState>
   /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
   apply?(cx: StepContext): Promise<void>
+  /** Command that shows the object which it changes, and who writes it. */
+  readonly shows?: string
   /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */
   blame?(cx: ReadContext): Promise<string | undefined>
 }

@@ -134,18 +134,18 @@ function followed(plan: UpgradePlan): Writing {
 }
 
 function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {
-  const { owner, method, to } = plan
+  const { owner, method } = plan
   const isTag = method === 'image-tag'
   const change = isTag
     ? imageTagSteps(plan, tools.operatorVersion, seen)
     : operatorManifestSteps(plan, tools.manifest, tools.who)
-  const held = holdUndone(owner)
-  const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(owner, to.text)])
+  const held = holdUndone(plan)
+  const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])
   return {
     hold: holdWorkloadUpdates(owner, tools),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
     giveBack: giveWorkloadUpdatesBack(owner),
-    undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(owner, step))],
+    undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }
 

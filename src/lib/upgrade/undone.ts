@@ -1,8 +1,9 @@
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { itemsOf } from '../facts/known.ts'
 import { lastWriter } from '../procedure/last-writer.ts'
 import type { ReadContext, Step, StepState } from '../procedure/step.ts'
 import { readOwner } from '../workloads/find-owner.ts'
-import { methodsOf, methodsPath, openLoan, type Owner } from '../workloads/update-methods.ts'
+import { methodsOf, methodsPath, openLoan, type Owner, showWriters } from '../workloads/update-methods.ts'
 import { look } from './look.ts'
 import type { UpgradePlan } from './plan.ts'
 
@@ -15,49 +16,59 @@ export function unlessUndone(step: Step, undone: Undone): Step {
 }
 
 /** Somebody (a self-heal, a colleague) set the tag back after it was set. */
-export function tagUndone(owner: Owner, setTag: Step): Undone {
+export function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
   return async (cx) => {
     if ((await setTag.check(cx)).is !== 'todo') return undefined
     const kubevirt = await readOwner(cx.reader, owner)
-    const by = lastWriter(kubevirt, '/spec/imageTag')
-    return blockedBy(`imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} now`, by)
+    return tagBack(kubevirt, owner, to.text)
   }
 }
 
 /** Somebody put the old operator back after the new one was applied. */
-export function operatorUndone(owner: Owner, version: string): Undone {
+export function operatorUndone({ owner, to }: UpgradePlan): Undone {
   return async (cx) => {
     const { standing, snapshot } = await look(cx, owner)
     const is = standing.operator?.version
-    if (is === undefined || is === version) return undefined
+    if (is === undefined || is === to.text) return undefined
     const [deployment] = itemsOf(snapshot.operators)
-    const by = deployment && lastWriter(deployment, '/spec/template/spec/containers')
-    return blockedBy(`the virt-operator Deployment is of ${is} now`, by)
+    return blockedBy({
+      what: `the virt-operator Deployment is of ${is} now`,
+      who: deployment && lastWriter(deployment, '/spec/template/spec/containers'),
+      shows: `kubectl -n ${owner.ref.namespace} get deployment virt-operator -o yaml --show-managed-fields`,
+      to: to.text,
+    })
   }
 }
 
 /** Somebody filled the methods in while they are held: KubeVirt would move VMs during the roll (facts 2.8). */
-export function holdUndone(owner: Owner): Undone {
+export function holdUndone({ owner, to }: UpgradePlan): Undone {
   return async ({ reader, journal }) => {
     if (openLoan(await journal.loans(), owner.uid) === undefined) return undefined
     const kubevirt = await readOwner(reader, owner)
     const methods = methodsOf(kubevirt)
     if (methods.length === 0) return undefined
-    const by = lastWriter(kubevirt, methodsPath)
-    return blockedBy(`workloadUpdateMethods is ${methods.join(', ')} while it is held`, by)
+    return blockedBy({
+      what: `workloadUpdateMethods is ${methods.join(', ')} while it is held`,
+      who: lastWriter(kubevirt, methodsPath),
+      shows: showWriters(owner),
+      to: to.text,
+    })
   }
 }
 
 /** The owner's next sync took back what was committed: the tag, or the operator (night U8). */
-export function commitUndone({ owner, method, to }: UpgradePlan): Undone {
-  if (method === 'operator-manifest') return operatorUndone(owner, to.text)
+export function commitUndone(plan: UpgradePlan): Undone {
+  const { owner, method, to } = plan
+  if (method === 'operator-manifest') return operatorUndone(plan)
   return async ({ reader }) => {
     const kubevirt = await readOwner(reader, owner)
-    const is = kubevirt.spec?.imageTag
-    return is === to.text
-      ? undefined
-      : blockedBy(`imageTag is ${is ?? 'absent'} now`, lastWriter(kubevirt, '/spec/imageTag'))
+    return kubevirt.spec?.imageTag === to.text ? undefined : tagBack(kubevirt, owner, to.text)
   }
+}
+
+function tagBack(kubevirt: KubeVirt, owner: Owner, to: string): Blocked {
+  const what = `imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} now`
+  return blockedBy({ what, who: lastWriter(kubevirt, '/spec/imageTag'), shows: showWriters(owner), to })
 }
 
 /** The first of these that happened. */
@@ -71,14 +82,22 @@ export function anyUndone(all: readonly Undone[]): Undone {
   }
 }
 
-function blockedBy(what: string, who: string | undefined): Blocked {
+/** What is so now, by whom, and the command that shows who writes it. */
+interface Undoing {
+  what: string
+  who: string | undefined
+  shows: string
+  to: string
+}
+
+function blockedBy({ what, who, shows, to }: Undoing): Blocked {
   return {
     is: 'blocked',
     reason: 'undone',
     by: `something undid our change: ${what}${who ? `, by ${who}` : ''}`,
     remedy: [
-      'find out who set it back before you run this again: kubectl get kubevirts -A -o yaml --show-managed-fields',
-      'owned by Helm or GitOps: kvup upgrade --follow',
+      `${shows}     shows who writes it`,
+      `kvup upgrade --to ${to} --follow     where Helm or GitOps owns it`,
     ],
   }
 }

@@ -3,7 +3,15 @@ import type { Loan } from '../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
 import { readOwner } from './find-owner.ts'
-import { keptMethods, loanId, methodsOf, openLoan, type Owner, sameMethods } from './update-methods.ts'
+import {
+  keptMethods,
+  loanId,
+  methodsOf,
+  openLoan,
+  type Owner,
+  sameMethods,
+  showWriters,
+} from './update-methods.ts'
 import { minutes, seconds } from '../system/units.ts'
 
 /**
@@ -68,7 +76,7 @@ async function giveBack({ reader, writer, journal }: StepContext, owner: Owner, 
       'give-back-undone',
       `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${after.join(', ') || 'none'}`,
       {
-        remedy: ['kvup workloads restore', 'kubectl get kubevirts -A -o yaml --show-managed-fields'],
+        remedy: ['kvup workloads restore', showWriters(owner)],
       },
     )
   await journal.release(loanId)

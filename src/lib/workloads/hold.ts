@@ -10,6 +10,7 @@ import {
   openLoan,
   type Owner,
   sameMethods,
+  showWriters,
 } from './update-methods.ts'
 import { minutes, seconds } from '../system/units.ts'
 
@@ -43,6 +44,7 @@ export function holdWorkloadUpdates(owner: Owner, { who, procedure }: Borrower):
         change: `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`,
       }
     },
+    shows: showWriters(owner),
     blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), methodsPath),
     apply: (cx) => hold(cx, owner, { who, procedure }),
   }

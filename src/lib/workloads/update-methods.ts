@@ -35,3 +35,8 @@ export function openLoan(loans: readonly Loan[], uid: string): Loan | undefined 
 export function keptMethods(loan: Loan): readonly string[] {
   return loan.was.present && Array.isArray(loan.was.value) ? loan.was.value.map(String) : []
 }
+
+/** Command that shows who writes which field of it. */
+export function showWriters({ ref: { name, namespace } }: Owner): string {
+  return `kubectl -n ${namespace} get kubevirts ${name} -o yaml --show-managed-fields`
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFailure, readRefusal } from '../../../src/lib/facts/failure-reading.ts'
+import { readFailure } from '../../../src/lib/facts/failure-reading.ts'
 
 const place = { namespace: 'kv', target: 'v1.9.0' }
 const failed = 'An error occurred during deployment: '
@@ -70,19 +70,4 @@ test('what is not known is told as it is', () => {
   expect(
     readFailure(`${failed}virtualmachineclusterinstancetypes "cx1" already exists`, place),
   ).toBeUndefined()
-})
-
-test.each([
-  [
-    'Error creating: pods "virt-api-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=10, limited: pods=10',
-    'the ResourceQuota small is used up (requested: pods=1, used: pods=10, limited: pods=10)',
-    'kubectl -n kv describe resourcequota small',
-  ],
-  [
-    'Error creating: Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://s.kv.svc:443/": EOF',
-    'the webhook w does not answer, service s in namespace kv (EOF)',
-    'kubectl -n kv get endpointslices -l kubernetes.io/service-name=s',
-  ],
-])('%s', (text, message, look) => {
-  expect(readRefusal(text, place)).toMatchObject({ message, look: [look] })
 })

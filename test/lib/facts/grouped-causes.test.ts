@@ -54,7 +54,7 @@ test('40 pods with one reason are one line, with their number and three examples
   const found = [...handlers(20, image), ...handlers(40, { ...image, reason: 'ImagePullBackOff' }).slice(20)]
   const causes = groupedCauses(found, scene)
   expect(causes.map(({ sentence }) => sentence)).toEqual([
-    'virt-handler on 40 nodes (n-0, n-1, n-2, …) cannot pull q/v:1: not found',
+    'virt-handler on 40 nodes (n-0, n-1, n-10, …) cannot pull q/v:1: not found',
   ])
   expect(causes[0]?.pods).toHaveLength(40)
   expect(causes[0]?.look).toEqual(['kubectl -n kubevirt describe pod virt-handler-0'])

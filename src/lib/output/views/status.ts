@@ -66,7 +66,8 @@ function borrowedLines(loan: Loan, { takenAt }: StatusDocument, { paint, entry }
       'borrowed',
       paint.warn(`${name}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
     ),
-    ...entry('', paint.dim(`${paint.mark.next} kvup history shows it, ${loanRemedy(loan)} gives it back`)),
+    ...entry('', paint.dim(`${paint.mark.next} ${loanRemedy(loan)}     gives it back`)),
+    ...entry('', paint.dim(`${paint.mark.next} kvup history     shows it`)),
   ]
 }
 

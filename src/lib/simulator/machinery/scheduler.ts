@@ -25,7 +25,7 @@ export function runScheduler(cx: ControllerContext, faults: Faults<MachineryFaul
     let late = false
     for (const pod of waiting) {
       const node = hits(faults.on.unschedulable, pod.metadata.name) ? undefined : leastUsed(pod, nodes, load)
-      if (node === undefined) await refuse(cx, pod)
+      if (node === undefined) await refuse(cx, pod, why(faults, pod, nodes.length))
       else await place(cx, pod, node)
       add(load, node?.metadata.name)
       late ||= node === undefined
@@ -55,10 +55,16 @@ async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void>
   await recordEvent(cx, pod, { type: 'Normal', reason: 'Scheduled', message, by })
 }
 
-async function refuse(cx: ControllerContext, pod: Pod): Promise<void> {
+/** In the scheduler's words. */
+function why({ on }: Faults<MachineryFaults>, { metadata }: Pod, nodes: number): string {
+  const reason = hits(on.unschedulable, metadata.name)
+    ? 'Insufficient memory'
+    : "node(s) didn't match Pod's node affinity/selector, taints or anti-affinity"
+  return `0/${nodes} nodes are available: ${nodes} ${reason}.`
+}
+
+async function refuse(cx: ControllerContext, pod: Pod, message: string): Promise<void> {
   if (condition(pod, 'PodScheduled')?.status === 'False') return
-  const message =
-    "0 nodes are available: no node matched the pod's node affinity/selector and had enough resources."
   const lastTransitionTime = cx.clock.now().toISOString()
   const unscheduled = {
     type: 'PodScheduled',

@@ -2,7 +2,7 @@ import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import { lastWriter } from '../../procedure/last-writer.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
-import type { Owner } from '../../workloads/update-methods.ts'
+import { type Owner, showWriters } from '../../workloads/update-methods.ts'
 import { seconds } from '../../system/units.ts'
 
 export interface WantedTag {
@@ -38,6 +38,7 @@ export function setImageTag(owner: Owner, wanted: WantedTag): Step {
       const goal = await goalOf(journal, owner, wanted)
       return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal) }
     },
+    shows: showWriters(owner),
     blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), '/spec/imageTag'),
     async apply({ reader, writer, journal }) {
       const kubevirt = await readOwner(reader, owner)

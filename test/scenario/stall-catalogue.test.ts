@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import { type Place, runText } from '../lib/run-text.ts'
+import { faultNames } from './fault-names.ts'
+import { pasteKubectl } from './pasted-kubectl.ts'
+import { isCommand, remediesIn } from './printed-commands.ts'
+import { shellWords } from './shell-words.ts'
+import { byTag, minute, play, type Stage } from './stage.ts'
+import { type StallRow, stallRows } from './stall-rows.ts'
+
+/** They cost time and hold nothing up: other tests show that a run goes on. */
+const passing: Readonly<Record<string, string>> = {
+  slow: 'faults-in-server.test.ts',
+  'watch-ends': 'faults-in-server.test.ts',
+  'watch-silent': 'faults-in-server.test.ts',
+  blipAfterReady: 'false-ends.test.ts',
+  moreHandlerRolls: 'false-ends.test.ts',
+}
+
+test('every fault of the simulator has a row here, or passes by itself', () => {
+  const names = faultNames()
+  expect(names.length).toBeGreaterThan(15)
+  expect(names.toSorted()).toEqual([...Object.keys(stallRows), ...Object.keys(passing)].toSorted())
+})
+
+const rows = Object.entries(stallRows).flatMap(([fault, all]) =>
+  all.map((row) => ({ title: `${fault}: ${row.name}`, row })),
+)
+
+function placeFor(stage: Stage, { to, shaky }: StallRow): Place {
+  return {
+    cluster: shaky ? stage.shaky : stage.cluster,
+    clock: stage.clock,
+    files: { 'operator.yaml': asYaml(stage.simulated.operatorManifest(to)) },
+  }
+}
+
+/** As a person would who has the manifest at hand: no test fetches one. */
+function withManifest(argv: readonly string[], { shape }: StallRow): string[] {
+  const replaces = shape.method !== 'image-tag' || argv.includes('operator-manifest')
+  const needs =
+    argv[0] === 'upgrade' && replaces && !argv.includes('image-tag') && !argv.includes('--manifest')
+  return [...argv, ...(needs ? ['--manifest', 'operator.yaml'] : [])]
+}
+
+const upgradeOf = ({ to, flags = [] }: StallRow): string[] => ['upgrade', '--to', to, '--yes', ...flags]
+
+describe.for(rows)('$title', ({ row }) => {
+  test('the sentence names object and cause, with commands that work when pasted', async () => {
+    await play(row.shape, async (stage) => {
+      const off = row.on(stage)
+      const place = placeFor(stage, row)
+      const ran = await runText(withManifest(upgradeOf(row), row), place)
+      expect(ran).toMatchObject({ code: row.code })
+      for (const said of row.says) expect(ran.err).toMatch(said)
+      const looked = row.knownTo === 'both' ? (await runText(['status'], place)).out : ''
+      for (const said of row.knownTo === 'both' ? row.says : []) expect(looked).toMatch(said)
+      const printed = [...remediesIn(ran.err), ...remediesIn(looked)].filter(isCommand)
+      for (const wanted of row.prints) expect(printed).toContainEqual(expect.stringMatching(wanted))
+      await pasteKubectls(printed, stage)
+      await pasteKvups(printed, { row, stage, off })
+    })
+  })
+})
+
+async function pasteKubectls(printed: readonly string[], { simulated, cluster }: Stage): Promise<void> {
+  const lines = printed.filter((line) => line.startsWith('kubectl '))
+  for (const line of lines) await pasteKubectl(line, { cluster, store: simulated.store })
+}
+
+/** Reads first, then the ways back and at last the ways on, so that each begins where it was printed for. */
+async function pasteKvups(
+  printed: readonly string[],
+  { row, stage, off }: { row: StallRow; stage: Stage; off: () => void },
+): Promise<void> {
+  const place = { ...placeFor(stage, row), cluster: stage.cluster }
+  const lines = printed.filter((line) => line.startsWith('kvup ')).map((line) => shellWords(line).slice(1))
+  const upgrades = lines.filter(([verb]) => verb === 'upgrade')
+  const isOn = (argv: readonly string[]) => argv.includes(row.to)
+  for (const argv of lines.filter(([verb]) => verb !== 'upgrade' && verb !== 'workloads')) {
+    const { code } = await runText(argv, place)
+    // A check that finds what stands in the way has done its work.
+    expect(argv[0] === 'check' ? [0, 3] : [0]).toContain(code)
+  }
+  if (!row.backInTrouble) off()
+  for (const argv of upgrades.filter((words) => !isOn(words))) await expectDone(argv, row, place)
+  off()
+  for (const argv of upgrades.filter((words) => isOn(words) && !words.includes('--follow')))
+    await expectDone(argv, row, place)
+  for (const argv of lines.filter(([verb]) => verb === 'workloads')) await expectDone(argv, row, place)
+  expect(stage.methods).toEqual(['LiveMigrate'])
+  expect(await stage.journal.loans()).toEqual([])
+  await stage.until(minute)
+}
+
+async function expectDone(argv: readonly string[], row: StallRow, place: Place): Promise<void> {
+  const patient = argv.map((word, i) => (argv[i - 1] === '--timeout' ? '60m' : word))
+  const { code, err } = await runText(withManifest(patient, row), place)
+  expect({ argv, code, err: code === 0 ? '' : err }).toEqual({ argv, code: 0, err: '' })
+}
+
+test.each([
+  ['a pod that is not there', 'kubectl -n kubevirt logs virt-handler-none', 'not found'],
+  ['a namespace that is not the one', 'kubectl get pods', 'shows nothing'],
+  [
+    'a log of before of a container that never ended',
+    'kubectl -n kubevirt logs POD --previous',
+    'previous terminated',
+  ],
+  ['a flag that is none', 'kubectl -n kubevirt get pods --really', 'no such flag'],
+  ['a resource that is none', 'kubectl get kubevirtz -A', 'resource type'],
+  ['a list that is empty', 'kubectl -n kubevirt get pods -l kubevirt.io=none', 'shows nothing'],
+  ['a verb that changes something', 'kubectl delete node worker-1', 'no such verb'],
+  ['a pipe', 'kubectl get nodes | head', 'no plain command'],
+  ['a placeholder', 'kubectl -n kubevirt describe pod <name>', 'no plain command'],
+])('%s would be found: %s', async (_name, line, why) => {
+  await play(byTag, async ({ cluster, simulated: { store } }) => {
+    const [pod] = store.list(Pods, { namespace: 'kubevirt' }).items
+    const pasted = pasteKubectl(line.replace('POD', pod?.metadata.name ?? ''), { cluster, store })
+    await expect(pasted).rejects.toThrow(why)
+  })
+})
+
+test('a command in the middle of prose would be found', () => {
+  expect(() => isCommand('find out who it is: kubectl get pods')).toThrow('in the middle of prose')
+  expect(isCommand('stop what writes it, and run the same command again')).toBe(false)
+  expect(remediesIn('error: x\n  -> kvup history     shows it\n  -> prose')).toEqual([
+    'kvup history',
+    'prose',
+  ])
+})
