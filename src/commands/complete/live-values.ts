@@ -1,64 +1,38 @@
-import type { Context } from '../../context.ts'
-import type { Connection } from '../../lib/cluster/connection.ts'
-import type { Candidate, Wanted } from '../../lib/output/completion/complete.ts'
+import type { Source } from './asked.ts'
 
-type Typed = ReadonlyMap<string, string>
+type Load = () => Promise<Source>
+
+const inKubeconfig =
+  (list: 'contexts' | 'clusters' | 'users'): Load =>
+  async () =>
+    (await import('./kubeconfig-names.ts')).namesIn(list)
+const versions: Load = async () => (await import('./versions.ts')).reachableVersions
+const stepIds: Load = async () => (await import('./step-ids.ts')).stepIds
+
+/** By option, or by command and option where it means something of its own there. */
+const sources: Readonly<Record<string, Load>> = {
+  '--context': inKubeconfig('contexts'),
+  '--cluster': inKubeconfig('clusters'),
+  '--user': inKubeconfig('users'),
+  '--namespace': async () => (await import('./namespaces.ts')).machineNamespaces,
+  '--namespace-of-kubevirt': async () => (await import('./namespaces.ts')).kubevirtNamespaces,
+  '--to': versions,
+  '--for': async () => (await import('./versions.ts')).versionConditions,
+  'upgrade --until': stepIds,
+  'upgrade --pause-before': stepIds,
+}
 
 /** What this kubeconfig or this cluster knows; undefined where neither is asked. Rejects with whatever goes wrong there. */
-export function liveValues(
-  { option }: Wanted,
-  cx: Context,
-  typed: Typed,
-): Promise<readonly Candidate[]> | undefined {
-  if (option === '--context') return contexts(cx, typed)
-  return option === '--to' ? versions(cx, typed) : undefined
+export const liveValues: Source = async (asked, offer) => {
+  const load = loadFor(asked)
+  return load && (await load())(asked, offer)
 }
 
-async function contexts(cx: Context, typed: Typed): Promise<readonly Candidate[]> {
-  const { contextNames } = await import('../../lib/cluster/http/describe-connection.ts')
-  const names = await contextNames(connectionOf(cx, typed), cx.world.env)
-  return names.map((value) => ({ value, description: '' }))
+export function isLive(asked: { command: string; option?: string }): boolean {
+  return loadFor(asked) !== undefined
 }
 
-async function versions(cx: Context, typed: Typed): Promise<readonly Candidate[]> {
-  const { openCluster } = await import('../../lib/cluster/http/open-cluster.ts')
-  const { findKubeVirts } = await import('../../lib/facts/find-kubevirts.ts')
-  const { reachable } = await import('../../lib/upgrade/reachable.ts')
-  const { reader } = await openCluster(connectionOf(cx, typed), {
-    clock: cx.clock,
-    random: () => 0.5,
-    env: cx.world.env,
-    onWarning: () => undefined,
-    verbosity: 0,
-    userAgent: `kvup/${cx.world.version}`,
-  })
-  const found = await findKubeVirts(reader)
-  const observed = found.known ? found.items[0]?.status?.observedKubeVirtVersion : undefined
-  if (observed === undefined) throw new Error('no version was observed')
-  return reachable(observed).map((value) => ({ value, description: `one hop from ${observed}` }))
+function loadFor({ command, option }: { command: string; option?: string }): Load | undefined {
+  if (option === undefined) return undefined
+  return sources[`${command} ${option}`] ?? sources[option]
 }
-
-/** Of `__complete` itself come the settings of environment and file; the words before the cursor win. */
-function connectionOf({ flags }: Context, typed: Typed): Connection {
-  const named: Partial<Record<(typeof single)[number][1], string>> = {}
-  for (const [flag, key] of single) {
-    const value = typed.get(flag)
-    if (value !== undefined) named[key] = value
-  }
-  return { ...flags, ...named, requestTimeout: '500ms' }
-}
-
-const single = [
-  ['--kubeconfig', 'kubeconfig'],
-  ['--context', 'context'],
-  ['--cluster', 'cluster'],
-  ['--user', 'user'],
-  ['--as', 'as'],
-  ['--as-uid', 'asUid'],
-  ['--server', 'server'],
-  ['--token-file', 'tokenFile'],
-  ['--client-certificate', 'clientCertificate'],
-  ['--client-key', 'clientKey'],
-  ['--certificate-authority', 'certificateAuthority'],
-  ['--tls-server-name', 'tlsServerName'],
-] as const

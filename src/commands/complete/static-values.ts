@@ -1,17 +1,23 @@
 import type { Candidate, Wanted } from '../../lib/output/completion/complete.ts'
 
-/** Each is loaded only when it is asked for: completion is to be fast. */
-const sources: Readonly<Record<string, () => Promise<readonly Candidate[]>>> = {
-  '--to': knownVersions,
-  '--accept': findingIds,
+type Source = () => Promise<readonly Candidate[]>
+
+/** Each is loaded only when it is asked for: completion is to be fast. By option, by command, or by both. */
+const sources: Readonly<Record<string, Source>> = {
+  '--to': async () => (await latestPatches()).slice(0, newest),
+  '--accept': acceptable,
   explain: findingIds,
   '--scenario': scenarioNames,
   '--for': waitConditions,
+  '--dry-run': async () => dryRuns,
+  '--verbosity': async () => verbosities,
+  'releases --since': latestPatches,
+  'releases --until': latestPatches,
 }
 
 /** What may stand there on any cluster; undefined where nothing is known of it. */
 export async function staticValues({ command, option }: Wanted): Promise<readonly Candidate[] | undefined> {
-  const source = sources[option ?? command]
+  const source = sources[`${command} ${option}`] ?? sources[option ?? command]
   return source?.()
 }
 
@@ -20,7 +26,7 @@ const plain = (value: string): Candidate => ({ value, description: '' })
 /** Minors that somebody may still go to. */
 const newest = 6
 
-async function knownVersions(): Promise<Candidate[]> {
+async function latestPatches(): Promise<Candidate[]> {
   const [{ knownReleases }, { latestPatch }, { compareVersions }] = await Promise.all([
     import('../../lib/releases/releases.ts'),
     import('../../lib/releases/known-releases.ts'),
@@ -30,8 +36,13 @@ async function knownVersions(): Promise<Candidate[]> {
     .map((minor) => latestPatch(minor))
     .filter((version) => version !== undefined)
     .toSorted((a, b) => compareVersions(b, a))
-    .slice(0, newest)
     .map(({ text }) => ({ value: text, description: 'the latest patch of its minor' }))
+}
+
+async function acceptable(): Promise<Candidate[]> {
+  const { explanations, isRefusal } = await import('../../lib/checks/explanations.ts')
+  const refused = new Set(explanations.filter(isRefusal).map(({ id }) => id))
+  return (await findingIds()).filter(({ value }) => !refused.has(value))
 }
 
 async function findingIds(): Promise<Candidate[]> {
@@ -49,3 +60,15 @@ async function scenarioNames(): Promise<readonly Candidate[]> {
 async function waitConditions(): Promise<Candidate[]> {
   return (await import('../../lib/facts/wait-condition.ts')).waitConditions.map(plain)
 }
+
+const dryRuns: readonly Candidate[] = [
+  { value: 'none', description: 'change what has to be changed' },
+  { value: 'client', description: 'show what would change, send no write' },
+  { value: 'server', description: 'show what would change, asked of the API server' },
+]
+
+const verbosities: readonly Candidate[] = [
+  { value: '6', description: 'requests' },
+  { value: '7', description: 'requests with their headers' },
+  { value: '8', description: 'requests with bodies' },
+]

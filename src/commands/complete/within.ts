@@ -1,12 +1,18 @@
 import type { Clock } from '../../lib/system/clock.ts'
 
-/** What `work` comes to; undefined when it fails or takes longer than `ms`. What it throws later is nobody's business. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+/** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
+export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
   const done = new AbortController()
-  const quiet = work.catch(() => undefined)
-  const over = clock.sleep(ms, done.signal).catch(() => undefined)
+  const quiet = work.then(
+    () => true,
+    () => false,
+  )
+  const over = clock.sleep(ms, done.signal).then(
+    () => false,
+    () => false,
+  )
   try {
-    return (await Promise.race([quiet, over])) ?? undefined
+    return await Promise.race([quiet, over])
   } finally {
     done.abort()
   }

@@ -1,69 +1,118 @@
-import { createServer } from 'node:net'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kvup } from './program.ts'
+import { sooner } from './shells/terminal-shell.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
 let alive: Alive
 beforeAll(async () => {
-  alive = await serveCluster({ version: 'v1.7.0', method: 'image-tag', operator: 'v1.8.4', speed: 1 })
+  alive = await serveCluster({
+    version: 'v1.7.0',
+    method: 'image-tag',
+    operator: 'v1.8.4',
+    speed: 1,
+    users: ['jane'],
+  })
 })
 afterAll(() => alive.stop())
 
+/** Names and flags of a person's own, and nothing else. */
 const nowhere = { kubeconfig: '/nonexistent/config' }
-async function offered(line: string, setting: { kubeconfig?: string } = nowhere) {
+async function offered(
+  line: string,
+  setting: { kubeconfig?: string; env?: Record<string, string> } = nowhere,
+) {
   const { code, stdout, stderr, ms } = await kvup(['__complete', '--', ...line.split(' ')], setting)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const values = stdout.split('\n').flatMap((row) => (/^(:|$)/.test(row) ? [] : [row.split('\t')[0]]))
   return { values, ms }
 }
 
+/** Only the values, for expect.poll. */
+const offer =
+  (...asked: Parameters<typeof offered>) =>
+  async () =>
+    (await offered(...asked)).values
+
 test('--to offers what this cluster can reach, also of a cluster that is named on the line', async () => {
   const there = ['v1.7.4', 'v1.8.4']
-  expect((await offered('upgrade --to ', alive)).values).toEqual(there)
-  expect((await offered('check --to=v1.8', alive)).values).toEqual(['--to=v1.8.4'])
-  expect((await offered(`--kubeconfig ${alive.kubeconfig} check --to `)).values).toEqual(there)
+  await expect.poll(offer('upgrade --to ', alive), sooner).toEqual(there)
+  await expect.poll(offer('check --to=v1.8', alive), sooner).toEqual(['v1.8.4'])
+  await expect.poll(offer(`--kubeconfig ${alive.kubeconfig} check --to `), sooner).toEqual(there)
 })
 
 test('without a cluster it offers the latest known patches', async () => {
-  expect((await offered('upgrade --to ')).values).toEqual(expect.arrayContaining(['v1.8.4', 'v1.7.4']))
+  await expect.poll(offer('upgrade --to '), sooner).toEqual(expect.arrayContaining(['v1.8.4', 'v1.7.4']))
 })
 
 test('--context offers those of the kubeconfig, and nothing without one', async () => {
-  expect((await offered('status --context ', alive)).values).toContain('sim')
-  expect((await offered('status --context ')).values).toEqual([])
+  await expect.poll(offer('status --context ', alive), sooner).toContain('sim')
+  await expect.poll(offer('status --context '), sooner).toEqual([])
 })
 
 test.each([
   ['check --accept kubernetes-w', 'kubernetes-window'],
-  ['upgrade --accept=kubernetes-w', '--accept=kubernetes-window'],
+  ['upgrade --accept=kubernetes-w', 'kubernetes-window'],
   ['explain kubernetes-w', 'kubernetes-window'],
   ['wait --for s', 'settled'],
   ['wait --for ', 'workloads=0'],
   ['demo --scenario wrong', 'wrong-tag'],
   ['upgrade --method im', 'image-tag'],
+  ['upgrade --dry-run s', 'server'],
+  ['check -o ju', 'junit'],
+  ['releases --since v1.0', 'v1.0.1'],
+  ['help work', 'workloads'],
+  ['-v ', '6'],
 ])('%s', async (line, value) => {
-  expect((await offered(line)).values).toContain(value)
+  await expect.poll(offer(line), sooner).toContain(value)
 })
 
-test('a server that never answers costs no more than a moment', async () => {
-  const silent = createServer(() => undefined).listen(0, '127.0.0.1')
-  await new Promise((resolve) => silent.once('listening', resolve))
-  const { port } = silent.address() as { port: number }
-  const kubeconfig = join(alive.folder, 'silent')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}` } }],
-      users: [{ name: 'a', user: {} }],
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      'current-context': 'a',
-    }),
-  )
-  const { values, ms } = await offered('upgrade --to ', { kubeconfig })
-  expect(values).toContain('v1.8.4')
-  // Half a second is its patience; the rest is for a machine that is busy with other tests.
-  expect(ms).toBeLessThan(2000)
-  silent.close()
+test('what cannot be accepted is not offered for it', async () => {
+  const [{ values: named }, { values: accepted }] = await Promise.all([
+    offered('explain '),
+    offered('check --accept '),
+  ])
+  expect(accepted.length).toBeGreaterThan(50)
+  expect(named.filter((id) => !accepted.includes(id))).toContain('managed-by-hyperconverged')
 })
+
+test('--cluster and --user as in the kubeconfig, --namespace-of-kubevirt as on the cluster', async () => {
+  await expect.poll(offer('status --cluster ', alive), sooner).toEqual(['sim'])
+  await expect.poll(offer('status --user j', alive), sooner).toEqual(['jane'])
+  await expect.poll(offer('rbac kvup-view --namespace-of-kubevirt ', alive), sooner).toEqual(['kubevirt'])
+})
+
+test('--until offers the steps that a dry run has, by every method', async () => {
+  const dryRun = async (...flags: string[]) => {
+    const { stdout } = await kvup(
+      ['upgrade', '--to', 'v1.8.4', ...flags, '--dry-run=client', '-o', 'name'],
+      alive,
+    )
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^step\//, ''))
+  }
+  for (const flags of ['--method=image-tag', '--no-hold-workloads --migrations ignore', '--wait-workloads']) {
+    const steps = await dryRun(...flags.split(' '))
+    expect(steps.length).toBeGreaterThan(5)
+    await expect.poll(offer(`upgrade --to v1.8.4 ${flags} --until `, alive), sooner).toEqual(steps)
+  }
+  const manifest = alive.manifest('v1.8.4')
+  const steps = await dryRun('--manifest', manifest)
+  expect(steps).toContain('apply-operator-manifest')
+  await expect
+    .poll(offer(`upgrade --to v1.8.4 --manifest ${manifest} --pause-before `, alive), sooner)
+    .toEqual(steps)
+})
+
+test('a saved cluster is not read, and the live one is not asked for it', async () => {
+  await expect.poll(offer('check --from nowhere.gz --to ', alive), sooner).toContain('v1.6.6')
+})
+
+test.each(['json', 'yaml', 'name', 'nonsense'])(
+  'KVUP_OUTPUT=%s does not change what scripts read',
+  async (format) => {
+    const { values } = await offered('stat', { env: { KVUP_OUTPUT: format } })
+    expect(values).toEqual(['status'])
+  },
+)

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import type { CommandTree } from '../../../src/lib/output/completion/command-tree.ts'
-import { complete } from '../../../src/lib/output/completion/complete.ts'
-import { completionLines } from '../../../src/lib/output/completion/protocol.ts'
+import { complete, wanted } from '../../../src/lib/output/completion/complete.ts'
+import { typedOptions } from '../../../src/lib/output/completion/place.ts'
+import { completionLines, tellable } from '../../../src/lib/output/completion/protocol.ts'
 import { completionScript, shells } from '../../../src/lib/output/completion/scripts.ts'
 
 const leaf = (name: string, more: Partial<CommandTree> = {}): CommandTree => ({
@@ -15,7 +16,11 @@ const leaf = (name: string, more: Partial<CommandTree> = {}): CommandTree => ({
 })
 const tree = leaf('kvup', {
   options: [
-    { flags: '-o, --output <format>', description: 'format', values: ['table', 'json', 'jsonpath='] },
+    {
+      flags: '-o, --output <format>',
+      description: 'format',
+      values: ['table', 'json', 'jsonpath=', 'jsonpath-file='],
+    },
     { flags: '--kubeconfig <file>', description: 'kubeconfig' },
     { flags: '--context <name>', description: 'context' },
     { flags: '-y, --yes', description: 'do not ask' },
@@ -30,6 +35,7 @@ const tree = leaf('kvup', {
     leaf('rbac', { arguments: [['kvup-view', 'kvup-upgrade']] }),
   ],
 })
+const candidates = (...all: string[]) => all.map((value) => ({ value, description: '' }))
 const values = (...words: string[]) => complete(tree, words).candidates.map(({ value }) => value)
 
 describe('what may stand at the cursor', () => {
@@ -50,15 +56,15 @@ describe('what may stand at the cursor', () => {
     ],
     [
       ['-o', ''],
-      ['table', 'json', 'jsonpath='],
+      ['table', 'json', 'jsonpath=', 'jsonpath-file='],
     ],
     [
       ['-o', 'js', 'status', '-o', 'js'],
-      ['json', 'jsonpath='],
+      ['json', 'jsonpath=', 'jsonpath-file='],
     ],
     [
       ['status', '--output=j'],
-      ['--output=json', '--output=jsonpath='],
+      ['json', 'jsonpath=', 'jsonpath-file='],
     ],
     [['--context', 'status', 'work'], ['workloads']],
     [['--context', ''], []],
@@ -70,6 +76,9 @@ describe('what may stand at the cursor', () => {
     [['rbac', 'kvup-v'], ['kvup-view']],
     [['rbac', 'kvup-view', ''], []],
     [['rbac', '--', '-'], []],
+    [['rbac', '--', 'kvup-v'], ['kvup-view']],
+    [['-ojson', 'up'], ['upgrade']],
+    [['--yes=x'], []],
     [['nonsense', ''], []],
     [['upgrade', '""'], []],
     [['""'], ['status', 'upgrade', 'workloads', 'rbac']],
@@ -81,6 +90,10 @@ describe('what may stand at the cursor', () => {
   test('a file is left to the shell, a name is not', () => {
     expect(complete(tree, ['--kubeconfig', '']).files).toBe(true)
     expect(complete(tree, ['--kubeconfig=/e']).files).toBe(true)
+    expect(complete(tree, ['-o', 'jsonpath-file=/e']).files).toBe(true)
+    expect(complete(tree, ['--output=jsonpath-file=']).files).toBe(true)
+    expect(complete(tree, ['-o', 'jsonpath={.a}']).files).toBe(false)
+    expect(complete(tree, ['--yes=']).files).toBe(false)
     expect(complete(tree, ['--context', '']).files).toBe(false)
     expect(complete(tree, ['status', '']).files).toBe(false)
   })
@@ -88,6 +101,62 @@ describe('what may stand at the cursor', () => {
   test('is told in the words that kubectl reads', () => {
     expect(completionLines(complete(tree, ['st']))).toEqual(['status\tdoes status', ':4'])
     expect(completionLines(complete(tree, ['--kubeconfig', '']))).toEqual([':0'])
+    expect(completionLines(complete(tree, ['-o', 'jsonpath-']))).toEqual(['jsonpath-file=', ':6'])
+    expect(completionLines(complete(tree, ['-o', 'js'])).at(-1)).toBe(':4')
+  })
+})
+
+describe('what is asked elsewhere', () => {
+  test.each<[string[], object | undefined]>([
+    [['upgrade', '--context', 'si'], { command: 'upgrade', option: '--context', typed: 'si' }],
+    [['upgrade', '--context=si'], { command: 'upgrade', option: '--context', typed: 'si' }],
+    [['status', 'x'], { command: 'status', typed: 'x' }],
+    [['status', '--', '-x'], { command: 'status', typed: '-x' }],
+    [['status', 'x', ''], undefined],
+    [['status', '-'], undefined],
+    [['workloads', ''], undefined],
+    [['upgrade', '--method', ''], undefined],
+    [['--nonsense=x'], undefined],
+  ])('%j', (words, expected) => {
+    expect(wanted(tree, words)).toEqual(expected)
+  })
+
+  test('its answer takes the place of what is known without', () => {
+    const known = candidates('sim', 'prod')
+    const sim = { candidates: candidates('sim'), files: false }
+    expect(complete(tree, ['--context', 's'], known)).toEqual(sim)
+    expect(complete(tree, ['--context=s'], known)).toEqual(sim)
+  })
+
+  test('with the options that stand before it, each way to write them', () => {
+    const words = '--context a -ojson --output=yaml status -y --context=b -- --yes -o x '.split(' ')
+    expect(Object.fromEntries(typedOptions(tree, words))).toEqual({
+      '--context': ['a', 'b'],
+      '--output': ['json', 'yaml'],
+      '--yes': [''],
+    })
+  })
+})
+
+const told = (unquoted: boolean, ...all: string[]) =>
+  tellable({ candidates: candidates(...all), files: false }, unquoted).candidates.map(({ value }) => value)
+
+describe('what may be told to a shell', () => {
+  const plain = ['v1.8.4', 'arn:aws:eks:eu-1:cluster/a', 'admin@b', 'jsonpath=']
+  const quoted = ['two words', '$(x)', "it's", 'a;b', 'ünï', '~', '*']
+
+  test('nothing that ends a line or moves a cursor', () => {
+    const unsayable = ['', 'a\nb', 'a\tb', 'a\u001b[2J', 'a\u0000', 'a\u202eb', 'a\u009b']
+    expect(told(false, ...plain, ...quoted, ...unsayable)).toEqual([...plain, ...quoted])
+  })
+
+  test('only what needs no quotes to one that may put it on its line as it is', () => {
+    expect(told(true, ...plain, ...quoted)).toEqual(plain)
+  })
+
+  test('a description is one line', () => {
+    const one = { value: 'a', description: 'b\n:0\tc' }
+    expect(completionLines({ candidates: [one], files: false })).toEqual(['a\tb :0 c', ':4'])
   })
 })
 

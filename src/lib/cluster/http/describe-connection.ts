@@ -1,5 +1,4 @@
 import type { Connection, Environment } from '../connection.ts'
-import { loadKubeconfig } from './kubeconfig.ts'
 import { resolveTarget } from './target.ts'
 
 export interface ConnectionDescription {
@@ -23,10 +22,4 @@ export async function describeConnection(
     namespace: namespace ?? 'default',
     user: impersonation.user ?? login.name,
   }
-}
-
-/** For completion: the contexts that can be named. */
-export async function contextNames(connection: Connection, env: Environment): Promise<string[]> {
-  const { contexts } = await loadKubeconfig(connection, env)
-  return contexts.map(({ name }) => name)
 }

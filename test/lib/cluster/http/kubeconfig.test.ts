@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../../../../src/lib/cluster/connection.ts'
-import { contextNames, describeConnection } from '../../../../src/lib/cluster/http/describe-connection.ts'
+import { describeConnection } from '../../../../src/lib/cluster/http/describe-connection.ts'
+import { loadKubeconfig } from '../../../../src/lib/cluster/http/kubeconfig.ts'
 import { resolveTarget } from '../../../../src/lib/cluster/http/target.ts'
 import { KvupError } from '../../../../src/lib/system/errors.ts'
 
@@ -50,7 +51,7 @@ describe('which kubeconfig', () => {
 
   test('several in KUBECONFIG: what comes first wins, a file that is not there is passed over', async () => {
     const env = { KUBECONFIG: [join(home, 'nowhere'), a, b].join(delimiter) }
-    expect(await contextNames({}, env)).toEqual(['a', 'b'])
+    expect((await loadKubeconfig({}, env)).contexts.map(({ name }) => name)).toEqual(['a', 'b'])
     expect(await describeConnection({}, env)).toEqual({
       server: 'https://a:6443',
       context: 'a',

@@ -1,0 +1,71 @@
+import { theInstallation } from '../../lib/facts/installation.ts'
+import { standing } from '../../lib/facts/standing.ts'
+import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
+import { knownReleases } from '../../lib/releases/releases.ts'
+import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
+import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
+import { requestOf, type UpgradeOptions } from '../upgrade/options.ts'
+import { type Asked, last, clusterOf, type Source } from './asked.ts'
+
+/** The steps of the upgrade that stands before the cursor, as `--dry-run -o name` has them. Throws what makes it impossible. */
+export const stepIds: Source = async (asked, offer) => {
+  const { cx } = asked
+  const request = requestOf(optionsOf(asked), true)
+  const cluster = await clusterOf(asked)
+  const { reader } = cluster
+  const snapshot = await takeSnapshot(reader, standingParts, cx.clock.now())
+  const installation = theInstallation(snapshot)
+  const seen: Seen = {
+    installation,
+    standing: standing(snapshot, cx.clock.now()),
+    methods: installation.workloadUpdateMethods,
+    forecast: ofNoMachine,
+  }
+  const procedure = upgradeProcedure(makePlan(request, seen, knownReleases), {
+    who: cx.world.who,
+    operatorVersion: installation.operator?.version,
+    manifest: { load: () => Promise.reject(new Error('no manifest is read for a completion')) },
+  })
+  const { namespace } = installation
+  const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
+  for (const { id, title } of await procedure.steps({ reader, clock: cx.clock, journal }))
+    offer({ value: id, description: title })
+}
+
+/** What becomes of the VMs makes findings and no steps, and reading all of them takes longer than a completion may. */
+const ofNoMachine: Seen['forecast'] = {
+  counts: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
+  interrupted: [],
+  onLauncher: [],
+  evacuating: [],
+}
+
+/** What decides about the steps as it was typed, the rest as it is by default. */
+function optionsOf(asked: Asked): UpgradeOptions {
+  const { options } = asked
+  const has = (name: string) => options.has(name)
+  return {
+    ...given(asked, { to: '--to', manifest: '--manifest', manifestSha256: '--manifest-sha256' }),
+    method: (last(asked, '--method') ?? 'auto') as UpgradeOptions['method'],
+    migrations: (last(asked, '--migrations') ?? 'wait') as UpgradeOptions['migrations'],
+    migrationsTimeout: '30m',
+    timeout: '60m',
+    settle: '30s',
+    holdWorkloads: !has('--no-hold-workloads'),
+    leaveHeld: has('--leave-held'),
+    waitWorkloads: has('--wait-workloads'),
+    follow: has('--follow'),
+    accept: [],
+    pauseBefore: [],
+  }
+}
+
+function given<K extends string>(asked: Asked, names: Record<K, string>): { [k in K]?: string } {
+  const found: { [k in K]?: string } = {}
+  for (const key of Object.keys(names) as K[]) {
+    const value = last(asked, names[key])
+    if (value !== undefined) found[key] = value
+  }
+  return found
+}
