@@ -31,6 +31,9 @@ describe.for(cases)('bad input: $name', (given) => {
       const ended = await stage.upgrade(to, 'method' in given ? { method: given.method } : {})
       expect(ended).toMatchObject({ code, error: { reason } })
       expect(ended.error?.remedy).not.toHaveLength(0)
+      // A command without its target is refused when it is pasted.
+      const commands = ended.error?.remedy.filter((line) => line.startsWith('kvup upgrade')) ?? []
+      expect(commands.filter((line) => !line.startsWith('kvup upgrade --to v'))).toEqual([])
       expect(stage.writes()).toEqual([])
     })
   })

@@ -83,7 +83,7 @@ function isBackBeforeIt({ installation, method, request: { to } }: Question): bo
 }
 
 /** Images fixed by the operator's environment win over imageTag: the tag would change words only (facts 2.1). */
-function pinnedImages({ installation, method }: Question): readonly HopFinding[] {
+function pinnedImages({ installation, method, request }: Question): readonly HopFinding[] {
   const pinned = installation.operator?.pinned ?? []
   if (method !== 'image-tag' || pinned.length === 0) return []
   return [
@@ -91,7 +91,7 @@ function pinnedImages({ installation, method }: Question): readonly HopFinding[]
       id: 'images-pinned',
       level: 'blocker',
       summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag would change the recorded version, not the images`,
-      remedy: ['kvup upgrade --method operator-manifest --manifest FILE'],
+      remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
     },
   ]
 }
@@ -102,9 +102,11 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
     {
       id: 'node-drained',
       level: 'blocker',
-      summary: `${evacuating.length} VMs are being moved off a node that is drained: the virt-handler roll would kill these migrations`,
+      summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} being moved off a node that is drained: the virt-handler roll would kill these migrations`,
       objects: evacuating.slice(0, 20),
-      remedy: ['wait for the drain to end, then run this again'],
+      remedy: [
+        "kubectl get vmi -A -o jsonpath='{.items[*].status.evacuationNodeName}'     names the nodes, and nothing once the drain has ended",
+      ],
     },
   ]
 }

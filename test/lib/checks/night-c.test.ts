@@ -27,6 +27,25 @@ test.each([
   expect(findings.every(({ level, remedy }) => level === 'warning' && remedy.length === 1)).toBe(true)
 })
 
+test.each([
+  [{ disabledFeatureGates: ['Snapshot', 'Sidecar'] }, '["Snapshot","Sidecar","ImageVolume"]'],
+  [{ disabledFeatureGates: [], featureGates: ['Sidecar'] }, '["ImageVolume"]'],
+])('C2 the gates that are listed already stay in the list: %j', (developerConfiguration, list) => {
+  const found = withSpec({ configuration: { developerConfiguration } })
+  const { findings } = ask(defaultsThatShift, { evidence: found, target: 'v1.9.0' })
+  expect(findings.map(({ remedy }) => remedy)).toEqual([
+    [
+      `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":${list}}}}}'`,
+    ],
+  ])
+})
+
+test('C2 a gate that was turned on by hand is not turned off', () => {
+  const found = withSpec({ configuration: { developerConfiguration: { featureGates: ['ImageVolume'] } } })
+  const { findings } = ask(defaultsThatShift, { evidence: found, target: 'v1.9.0' })
+  expect(findings).toMatchObject([{ id: 'defaults-that-shift', remedy: [] }])
+})
+
 test('C2 the remedy is a command that keeps the default as it was', () => {
   const { findings } = ask(defaultsThatShift, { evidence: ofVersion('v1.3.1'), target: 'v1.4.1' })
   expect(findings[0]?.remedy).toEqual([

@@ -3,6 +3,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { compareVersions, type Version, versionOf } from '../../releases/version.ts'
 import type { Check, Question } from '../check.ts'
 import { counted } from '../counted.ts'
+import { gatesOf, undecided } from '../feature-gates.ts'
 import type { Finding } from '../finding.ts'
 import { someOf } from '../some-of.ts'
 import { atLeast } from './at-least.ts'
@@ -27,20 +28,9 @@ export const newGates: Check = {
 /** Not those that somebody decided on: listed as disabled, or on already. */
 function turnedOn({ releases, standing, target, installation }: Question): readonly Gate[] {
   const from = versionOf(standing.observed.version)
-  const { featureGates, disabledFeatureGates } = gatesOf(installation.kubevirt.spec?.configuration)
-  const decided = new Set([...featureGates, ...disabledFeatureGates])
-  return releases.newGates.filter((gate) => !decided.has(gate.gate) && isBetween(gate.in, from, target))
-}
-
-function gatesOf(configuration: Record<string, unknown> = {}): {
-  featureGates: readonly string[]
-  disabledFeatureGates: readonly string[]
-} {
-  const { featureGates, disabledFeatureGates } = (configuration['developerConfiguration'] ?? {}) as {
-    featureGates?: readonly string[] | null
-    disabledFeatureGates?: readonly string[] | null
-  }
-  return { featureGates: featureGates ?? [], disabledFeatureGates: disabledFeatureGates ?? [] }
+  return releases.newGates.filter(
+    (gate) => undecided([gate.gate], installation).length > 0 && isBetween(gate.in, from, target),
+  )
 }
 
 /** Later than what is installed (where that is known), not later than the target. */
@@ -85,8 +75,8 @@ function lacks({ status }: Node, { needs }: Gate): string[] {
 
 /** The whole list: a merge patch replaces it. The field is there since v1.8 (facts 1.3). */
 function disable({ gate }: Gate, { installation }: Question): string {
-  const { namespace, name, kubevirt } = installation
-  const { disabledFeatureGates } = gatesOf(kubevirt.spec?.configuration)
+  const { namespace, name } = installation
+  const { disabledFeatureGates } = gatesOf(installation)
   const patch = {
     spec: {
       configuration: {

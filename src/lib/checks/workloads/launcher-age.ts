@@ -9,6 +9,7 @@ import type { Finding } from '../finding.ts'
 import { someOf } from '../some-of.ts'
 import { wayTo } from '../path/way.ts'
 import { instancesOf } from './instances-of.ts'
+import { listByLauncher } from './list-by-launcher.ts'
 
 interface Launcher {
   image: string
@@ -62,18 +63,18 @@ function launcherInUse({ deployments }: Evidence): string | undefined {
 
 interface WayOut {
   sentence: string
-  remedy: readonly string[]
+  remedy: (images: readonly string[]) => readonly string[]
 }
 
 const renewed: WayOut = {
   sentence: 'migrate or restart them before the upgrade',
-  remedy: ['kubectl get virtualmachineinstances -A -l kubevirt.io/outdatedLauncherImage'],
+  remedy: listByLauncher,
 }
 
 function throughReleases(question: Question): WayOut {
   return {
     sentence: 'it is the installed one, so only the releases in between help',
-    remedy: question.target ? wayTo(question.target, question) : [],
+    remedy: () => (question.target ? wayTo(question.target, question) : []),
   }
 }
 
@@ -86,13 +87,14 @@ function tooOld(
   const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
   if (old.length === 0) return []
   const total = old.reduce((sum, { count }) => sum + count, 0)
+  const images = old.map(({ image }) => image)
   return [
     {
       id: 'launcher-age',
       level: 'warning',
       summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
-      objects: old.map(({ image }) => image),
-      remedy,
+      objects: images,
+      remedy: remedy(images),
     },
   ]
 }
@@ -130,7 +132,7 @@ function untold(launchers: readonly Launcher[]): Finding[] {
       level: 'info',
       summary: `of ${counted(total, 'VM')} the image of the virt-launcher does not tell its version: ${someOf(launchers.map(({ image }) => image))}`,
       objects: launchers.map(({ image }) => image),
-      remedy: ['kubectl get virtualmachineinstances -A -l kubevirt.io/outdatedLauncherImage'],
+      remedy: listByLauncher(launchers.map(({ image }) => image)),
     },
   ]
 }

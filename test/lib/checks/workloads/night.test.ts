@@ -7,6 +7,7 @@ import { othersAtWork } from '../../../../src/lib/checks/workloads/others-at-wor
 import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
 import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
 import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import { templatePrinter } from '../../../../src/lib/output/jsonpath/print.ts'
 import { ask, known, said } from '../evidence.ts'
 import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 
@@ -44,6 +45,29 @@ describe('C1 launcher-age', () => {
     expect(said(findings)).toEqual(['warning launcher-age'])
     expect(findings[0]?.summary).toContain('4 VMs run on')
     expect(findings[0]?.summary).toContain('v1.6.2 under 3 VMs, v1.7.0 under 1 VM')
+  })
+
+  test('C1 the commands list the VMs that are meant, by their image: not every one of them has the label', () => {
+    const vmi = (name: string, tag: string) => ({
+      metadata: { namespace: 'shop', name },
+      status: { launcherContainerImageVersion: launcher(tag) },
+    })
+    const all = {
+      items: [vmi('db-0', 'v1.6.2'), vmi('web-1', 'v1.8.4'), vmi('web-2', 'v1.7.0'), vmi('web-3', 'v1.7.01')],
+    }
+    const { findings } = on({ [launcher('v1.6.2')]: 1, [launcher('v1.8.4')]: 1, [launcher('v1.7.0')]: 1 })
+    const listed = findings[0]?.remedy.map((command) => {
+      const [, template = ''] =
+        /^kubectl get virtualmachineinstances -A -o jsonpath='([^']*)'$/u.exec(command) ?? []
+      return templatePrinter(template)(all)
+    })
+    expect(listed).toEqual(['shop db-0\n', 'shop web-2\n'])
+  })
+
+  test('C1 an image that no registry could have does not get into a shell', () => {
+    const { findings } = on({ [`${launcher('v1.6.2')}'; rm -rf /'`]: 1, 'x;y': 1 })
+    expect(findings.flatMap(({ remedy }) => remedy).join()).not.toMatch(/rm -rf|x;y/u)
+    expect(findings[0]?.remedy[0]).toContain('LAUNCHER:.status.launcherContainerImageVersion')
   })
 
   test('C1 a digest tells nothing, unless it is the one in use', () => {
