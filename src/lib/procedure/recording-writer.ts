@@ -135,12 +135,19 @@ function withoutLeftovers<T extends KubeObject>(answer: T, wanted: T, before: Ku
   return before === undefined ? answer : without(answer, leftovers(wanted, before))
 }
 
-/** What is not kept gets no new resourceVersion: the next write of the step is made on the one that is there. */
+/**
+ * What is not kept gets no new resourceVersion, and no new owners: what kubectl applied client-side owns the server's defaults as well, and
+ * after a takeover they would look like leftovers.
+ */
 function stillAt<T extends KubeObject>(object: T, live: KubeObject | undefined): T {
-  const { resourceVersion } = live?.metadata ?? {}
-  return resourceVersion === undefined
-    ? object
-    : { ...object, metadata: { ...object.metadata, resourceVersion } }
+  if (live === undefined) return object
+  const { resourceVersion, managedFields } = live.metadata
+  const metadata = {
+    ...object.metadata,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(managedFields !== undefined && { managedFields }),
+  }
+  return { ...object, metadata }
 }
 
 /** What two writes after each other make of a field: the first `from`, the last `to`. */

@@ -2,6 +2,7 @@ import type { Kind } from '../cluster/kind.ts'
 import type { Ref } from '../cluster/cluster.ts'
 import { type FieldChange, fieldChanges, type Leaf, leavesOf } from '../cluster/leaves.ts'
 import type { KubeObject, Metadata } from '../cluster/object.ts'
+import { roleRights, withoutRules } from './role-rights.ts'
 import { versionSchemas, withoutSchemas } from './version-schemas.ts'
 
 /** What a step would do to one object. */
@@ -27,7 +28,7 @@ export function namedIn({ apiVersion, kind }: Kind, { namespace, name }: Ref): R
 
 /**
  * Every field that differs, but for what only the server keeps. The schemas of a CustomResourceDefinition are counted instead:
- * one change per version (see `schemaChange`). `withStatus`: the status was what was written.
+ * one change per version (see `schemaChange`). Of a role the rights are told. `withStatus`: the status was what was written.
  */
 export function changedFields(
   before: KubeObject | undefined,
@@ -35,9 +36,13 @@ export function changedFields(
   withStatus = false,
 ): FieldChange[] {
   const leaves = (object: KubeObject | undefined) =>
-    object === undefined ? {} : leavesOf(written(withoutSchemas(object), withStatus))
+    object === undefined ? {} : leavesOf(written(withoutRules(withoutSchemas(object)), withStatus))
   const changes = fieldChanges(leaves(before), leaves(after))
-  return [...changes.filter((change) => !isFilled(change, changes)), ...versionSchemas(before, after)]
+  return [
+    ...changes.filter((change) => !isFilled(change, changes)),
+    ...versionSchemas(before, after),
+    ...roleRights(before, after),
+  ]
 }
 
 /** An object or list that was empty and holds something now, or the other way round: what it holds is told. */

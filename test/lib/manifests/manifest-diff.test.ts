@@ -151,6 +151,16 @@ describe('C3: rights that the running operator loses before it is replaced', () 
   })
 })
 
+test('the fields of a role are its rights, whichever rules they stand in', () => {
+  const before = role('a', 'get pods', 'get nodes')
+  const after = role('a', 'list secrets', 'get nodes')
+  expect(changedFields(before, after)).toEqual([
+    { path: 'rules[get pods]', from: true },
+    { path: 'rules[list secrets]', to: true },
+  ])
+  expect(changedFields(role('a', 'get pods', 'get nodes'), role('a', 'get nodes', 'get pods'))).toEqual([])
+})
+
 const schema = (properties: object, more: object = {}) => ({
   openAPIV3Schema: { type: 'object', ...more, properties },
 })
