@@ -62,11 +62,12 @@ function minorSkipped({ from, to, skipped, releases }: Way): HopFinding[] {
   const left = isWhole
     ? named
     : `${named && `${named} and `}releases that are not known as of ${releases.asOf}`
+  const rule = isWhole ? '' : `${to.text} is judged by rule, and `
   return [
     {
       id: 'minor-skipped',
       level: 'blocker',
-      summary: `from ${from.text} to ${to.text} leaves out ${left}: only updates to the next minor are supported`,
+      summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
       remedy: [
         ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
         ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),

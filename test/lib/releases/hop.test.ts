@@ -74,6 +74,13 @@ describe('a target that is far beyond what is known', () => {
     expect(skipped(from, to)).toEqual({ summary: `from ${from} to ${to} leaves out ${left}`, remedy })
   })
 
+  test('it is said that it is judged by rule', () => {
+    expect(hopFindings(v('v1.9.0'), v('v9.9.9'))[0]?.summary).toMatch(
+      /: v9\.9\.9 is judged by rule, and only updates to the next minor are supported$/u,
+    )
+    expect(hopFindings(v('v1.7.4'), v('v1.9.0'))[0]?.summary).not.toContain('by rule')
+  })
+
   test('the next minor is judged by rule', () => {
     expect(ids('v1.9.0', 'v1.10.0')).toEqual([])
   })
