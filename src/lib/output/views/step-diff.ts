@@ -104,9 +104,10 @@ export function diffText({ sign, path, text, width = 0 }: DiffLine, columns: num
 function withoutMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text
   const head = cut(text, Math.ceil(width / 3))
-  const rest = [...text]
-  while (displayWidth(rest.join('')) > width - displayWidth(head)) rest.shift()
-  return head + rest.join('')
+  let end = text
+  while (displayWidth(end) > width - displayWidth(head))
+    end = end.slice((end.codePointAt(0) ?? 0) > 0xffff ? 2 : 1)
+  return head + end
 }
 
 /** Whole steps of the path, from its end; the last one is cut where even it is too long. */
