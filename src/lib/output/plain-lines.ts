@@ -5,6 +5,7 @@ import { remedyLines } from './error-text.ts'
 import type { Paint } from './printer.ts'
 import { progressAfter, progressOf, type RunProgress, waitedFor } from './progress.ts'
 import { sanitiseLine } from './sanitise.ts'
+import { timeLeft } from './time-left.ts'
 import { type Wording, waitingSentence, wordingOf } from './wording.ts'
 
 /** A run on a pipe: `HH:MM:SS text`, only on change, and a heartbeat when nothing was said for 30 s. */
@@ -34,7 +35,9 @@ export function plainLines(write: (line: string) => void, clock: Clock, paint: P
     if (run.waiting === undefined || now.getTime() - spokenAt < heartbeat) return
     const step = run.steps.find(({ id }) => id === run.waiting?.step)
     const sentence = waitingSentence(run.waiting, now, run.waiting.began)
-    speak(now, { text: `${step?.title ?? run.waiting.step}: still ${sentence}` })
+    const left = timeLeft(run, now)
+    const ends = left === undefined ? '' : `; ${left}`
+    speak(now, { text: `${step?.title ?? run.waiting.step}: still ${sentence}${ends}` })
   }
   return {
     tick,

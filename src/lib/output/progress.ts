@@ -15,6 +15,10 @@ export interface StepLine {
   /** What it did or found: shown beside the title. */
   note?: string
   progress?: Progress
+  /** The count that was seen first, and when: its pace is measured from there. */
+  begunAt?: { done: number; at: string }
+  /** When its count last went up. */
+  movedAt?: string
   startedAt?: string
   stalledAt?: string
   tookMs?: number
@@ -74,12 +78,24 @@ function waited(run: RunProgress, { step, state, until, at }: Waiting): RunProgr
   const began = goesOn && run.waiting !== undefined ? run.waiting.began : at
   const change: Partial<StepLine> = {
     waited: true,
-    ...(state.progress !== undefined && { progress: state.progress }),
+    ...(state.progress !== undefined && counted(run, { id: step.id, progress: state.progress, at })),
     ...(state.is === 'stalled'
       ? { shape: 'stalled', stalledAt: state.since ?? began }
       : { shape: 'running' }),
   }
   return { ...withStep(run, step, change), waiting: { state, until, step: step.id, began } }
+}
+
+/** A count that goes down, or another total, is another roll: it is measured anew. */
+function counted(
+  { steps }: RunProgress,
+  { id, progress, at }: { id: string; progress: Progress; at: string },
+): Partial<StepLine> {
+  const before = steps.find((step) => step.id === id)
+  const { done, total } = before?.progress ?? { done: 0, total: 0 }
+  const goesOn = before?.begunAt !== undefined && total === progress.total && done <= progress.done
+  if (!goesOn) return { progress, begunAt: { done: progress.done, at }, movedAt: at }
+  return done < progress.done ? { progress, movedAt: at } : { progress }
 }
 
 /** True where it was waited for on the way to `done`. */

@@ -1,38 +1,108 @@
+import { timeOfDay } from './age.ts'
 import type { RunProgress, StepLine } from './progress.ts'
 
 const minute = 60_000
 
-/** `4–6 min left`, from the steps' estimates and how the finished ones compared with theirs; undefined when nothing can be said. */
+/** Fewer increments than this are luck, not a rate. */
+const fewest = 2
+/** Times the usual until an increment, or a whole step, is overdue; never before so many ms. */
+const overdueAfter = { increments: 4, estimates: 3, atLeast: 2 * minute }
+
+/** Of what is left: seen at its pace in this run, or only estimated; ms. */
+interface Left {
+  seen: number
+  guessed: number
+}
+
+/**
+ * `4–6 min left` from the pace at which the step at work was seen to move and from how the finished ones compared with their
+ * estimates; `under 10 min left` while nothing was seen yet; `overdue since 08:09:10` when it takes much longer than that, and
+ * `stalled since …`. Undefined when nothing can be said.
+ */
 export function timeLeft(run: RunProgress, at: Date): string | undefined {
   const open = run.steps.filter(({ shape }) => shape !== 'done')
-  const cannotSay =
-    run.finishedAt !== undefined || open.some(({ shape }) => shape === 'stalled' || shape === 'failed')
-  if (cannotSay || open.length === 0) return undefined
-  const left = open.reduce((sum, step) => sum + stepLeft(step, at), 0)
+  if (run.finishedAt !== undefined || open.length === 0) return undefined
+  if (open.some(({ shape }) => shape === 'failed')) return undefined
+  const stalled = open.find(({ shape }) => shape === 'stalled')
+  if (stalled) return stalled.stalledAt && `stalled since ${timeOfDay(stalled.stalledAt)}`
   const pace = paceOf(run.steps)
-  return range(left * Math.min(1, pace) * 0.8, left * Math.max(1, pace) * 1.2)
+  const late = open.map((step) => overdueSince(step, pace ?? 1, at)).find((since) => since !== undefined)
+  if (late !== undefined) return `overdue since ${timeOfDay(new Date(late))}`
+  return inWords(
+    open.map((step) => stepLeft(step, at)),
+    pace,
+  )
 }
 
-function stepLeft(step: StepLine, at: Date): number {
-  const spent = step.startedAt === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(step.startedAt))
+function inWords(lefts: readonly Left[], pace: number | undefined): string {
+  const seen = lefts.reduce((sum, left) => sum + left.seen, 0)
+  const guessed = lefts.reduce((sum, left) => sum + left.guessed, 0)
+  const low = 0.8 * (seen + guessed * Math.min(1, pace ?? 1 / 3))
+  const high = 1.2 * (seen + guessed * Math.max(1, pace ?? 1.5))
+  const isGuess = pace === undefined && seen < guessed
+  return isGuess ? vaguely(high) : range(low, high)
+}
+
+function stepLeft(step: StepLine, at: Date): Left {
   const { done, total } = step.progress ?? { done: 0, total: 0 }
-  if (done > 0 && total > 0) return Math.max(0, (spent / done) * (total - done))
-  return Math.max(step.estimate - spent, step.estimate * 0.1)
+  const rate = rateOf(step)
+  if (rate !== undefined && step.movedAt !== undefined) {
+    const waited = Math.min(rate, at.getTime() - Date.parse(step.movedAt))
+    return { seen: Math.max(0, rate * (total - done) - waited), guessed: 0 }
+  }
+  const share = total > 0 ? (total - done) / total : 1
+  const guessed = Math.max(step.estimate * share - spentOn(step, at), step.estimate * 0.1)
+  return { seen: 0, guessed }
 }
 
-/** Real over estimated time of the steps that took any, kept between a third and three. */
-function paceOf(steps: readonly StepLine[]): number {
+/** ms per item, from what moved while we looked: what was done before says nothing of its pace. */
+function rateOf({ progress, begunAt, movedAt }: StepLine): number | undefined {
+  if (progress === undefined || begunAt === undefined || movedAt === undefined) return undefined
+  const moved = progress.done - begunAt.done
+  return moved < fewest ? undefined : (Date.parse(movedAt) - Date.parse(begunAt.at)) / moved
+}
+
+function overdueSince(step: StepLine, pace: number, at: Date): number | undefined {
+  if (step.startedAt === undefined) return undefined
+  const rate = rateOf(step)
+  const [from, usual, times] =
+    rate !== undefined && step.movedAt !== undefined
+      ? [Date.parse(step.movedAt), rate, overdueAfter.increments]
+      : [
+          Date.parse(step.movedAt ?? step.startedAt),
+          step.estimate * Math.max(1, pace),
+          overdueAfter.estimates,
+        ]
+  const patience = Math.max(usual * times, overdueAfter.atLeast)
+  return at.getTime() - from > patience ? from + usual : undefined
+}
+
+function spentOn({ startedAt }: StepLine, at: Date): number {
+  return startedAt === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(startedAt))
+}
+
+/** Real over estimated time of the steps that took any, kept between a third and three; undefined where none did. */
+function paceOf(steps: readonly StepLine[]): number | undefined {
   const timed = steps.filter(
     ({ shape, tookMs, estimate }) => shape === 'done' && (tookMs ?? 0) > 1000 && estimate > 0,
   )
   const estimated = timed.reduce((sum, { estimate }) => sum + estimate, 0)
-  if (estimated === 0) return 1
+  if (estimated === 0) return undefined
   const real = timed.reduce((sum, { tookMs }) => sum + (tookMs ?? 0), 0)
   return Math.min(3, Math.max(1 / 3, real / estimated))
 }
 
 function range(low: number, high: number): string {
-  if (high < minute) return 'less than 1 min left'
+  if (high < minute) return 'under 1 min left'
   const [from, to] = [Math.max(1, Math.floor(low / minute)), Math.ceil(high / minute)]
+  if (to >= 5 && to > 3 * from) return vaguely(high)
   return from === to ? `${to} min left` : `${from}–${to} min left`
+}
+
+const steps = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]
+
+/** The next round number: more would be a precision that is not there. */
+function vaguely(high: number): string {
+  const most = steps.find((minutes) => high <= minutes * minute)
+  return most === undefined ? `under ${Math.ceil(high / (60 * minute))} h left` : `under ${most} min left`
 }

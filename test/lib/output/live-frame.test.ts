@@ -17,7 +17,7 @@ describe('the live view', () => {
   test('shows elapsed and left, each step, and last what is waited for', () => {
     expect(frame()).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–4 min left",
+        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
         " ✔ hold workload updates         kept LiveMigrate",
         " ✔ virt-operator                 2/2  38s",
         " ✔ install strategy, CRDs, RBAC  33s",
@@ -53,7 +53,7 @@ describe('the live view', () => {
   test('folds what is done, then what is to come, where rows are few', () => {
     expect(frame(80, 8)).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–4 min left",
+        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
         " ✔ 3 done",
         " ▸ virt-handler                  ███████░░░░░  13/20  2m",
         "   virt-controller",
@@ -64,7 +64,7 @@ describe('the live view', () => {
     `)
     expect(frame(80, 5)).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–4 min left",
+        "KubeVirt v1.8.4 → v1.9.0                            3m12s · 1–3 min left",
         " ▸ virt-handler                  ███████░░░░░  13/20  2m",
         "waiting for virt-handler on node-14 (ContainerCreating, 9s)",
         "  for 9s, until 08:10:02",
@@ -81,7 +81,7 @@ describe('the live view', () => {
     expect(lines.join('')).toMatch(/^[ -~]*$/)
     expect(lines).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 -> v1.9.0               3m12s - 1-4 min left",
+        "KubeVirt v1.8.4 -> v1.9.0               3m12s - 1-3 min left",
         " + hold workload updates         kept LiveMigrate",
         " + virt-operator                 2/2  38s",
         " + install strategy, CRDs, RBAC  33s",
@@ -104,7 +104,7 @@ describe('the live view', () => {
     )
     expect(lines).toMatchInlineSnapshot(`
       [
-        "KubeVirt v1.8.4 → v1.9.0                                           3m39s",
+        "KubeVirt v1.8.4 → v1.9.0                  3m39s · stalled since 07:11:30",
         " ✔ hold workload updates         kept LiveMigrate",
         " ✔ virt-operator                 2/2  38s",
         " ✖ install strategy, CRDs, RBAC  stalled 2m11s",

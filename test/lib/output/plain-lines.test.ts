@@ -49,8 +49,8 @@ describe('a run on a pipe', () => {
       plain.tick()
     }
     expect(lines.slice(1)).toEqual([
-      '07:13:44 virt-handler: still waiting for virt-handler on node-14, for 30s, until 08:10:02',
-      '07:14:14 virt-handler: still waiting for virt-handler on node-14, for 1m, until 08:10:02',
+      '07:13:44 virt-handler: still waiting for virt-handler on node-14, for 30s, until 08:10:02; under 5 min left',
+      '07:14:14 virt-handler: still waiting for virt-handler on node-14, for 1m, until 08:10:02; under 5 min left',
     ])
   })
 

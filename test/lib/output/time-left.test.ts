@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import type { StepLine } from '../../../src/lib/output/progress.ts'
+import { progressOf } from '../../../src/lib/output/progress.ts'
+import { timeLeft } from '../../../src/lib/output/time-left.ts'
+import { at, steps as known, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
+
+process.env['TZ'] = 'UTC'
+const minute = 60_000
+const now = new Date('2026-11-21T08:00:00Z')
+const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
+
+const step = (more: Partial<StepLine>): StepLine => ({
+  id: 'x',
+  title: 'x',
+  estimate: 4 * minute,
+  shape: 'todo',
+  ...more,
+})
+const done = (tookMs: number): StepLine => step({ shape: 'done', tookMs })
+/** So many of so many, the first of them seen so long ago, the last increment so long ago. */
+const rolling = (from: number, to: number, times: { first: number; last: number }, total = 20): StepLine =>
+  step({
+    shape: 'running',
+    startedAt: ago(times.first),
+    progress: { done: to, total },
+    begunAt: { done: from, at: ago(times.first) },
+    movedAt: ago(times.last),
+  })
+
+const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
+  ['nothing is left', [done(minute)], undefined],
+  ['nothing was seen yet: a round number above the guess', [step({}), step({})], 'under 15 min left'],
+  [
+    'a minute of a guess is over',
+    [step({ shape: 'running', startedAt: ago(3 * minute) })],
+    'under 2 min left',
+  ],
+  ['hours of guessing', [step({ estimate: 200 * minute })], 'under 6 h left'],
+  ['as long as estimated', [done(4 * minute), step({})], '3–5 min left'],
+  ['twice as fast as estimated', [done(2 * minute), step({})], 'under 5 min left'],
+  ['twice as slow: what is left takes longer too', [done(8 * minute), step({})], 'under 10 min left'],
+  ['little is left', [done(4 * minute), step({ estimate: 30_000 })], 'under 1 min left'],
+  [
+    'its own pace counts, not its estimate: ten in five minutes, ten to go',
+    [rolling(0, 10, { first: 5 * minute, last: 0 })],
+    '4–6 min left',
+  ],
+  [
+    'joined on the way: twelve were done before we looked, four since, in two minutes',
+    [rolling(12, 16, { first: 2 * minute, last: 0 })],
+    '1–3 min left',
+  ],
+  [
+    'joined on the way, and nothing moved yet: what was done before is no pace',
+    [rolling(12, 12, { first: 10_000, last: 10_000 })],
+    'under 5 min left',
+  ],
+  ['one increment is no pace', [rolling(0, 1, { first: 20_000, last: 0 })], 'under 10 min left'],
+  [
+    'much faster than the clock ticks: all but done',
+    [rolling(0, 20, { first: minute, last: 0 })],
+    'under 1 min left',
+  ],
+  [
+    'an increment that takes four times as long as the others is overdue, since it was due',
+    [rolling(0, 10, { first: 20 * minute, last: 10 * minute })],
+    'overdue since 07:51:00',
+  ],
+  [
+    'but not within two minutes, however fast it was before',
+    [rolling(0, 10, { first: 2 * minute, last: 100_000 })],
+    'under 1 min left',
+  ],
+  [
+    'a step without a count, after three times its estimate',
+    [step({ shape: 'running', startedAt: ago(13 * minute) })],
+    'overdue since 07:51:00',
+  ],
+  [
+    'slow as all of this cluster: not overdue yet',
+    [done(12 * minute), step({ shape: 'running', startedAt: ago(13 * minute) })],
+    '1–2 min left',
+  ],
+  [
+    'a stall says since when',
+    [step({ shape: 'stalled', stalledAt: ago(6 * minute) })],
+    'stalled since 07:54:00',
+  ],
+  ['a failure has no end', [step({ shape: 'failed' })], undefined],
+]
+
+test.each(cases)('%s', (_name, all, expected) => {
+  expect(timeLeft({ procedure: 'p', startedAt: ago(minute), steps: all }, now)).toBe(expected)
+})
+
+test('a finished run has nothing left', () => {
+  expect(timeLeft({ procedure: 'p', steps: [step({})], finishedAt: ago(0) }, now)).toBeUndefined()
+})
+
+const handlerOf = (...more: ReturnType<typeof waitingForHandler>[]) =>
+  progressOf([...upgradeEvents, ...more]).steps.find(({ id }) => id === known.handler.id)
+
+test('the pace is measured from the first count that was seen, and from the last that moved', () => {
+  const line = handlerOf(
+    waitingForHandler(at('13:30'), 13, 'node-14'),
+    waitingForHandler(at('14:05'), 16, 'node-17'),
+  )
+  expect(line).toMatchObject({ begunAt: { done: 12, at: at('13:05') }, movedAt: at('14:05') })
+  expect(handlerOf(waitingForHandler(at('13:30'), 13, 'node-14'))?.movedAt).toBe(at('13:14'))
+})
+
+test('a second roll is measured anew', () => {
+  const line = handlerOf(
+    waitingForHandler(at('20:00'), 0, 'node-1'),
+    waitingForHandler(at('20:30'), 1, 'node-2'),
+  )
+  expect(line).toMatchObject({ begunAt: { done: 0, at: at('20:00') }, movedAt: at('20:30') })
+})
