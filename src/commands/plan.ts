@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import type { PlanOptions } from './plan/plan.ts'
+import { fromOption } from './reader-for.ts'
 import { planningFlags } from './upgrade/flags.ts'
 
 /** Loaded when it runs: help does without. */
@@ -16,6 +17,7 @@ export function planCommand(wire: Wire): Command {
 
 const own = [
   new Option('--to-file <file>', 'write the plan to this file as well, as YAML: for kvup upgrade --plan'),
+  fromOption(),
   new Option('--exit-code', 'exit with 10 when something would change'),
 ]
 

@@ -4,6 +4,7 @@ import { passGate } from '../../lib/run/gate.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import type { UpgradeOptions } from '../upgrade/options.ts'
+import { readerFor } from '../reader-for.ts'
 import { planUpgrade } from '../upgrade/planned.ts'
 import { afterPlan } from '../upgrade/carry-out-lines.ts'
 import { planDocument } from '../upgrade/show-plan.ts'
@@ -12,6 +13,7 @@ import { savePlan } from './save-plan.ts'
 export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
   exitCode?: boolean
   toFile?: string
+  from?: string
 }
 
 /** `kvup plan`: what an upgrade would do, as a document that `kvup upgrade --plan` carries out unchanged or not at all. */
@@ -20,8 +22,10 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
     throw usageError('no-target', 'say where to go', {
       remedy: ['kvup plan --to VERSION', 'kvup upgrade      says what can be reached'],
     })
-  const planned = await planUpgrade(cx, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
-  const { document, pending } = await planDocument(planned, 'auto')
+  const { cluster, clock, saved } = await readerFor(cx, options.from)
+  const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
+  const planned = await planUpgrade(there, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
+  const { document, pending } = await planDocument(planned, saved ? 'client' : 'auto')
   const whole = { ...document, next: afterPlan(cx.world.commandLine, options.toFile) }
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, whole)
   cx.printer.result(whole, planView)

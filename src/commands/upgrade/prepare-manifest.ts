@@ -72,11 +72,14 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
     get loaded() {
       return loaded
     },
+    unread: findings.find(({ id }) => id === notRead)?.summary,
     get backup() {
       return saved
     },
   }
 }
+
+const notRead = 'manifest-not-read'
 
 /** A plan is shown without its manifest as well, where that cannot be fetched; nothing can be done by it. */
 async function judgedNow(
@@ -90,7 +93,7 @@ async function judgedNow(
       throw error
     return [
       {
-        id: 'manifest-not-read',
+        id: notRead,
         level: 'not-checked',
         summary: `the operator manifest cannot be fetched: ${error.message}`,
         remedy: [...error.remedy, 'fetch it elsewhere and pass it with --manifest FILE'],

@@ -7,6 +7,8 @@ import { seconds } from '../../system/units.ts'
 /** A release's kubevirt-operator.yaml, checked and made to fit this installation; loaded once, when it is first needed. */
 export interface ReleaseManifest {
   load(): Promise<LoadedManifest>
+  /** Why it could not be fetched for a plan, which is shown without it. */
+  readonly unread?: string | undefined
 }
 
 export interface LoadedManifest {
@@ -25,6 +27,8 @@ export function applyManifest(release: ReleaseManifest): Step {
     follows: [],
     risk: { undo: 'apply the objects that were saved before', safeToLeave: 'the operator goes on by itself' },
     async check({ reader }): Promise<StepState> {
+      if (release.unread !== undefined)
+        return { is: 'blocked', reason: 'manifest-not-read', by: release.unread }
       const { manifest, sha256 } = await release.load()
       const { objects, origin } = manifest
       const changes = await manifestChanges(reader, objects)

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { fileIn } from './saved.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { runText } from '../lib/run-text.ts'
+
+const clock = new SimClock()
+let sim: SimulatedCluster
+beforeAll(async () => {
+  sim = await simulate({
+    clock,
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    methods: ['LiveMigrate'],
+    vms: 3,
+  })
+})
+afterAll(() => sim.stop())
+
+type More = Parameters<typeof runText>[1]
+const kvup = (line: string, more: Partial<More> = {}) =>
+  runText(line.split(' '), { cluster: sim.cluster(), clock, ...more })
+const nowhere = {} as Cluster
+
+interface Plan {
+  kind: string
+  status: string
+  findings: { id: string }[]
+  steps: { id: string; changes?: { by: string; fields: unknown[] }[]; time?: object }[]
+  seal?: { uid: string; cluster: string }
+  time?: { basis: string }
+  manifest?: { sha256: string; rights: { role: string; gained: string[] }[]; crds: unknown[] }
+  error?: { reason: string }
+}
+const read = ({ out }: { out: string }) => parse(out) as Plan
+
+describe('kvup plan', () => {
+  test('writes nothing, and says the same in every format', async () => {
+    const before = sim.store.audit.length
+    const line = 'plan --to v1.8.4 -o'
+    const [json, yaml, names] = [
+      await kvup(`${line} json`),
+      await kvup(`${line} yaml`),
+      await kvup(`${line} name`),
+    ]
+    const ours = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
+    expect(ours.filter(isWrite)).toEqual([])
+    expect(ours.some(({ dryRun }) => dryRun)).toBe(true)
+    const [one, other] = [read(json), read(yaml)]
+    expect(other.steps).toEqual(one.steps)
+    expect(other.findings).toEqual(one.findings)
+    expect(names.out.trim().split('\n')).toEqual(one.steps.map(({ id }) => `step/${id}`))
+    const [table, markdown] = [await kvup(`${line} table`), await kvup(`${line} markdown`)]
+    for (const { id } of one.findings) {
+      expect(table.out).toContain(`(${id})`)
+      expect(markdown.out).toContain(`\`${id}\``)
+    }
+    expect([json, yaml, names, table, markdown].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0])
+  })
+
+  test('shows the change of each step, how long it takes here, and the seal', async () => {
+    const plan = read(await kvup('plan --to v1.8.4 -o yaml'))
+    const tag = plan.steps.find(({ id }) => id === 'set-image-tag')
+    expect(tag?.changes).toMatchObject([
+      { by: 'server', fields: [{ path: 'spec.imageTag', from: 'v1.7.4', to: 'v1.8.4' }] },
+    ])
+    expect(plan.steps.every(({ time }) => time !== undefined)).toBe(true)
+    expect(plan.time).toBeDefined()
+    expect(plan.seal?.cluster).toBe(
+      sim.store.read(
+        { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
+        { name: 'kube-system' },
+      )?.metadata.uid,
+    )
+  })
+
+  test('--exit-code is 10 with changes pending, 0 where the cluster is there already', async () => {
+    expect(await kvup('plan --to v1.8.4 --exit-code')).toMatchObject({ code: 10 })
+    expect(await kvup('plan --to v1.8.4')).toMatchObject({ code: 0 })
+    expect(await kvup('plan --to v1.7.4 --exit-code')).toMatchObject({ code: 0 })
+  })
+
+  test('a blocker is exit 3 behind the whole plan, until it is accepted by name', async () => {
+    const blocked = await kvup('plan --to v1.7.3 -o yaml')
+    expect(blocked.code).toBe(3)
+    expect(read(blocked)).toMatchObject({
+      kind: 'UpgradePlan',
+      status: 'failed',
+      error: { reason: 'downgrade' },
+    })
+    expect(read(blocked).steps.length).toBeGreaterThan(5)
+    expect(await kvup('plan --to v1.7.3 --accept downgrade=tested -o yaml')).toMatchObject({ code: 0 })
+  })
+
+  test('the operator manifest: what it changes, its rights and CRDs, and its checksum', async () => {
+    const files = { 'operator.yaml': asYaml(sim.operatorManifest('v1.8.4')) }
+    const to = 'plan --to v1.8.4 --method operator-manifest --manifest operator.yaml -o yaml'
+    expect(read(await kvup(to, { files })).manifest).toMatchObject({
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+  })
+
+  test('a manifest that cannot be fetched: the plan is shown without it, and blocks', async () => {
+    const line = 'plan --to v1.9.0 --method operator-manifest --manifest-base http://127.0.0.1:9 -o yaml'
+    const ended = await kvup(line)
+    expect(ended.code).toBe(3)
+    expect(read(ended).findings.map(({ id }) => id)).toContain('manifest-not-read')
+  })
+
+  test('--from: of a saved cluster, worked out by kvup alone', async () => {
+    const file = fileIn('plan.ndjson')
+    expect(await kvup(`snapshot --to-file ${file}`)).toMatchObject({ code: 0 })
+    const [live, saved] = [
+      await kvup('plan --to v1.8.4 -o yaml'),
+      await kvup(`plan --to v1.8.4 --from ${file} -o yaml`, { cluster: nowhere }),
+    ]
+    expect(saved.code).toBe(0)
+    expect(read(saved).steps.map(({ id }) => id)).toEqual(read(live).steps.map(({ id }) => id))
+    expect(read(saved).steps.flatMap(({ changes = [] }) => changes.map(({ by }) => by))).toEqual([
+      'client',
+      'client',
+    ])
+    expect(read(saved).seal?.cluster).toBe(read(live).seal?.cluster)
+  })
+
+  test('without a target, or with an unknown risk, it is exit 2 before anything is asked', async () => {
+    expect(await kvup('plan', { cluster: nowhere })).toMatchObject({ code: 2 })
+    const unknown = await kvup('plan --to v1.8.4 --accept patch-skiped', { cluster: nowhere })
+    expect(unknown).toMatchObject({ code: 2 })
+    expect(unknown.err).toContain('--accept patch-skipped')
+    expect(await kvup('plan --to 1.8', { cluster: nowhere })).toMatchObject({ code: 2 })
+  })
+})
+
+describe('kvup upgrade --plan', () => {
+  test.each([
+    ['a file that is not there', {}, 'cannot read the plan plan.yaml'],
+    ['text that is broken, with its line', { 'plan.yaml': 'kind: [x\n' }, 'plan.yaml:2'],
+    ['another document', { 'plan.yaml': 'apiVersion: kvup.io/v1alpha1\nkind: Status\n' }, 'Status, not a'],
+  ])('%s is exit 2', async (_, files, why) => {
+    const ended = await kvup('upgrade --plan plan.yaml --yes', { files, cluster: nowhere })
+    expect(ended).toMatchObject({ code: 2 })
+    expect(ended.err).toContain(why)
+    expect(ended.err).toContain('kvup plan --to')
+  })
+
+  test('a dry run of it is the plan again; --to beside it is exit 2', async () => {
+    const made = await kvup('plan --to v1.8.4 -o yaml')
+    const files = { 'plan.yaml': made.out }
+    const again = await kvup('upgrade --plan plan.yaml --dry-run=server -o yaml', { files })
+    expect(again.code).toBe(0)
+    expect(read(again).steps.map(({ id }) => id)).toEqual(read(made).steps.map(({ id }) => id))
+    expect(await kvup('upgrade --to v1.8.4 --plan plan.yaml', { files, cluster: nowhere })).toMatchObject({
+      code: 2,
+    })
+  })
+})
