@@ -69,14 +69,17 @@ function missingIn(text: string, connection: readonly SpokenFlag[]): string[] {
   return connection.filter(({ names }) => !names.some((flag) => words.has(flag))).map((flag) => flag.text)
 }
 
+/** What a plan is sealed over stays to the letter. */
+const sealed: ReadonlySet<string> = new Set(['seal', 'request'])
+
 function inFields(value: unknown, change: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((inner) => inFields(inner, change))
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      fields.has(key) ? changed(inner, change) : inFields(inner, change),
-    ]),
+    Object.entries(value).map(([key, inner]) => {
+      if (sealed.has(key)) return [key, inner]
+      return [key, fields.has(key) ? changed(inner, change) : inFields(inner, change)]
+    }),
   )
 }
 

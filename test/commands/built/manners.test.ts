@@ -259,6 +259,14 @@ describe('manner 29: the line that helps works when it is pasted', () => {
     expect(pasted).toMatchObject({ code: 0, stdout: expect.stringContaining('v1.8.4') as string })
   })
 
+  test('a plan that was printed with them is carried out as it was sealed', async () => {
+    const { stdout } = await kvup(['plan', '--to', 'v1.8.4', '--context', 'sim', '-o', 'json'], alive)
+    const file = join(alive.folder, 'plan.json')
+    writeFileSync(file, stdout)
+    const planned = await kvup(['upgrade', '--plan', file, '--context', 'sim', '--dry-run=client'], alive)
+    expect(planned).toMatchObject({ code: 0, stderr: '' })
+  })
+
   test('in documents too, and not where the cluster was not named', async () => {
     const named = await kvup(['upgrade', '-o', 'json', '--context', 'sim', '-n', 'team'], alive)
     const plain = await kvup(['upgrade', '-o', 'json'], alive)

@@ -63,6 +63,11 @@ describe('a command that kvup prints means the cluster that was named', () => {
     expect(remedy(plugin, typed)).toBe(typed)
   })
 
+  test('what a plan is sealed over stays to the letter', () => {
+    const sealed = { seal: { next: 'kvup status' }, request: { undo: 'kvup status' } }
+    expect(inProd.parts(sealed)).toEqual(sealed)
+  })
+
   test('without connection flags nothing is touched', () => {
     const asItStands = { remedy: ['kvup status'] }
     expect(commandSpeech({ name: 'kvup', connection: [] }).parts(asItStands)).toBe(asItStands)
