@@ -7,6 +7,7 @@ test.each([
   ['kubectl kvup plan -ojson --to v1.9.0 --exit-code', 'kubectl kvup upgrade --to v1.9.0'],
   ["kvup plan --to v1.9.0 --to-file='my plan.yaml' --leave-held", 'kvup upgrade --to v1.9.0 --leave-held'],
   ['kvup upgrade --to v1.9.0 --dry-run=server --output json', 'kvup upgrade --to v1.9.0'],
+  ['kvup upgrade --plan plan.yaml --dry-run=server', 'kvup upgrade --plan plan.yaml'],
   ['kvup upgrade --to v1.9.0 --dry-run client -o=yaml', 'kvup upgrade --to v1.9.0'],
 ])('%s is carried out by %s', (typed, line) => {
   expect(carryingOut(typed)).toBe(line)
