@@ -1,6 +1,6 @@
 import type { ReportedCheck, ReportedFinding } from '../checks/report.ts'
 import type { CheckDocument } from './check-document.ts'
-import { markdownText as text } from './markdown-text.ts'
+import { markdownText as text, fenced } from './markdown-text.ts'
 
 /** For a merge request: what was found first, what passed below it. */
 export function checkMarkdown(document: CheckDocument): string {
@@ -27,6 +27,6 @@ function entry({ id, level, summary, remedy, accepted, reason }: ReportedFinding
   const taken = accepted ? ` (accepted${reason ? `: ${text(reason)}` : ''})` : ''
   return [
     `- **${level}** \`${id}\`${taken}: ${text(summary)}`,
-    ...(remedy.length > 0 ? ['', '  ```', ...remedy.map((line) => `  ${line}`), '  ```', ''] : []),
+    ...(remedy.length > 0 ? ['', ...fenced(remedy).map((line) => `  ${line}`), ''] : []),
   ]
 }

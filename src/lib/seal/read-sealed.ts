@@ -12,7 +12,7 @@ export interface SealedPlan {
 }
 
 /** What the seal is laid over: what is asked for, which risks were taken, which steps that makes. */
-export interface Covered {
+interface Covered {
   request: unknown
   accepted: unknown
   steps: readonly string[]

@@ -36,7 +36,7 @@ export function applyManifest(release: ReleaseManifest): Step {
       const count = (is: string) => changes.filter((change) => change.is === is).length
       return {
         is: 'todo',
-        change: `apply ${origin} (sha256 ${sha256.slice(0, 16)}…): ${count('changed')} objects change, ${count('created')} are new`,
+        change: `apply ${origin} (sha256 ${sha256.slice(0, 16)}…): ${objectsText(count('changed'), count('created'))}`,
       }
     },
     async apply({ reader, writer }) {
@@ -44,4 +44,10 @@ export function applyManifest(release: ReleaseManifest): Step {
       await applyObjects(objects, { reader, writer })
     },
   }
+}
+
+function objectsText(changed: number, created: number): string {
+  const change = changed === 1 ? '1 object changes' : `${changed} objects change`
+  if (created === 0) return change
+  return `${change}, ${created === 1 ? '1 is new' : `${created} are new`}`
 }
