@@ -7,6 +7,7 @@ import { extrasFindings } from '../../lib/manifests/extras.ts'
 import { type Manifest, mustBeVersion, operatorManifest } from '../../lib/manifests/manifest.ts'
 import { notInManifest } from '../../lib/manifests/missing.ts'
 import { inNamespace } from '../../lib/manifests/namespace.ts'
+import { notReadFinding } from '../../lib/manifests/not-read-finding.ts'
 import { parseManifest } from '../../lib/manifests/parse.ts'
 import { readManifest } from '../../lib/manifests/read-manifest.ts'
 import { registryFinding } from '../../lib/manifests/registry-finding.ts'
@@ -72,16 +73,13 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
     get loaded() {
       return loaded
     },
-    unread: findings.find(({ id }) => id === notRead)?.summary,
+    unread: findings.find(({ level }) => level === 'not-checked')?.summary,
     get backup() {
       return saved
     },
   }
 }
 
-const notRead = 'manifest-not-read'
-
-/** A plan is shown without its manifest as well, where that cannot be fetched; nothing can be done by it. */
 async function judgedNow(
   question: Question,
   load: () => Promise<LoadedManifest>,
@@ -91,14 +89,7 @@ async function judgedNow(
   } catch (error) {
     if (!question.readNow || !(error instanceof KvupError) || error.exitCode !== exitCode.unreachable)
       throw error
-    return [
-      {
-        id: notRead,
-        level: 'not-checked',
-        summary: `the operator manifest cannot be fetched: ${error.message}`,
-        remedy: [...error.remedy, 'fetch it elsewhere and pass it with --manifest FILE'],
-      },
-    ]
+    return [notReadFinding(error)]
   }
 }
 

@@ -1,0 +1,16 @@
+import type { KvupError } from '../system/errors.ts'
+
+/** A plan is shown without a manifest that cannot be fetched; nothing can be done by it. */
+export function notReadFinding(error: KvupError): {
+  id: string
+  level: 'not-checked'
+  summary: string
+  remedy: readonly string[]
+} {
+  return {
+    id: 'manifest-not-read',
+    level: 'not-checked',
+    summary: `the operator manifest cannot be fetched: ${error.message}`,
+    remedy: [...error.remedy, 'fetch it elsewhere and pass it with --manifest FILE'],
+  }
+}
