@@ -20,6 +20,9 @@ test('the pod of the strategy Job is refused: only an event says so, and it is n
     expect(JSON.stringify(waits.at(-1))).toContain(
       'pods of the install strategy cannot be created: the webhook policy.example.com refuses it: no pods today',
     )
+    expect(ended.error?.remedy).toContain(
+      'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations',
+    )
   })
 })
 

@@ -16,8 +16,8 @@ export interface PlainLines {
 }
 
 const heartbeat = 30_000
-/** `9s`, `3m12s`, `4 restarts`: what grows while everything stays as it is. */
-const growing = /\b(?:(?:\d+[dhms])+|\d+ restarts?)\b/g
+/** `9s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
+const growing = /\b(?:(?:\d+[dhms])+|\d+ (?:restarts?|more))\b/g
 
 export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
   let run: RunProgress = progressOf([])

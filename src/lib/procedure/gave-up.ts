@@ -30,7 +30,7 @@ export function gaveUp({ title }: Step, last: Waiting | undefined, late: Latenes
     trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
   ]
   return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
-    remedy: last?.is === 'stalled' ? last.remedy : remedyOf(failure),
+    remedy: last?.remedy ?? remedyOf(failure),
     cause: trouble ?? failure,
   })
 }

@@ -23,6 +23,8 @@ export type StepState =
       since?: string
       /** What was found to be in the way already, in a sentence, before it counts as a stall. */
       trouble?: string
+      /** Commands that show it or help. */
+      remedy?: readonly string[]
     }
   /** Nothing moves any more, and `why` says what was found; goes on waiting until `until` unless it heals. */
   | {

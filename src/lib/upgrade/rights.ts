@@ -16,6 +16,8 @@ export interface Right {
   optional: boolean
   /** Only checks and snapshots read it: an upgrade does not ask for it, and says nothing where it is missing. */
   onlyChecks: boolean
+  /** Only `kvup check --probe-images` uses it: nobody else asks for it. */
+  onlyProbes: boolean
 }
 
 type Row = readonly [
@@ -24,7 +26,7 @@ type Row = readonly [
   resources: string,
   verbs: string,
   why: string,
-  limits?: { names?: string; optional?: true; onlyChecks?: true },
+  limits?: { names?: string; optional?: true; onlyChecks?: true; onlyProbes?: true },
 ]
 
 const kubevirt = 'kubevirt.io'
@@ -36,6 +38,7 @@ const look = 'get list watch'
 const vms = 'virtualmachines virtualmachineinstances virtualmachineinstancemigrations'
 const optional = { optional: true } as const
 const checks = { optional: true, onlyChecks: true } as const
+const probes = { optional: true, onlyProbes: true } as const
 const dataJobs = 'see what moves or copies disks now'
 const nodeUpkeep = 'see who else stops or reboots nodes'
 
@@ -101,6 +104,7 @@ const view: readonly Row[] = [
   ['kubevirt', '', 'configmaps', 'get', 'read the journal', { names: 'kvup-journal' }],
   ['kubevirt', '', 'pods/log', 'get', 'quote the last log line of a pod that fails', optional],
   ['kubevirt', '', 'events', look, 'say why a pod does not start', optional],
+  ['cluster', '', 'events', 'list', 'say why a VM is not moved', optional],
   ['cluster', '', 'nodes', look, 'say which node holds an update up', optional],
   ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
   ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
@@ -130,6 +134,7 @@ const upgrade: readonly Row[] = [
     optional,
   ],
   ['cluster', admission, 'validatingwebhookconfigurations', 'list', 'find a webhook that is left', optional],
+  ['kubevirt', '', 'pods', 'create delete', 'try the images: only for kvup check --probe-images', probes],
 ]
 
 const replace = 'get patch'
@@ -170,5 +175,6 @@ export function rightsOf(role: RoleName): readonly Right[] {
     names: limits?.names?.split(' ') ?? [],
     optional: limits?.optional ?? false,
     onlyChecks: limits?.onlyChecks ?? false,
+    onlyProbes: limits?.onlyProbes ?? false,
   }))
 }

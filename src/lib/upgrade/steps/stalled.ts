@@ -12,7 +12,7 @@ export function stalledOr(standing: Standing, component: string | undefined, wai
   const cause = standing.why.find((c) => component === undefined || concerns(c, component)) ?? standing.why[0]
   if (!cause) return waiting
   const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
-  if (!counts) return { ...waiting, trouble: cause.sentence }
+  if (!counts) return { ...waiting, trouble: cause.sentence, remedy: cause.look }
   const since = cause.since ?? standing.since
   return {
     is: 'stalled',

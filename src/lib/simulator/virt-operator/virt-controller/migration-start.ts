@@ -2,8 +2,11 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
 } from '../../../cluster/kinds/virtual-machines.ts'
+import type { Pod } from '../../../cluster/kinds/pods.ts'
+import { condition } from '../../../cluster/object.ts'
+import { ApiError } from '../../../system/errors.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
-import type { VirtControllerContext } from './controller-context.ts'
+import { seconds, type VirtControllerContext } from './controller-context.ts'
 import { createLauncher } from './launcher-pods.ts'
 import { migrationFinalizer } from './migration-cleanup.ts'
 import { become, type Migrated } from './migration-phase.ts'
@@ -36,12 +39,41 @@ export async function schedule(
     return wait
   }
   if (isFull(view, both)) return retry
-  const pod = await createLauncher(cx, vmi, migration.metadata.uid)
+  const pod = await targetPod(cx, both)
+  if (pod === undefined) return retry
   const message = `Created migration target pod ${pod.metadata.name}`
   await recordEvent(cx, migration, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
   const again = await become(cx, migration, 'Scheduling')
   view.started.add(migration)
   return again
+}
+
+/** Undefined where a quota refuses it: only a condition of the migration says so (facts 3.3). */
+async function targetPod(cx: VirtControllerContext, { migration, vmi }: Migrated): Promise<Pod | undefined> {
+  try {
+    return await createLauncher(cx, vmi, migration.metadata.uid)
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.message.includes('exceeded quota')) throw error
+    await rejectForQuota(cx, migration)
+    return undefined
+  }
+}
+
+async function rejectForQuota(
+  cx: VirtControllerContext,
+  migration: VirtualMachineInstanceMigration,
+): Promise<void> {
+  const type = 'migrationRejectedByResourceQuota'
+  if (condition(migration, type)?.status === 'True') return
+  const at = seconds(cx)
+  const rejected = { type, status: 'True', lastProbeTime: at, lastTransitionTime: at } as const
+  const conditions = [...(migration.status?.conditions ?? []), rejected]
+  await cx.writer.mergePatch(
+    VirtualMachineInstanceMigrations,
+    migration.metadata,
+    { status: { conditions } },
+    'status',
+  )
 }
 
 function instanceOf(

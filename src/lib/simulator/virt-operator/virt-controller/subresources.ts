@@ -1,3 +1,4 @@
+import { type PodDisruptionBudget, PodDisruptionBudgets } from '../../../cluster/kinds/core.ts'
 import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
 import {
   type VirtualMachine,
@@ -9,6 +10,8 @@ import { condition } from '../../../cluster/object.ts'
 import { Refusal } from '../../api/refusal.ts'
 import type { Store } from '../../api/store.ts'
 import type { SubresourceCall } from '../../api/subresources.ts'
+import { asSelector, isReady } from '../../machinery/pods.ts'
+import { share } from '../../machinery/share.ts'
 import { admitMigrations } from './migration-admission.ts'
 import { evictionVerdict } from './eviction-verdict.ts'
 import type { StateChange } from './virtual-machines.ts'
@@ -34,6 +37,7 @@ export function serveVirtApi(store: Store): void {
 function evict(store: Store, { object, dryRun, user }: SubresourceCall): object {
   const pod = object as Pod
   if (pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher') refuseLauncher(store, pod, dryRun)
+  refuseDisruption(store, pod)
   if (!dryRun) store.remove(Pods, pod.metadata, { user })
   return success
 }
@@ -53,6 +57,27 @@ function refuseLauncher(store: Store, { metadata }: Pod, dryRun: boolean): void 
   if (!dryRun && (verdict.evacuates || strategy === 'External')) markForEvacuation(store, vmi)
   const hook = 'virt-launcher-eviction-interceptor.kubevirt.io'
   throw new Refusal(429, 'TooManyRequests', `admission webhook "${hook}" denied the request: ${verdict.why}`)
+}
+
+/** The API server's own part: a budget that has no disruption left. */
+function refuseDisruption(store: Store, { metadata }: Pod): void {
+  const { namespace, labels = {} } = metadata
+  const budgets: readonly PodDisruptionBudget[] = store.list(PodDisruptionBudgets, { namespace }).items
+  for (const { spec } of budgets) {
+    const wanted = Object.entries(spec?.selector?.matchLabels ?? {})
+    if (!wanted.every(([key, value]) => labels[key] === value)) continue
+    const pods: readonly Pod[] = store.list(Pods, {
+      namespace,
+      labels: asSelector(Object.fromEntries(wanted)),
+    }).items
+    const least = share(spec?.minAvailable, pods.length, 'up')
+    if (pods.filter(isReady).length - 1 < least)
+      throw new Refusal(
+        429,
+        'TooManyRequests',
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+      )
+  }
 }
 
 function markForEvacuation(store: Store, { metadata, status }: VirtualMachineInstance): void {
