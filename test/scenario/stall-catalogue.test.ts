@@ -18,8 +18,11 @@ const passing: Readonly<Record<string, string>> = {
   moreHandlerRolls: 'false-ends.test.ts',
 }
 
+/** They say how another fault looks: in whose words a registry refuses, and on which nodes (night C6). */
+const faces = new Set(['pullWords', 'pullsFailOn'])
+
 test('every fault of the simulator has a row here, or passes by itself', () => {
-  const names = faultNames()
+  const names = faultNames().filter((name) => !faces.has(name))
   expect(names.length).toBeGreaterThan(15)
   expect(names.toSorted()).toEqual([...Object.keys(stallRows), ...Object.keys(passing)].toSorted())
 })
