@@ -8,6 +8,8 @@ import type { Finding } from '../finding.ts'
 
 /** Leases last 15 s; this is far beyond, and leaves room for a clock of ours that is a minute off. */
 const fresh = 2 * 60_000
+/** A Lease outlives the pod that held it, and the next one tries for it every few seconds: each roll has such a moment. */
+const handover = 30_000
 
 /** Facts 2.10: ready pods say nothing about which of them leads. Without a leader nothing is rolled, nothing migrates. */
 export const leaderLeases: Check = {
@@ -44,12 +46,12 @@ function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Quest
   const holder = lease?.spec?.holderIdentity
   if (!lease) return 'its Lease is not there'
   if (!holder) return 'nobody holds its Lease'
-  // Outside of a cluster network a process is known by its machine's name.
-  const isPod = holder.startsWith(`${name}-`)
-  if (isPod && !itemsOf(evidence.pods).some((pod) => holds(pod, holder)))
-    return `its Lease is held by ${holder}, which is not there`
   const age = since(lease.spec?.renewTime, at)
   if (age === undefined) return 'its Lease was never renewed'
+  // Outside of a cluster network a process is known by its machine's name.
+  const isPod = holder.startsWith(`${name}-`)
+  const isGone = isPod && !itemsOf(evidence.pods).some((pod) => holds(pod, holder))
+  if (isGone && age > handover) return `its Lease is held by ${holder}, which is not there`
   return age > fresh
     ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or this machine's clock is off)`
     : undefined

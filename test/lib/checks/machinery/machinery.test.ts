@@ -8,7 +8,7 @@ import type { Check } from '../../../../src/lib/checks/check.ts'
 import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
 import type { Lease } from '../../../../src/lib/cluster/kinds/core.ts'
 import { itemsOf } from '../../../../src/lib/facts/known.ts'
-import { ask, known, said, unread } from '../evidence.ts'
+import { ask, known, question, said, unread } from '../evidence.ts'
 import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
 import { bundle, certificate } from './ca-text.ts'
 
@@ -91,6 +91,18 @@ describe('webhooks-answering', () => {
     ])
   })
 
+  test.each([
+    ['Updating', 'passed'],
+    ['Stalled', 'passed'],
+    ['Settled', 'found'],
+    ['Degraded', 'found'],
+  ] as const)('what keeps new kinds out until virt-api is new, while KubeVirt is %s: %s', (verdict, is) => {
+    const barrier = known(webhooks({ name: 'virt-operator-tmp-webhookngx6w' }))
+    const evidence = wholeCluster({ webhooks: barrier, endpoints: known() })
+    const standing = { ...question({ evidence }).standing, verdict }
+    expect(ask(webhooksAnswering, { evidence, standing }).is).toBe(is)
+  })
+
   test('unread is not passed', () => {
     expect(found(webhooksAnswering, { endpoints: unread }).is).toBe('not-checked')
   })
@@ -147,11 +159,20 @@ describe('leader-leases', () => {
     [{ renewTime: ago(5) }, 'its Lease was renewed 5m ago by virt-operator-798876d8cb-jqg2g'],
     [{ renewTime: null }, 'its Lease was never renewed'],
     [{ holderIdentity: '' }, 'nobody holds its Lease'],
-    [{ holderIdentity: 'virt-operator-1-gone' }, 'held by virt-operator-1-gone, which is not there'],
+    [
+      { holderIdentity: 'virt-operator-1-gone', renewTime: ago(1) },
+      'held by virt-operator-1-gone, which is not there',
+    ],
   ])('%o', (spec, why) => {
     const { findings } = found(leaderLeases, changed(spec))
     expect(said(findings)).toEqual(['blocker leader-leases'])
     expect(findings[0]?.summary).toContain(why)
+  })
+
+  test('a holder that has just gone is how each roll looks', () => {
+    const renewTime = new Date(at.getTime() - 14_000).toISOString()
+    const gone = { holderIdentity: 'virt-operator-1-gone', renewTime }
+    expect(found(leaderLeases, changed(gone)).is).toBe('passed')
   })
 
   test('no Lease at all: neither is led', () => {
