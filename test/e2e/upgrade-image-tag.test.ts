@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rehearsals, rehearsalsOf } from './dry-run.ts'
 import { expectRolled, kubeVirtOf, nothingToDo, runAgain } from './installation.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
@@ -15,6 +16,10 @@ beforeAll(async () => {
   })
 })
 afterAll(() => lab.stop())
+
+test('before it, a dry run on this side sends no write, one on the server and the plan only dry runs', async () => {
+  expect(await rehearsals(lab, ['--to', 'v1.8.4'])).toEqual(rehearsalsOf('kubevirts.kubevirt.io/kubevirt'))
+})
 
 test('the real operator is taken from v1.7.0 to v1.8.4 by its tag, and every pod runs it at the exit', async () => {
   const outcome = await kvup(lab, upgrade)

@@ -1,0 +1,39 @@
+import path from 'node:path'
+import type { AuditWrite } from './audit-log.ts'
+import type { Lab } from './lab.ts'
+import { onlooker } from './only-reads.ts'
+
+interface Rehearsal {
+  code: number
+  writes: readonly AuditWrite[]
+  /** `kubevirts.kubevirt.io/kubevirt` for each of which the API server took a dry run. */
+  tried: readonly string[]
+}
+
+type Rehearsals = Record<'client' | 'server' | 'plan' | 'planFile', Rehearsal>
+
+/**
+ * Every way to look at an upgrade before it is begun, as the API server saw it; `flags` are those of both `kvup upgrade` and `kvup plan`.
+ * Between the plan and its rehearsal the cluster has gone on: leases, heartbeats, conditions.
+ */
+export async function rehearsals(lab: Lab, flags: readonly string[]): Promise<Rehearsals> {
+  const watch = await onlooker(lab)
+  const rehearse = async (args: readonly string[]): Promise<Rehearsal> => {
+    const { code, writes, rehearsed } = await watch(args)
+    const tried = rehearsed.filter((one) => one.code < 300).map(({ object }) => object)
+    return { code, writes, tried: [...new Set(tried)].sort() }
+  }
+  const file = path.join(lab.dir, 'plan.yaml')
+  return {
+    client: await rehearse(['upgrade', ...flags, '--dry-run=client']),
+    server: await rehearse(['upgrade', ...flags, '--dry-run=server']),
+    plan: await rehearse(['plan', ...flags, '--to-file', file]),
+    planFile: await rehearse(['upgrade', '--plan', file, '--dry-run=server']),
+  }
+}
+
+/** How they have to come out where the upgrade is in order: none writes, and all but the first let the server try these changes. */
+export function rehearsalsOf(...changes: readonly string[]): Rehearsals {
+  const asked = { code: 0, writes: [], tried: changes }
+  return { client: { ...asked, tried: [] }, server: asked, plan: asked, planFile: asked }
+}
