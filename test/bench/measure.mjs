@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -38,6 +38,41 @@ function timed({ command, args, env = {} }) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${stderr}`)
   const [wall, user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number)
   return { wall: wall * 1000, cpu: (user + system) * 1000 }
+}
+
+/**
+ * As `compare`, for runs that take seconds: medians in ms, and of the most memory that each ever had resident, in MB. A program may end
+ * with one of the codes `ends`.
+ */
+export async function weigh(ours, peer, pairs = 3) {
+  const runs = []
+  for (let pair = 0; pair <= pairs; pair++) runs.push([await weighed(ours), await weighed(peer)])
+  const middle = (of) => median(runs.slice(1).map(of))
+  const row = (unit, part) => ({
+    unit,
+    kvup: middle(([one]) => one[part]),
+    peer: middle(([, other]) => other[part]),
+    ratio: middle(([one, other]) => one[part] / other[part]),
+  })
+  return { time: row('ms', 'wall'), memory: row('MB', 'megabytes') }
+}
+
+/** Its memory is looked at every 20 ms, and the system keeps the highest: only growth in the last 20 ms is missed. */
+function weighed({ command, args, env = {}, ends = [0] }) {
+  const began = performance.now()
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  let megabytes = 0
+  const sampling = setInterval(() => (megabytes = Math.max(megabytes, peakMegabytes(child.pid))), 20)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      clearInterval(sampling)
+      if (ends.includes(code)) resolve({ wall: performance.now() - began, megabytes })
+      else reject(new Error(`${command} ${args.join(' ')}: exit ${code}\n${stderr}`))
+    })
+  })
 }
 
 function median(numbers) {

@@ -16,8 +16,8 @@ const admin = JSON.stringify({
 })
 const settling = /stay settled/
 
-/** A whole upgrade on the real virt-operator, and what it cost. `work` runs before it, on the same cluster. */
-export async function realCluster(work) {
+/** A whole upgrade on the real virt-operator, and what it cost. `before` and `after` run around it, on the same cluster. */
+export async function realCluster(before, after) {
   process.env.LAB_AUDIT_USER = user
   const lab = await startLab({
     name: 'bench',
@@ -26,8 +26,10 @@ export async function realCluster(work) {
     methods: ['LiveMigrate'],
   })
   try {
-    await work(lab.kubeconfig)
-    return await upgrade(lab, await lab.serviceAccountKubeconfig('bench', admin))
+    await before(lab)
+    const cost = await upgrade(lab, await lab.serviceAccountKubeconfig('bench', admin))
+    await after(lab)
+    return cost
   } finally {
     await lab.stop()
     await rm(lab.dir, { recursive: true, force: true })

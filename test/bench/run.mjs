@@ -1,8 +1,10 @@
 // npm run bench: how kvup compares with bare Node and kubectl, all measured in this one run, printed as ratios.
 // The cluster is the built-in simulated one and, where `npm run test:e2e` has built the lab, a real one.
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { kubectlProgram } from '../e2e/lab.ts'
-import { compare, onPath, program } from './measure.mjs'
+import { manyVmis } from './many-vmis.mjs'
+import { compare, onPath, program, weigh } from './measure.mjs'
 import { realCluster } from './real-cluster.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
 import { table } from './table.mjs'
@@ -28,10 +30,27 @@ function status(where, kubeconfig) {
   rows.push({ what: `status (${where})`, than: `kubectl ${args.join(' ')}`, limit: 3, ...measured })
 }
 
+/** Whether all VMs can follow has to be told of every one of them; kubectl reads them as well, and judges nothing. */
+async function checkAtScale(lab) {
+  const count = 10_000
+  const bytes = await manyVmis(lab, count)
+  const env = { KUBECONFIG: lab.kubeconfig }
+  const args = ['get', 'vmi', '-A', '-o', 'json']
+  // What it finds is that the controllers are at rest: exit 3.
+  const ours = { ...kvup('check', '--to', 'v1.9.0', '-o', 'json'), env, ends: [3] }
+  const { stdout } = spawnSync(ours.command, ours.args, { env: { ...process.env, ...env }, encoding: 'utf8' })
+  if (!stdout.includes(`${count / 100} running VMs cannot be migrated`))
+    throw new Error(`kvup check did not look at all ${count} VMIs:\n${stdout}`)
+  const { time, memory } = await weigh(ours, { command: kubectl, args, env })
+  const row = { what: `check, ${count} VMIs of ${bytes} bytes`, than: `kubectl ${args.join(' ')}` }
+  rows.push({ ...row, limit: 0.5, ...time }, { ...row, what: 'its peak memory', limit: 0.25, ...memory })
+}
+
 startUp()
 await simulatedCluster(({ kubeconfig }) => status('simulated cluster', kubeconfig))
 const real =
-  existsSync(kubectlProgram) && (await realCluster((kubeconfig) => status('real cluster', kubeconfig)))
+  existsSync(kubectlProgram) &&
+  (await realCluster(({ kubeconfig }) => status('real cluster', kubeconfig), checkAtScale))
 
 console.log(table(rows))
 if (real) {

@@ -1,15 +1,15 @@
-/** Rows of what `compare` measured and {what, than, limit}, times in ms, as aligned columns. */
+/** Rows of what `compare` or `weigh` measured and {what, than, limit}, in ms unless they name a unit, as aligned columns. */
 export function table(rows) {
   const lines = [
-    ['WHAT', 'KVUP', 'COMPARED WITH', 'ITS TIME', 'RATIO', 'OF CPU TIME', 'LIMIT', ''],
-    ...rows.map(({ what, kvup, than, peer, ratio, cpuRatio, limit }) => [
+    ['WHAT', 'KVUP', 'COMPARED WITH', 'ITS', 'RATIO', 'OF CPU TIME', 'LIMIT', ''],
+    ...rows.map(({ what, kvup, than, peer, ratio, cpuRatio, limit, unit = 'ms' }) => [
       what,
-      `${kvup.toFixed(0)} ms`,
+      `${kvup.toFixed(0)} ${unit}`,
       than,
-      `${peer.toFixed(0)} ms`,
+      `${peer.toFixed(0)} ${unit}`,
       ratio.toFixed(2),
-      cpuRatio.toFixed(2),
-      limit.toFixed(1),
+      cpuRatio?.toFixed(2) ?? '',
+      limit.toFixed(2),
       ratio > limit ? 'over' : 'ok',
     ]),
   ]
