@@ -97,6 +97,39 @@ describe('kvup plan', () => {
     expect(await kvup('plan --to v1.7.3 --accept downgrade=tested -o yaml')).toMatchObject({ code: 0 })
   })
 
+  test('what would be refused is not offered: no command carries it out', async () => {
+    const [doc, table, markdown] = [
+      await kvup('plan --to v1.7.3 -o json'),
+      await kvup('plan --to v1.7.3'),
+      await kvup('plan --to v1.7.3 -o markdown'),
+    ]
+    expect(read(doc)).toMatchObject({ next: [], pending: true })
+    expect(table.out).toMatch(/x refused as it stands: downgrade\n$/)
+    expect(markdown.out).toContain('refused as it stands: downgrade.')
+    expect(table.out + markdown.out).not.toContain('kvup upgrade --to v1.7.3')
+  })
+
+  test('where it is there already it says so, and nothing of what will happen', async () => {
+    const [doc, table, markdown] = [
+      await kvup('plan --to v1.7.4 -o json'),
+      await kvup('plan --to v1.7.4'),
+      await kvup('plan --to v1.7.4 -o markdown'),
+    ]
+    expect(read(doc)).toMatchObject({ next: [], pending: false, said: [] })
+    expect(table.out).toMatch(/\+ KubeVirt is at v1\.7\.4 and settled: nothing to do\n$/)
+    expect(markdown.out).toContain('nothing to do.')
+    for (const { out } of [table, markdown]) expect(out).not.toMatch(/virt-api is replaced|takes|estimate/)
+  })
+
+  test('each line of the last block of Markdown can be pasted whole', async () => {
+    const { out } = await kvup('plan --to v1.8.4 -o markdown')
+    const block = /## Carry it out\n\n```\n([^`]*)```/u.exec(out)?.[1] ?? ''
+    expect(block.trim().split('\n')).toEqual([
+      expect.stringMatching(/^kvup upgrade --to v1\.8\.4 +# /),
+      expect.stringMatching(/^kvup plan --to v1\.8\.4 --to-file plan\.yaml +# /),
+    ])
+  })
+
   test('the operator manifest: what it changes, its rights and CRDs, and its checksum', async () => {
     const files = { 'operator.yaml': asYaml(sim.operatorManifest('v1.8.4')) }
     const to = 'plan --to v1.8.4 --method operator-manifest --manifest operator.yaml -o yaml'

@@ -49,3 +49,43 @@ test('--wait-workloads with Evict does not list every VM at each change of one',
     expect(lists.length).toBeLessThanOrEqual(5)
   })
 })
+
+/** What a person is asked, and says no to. */
+async function asked(stage: Stage, to: string) {
+  let question = ''
+  const answer = (text: string) => {
+    question = text
+    return Promise.resolve(false)
+  }
+  const { text } = await stage.upgrade(to, {}, { yes: false, answer })
+  return { question, text }
+}
+
+const yetToCome = ['virt-api is replaced', '-> v1.8.4', '→ v1.8.4', 'patch imageTag']
+
+test('only the end of the upgrade is left: the question, the plan and the report say just that', async () => {
+  await play({ ...byTag, vms }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { until: 'virt-controller-leads' })).toMatchObject({ code: 0 })
+    const { question, text } = await asked(stage, 'v1.8.4')
+    expect(question).toBe('Finish the upgrade of KubeVirt to v1.8.4?')
+    expect(text).toContain(
+      'KubeVirt runs v1.8.4 already: what is left is to settle, and to give workload updates back (LiveMigrate)',
+    )
+    const planned = await stage.plan('v1.8.4')
+    expect(planned.documents[0]).toMatchObject({ pending: true })
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.text).toMatch(/\+ KubeVirt v1\.8\.4 in \S+, settled/u)
+    for (const said of yetToCome) expect(text + planned.text + ended.text).not.toContain(said)
+  })
+})
+
+test('in the middle, and on the way back, all that will happen is said', async () => {
+  await play({ ...byTag, vms }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { until: 'virt-handler' })).toMatchObject({ code: 0 })
+    const forth = await asked(stage, 'v1.8.4')
+    expect(forth.question).toBe('Upgrade KubeVirt from v1.7.0 to v1.8.4?')
+    const back = await asked(stage, 'v1.7.0')
+    expect(back.question).toBe('Take KubeVirt to v1.7.0?')
+    for (const { text } of [forth, back]) expect(text).toContain('when virt-api is replaced')
+  })
+})

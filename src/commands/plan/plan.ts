@@ -25,10 +25,10 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   const planned = await planUpgrade(there, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
-  const { document, pending } = await planDocument(planned, saved ? 'client' : 'auto')
-  const whole = { ...document, next: afterPlan(cx.world.commandLine, options.toFile) }
-  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, whole)
-  cx.printer.result(whole, planView)
+  const next = afterPlan(cx.world.commandLine, options.toFile)
+  const document = await planDocument(planned, saved ? 'client' : 'auto', next)
+  if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
+  cx.printer.result(document, planView)
   passGate(planned.findings, planned.accepted)
-  return pending && options.exitCode ? exitCode.asked : exitCode.done
+  return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

@@ -5,6 +5,7 @@ import { notInManifest } from '../../lib/manifests/missing.ts'
 import type { PlanDocument } from '../../lib/output/views/upgrade-plan-document.ts'
 import { nothingToDo } from '../../lib/procedure/nothing-to-do.ts'
 import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/procedure/rehearse.ts'
+import { isBlocked } from '../../lib/run/gate.ts'
 import { type Becomes, sealed, type Seal, type SealedFact } from '../../lib/seal/seal.ts'
 import { type Relied, reliedOn } from '../../lib/seal/sealed-facts.ts'
 import { heading } from '../../lib/upgrade/report.ts'
@@ -13,14 +14,15 @@ import type { Planned } from './planned.ts'
 import { plannedTime, withTimes } from './planned-time.ts'
 import { sealedRequest } from './sealed-request.ts'
 
-export interface ShownPlan {
-  document: PlanDocument
-  /** False: the cluster is there already. */
-  pending: boolean
-}
-
-/** The plan as a document: each step with what it would do, the findings, the seal. Nothing is written that the cluster keeps. */
-export async function planDocument(planned: Planned, mode: RehearseContext['mode']): Promise<ShownPlan> {
+/**
+ * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
+ * not be refused. Nothing is written that the cluster keeps.
+ */
+export async function planDocument(
+  planned: Planned,
+  mode: RehearseContext['mode'],
+  next: readonly string[],
+): Promise<PlanDocument> {
   const { cx, cluster, plan, procedure, hands, findings } = planned
   const { clock, signal, world } = cx
   const reading = { reader: cluster.reader, clock, journal: hands.journal }
@@ -32,31 +34,24 @@ export async function planDocument(planned: Planned, mode: RehearseContext['mode
   ])
   const range = await plannedTime(planned, steps)
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
-  const request = sealedRequest(planned.options, {
-    method: plan.method,
-    ...(planned.manifest.loaded && { manifestSha256: planned.manifest.loaded.sha256 }),
-  })
-  const seal = sealOf(relied, {
-    planned,
-    steps,
-    covered: { request, accepted, steps: steps.map(({ id }) => id) },
-  })
+  const mayBegin = !isThere && !isBlocked(findings, planned.accepted)
   const document = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'UpgradePlan',
     dryRun: mode,
     ...heading(plan),
     holds: plan.holds,
-    said: plan.said,
+    said: isThere ? [] : plan.said,
+    pending: !isThere,
     findings,
     accepted,
     steps: withTimes(steps, range),
     ...(range && { time: timeOf(range) }),
     ...(manifest && { manifest }),
-    request,
-    ...seal,
+    ...sealedPart(relied, { planned, steps, accepted }),
+    next: mayBegin ? next : [],
   } as const
-  return { document, pending: !isThere }
+  return document
 }
 
 const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({
@@ -75,6 +70,20 @@ async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise
     notInManifest(cluster.reader, manifest).catch(() => []),
   ])
   return manifestDiff(changes, left, { origin: manifest.origin, sha256 })
+}
+
+/** What the plan asks for, and the seal over it. */
+function sealedPart(
+  relied: Relied,
+  { planned, steps, accepted }: { planned: Planned; steps: readonly RehearsedStep[]; accepted: unknown },
+) {
+  const { options, plan, manifest } = planned
+  const request = sealedRequest(options, {
+    method: plan.method,
+    ...(manifest.loaded && { manifestSha256: manifest.loaded.sha256 }),
+  })
+  const covered = { request, accepted, steps: steps.map(({ id }) => id) }
+  return { request, ...sealOf(relied, { planned, steps, covered }) }
 }
 
 interface Covered {

@@ -10,6 +10,7 @@ import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport } from '../../lib/upgrade/report.ts'
+import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
@@ -41,9 +42,8 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   const planned = await planUpgrade(cx, options, { readNow: mode !== undefined })
   if (mode === undefined) return carryOutUpgrade(planned, sealed)
   if (sealed) await ensureFits(sealed, planned)
-  const { document } = await planDocument(planned, mode)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
-  cx.printer.result({ ...document, next }, planView)
+  cx.printer.result(await planDocument(planned, mode, next), planView)
   passGate(planned.findings, planned.accepted)
   return exitCode.done
 }
@@ -70,6 +70,12 @@ async function carryOutUpgrade(planned: Planned, sealed: SealedPlan | undefined)
   return late ? exitCode.timedOut : exitCode.done
 }
 
+/** The way back to what was left is from a version to the same one. */
+function questionOf({ from = 'an unfinished installation', to, isRest }: UpgradePlan): string {
+  if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
+  return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+}
+
 function run(
   planned: Planned,
   sealed: SealedPlan | undefined,
@@ -83,7 +89,7 @@ function run(
       accepted,
       limits: limitsOf(options, cx.clock.now()),
       rights: { ...accessFor(plan), role: roleFor(plan.method) },
-      question: `Upgrade KubeVirt from ${plan.from ?? 'an unfinished installation'} to ${plan.to.text}?`,
+      question: questionOf(plan),
       ...(sealed && { ensureFits: () => ensureFits(sealed, planned) }),
       async prepare() {
         await manifest.prepare()

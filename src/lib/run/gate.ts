@@ -17,6 +17,10 @@ function unaccepted(findings: readonly Finding[], accepted: readonly AcceptedRis
   )
 }
 
+/** Whether `passGate` throws: what is planned would be refused. */
+export const isBlocked = (findings: readonly Finding[], accepted: readonly AcceptedRisk[]): boolean =>
+  unaccepted(findings, accepted).length > 0
+
 /** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. */
 export function passGate(findings: readonly Finding[], accepted: readonly AcceptedRisk[]): void {
   const [first, ...more] = unaccepted(findings, accepted)

@@ -10,6 +10,7 @@ import { upgradeFindings } from './findings.ts'
 import { commitsOf } from './follow.ts'
 import { chooseMethod, tagTreatment } from './method.ts'
 import type { UpgradePlan, UpgradeRequest } from './plan.ts'
+import { runsTarget } from './runs-target.ts'
 
 /** What the cluster looked like when the plan was made. */
 export interface Seen {
@@ -27,16 +28,18 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
   refuseForeignOwner(installation, request)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
+  const isRest = runsTarget({ to: request.to, method, request }, standing)
   const plan = {
     owner: ownerOf(installation),
     from: standing.observed.version,
     to: request.to,
     method,
+    isRest,
     tag,
     holds: request.hold ? seen.methods : [],
     request,
     findings: upgradeFindings({ ...seen, request, method, tag, releases }),
-    said: [...beforehand(request.to.text), ...afterwards(request, seen)],
+    said: [...(isRest ? [] : beforehand(request.to.text)), ...afterwards(request, seen)],
   }
   return request.follow
     ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }

@@ -30,6 +30,8 @@ export interface UpgradePlan {
   from: string | undefined
   to: Version
   method: Method
+  /** Everything runs the target already: only the end of the upgrade is left, such as settling and giving back. */
+  isRest: boolean
   /** What happens to spec.imageTag when the operator is replaced (night U2). */
   tag: TagTreatment
   /** The workload update methods that will be borrowed; empty: none are set. */

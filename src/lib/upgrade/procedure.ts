@@ -17,6 +17,7 @@ import { componentRolled } from './steps/component.ts'
 import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
+import { isInstalled } from './runs-target.ts'
 import { settledFor } from './steps/settled.ts'
 import {
   anyUndone,
@@ -61,12 +62,8 @@ function remember(known: Map<string, Step>, steps: readonly Step[]): readonly St
   })
 }
 
-function isReached({ to, method, request }: UpgradePlan, { standing }: Look): boolean {
-  const there = standing.verdict === 'Settled' && standing.observed.version === to.text
-  const operatorThere = method === 'image-tag' || standing.operator?.version === to.text
-  const registry = request.imageRegistry ?? standing.observed.registry
-  return there && operatorThere && standing.observed.registry === registry
-}
+const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
+  standing.verdict === 'Settled' && isInstalled(plan, standing)
 
 /** Counts only mean something once the new virt-controller has labelled what is outdated. */
 async function areWorkloadsMoved({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {

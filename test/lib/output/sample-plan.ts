@@ -9,6 +9,7 @@ export const samplePlan: PlanDocument = {
   apiVersion: 'kvup.io/v1alpha1',
   kind: 'UpgradePlan',
   dryRun: 'auto',
+  pending: true,
   kubevirt: { name: 'kubevirt', namespace: 'kubevirt' },
   from: 'v1.8.4',
   to: 'v1.9.0',
@@ -177,5 +178,5 @@ export const samplePlan: PlanDocument = {
     by: 'jane@here',
     cluster: '7035a6be-177e-417c-99df-76fefbeaecdf',
   },
-  next: ['kvup upgrade --plan plan.yaml'],
+  next: [],
 }

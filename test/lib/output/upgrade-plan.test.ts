@@ -33,7 +33,7 @@ describe('the page of a plan', () => {
     expect(text).toContain(
       '· accepted, "maintenance window" by jane@here: VMs may be shut down: 3 of 211 (evictions)',
     )
-    expect(text.at(-1)).toBe('→ kvup upgrade --plan plan.yaml')
+    expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
   })
 
   test('on a pipe nothing is cut, and with -o wide no line of a diff is left out', () => {
@@ -61,7 +61,8 @@ describe('the page of a plan', () => {
     const keeps = [{ loan: 'workload-updates', path: '/spec/a', value: { tag: 'v1', registry: 'q' } }]
     const steps = rest.steps.map((step) => (step.keeps ? { ...step, keeps } : step))
     const text = page({ ...rest, steps }, Infinity)
-    expect(text.at(-1)).toMatch(/^estimate 2m20s; kvup guesses/u)
+    expect(text.at(-2)).toMatch(/^estimate 2m20s; kvup guesses/u)
+    expect(text.at(-1)).toBe('✖ refused as it stands: manifest-conflicts')
     expect(text).toContain(
       '    keeps: a tag v1, registry q, not given back by this plan: kvup workloads restore does it',
     )

@@ -1,17 +1,24 @@
 import type { HopFinding } from '../../releases/finding.ts'
 import type { UpgradePlan } from '../../upgrade/plan.ts'
+import { hopText } from './hop-words.ts'
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
-  { from, to, method, owner, holds, said, tag, request }: UpgradePlan,
+  { from, to, method, owner, holds, said, tag, request, isRest }: UpgradePlan,
   findings: readonly HopFinding[],
 ): readonly string[] {
+  if (isRest)
+    return [
+      `KubeVirt runs ${to.text} already: what is left is to settle${giveBack(holds, request)}`,
+      ...said,
+      ...findings.map(findingText),
+    ]
   const how = {
     'image-tag': `patch imageTag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
     'operator-manifest': 'apply the operator manifest; the new operator brings its own version',
   }[method]
   return [
-    `KubeVirt ${from ?? 'unknown'} → ${to.text}: ${how}`,
+    `${hopText(from, to.text)}: ${how}`,
     ...(holds.length > 0
       ? [`workload updates are held meanwhile and ${after(request)} (${holds.join(', ')})`]
       : []),
@@ -22,9 +29,15 @@ export function announcement(
       ? [`imageTag stays ${tag.tag} until the new operator has settled, then becomes ${to.text}: two rolls`]
       : []),
     ...said,
-    ...findings.map(({ level, summary, id }) => `${level === 'info' ? 'note' : level}: ${summary} (${id})`),
+    ...findings.map(findingText),
   ]
 }
+
+const findingText = ({ level, summary, id }: HopFinding) =>
+  `${level === 'info' ? 'note' : level}: ${summary} (${id})`
+
+const giveBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
+  holds.length > 0 && !leaveHeld ? `, and to give workload updates back (${holds.join(', ')})` : ''
 
 const after = ({ leaveHeld }: UpgradePlan['request']) =>
   leaveHeld ? 'stay so at the end, until kvup workloads restore' : 'given back at the end'

@@ -22,7 +22,9 @@ export interface PlanDocument extends Pick<UpgradeReport, 'kubevirt' | 'from' | 
   manifest?: ManifestDiff
   /** Ties the plan to the cluster that it was made for, by the uid of its namespace kube-system. */
   seal?: { uid: string; at: string; by: string; cluster: string }
-  /** What to type to carry it out. */
+  /** False: the goal is reached, and no step would do anything. */
+  pending: boolean
+  /** What to type to carry it out; nothing where it is done already, or would be refused. */
   next?: readonly string[]
 }
 

@@ -1,4 +1,5 @@
 import { fenced, inlineCode, markdownText as text } from '../markdown-text.ts'
+import { hopText } from './hop-words.ts'
 import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
 import { diffText, stepDiff } from './step-diff.ts'
 import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
@@ -11,6 +12,7 @@ import {
   sealText,
   stepWords,
   wholeTime,
+  whyNot,
   workedOut,
 } from './upgrade-plan-words.ts'
 
@@ -21,7 +23,7 @@ const most = 40
 export function planMarkdown(plan: PlanDocument): string {
   const { from, to, method, kubevirt, seal, said, manifest } = plan
   return [
-    `# KubeVirt ${text(from ?? 'unknown')} → ${text(to)}`,
+    `# ${text(hopText(from, to))}`,
     '',
     `By ${text(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
     ...(seal ? ['', `${text(sealText(seal))}.`] : []),
@@ -36,9 +38,16 @@ export function planMarkdown(plan: PlanDocument): string {
       said.map((line) => `- ${text(line)}`),
     ),
     ...headed('Manifest', manifest ? manifestLines(manifest) : []),
-    ...headed('Time', [text(wholeTime(plan))]),
-    ...headed('Carry it out', plan.next?.length ? fenced(plan.next) : []),
+    ...headed('Time', plan.pending ? [text(wholeTime(plan))] : []),
+    ...headed('Carry it out', endLines(plan)),
   ].join('\n')
+}
+
+/** A line that is pasted as a whole works too: what it does is a comment. */
+function endLines(plan: PlanDocument): readonly string[] {
+  const why = whyNot(plan)
+  const lines = (plan.next ?? []).map((line) => line.replace(/ {3,}/u, '   # '))
+  return [...(why === undefined ? [] : [`${text(why)}.`]), ...(lines.length > 0 ? fenced(lines) : [])]
 }
 
 function headed(title: string, lines: readonly string[]): readonly string[] {

@@ -75,6 +75,17 @@ function rangeText({ lowSeconds, highSeconds }: { lowSeconds: number; highSecond
   return low === high ? `about ${low}` : `${low} to ${high}`
 }
 
+/** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
+export function whyNot(plan: PlanDocument): string | undefined {
+  if (!plan.pending) return `KubeVirt is at ${plan.to} and settled: nothing to do`
+  const stops = judgedFindings(plan).filter(({ finding, accepted }) => !accepted && isStop(finding))
+  if (stops.length === 0) return undefined
+  return `refused as it stands: ${stops.map(({ finding: { id } }) => id).join(', ')}`
+}
+
+/** What has to be mended, or accepted by name. */
+export const isStop = ({ level }: PlanFinding): boolean => level === 'blocker' || level === 'not-checked'
+
 /** Of all steps, and what it was worked out from. */
 export function wholeTime({ time, steps }: PlanDocument): string {
   if (time) return `takes ${time.says}`

@@ -1,6 +1,7 @@
 import { displayWidth, pad } from '../display-width.ts'
 import type { Paint, Size, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { hopText } from './hop-words.ts'
 import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
 import { diffText, stepDiff } from './step-diff.ts'
 import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
@@ -9,11 +10,13 @@ import {
   acceptanceText,
   dryRunText,
   isOnlyWorkedOut,
+  isStop,
   type JudgedFinding,
   judgedFindings,
   sealText,
   stepWords,
   wholeTime,
+  whyNot,
   workedOut,
 } from './upgrade-plan-words.ts'
 
@@ -43,7 +46,16 @@ function planLines(page: Page): readonly string[] {
     ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
     ...section(manifestLines(page)),
     '',
-    wholeTime(plan),
+    ...endLines(page),
+  ]
+}
+
+function endLines({ plan, paint }: Page): readonly string[] {
+  const why = whyNot(plan)
+  const mark = plan.pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
+  return [
+    ...(plan.pending ? [wholeTime(plan)] : []),
+    ...(why === undefined ? [] : [`${mark} ${why}`]),
     ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
   ]
 }
@@ -52,7 +64,7 @@ const section = (lines: readonly string[]): readonly string[] => (lines.length =
 
 function headLines({ plan, paint }: Page): readonly string[] {
   const { from, to, method, kubevirt, seal } = plan
-  const versions = `KubeVirt ${from ?? 'unknown'} ${paint.mark.next} ${to}`
+  const versions = hopText(from, to, paint.mark.next)
   return [
     `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
     dryRunText(plan),
@@ -66,8 +78,7 @@ function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): re
     const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
     return [`${paint.mark.dot} ${taken}: ${summary} (${id})`]
   }
-  const stops = level === 'blocker' || level === 'not-checked'
-  const mark = stops
+  const mark = isStop(finding)
     ? paint.bad(paint.mark.failed)
     : level === 'info'
       ? paint.mark.dot

@@ -3,6 +3,7 @@ import type { UpgradeReport } from '../../upgrade/report.ts'
 import { count } from '../count.ts'
 import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { hopText } from './hop-words.ts'
 
 export const reportView: View<UpgradeReport> = {
   text: (report, paint, { columns }) =>
@@ -97,7 +98,7 @@ function lastLine(
 ): string {
   const took = formatDuration(tookSeconds * 1000)
   if (outcome === 'done')
-    return `${paint.good(paint.mark.done)} KubeVirt ${from ?? ''} ${paint.mark.next} ${to} in ${took}, settled`
+    return `${paint.good(paint.mark.done)} ${hopText(from, to, paint.mark.next)} in ${took}, settled`
   const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''
   return `${paint.warn(paint.mark.warning)} stopped before ${stoppedBefore?.step ?? 'the next step'} (${stoppedBefore?.because ?? ''})${leave}`
 }
