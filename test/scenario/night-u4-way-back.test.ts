@@ -46,6 +46,35 @@ test('U4 a typo in the tag: no operand changed, the way back is free', async () 
   })
 })
 
+/** What the plan says of each step before anything is done. */
+async function undoInPlan(stage: Stage): Promise<ReadonlyMap<string, string>> {
+  const { documents } = await stage.plan('v1.8.4')
+  const { steps } = documents[0] as unknown as { steps: { id: string; risk: { undo: string } }[] }
+  return new Map(steps.map(({ id, risk }) => [id, risk.undo]))
+}
+
+test.each([
+  ['install-strategy', 'virt-handler', 0],
+  ['virt-handler', 'virt-handler', 0],
+  ['virt-controller', 'virt-controller', 3],
+  ['virt-api', 'virt-api', 3],
+] as const)(
+  'U4 the way back that the plan names for %s is done when it is typed',
+  async (step, image, without) => {
+    await play(twoWorkers, async (stage) => {
+      const undo = (await undoInPlan(stage)).get(step) ?? ''
+      await stuckAt(stage, 'v1.8.4', `/${image}:v1\\.8\\.4$`)
+      stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+      const [, to = '', , id] = /^kvup upgrade --to (\S+)( --accept (\S+))?$/u.exec(undo) ?? []
+      expect(await stage.upgrade(to, { until: 'set-image-tag' })).toMatchObject({ code: without })
+      expect(
+        await stage.upgrade(to, { until: 'set-image-tag', accept: id === undefined ? [] : [id] }),
+      ).toMatchObject({ code: 0 })
+      expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.7.0' })
+    })
+  },
+)
+
 test('U4 only virt-handler was replaced: a warning, and the hold stays until the way back is settled', async () => {
   await play(twoWorkers, async (stage) => {
     const { ended, wayBack } = await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')

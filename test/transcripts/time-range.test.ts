@@ -40,8 +40,10 @@ function stepsOf(method: (typeof cases)[number]['method']) {
     ...(method === 'image-tag'
       ? [setImageTag(owner, wanted)]
       : [applyManifest(noManifest), operatorRolled(owner, to)]),
-    installStrategy(owner, to),
-    ...components.map((name) => componentRolled(owner, { name, version: to, expectedMs: 19_000 })),
+    installStrategy(owner, { version: to, undo: 'none' }),
+    ...components.map((name) =>
+      componentRolled(owner, { name, version: to, undo: 'none', expectedMs: 19_000 }),
+    ),
     settledFor(owner, { id: 'settled', title: 'settle', version: to, settleMs: 0 }),
     newControllerAtWork(owner),
   ]

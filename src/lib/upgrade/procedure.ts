@@ -19,6 +19,7 @@ import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
 import { isInstalled } from './runs-target.ts'
 import { settledFor } from './steps/settled.ts'
+import { undoOf } from './undo.ts'
 import {
   anyUndone,
   commitUndone,
@@ -83,11 +84,12 @@ async function stepsNow(
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
-    installStrategy(owner, to.text),
+    installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
     ...standing.components.map(({ name, desired }) =>
       componentRolled(owner, {
         name,
         version: to.text,
+        undo: undoOf(plan, name),
         expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
       }),
     ),

@@ -10,7 +10,7 @@ import { minutes, seconds } from '../../system/units.ts'
 /** Waits for one DaemonSet or Deployment of KubeVirt to run the target everywhere. `expectedMs` is only an estimate. */
 export function componentRolled(
   owner: Owner,
-  { name, version, expectedMs }: { name: string; version: string; expectedMs: number },
+  { name, version, undo, expectedMs }: { name: string; version: string; undo: string; expectedMs: number },
 ): Step {
   return {
     id: name,
@@ -18,7 +18,7 @@ export function componentRolled(
     patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
     estimate: expectedMs,
     follows: lookFollows(owner),
-    risk: { undo: 'kvup upgrade --to the former version', safeToLeave: 'the operator goes on by itself' },
+    risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { standing } = await look(cx, owner)
       if (!aimedAt(standing, version))

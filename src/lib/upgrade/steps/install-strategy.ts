@@ -9,17 +9,14 @@ import { minutes, seconds } from '../../system/units.ts'
  * Waits until the operator took the new target and its first operand carries it: RBAC, CRDs and webhooks come before any
  * operand (facts 2.5). A wrong tag shows only here, in the pod of the strategy Job (facts 2.4).
  */
-export function installStrategy(owner: Owner, version: string): Step {
+export function installStrategy(owner: Owner, { version, undo }: { version: string; undo: string }): Step {
   return {
     id: 'install-strategy',
     title: 'install strategy, CRDs, RBAC',
     patience: { every: 10 * seconds, atMost: 30 * minutes },
     estimate: 15 * seconds,
     follows: lookFollows(owner),
-    risk: {
-      undo: 'go back with kvup upgrade --to the former version: no operand has changed yet',
-      safeToLeave: 'the operator goes on by itself',
-    },
+    risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { standing } = await look(cx, owner)
       if (!aimedAt(standing, version))
