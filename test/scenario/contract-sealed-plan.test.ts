@@ -154,6 +154,23 @@ describe.for(cases)('contract: sealed plan, $name', ({ shape, to }) => {
   })
 })
 
+test('contract: sealed plan: what moves while a plan is made, behind what its checks saw, is drift', async () => {
+  await play(byTag, async (stage) => {
+    const { reader, writer, reviewer } = stage.cluster
+    // Asked between the checks and the seal.
+    const credentialsEnd = async () => {
+      stage.edit({ configuration: { developerConfiguration: { featureGates: ['Snapshot'] } } })
+      return undefined
+    }
+    const cluster = { reader, writer, reviewer: Object.assign(reviewer, { credentialsEnd }) }
+    expect(await stage.plan('v1.8.4', {}, { cluster })).toMatchObject({ code: 0 })
+    const ended = await stage.upgrade(undefined, planned)
+    expect(ended).toMatchObject({ code: 5, error: { reason: 'drifted' } })
+    expect(ended.text).toContain('featureGates')
+    expect(stage.writes()).toEqual([])
+  })
+})
+
 test('contract: sealed plan: another manifest than the one that was planned is drift', async () => {
   await play(byManifest, async (stage) => {
     expect(await stage.plan('v1.9.0')).toMatchObject({ code: 0 })

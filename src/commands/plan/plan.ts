@@ -24,9 +24,10 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
     })
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
-  const planned = await planUpgrade(there, { ...options, timeout: '60m', pauseBefore: [] }, { readNow: true })
+  const asked = { ...options, timeout: '60m', pauseBefore: [] }
+  const { planned, madeFrom } = await planUpgrade(there, asked, { readNow: true })
   const next = afterPlan(cx.world.commandLine, options.toFile)
-  const document = await planDocument(planned, saved ? 'client' : 'auto', next)
+  const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
   passGate(planned.findings, planned.accepted)

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { allChecks } from '../../lib/checks/checks.ts'
 import type { Finding } from '../../lib/checks/finding.ts'
 import { runChecks } from '../../lib/checks/run-checks.ts'
+import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import type { Seen } from '../../lib/upgrade/make-plan.ts'
@@ -21,20 +22,19 @@ interface Judged {
   manifest: LoadedManifest | undefined
 }
 
+/** What the checks say against a plan, and what they were judged by; none where none was made. */
+interface Checked {
+  findings: readonly Finding[]
+  evidence?: Evidence
+}
+
 /**
  * What all checks of `kvup check` say against a plan. Nothing once its update has begun, for the checks judge a cluster that stands still, and
  * stopping half-way is worse; the rights of this user are asked for right before the first write.
  */
-export async function checked({
-  cx,
-  plan,
-  seen,
-  releases,
-  loans,
-  manifest,
-}: Judged): Promise<readonly Finding[]> {
-  if (hasBegun(plan, seen, loans)) return []
-  const looked = await look(cx, { to: plan.to, method: plan.method })
+export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
+  if (hasBegun(plan, seen, loans)) return { findings: [] }
+  const looked = await look(cx, { to: plan.to, method: plan.method, without: 'rights' })
   const question = {
     ...looked,
     releases,
@@ -42,7 +42,11 @@ export async function checked({
     ...(manifest && { manifest: manifest.manifest.objects }),
   }
   const checks = allChecks.filter(({ id }) => !judgedElsewhere.has(id))
-  return runChecks(checks, question).flatMap(({ findings }) => findings.map(unlessUnseen))
+  const results = runChecks(checks, question)
+  return {
+    findings: results.flatMap(({ findings }) => findings.map(unlessUnseen)),
+    evidence: looked.evidence,
+  }
 }
 
 /** Whoever owns the installation is the plan's own business; so are the rights, right before the first write. */

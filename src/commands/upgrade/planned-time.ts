@@ -1,22 +1,23 @@
 import { rolloutTimes } from '../../lib/facts/rollout-times.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { RehearsedStep } from '../../lib/procedure/rehearse.ts'
+import type { ReadContext } from '../../lib/procedure/step.ts'
 import { journalTimes } from '../../lib/upgrade/journal-times.ts'
 import { type TimeRange, timeRange } from '../../lib/upgrade/time-range.ts'
 import type { Planned } from './planned.ts'
 
 /** How long the steps that are still to be gone take on this cluster; undefined where none is left. */
 export async function plannedTime(
-  { cx, cluster: { reader }, plan, procedure, hands }: Planned,
+  { plan, procedure }: Planned,
+  reading: ReadContext,
   rehearsed: readonly RehearsedStep[],
 ): Promise<TimeRange | undefined> {
-  const { clock } = cx
-  const { journal } = hands
+  const { reader, clock, journal } = reading
   const done = new Set(rehearsed.filter(({ state }) => state === 'already-so').map(({ id }) => id))
   if (rehearsed.every(({ id }) => done.has(id))) return undefined
   const { namespace } = plan.owner.ref
   const [steps, snapshot, entries] = await Promise.all([
-    procedure.steps({ reader, clock, journal }),
+    procedure.steps(reading),
     takeSnapshot(reader, ['daemonsets', 'pods'], clock.now(), namespace),
     journal.entries(),
   ])

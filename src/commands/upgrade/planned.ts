@@ -2,8 +2,10 @@ import type { Context } from '../../context.ts'
 import type { Finding } from '../../lib/checks/finding.ts'
 import type { AcceptedRisk } from '../../lib/checks/report.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
-import { memoryJournal } from '../../lib/procedure/memory-journal.ts'
-import type { Procedure } from '../../lib/procedure/step.ts'
+import { oneLook } from '../../lib/cluster/one-look.ts'
+import type { Evidence } from '../../lib/facts/evidence.ts'
+import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
+import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
@@ -17,7 +19,7 @@ import { checked, together } from './judge.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
 import { type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
 
-/** Everything that is known before the first write. */
+/** All that carrying out needs. */
 export interface Planned {
   cx: Context
   options: UpgradeOptions
@@ -31,23 +33,29 @@ export interface Planned {
   hands: Omit<Hands, 'announce'>
 }
 
+/** What it was made from, for whoever shows it; a run looks for itself. */
+export interface MadeFrom {
+  reading: ReadContext
+  /** What the checks were judged by; none where none was made. */
+  evidence?: Evidence
+}
+
 /**
- * See → plan → findings. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. Throws `usage` for flags that cannot be
- * meant, before the cluster is read.
+ * See → plan → findings, all from one look. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. Throws `usage` for
+ * flags that cannot be meant, before the cluster is read.
  */
 export async function planUpgrade(
   cx: Context,
   options: UpgradeOptions,
   { readNow }: { readNow: boolean },
-): Promise<Planned> {
+): Promise<{ planned: Planned; madeFrom: MadeFrom }> {
   const request = requestOf(options, cx.flags.yes)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
+  const reader = oneLook(cluster.reader)
   const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
-    handsIn(namespace).journal.loans(),
-  )
+  const seen = await seeForUpgrade(reader, cx.clock, (namespace) => handsIn(namespace).journal.loans())
   const plan = makePlan(request, seen, releases)
   const hands = handsIn(plan.owner.ref.namespace)
   const manifest = await prepareManifest({ cx, options, plan, seen, cluster, readNow, accepted })
@@ -56,31 +64,35 @@ export async function planUpgrade(
     operatorVersion: seen.installation.operator?.version,
     manifest,
   })
+  const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
+  const { findings: found, evidence } = await checked({
+    cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
+    plan,
+    seen,
+    releases,
+    loans: await reading.journal.loans(),
+    manifest: manifest.loaded,
+  })
   const findings = together(
     plan.findings,
     manifest.findings,
-    await checked({
-      cx,
-      plan,
-      seen,
-      releases,
-      loans: await hands.journal.loans(),
-      manifest: manifest.loaded,
-    }),
-    await loginFindings(cx, cluster, procedure),
+    found,
+    await loginFindings(cluster.reviewer, procedure, reading),
   )
-  return { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands }
+  return {
+    planned: { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands },
+    madeFrom: { reading, ...(evidence && { evidence }) },
+  }
 }
 
 async function loginFindings(
-  cx: Context,
-  { reader, reviewer }: Cluster,
+  reviewer: Cluster['reviewer'],
   procedure: Procedure,
+  reading: ReadContext,
 ): Promise<readonly Finding[]> {
   const end = await reviewer.credentialsEnd?.()
   if (end === undefined) return []
-  const journal = memoryJournal()
-  const steps = await procedure.steps({ reader, clock: cx.clock, journal })
+  const steps = await procedure.steps(reading)
   const estimate = steps.reduce((sum, step) => sum + step.estimate, 0)
-  return credentialsFinding(end, cx.clock.now(), estimate)
+  return credentialsFinding(end, reading.clock.now(), estimate)
 }

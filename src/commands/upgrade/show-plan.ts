@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { manifestChanges } from '../../lib/manifests/changes.ts'
 import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
 import { notInManifest } from '../../lib/manifests/missing.ts'
@@ -7,10 +8,10 @@ import { nothingToDo } from '../../lib/procedure/nothing-to-do.ts'
 import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/procedure/rehearse.ts'
 import { isBlocked } from '../../lib/run/gate.ts'
 import { type Becomes, sealed, type Seal, type SealedFact } from '../../lib/seal/seal.ts'
-import { type Relied, reliedOn } from '../../lib/seal/sealed-facts.ts'
+import { type Relied, reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { heading } from '../../lib/upgrade/report.ts'
 import type { TimeRange } from '../../lib/upgrade/time-range.ts'
-import type { Planned } from './planned.ts'
+import type { MadeFrom, Planned } from './planned.ts'
 import { plannedTime, withTimes } from './planned-time.ts'
 import { sealedRequest } from './sealed-request.ts'
 
@@ -20,19 +21,20 @@ import { sealedRequest } from './sealed-request.ts'
  */
 export async function planDocument(
   planned: Planned,
-  mode: RehearseContext['mode'],
-  next: readonly string[],
+  { reading, evidence }: MadeFrom,
+  { mode, next }: { mode: RehearseContext['mode']; next: readonly string[] },
 ): Promise<PlanDocument> {
-  const { cx, cluster, plan, procedure, hands, findings } = planned
-  const { clock, signal, world } = cx
-  const reading = { reader: cluster.reader, clock, journal: hands.journal }
-  const [steps, relied, isThere, manifest] = await Promise.all([
-    rehearse(procedure, { cluster, clock, signal, journal: hands.journal, mode }),
-    reliedOn(cluster.reader, clock.now(), plan.owner.ref),
+  const { cx, cluster, plan, procedure, findings } = planned
+  const { signal, world } = cx
+  const { reader } = reading
+  const [steps, judgedBy, isThere, manifest] = await Promise.all([
+    rehearse(procedure, { ...reading, cluster: { ...cluster, reader }, signal, mode }),
+    evidence ?? gatherEvidence({ reader }, reading.clock.now(), { only: sealedParts }),
     nothingToDo(procedure, reading),
     manifestPart(planned),
   ])
-  const range = await plannedTime(planned, steps)
+  const relied = reliedOn(judgedBy, plan.owner.ref)
+  const range = await plannedTime(planned, reading, steps)
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
   const mayBegin = !isThere && !isBlocked(findings, planned.accepted)
   const document = {

@@ -1,3 +1,4 @@
+import { Answers } from '../system/answers.ts'
 import type { JournalReader } from './journal.ts'
 
 /**
@@ -6,34 +7,25 @@ import type { JournalReader } from './journal.ts'
  */
 export class RememberedJournal implements JournalReader {
   readonly #journal: JournalReader
-  readonly #answers = new Map<string, Promise<unknown>>()
+  readonly #answers = new Answers()
 
   constructor(journal: JournalReader) {
     this.#journal = journal
   }
 
   forget(): void {
-    this.#answers.clear()
+    this.#answers.forget()
   }
 
   entries(): ReturnType<JournalReader['entries']> {
-    return this.#once('entries', () => this.#journal.entries())
+    return this.#answers.once('entries', () => this.#journal.entries())
   }
 
   loans(): ReturnType<JournalReader['loans']> {
-    return this.#once('loans', () => this.#journal.loans())
+    return this.#answers.once('loans', () => this.#journal.loans())
   }
 
   kept(key: string): Promise<unknown> {
-    return this.#once(`kept ${key}`, () => this.#journal.kept(key))
-  }
-
-  #once<T>(question: string, ask: () => Promise<T>): Promise<T> {
-    const known = this.#answers.get(question) as Promise<T> | undefined
-    if (known !== undefined) return known
-    const answer = ask()
-    this.#answers.set(question, answer)
-    answer.catch(() => this.#answers.delete(question))
-    return answer
+    return this.#answers.once(`kept ${key}`, () => this.#journal.kept(key))
   }
 }

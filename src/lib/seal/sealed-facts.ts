@@ -1,9 +1,8 @@
-import type { Reader, Ref } from '../cluster/cluster.ts'
+import type { Ref } from '../cluster/cluster.ts'
 import type { CustomResourceDefinition } from '../cluster/kinds/extension.ts'
 import { type Leaf, leavesOf } from '../cluster/leaves.ts'
 import type { KubeObject } from '../cluster/object.ts'
-import { gatherEvidence } from '../facts/gather-evidence.ts'
-import type { Evidence } from '../facts/evidence.ts'
+import type { Evidence, EvidencePart } from '../facts/evidence.ts'
 import type { Known } from '../facts/known.ts'
 import type { Now } from './drift.ts'
 import { type SealedFact, sealedFact, type Unsealed } from './seal.ts'
@@ -13,14 +12,14 @@ export interface Relied extends Now {
   cluster: string | undefined
 }
 
+/** What has to be read of a cluster for `reliedOn`. */
+export const sealedParts: readonly EvidencePart[] = ['crds', 'nodes', 'serverVersion', 'clusterUid']
+
 /**
- * Reads what contract "Sealed plan" names: specs of the KubeVirt and of its operator, storedVersions, the version of Kubernetes, the set
- * of nodes. Status, heartbeats and resourceVersions are not among it.
+ * What contract "Sealed plan" names: specs of the KubeVirt and of its operator, storedVersions, the version of Kubernetes, the set of
+ * nodes. Status, heartbeats and resourceVersions are not among it. Pure: a seal is laid over the very look that the plan was judged by.
  */
-export async function reliedOn(reader: Reader, at: Date, owner: Ref): Promise<Relied> {
-  const evidence = await gatherEvidence({ reader }, at, {
-    only: ['crds', 'nodes', 'serverVersion', 'clusterUid'],
-  })
+export function reliedOn(evidence: Evidence, owner: Ref): Relied {
   const { kubevirts, operators, crds, nodes, clusterUid } = evidence
   return {
     cluster: clusterUid.known ? clusterUid.items[0] : undefined,

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
+import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import type { Reader } from '../../../src/lib/cluster/cluster.ts'
+import { oneLook } from '../../../src/lib/cluster/one-look.ts'
+
+/** Counts what it is asked; `fails` is how often the first lists fail. */
+function counted(fails = 0): { reader: Reader; asked: string[] } {
+  const asked: string[] = []
+  const note = (what: string) => void asked.push(what)
+  const reader = {
+    async list(kind, where) {
+      note(`list ${kind.plural} ${where?.namespace ?? ''}`)
+      if (asked.length <= fails) throw new Error('away')
+      return []
+    },
+    async find(kind) {
+      note(`find ${kind.plural}`)
+      return { is: 'absent' }
+    },
+    async version() {
+      note('version')
+      return { gitVersion: 'v1.35.0', major: '1', minor: '35' }
+    },
+  } satisfies Partial<Reader>
+  return { reader: reader as Partial<Reader> as Reader, asked }
+}
+
+test('a list is read once for the same question, also while it is under way', async () => {
+  const { reader, asked } = counted()
+  const look = oneLook(reader)
+  const [one, other] = await Promise.all([look.list(Nodes), look.list(Nodes, {})])
+  expect(other).toBe(one)
+  await look.list(Deployments, { namespace: 'a' })
+  await look.list(Deployments, { namespace: 'b' })
+  await look.version()
+  await look.version()
+  expect(asked).toEqual(['list nodes ', 'list deployments a', 'list deployments b', 'version'])
+})
+
+test('an object is read anew: a write builds on it', async () => {
+  const { reader, asked } = counted()
+  const look = oneLook(reader)
+  await look.find(Nodes, { name: 'a' })
+  await look.find(Nodes, { name: 'a' })
+  expect(asked).toEqual(['find nodes', 'find nodes'])
+})
+
+test('a failure is not remembered', async () => {
+  const { reader } = counted(1)
+  const look = oneLook(reader)
+  await expect(look.list(Nodes)).rejects.toThrow('away')
+  await expect(look.list(Nodes)).resolves.toEqual([])
+})
