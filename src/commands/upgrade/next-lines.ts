@@ -1,4 +1,5 @@
 import type { Reader } from '../../lib/cluster/cluster.ts'
+import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import type { WorkloadReport } from '../../lib/upgrade/report.ts'
 import { findCanary } from '../../lib/workloads/canary.ts'
 import type { Differences } from '../../lib/workloads/census-differences.ts'
@@ -23,6 +24,8 @@ const migrate = (vmi: string) => `virtctl migrate -n ${vmi.replace('/', ' ')}`
 
 /** As it was typed, but for what made it stop: it would stop there again. */
 export function goesOn(commandLine: string): string {
-  const line = commandLine.replaceAll(/ --(?:until|pause-before|deadline)[ =]\S+/gu, '')
+  const line = withoutFlags(wordsOf(commandLine), {
+    valued: ['--until', '--pause-before', '--deadline'],
+  }).join(' ')
   return `${line}     goes on from here`
 }

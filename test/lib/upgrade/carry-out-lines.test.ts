@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { goesOn } from '../../../src/commands/upgrade/next-lines.ts'
 import { afterPlan, carryingOut } from '../../../src/commands/upgrade/carry-out-lines.ts'
 
 test.each([
@@ -9,6 +10,13 @@ test.each([
   ['kvup upgrade --to v1.9.0 --dry-run=server --output json', 'kvup upgrade --to v1.9.0'],
   ['kvup upgrade --plan plan.yaml --dry-run=server', 'kvup upgrade --plan plan.yaml'],
   ['kvup upgrade --to v1.9.0 --dry-run client -o=yaml', 'kvup upgrade --to v1.9.0'],
+  [
+    "kvup plan --accept 'a=looked at with -o json' --to v1.9.0",
+    "kvup upgrade --accept 'a=looked at with -o json' --to v1.9.0",
+  ],
+  ['kvup --context plan plan --to v1.9.0', 'kvup --context plan upgrade --to v1.9.0'],
+  ['kvup -n upgrade plan --to v1.9.0', 'kvup -n upgrade upgrade --to v1.9.0'],
+  ['kvup --yes plan --to v1.9.0', 'kvup --yes upgrade --to v1.9.0'],
 ])('%s is carried out by %s', (typed, line) => {
   expect(carryingOut(typed)).toBe(line)
 })
@@ -17,7 +25,28 @@ test('with a file it is the file that is carried out', () => {
   expect(afterPlan('kvup plan --to v1.9.0 --to-file x', 'my plan.yaml')).toEqual([
     "kvup upgrade --plan 'my plan.yaml'",
   ])
+  expect(afterPlan("kvup plan --to v1.9.0 --releases='my own.json' --to-file x", 'x')).toEqual([
+    "kvup upgrade --plan x --releases='my own.json'",
+  ])
   expect(afterPlan('kvup plan --to v1.9.0', undefined)[1]).toMatch(
     /^kvup plan --to v1\.9\.0 --to-file plan\.yaml {2,}/,
   )
+})
+
+test.each([
+  ['kvup upgrade --to v1.9.0 --until settled --yes', 'kvup upgrade --to v1.9.0 --yes'],
+  [
+    "kvup upgrade --to v1.9.0 --deadline='2026-11-22 04:30' --pause-before settled",
+    'kvup upgrade --to v1.9.0',
+  ],
+  [
+    "kvup upgrade --to v1.9.0 --accept 'a=not --until noon'",
+    "kvup upgrade --to v1.9.0 --accept 'a=not --until noon'",
+  ],
+  [
+    "kvup upgrade --to v1.9.0 --accept 'a=it'\\''s -- fine'",
+    "kvup upgrade --to v1.9.0 --accept 'a=it'\\''s -- fine'",
+  ],
+])('%s goes on by %s', (typed, line) => {
+  expect(goesOn(typed)).toBe(`${line}     goes on from here`)
 })
