@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
-import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { driftLines, driftOf } from '../../lib/seal/drift.ts'
 import { readSealed, type SealedPlan } from '../../lib/seal/read-sealed.ts'
-import { reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
+import { reliedOn } from '../../lib/seal/sealed-facts.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/system/errors.ts'
 import { begunSteps, ownWork } from '../../lib/upgrade/own-work.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
+import { planAgain } from './plan-again.ts'
 import type { Planned } from './planned.ts'
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
@@ -14,7 +15,7 @@ export async function readPlanFile({ world }: Context, file: string): Promise<Se
     throw usageError(
       'plan-missing',
       `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { remedy: `kvup plan --to VERSION --to-file ${file}`, cause },
+      { remedy: `kvup plan --to VERSION --to-file ${shellWord(file)}`, cause },
     )
   })
   return readSealed(text, file, 'UpgradePlan')
@@ -26,10 +27,10 @@ const mostLines = 20
  * The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `usage` for
  * another cluster (2), `drifted` with every difference (5).
  */
-export async function ensureFits({ file, seal, steps }: SealedPlan, planned: Planned): Promise<void> {
+export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<void> {
+  const { file, seal, steps } = sealed
   const { cluster, cx, plan, hands, procedure } = planned
-  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock.now(), { only: sealedParts })
-  const now = reliedOn(evidence, plan.owner.ref)
+  const now = await reliedOn(cluster.reader, cx.clock.now(), plan.owner.ref)
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await hands.journal.entries(), seal.uid)
   const drift = driftLines(driftOf(seal.facts, now, ownWork(plan, begun)))
@@ -39,7 +40,7 @@ export async function ensureFits({ file, seal, steps }: SealedPlan, planned: Pla
     .filter((step) => 'apply' in step && !steps.includes(step.id))
     .map(({ id }) => `step ${id} would be done, and is not in the plan`)
   const lines = [...drift, ...unplanned]
-  if (lines.length > 0) throw notAsPlanned(lines, { file, at: seal.at, to: plan.to.text })
+  if (lines.length > 0) throw notAsPlanned(lines, sealed)
 }
 
 function ensureSameCluster(file: string, planned: string, is: string | undefined): void {
@@ -57,17 +58,15 @@ function ensureSameCluster(file: string, planned: string, is: string | undefined
   )
 }
 
-function notAsPlanned(
-  lines: readonly string[],
-  { file, at, to }: { file: string; at: string; to: string },
-): Error {
+function notAsPlanned(lines: readonly string[], sealed: SealedPlan): Error {
+  const { file, seal } = sealed
   const more = lines.length - mostLines
   return drifted(
     'drifted',
-    `the cluster is no longer as it was when ${file} was made (${at}): ${lines[0]}. Nothing was changed`,
+    `the cluster is no longer as it was when ${file} was made (${seal.at}); nothing was changed`,
     {
       notes: [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])],
-      remedy: `kvup plan --to ${to} --to-file ${file}      makes it anew; look at what is different before you use it`,
+      remedy: `${planAgain(sealed)}      makes it anew; look at what is different before you use it`,
     },
   )
 }

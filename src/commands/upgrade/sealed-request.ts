@@ -1,4 +1,5 @@
 import { usageError } from '../../lib/system/errors.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
 import type { UpgradeOptions } from './options.ts'
 
 /** The flags that make a plan, in the words of the command line; a sealed plan keeps their values. */
@@ -52,7 +53,9 @@ export function asPlanned(
 ): UpgradeOptions {
   ensureSound(request)
   if (typed.to !== undefined)
-    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go')
+    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go', {
+      remedy: `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
+    })
   if (typed.accept.length > 0)
     throw usageError(
       'contradiction',
@@ -100,7 +103,12 @@ function differs(name: (typeof kept)[number], typed: unknown, planned: unknown):
 
 const isKept = (name: string): boolean => kept.some((one) => one === name)
 
-function flagOf(name: string): string {
+/** Whether no flag says the same. */
+export const isAsWithout = (name: string, value: unknown): boolean =>
+  value === undefined || value === silent[name] || (value === false && name !== 'holdWorkloads')
+
+/** As it is typed: `--image-registry`. */
+export function flagOf(name: string): string {
   const words = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
   return name === 'holdWorkloads' ? '--no-hold-workloads' : `--${words}`
 }

@@ -4,7 +4,7 @@ import { planView } from '../../lib/output/views/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade-report.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
 import { carryOut } from '../../lib/run/carry-out.ts'
-import { passGate } from '../../lib/run/gate.ts'
+import { type Accepting, passGate } from '../../lib/run/gate.ts'
 import type { SealedPlan } from '../../lib/seal/read-sealed.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
@@ -17,6 +17,7 @@ import { carryingOut } from './carry-out-lines.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { limitsOf, rehearsalOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
+import { planAgain } from './plan-again.ts'
 import { type Planned, planUpgrade } from './planned.ts'
 import { asPlanned } from './sealed-request.ts'
 import { planDocument } from './show-plan.ts'
@@ -39,12 +40,12 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
   limitsOf(options, cx.clock.now())
   const mode = rehearsalOf(options)
-  const { planned, madeFrom } = await planUpgrade(cx, options, { readNow: mode !== undefined })
+  const planned = await planUpgrade(cx, options, { readNow: mode !== undefined })
   if (mode === undefined) return carryOutUpgrade(planned, sealed)
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
-  cx.printer.result(await planDocument(planned, madeFrom, { mode, next }), planView)
-  passGate(planned.findings, planned.accepted)
+  cx.printer.result(await planDocument(planned, mode, next), planView)
+  passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
   return exitCode.done
 }
 
@@ -70,6 +71,11 @@ async function carryOutUpgrade(planned: Planned, sealed: SealedPlan | undefined)
   return late ? exitCode.timedOut : exitCode.done
 }
 
+const acceptingIn =
+  (sealed: SealedPlan): Accepting =>
+  (ids) =>
+    `${planAgain(sealed, ids)}     makes a plan that takes the risk`
+
 /** The way back to what was left is from a version to the same one. */
 function questionOf({ from = 'an unfinished installation', to, isRest }: UpgradePlan): string {
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
@@ -90,7 +96,10 @@ function run(
       limits: limitsOf(options, cx.clock.now()),
       rights: { ...accessFor(plan), role: roleFor(plan.method) },
       question: questionOf(plan),
-      ...(sealed && { ensureFits: () => ensureFits(sealed, planned) }),
+      ...(sealed && {
+        ensureFits: () => ensureFits(sealed, planned),
+        accepting: acceptingIn(sealed),
+      }),
       async prepare() {
         await manifest.prepare()
         await observed.before()

@@ -13,13 +13,15 @@ import { ensureStepsExist } from '../procedure/stopping.ts'
 import type { Clock } from '../system/clock.ts'
 import { blocked } from '../system/errors.ts'
 import type { AcceptedRisk } from '../checks/report.ts'
-import { passGate } from './gate.ts'
+import { type Accepting, passGate } from './gate.ts'
 
 /** What is to be done, and what stands against it. */
 export interface Work {
   procedure: Procedure
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
+  /** Where `--accept` is not for this command line: a sealed plan says which risks are taken. */
+  accepting?: Accepting
   rights: { required: readonly Access[]; optional: readonly Access[]; role: string }
   question: string
   limits: RunLimits
@@ -57,7 +59,7 @@ export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   if (namesSteps(work.limits)) ensureStepsExist(work.limits, await work.procedure.steps(reading))
   await work.ensureFits?.()
   const missing = await ensureRights(cluster.reviewer, work.rights)
-  passGate(work.findings, work.accepted)
+  passGate(work.findings, work.accepted, work.accepting)
   for (const warning of missing) hands.warn(warning)
   hands.announce()
   if (!(await hands.prompt.confirm(work.question))) throw blocked('answered-no', 'nothing was changed')

@@ -21,18 +21,22 @@ function unaccepted(findings: readonly Finding[], accepted: readonly AcceptedRis
 export const isBlocked = (findings: readonly Finding[], accepted: readonly AcceptedRisk[]): boolean =>
   unaccepted(findings, accepted).length > 0
 
+/** How risks are taken by name, with the flags of the command itself unless it says otherwise. */
+export type Accepting = (ids: readonly string[]) => string
+
+const byFlags: Accepting = (ids) => `take the risk by name: ${ids.map((id) => `--accept ${id}`).join(' ')}`
+
 /** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. */
-export function passGate(findings: readonly Finding[], accepted: readonly AcceptedRisk[]): void {
+export function passGate(
+  findings: readonly Finding[],
+  accepted: readonly AcceptedRisk[],
+  accepting: Accepting = byFlags,
+): void {
   const [first, ...more] = unaccepted(findings, accepted)
   if (!first) return
   const all = [first, ...more]
   throw blocked(first.id, all.map(({ id, summary }) => `${summary} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
-    remedy: [
-      ...new Set([
-        ...all.flatMap(({ remedy }) => remedy),
-        `take the risk by name: ${all.map(({ id }) => `--accept ${id}`).join(' ')}`,
-      ]),
-    ],
+    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), accepting(all.map(({ id }) => id))])],
   })
 }
