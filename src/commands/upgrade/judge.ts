@@ -57,11 +57,22 @@ function unlessUnseen(finding: Finding): Finding {
   return finding.level === 'not-checked' ? { ...finding, level: 'warning' } : finding
 }
 
-function hasBegun({ to, owner }: UpgradePlan, { standing }: Seen, loans: readonly Loan[]): boolean {
+function hasBegun(plan: UpgradePlan, { standing, installation }: Seen, loans: readonly Loan[]): boolean {
+  const { to, owner } = plan
   const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
   return (
-    isThere || runningUpdate(standing, to) !== 'none' || loans.some(({ object }) => object.uid === owner.uid)
+    isThere ||
+    runningUpdate(standing, to) !== 'none' ||
+    (isMoving.has(standing.verdict) && isAskedFor(plan, installation)) ||
+    loans.some(({ object }) => object.uid === owner.uid)
   )
+}
+
+const isMoving: ReadonlySet<string> = new Set(['Updating', 'Stalled'])
+
+/** The write that starts the update is made; where it moves already, virt-operator has not taken it up yet. */
+function isAskedFor({ method, to }: UpgradePlan, { imageTag, operator }: Seen['installation']): boolean {
+  return method === 'image-tag' ? imageTag === to.text : operator?.version === to.text
 }
 
 /** Each finding once: what the plan itself says of it is nearer to what will be done. */
