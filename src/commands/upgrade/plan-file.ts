@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
+import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { driftLines, driftOf } from '../../lib/seal/drift.ts'
 import { readSealed, type SealedPlan } from '../../lib/seal/read-sealed.ts'
-import { reliedOn } from '../../lib/seal/sealed-facts.ts'
+import { reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/system/errors.ts'
 import { begunSteps, ownWork } from '../../lib/upgrade/own-work.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
@@ -30,7 +31,8 @@ const mostLines = 20
 export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<void> {
   const { file, seal, steps } = sealed
   const { cluster, cx, plan, hands, procedure } = planned
-  const now = await reliedOn(cluster.reader, cx.clock.now(), plan.owner.ref)
+  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock.now(), { only: sealedParts })
+  const now = reliedOn(evidence, plan.owner.ref)
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await hands.journal.entries(), seal.uid)
   const drift = driftLines(driftOf(seal.facts, now, ownWork(plan, begun)))

@@ -40,11 +40,11 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
   limitsOf(options, cx.clock.now())
   const mode = rehearsalOf(options)
-  const planned = await planUpgrade(cx, options, { readNow: mode !== undefined })
+  const { planned, madeFrom } = await planUpgrade(cx, options, { readNow: mode !== undefined })
   if (mode === undefined) return carryOutUpgrade(planned, sealed)
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
-  cx.printer.result(await planDocument(planned, mode, next), planView)
+  cx.printer.result(await planDocument(planned, madeFrom, { mode, next }), planView)
   passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
   return exitCode.done
 }
