@@ -42,16 +42,19 @@ function judged(name: string, question: Question): Finding[] {
   ]
 }
 
+/** Outside of a cluster network a process is known by its machine's name: of that nothing can be said. */
+function isGone(name: string, holder: string, { pods }: Question['evidence']): boolean {
+  return holder.startsWith(`${name}-`) && !itemsOf(pods).some((pod) => holds(pod, holder))
+}
+
 function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Question): string | undefined {
   const holder = lease?.spec?.holderIdentity
   if (!lease) return 'its Lease is not there'
   if (!holder) return 'nobody holds its Lease'
   const age = since(lease.spec?.renewTime, at)
   if (age === undefined) return 'its Lease was never renewed'
-  // Outside of a cluster network a process is known by its machine's name.
-  const isPod = holder.startsWith(`${name}-`)
-  const isGone = isPod && !itemsOf(evidence.pods).some((pod) => holds(pod, holder))
-  if (isGone && age > handover) return `its Lease is held by ${holder}, which is not there`
+  if (isGone(name, holder, evidence) && age > handover)
+    return `its Lease is held by ${holder}, which is not there`
   return age > fresh
     ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or this machine's clock is off)`
     : undefined
