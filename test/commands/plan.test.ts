@@ -30,7 +30,7 @@ const nowhere = {} as Cluster
 interface Plan {
   kind: string
   status: string
-  findings: { id: string }[]
+  findings: { id: string; remedy: string[] }[]
   steps: { id: string; changes?: { by: string; fields: unknown[] }[]; time?: object }[]
   seal?: { uid: string; cluster: string }
   time?: { basis: string }
@@ -153,7 +153,8 @@ describe('kvup plan', () => {
     const line = 'plan --to v1.9.0 --method operator-manifest --manifest-base http://127.0.0.1:9 -o yaml'
     const ended = await kvup(line)
     expect(ended.code).toBe(3)
-    expect(read(ended).findings.map(({ id }) => id)).toContain('manifest-not-read')
+    const unread = read(ended).findings.find(({ id }) => id === 'manifest-not-read')
+    expect(unread?.remedy.filter((line) => line.includes('--manifest FILE'))).toHaveLength(1)
   })
 
   test('--from: of a saved cluster, worked out by kvup alone', async () => {

@@ -10,7 +10,7 @@ export function notReadFinding(error: KvupError): {
   return {
     id: 'manifest-not-read',
     level: 'not-checked',
-    summary: `the operator manifest cannot be fetched: ${error.message}`,
-    remedy: [...error.remedy, 'fetch it elsewhere and pass it with --manifest FILE'],
+    summary: `the operator manifest was not read: ${error.message}`,
+    remedy: error.remedy,
   }
 }
