@@ -2,13 +2,13 @@ import { parse, stringify } from 'yaml'
 import { describe, expect, test } from 'vitest'
 import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
 import { Deployments } from '../../src/lib/cluster/kinds/apps.ts'
-import { Namespaces, type Node, Nodes } from '../../src/lib/cluster/kinds/core.ts'
+import { type Lease, Leases, Namespaces, type Node, Nodes } from '../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
-import { byManifest, byTag, type Ended, minute, play, type Stage } from './stage.ts'
+import { byManifest, byTag, type Ended, minute, play, second, type Stage } from './stage.ts'
 
 const cases = [
   { name: 'image tag', shape: byTag, to: 'v1.8.4' },
@@ -195,6 +195,31 @@ test('contract: sealed plan: a plan for another cluster is exit 2 that names bot
     expect(ended.text).toContain('another-cluster')
   })
 })
+
+test.for(['asked', 'queueing'] as const)(
+  'contract: sealed plan: what somebody changes while it is %s is drift, and nothing is written',
+  async (when) => {
+    await play(byTag, async (stage) => {
+      await stage.plan('v1.8.4')
+      const change = () => stage.edit({ imagePullPolicy: 'Always' })
+      const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }
+      if (when === 'queueing') {
+        const spec = { holderIdentity: 'other', renewTime: stage.clock.now().toISOString() }
+        stage.simulated.store.put(Leases, { ...lease, metadata: { ...home, name: 'kvup' }, spec } as Lease)
+        stage.later(8 * second, change)
+      }
+      const answer = async () => {
+        if (when === 'asked') change()
+        return true
+      }
+      const ended = await stage.upgrade(undefined, planned, { answer, yes: false })
+      expect(ended).toMatchObject({ code: 5, error: { reason: 'drifted' } })
+      expect(ended.error?.notes.join()).toContain('spec.imagePullPolicy')
+      expect(stage.writes().filter(({ resource }) => resource === 'kubevirts')).toEqual([])
+      expect(await stage.journal.entries()).toEqual([])
+    })
+  },
+)
 
 /** As far as the tests change it. */
 interface SavedPlan {

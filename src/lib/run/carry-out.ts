@@ -25,7 +25,7 @@ export interface Work {
   rights: { required: readonly Access[]; optional: readonly Access[]; role: string }
   question: string
   limits: RunLimits
-  /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question and after it. */
+  /** The cluster is still the one that the plan was made for; throws `drifted` otherwise. Asked before the question, after it, and once the lock is ours. */
   ensureFits?(): Promise<void>
   /** After the answer and before the lock: what may only happen once a person agreed (a download, a saved file). */
   prepare?(): Promise<void>
@@ -66,8 +66,17 @@ export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
   await work.ensureFits?.()
   await work.prepare?.()
   signal.throwIfAborted()
-  return runProcedure(work.procedure, { ...hands, limits: work.limits })
+  return runProcedure(work.procedure, { ...hands, lock: fitting(hands.lock, work), limits: work.limits })
 }
+
+/** Whoever had the lock before us may have left another cluster than the one that was looked at. */
+const fitting = (lock: Lock, { ensureFits }: Work): Lock => ({
+  hold: (run, queueing) =>
+    lock.hold(async (held) => {
+      await ensureFits?.()
+      return run(held)
+    }, queueing),
+})
 
 /** Asked before the question: nobody agrees to a run that then does not know its own step. */
 function namesSteps({ until, pauseBefore = [] }: RunLimits): boolean {
