@@ -154,7 +154,7 @@ describe('kvup plan', () => {
     const ended = await kvup(line)
     expect(ended.code).toBe(3)
     const unread = read(ended).findings.find(({ id }) => id === 'manifest-not-read')
-    expect(unread?.remedy.filter((line) => line.includes('--manifest FILE'))).toHaveLength(1)
+    expect(unread?.remedy.filter((help) => help.includes('--manifest FILE'))).toHaveLength(1)
   })
 
   test('--from: of a saved cluster, worked out by kvup alone', async () => {
