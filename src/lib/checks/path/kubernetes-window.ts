@@ -16,7 +16,10 @@ export const kubernetesSupported: Check = {
     if (runs === undefined) return []
     const now = misfit(versionOf(question.standing.observed.version), runs, question)
     const after = misfit(question.target, runs, question)
-    return [...(now ? [today(now)] : []), ...(after ? [then(after, question, now)] : [])]
+    return [
+      ...(now ? [today(now, question.target !== undefined && after === undefined)] : []),
+      ...(after ? [then(after, question, now)] : []),
+    ]
   },
 }
 
@@ -36,18 +39,20 @@ function misfit(version: Version | undefined, runs: number, { releases }: Questi
   return is && { version, runs, is, window: `${min} to ${max}${by}` }
 }
 
-function today(now: Misfit): Finding {
+/** `isMended`: the version that it goes to supports what runs. */
+function today(now: Misfit, isMended: boolean): Finding {
   return {
     id: 'kubernetes-window',
     level: 'warning',
     summary: `${sentence(now)}; it is what runs now`,
-    remedy: [
-      now.is === 'too new'
-        ? 'go on to a KubeVirt that supports it: kvup releases'
-        : `take Kubernetes to a minor that ${minorOf(now.version)} supports`,
-    ],
+    remedy: [isMended ? 'go on: the target supports it' : untilThen(now)],
   }
 }
+
+const untilThen = ({ is, version }: Misfit): string =>
+  is === 'too new'
+    ? 'go on to a KubeVirt that supports it: kvup releases'
+    : `take Kubernetes to a minor that ${minorOf(version)} supports`
 
 /** Too new as it was before is no worse after the hop. */
 function then(after: Misfit, question: Question, now: Misfit | undefined): Finding {
