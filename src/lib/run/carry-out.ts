@@ -70,10 +70,10 @@ export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
 }
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */
-const fitting = (lock: Lock, { ensureFits }: Work): Lock => ({
+const fitting = (lock: Lock, work: Work): Lock => ({
   hold: (run, queueing) =>
     lock.hold(async (held) => {
-      await ensureFits?.()
+      await work.ensureFits?.()
       return run(held)
     }, queueing),
 })

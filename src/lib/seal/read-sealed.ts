@@ -1,12 +1,13 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { usageError } from '../system/errors.ts'
 import { isUnbroken, type Seal } from './seal.ts'
+import { areRisks, isRecord, isSeal, type SealedRisk } from './sealed-shape.ts'
 
 /** A sealed document, as far as it is carried out again. */
 export interface SealedPlan {
   file: string
   request: Readonly<Record<string, unknown>>
-  accepted: readonly { id: string; reason?: string; by?: string }[]
+  accepted: readonly SealedRisk[]
   steps: readonly string[]
   seal: Seal
 }
@@ -28,7 +29,7 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
   if (is !== `kvup.io/v1alpha1 ${kind}`)
     throw unusable(file, `it is a document of ${is.trim() || 'no kind'}, not a kvup.io/v1alpha1 ${kind}`)
   const { request, accepted, steps, seal } = document
-  if (!isSeal(seal) || !isRecord(request) || !isList(accepted) || !isList(steps))
+  if (!isSeal(seal) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
     throw unusable(file, 'it carries no whole seal: nothing tells which cluster it is of')
   const covered: Covered = {
     request,
@@ -43,11 +44,15 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
         remedy: 'make it anew with other flags: kvup plan --help',
       },
     )
-  return { file, request, accepted: accepted as SealedPlan['accepted'], steps: covered.steps, seal }
+  return { file, request, accepted, steps: covered.steps, seal }
 }
+
+/** In characters. A plan for 10,000 nodes has a million; larger ones take the memory that is there. */
+const longest = 20_000_000
 
 function mapping(text: string, file: string): Record<string, unknown> {
   if (text.trim() === '') throw unusable(file, 'it is empty')
+  if (text.length > longest) throw unusable(file, 'it is larger than any plan: more than 20 MB')
   const lineCounter = new LineCounter()
   const parsed = parseDocument(text, { lineCounter, prettyErrors: false })
   const [error] = parsed.errors
@@ -75,20 +80,3 @@ function unusable(where: string, why: string): Error {
 
 const word = (value: unknown) => (typeof value === 'string' ? value : '')
 const isList = (value: unknown): value is unknown[] => Array.isArray(value)
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function isSeal(value: unknown): value is Seal {
-  if (!isRecord(value)) return false
-  const words = ['uid', 'at', 'by', 'cluster', 'kvup', 'digest'].every(
-    (key) => typeof value[key] === 'string',
-  )
-  return words && isList(value['facts']) && value['facts'].every(isFact) && isList(value['unsealed'])
-}
-
-function isFact(value: unknown): boolean {
-  if (!isRecord(value) || !isRecord(value['leaves'])) return false
-  const becomes = value['becomes'] ?? []
-  const rehearsed = isList(becomes) && becomes.every((one) => isRecord(one) && isList(one['fields']))
-  return rehearsed && ['id', 'what', 'fingerprint'].every((key) => typeof value[key] === 'string')
-}

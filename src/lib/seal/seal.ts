@@ -54,8 +54,9 @@ export function sealed(seal: Omit<Seal, 'digest'>, over: unknown): Seal {
   return { ...seal, digest: digestOf(seal, over) }
 }
 
-/** Nobody changed the seal, or what it was laid over. */
+/** Nobody changed the seal, or what it was laid over; and what is shown of a fact is what its fingerprint is of. */
 export function isUnbroken({ digest, ...seal }: Seal, over: unknown): boolean {
+  if (seal.facts.some(({ leaves, fingerprint }) => fingerprint !== sha256(leaves))) return false
   return digest === digestOf(seal, over)
 }
 

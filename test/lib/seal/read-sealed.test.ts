@@ -13,7 +13,7 @@ const seal = sealed(
     cluster: 'c',
     kvup: '0.1.0',
     facts: [sealedFact('kubernetes', 'Kubernetes', { version: 'v1.35.4' })],
-    unsealed: [],
+    unsealed: ['kubevirt', 'operator', 'crds', 'nodes'].map((id) => ({ id, why: 'forbidden' })),
   },
   covered,
 )
@@ -73,6 +73,7 @@ test.each([
     'no whole seal',
   ],
   ['a tower of aliases', bomb, 'it is broken'],
+  ['more than any plan', `a: ${'x'.repeat(20_000_001)}`, 'larger than any plan'],
 ])('%s is exit 2 and says why', (_, text, why) => {
   const { exitCode, reason, message } = refusal(text)
   expect({ exitCode, reason }).toEqual({ exitCode: 2, reason: 'not-a-plan' })
@@ -92,4 +93,40 @@ test.each([
   ['the uid', { ...plan, seal: { ...seal, uid: 'other' } }],
 ])('%s was edited: exit 2', (_, edited) => {
   expect(refusal(stringify(edited))).toMatchObject({ exitCode: 2, reason: 'plan-edited' })
+})
+
+const [fact] = seal.facts
+const resealed = (more: object, over: object = {}) => {
+  const { digest: _, ...rest } = { ...seal, ...more }
+  return stringify({ ...plan, ...over, seal: sealed(rest, { ...covered, ...over }) })
+}
+
+test('sealed again by hand it is read as it is', () => {
+  expect(read(resealed({ by: 'joe@there' })).seal.by).toBe('joe@there')
+})
+
+test.each([
+  ['no facts', resealed({ facts: [] })],
+  ['a fact twice', resealed({ facts: [fact, fact] })],
+  ['what could not be sealed, without a reason', resealed({ unsealed: [null] })],
+  [
+    'a result that is none',
+    resealed({ facts: [{ ...fact, becomes: [{ step: 'a', by: 'x', fields: [null] }] }] }),
+  ],
+  [
+    'a step that is a number',
+    resealed({ facts: [{ ...fact, becomes: [{ step: 1, by: 'x', fields: [] }] }] }),
+  ],
+  ['a risk that is nothing', resealed({}, { accepted: [null] })],
+  ['a risk that is a number', resealed({}, { accepted: [{ id: 5 }] })],
+  ['a reason that is none', resealed({}, { accepted: [{ id: 'evictions', reason: {} }] })],
+])('%s under a seal that was made by hand: exit 2', (_, text) => {
+  expect(refusal(text)).toMatchObject({ exitCode: 2, reason: 'not-a-plan' })
+})
+
+test('a fact that shows something else than it is compared by: exit 2', () => {
+  expect(refusal(resealed({ facts: [{ ...fact, leaves: { version: 'v1.0.0' } }] }))).toMatchObject({
+    exitCode: 2,
+    reason: 'plan-edited',
+  })
 })
