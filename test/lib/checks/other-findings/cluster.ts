@@ -73,7 +73,14 @@ export const ofTheCluster: readonly Row[] = [
     'leader-leases',
     'a pod that is not there',
     ['blocker leader-leases'],
-    { changes: [lease({ holderIdentity: 'virt-controller-dzsfmwgtgp-xxxxx' })] },
+    {
+      changes: [
+        lease({
+          holderIdentity: 'virt-controller-dzsfmwgtgp-xxxxx',
+          renewTime: '2026-01-01T00:21:51.657000Z',
+        }),
+      ],
+    },
   ],
   [
     'leader-leases',
