@@ -4,6 +4,10 @@ export interface MachineryFaults {
   unpullable?: string | undefined
   /** Regular expression on `registry/image:tag`: the registry does not give it to this cluster. */
   denied?: string | undefined
+  /** What the registry says of an `unpullable` image instead of `not found`. */
+  pullWords?: string | undefined
+  /** Names of the nodes that `unpullable` and `denied` are true of; absent: of all. */
+  pullsFailOn?: readonly string[] | undefined
   /** Regular expression on the image: the container ends with exit code 1 a second after it started. */
   crashing?: string | undefined
   /** Regular expression on the pod's name: no node fits. */

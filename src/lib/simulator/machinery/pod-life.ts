@@ -20,8 +20,34 @@ const by = 'kubelet'
 const look = 2000
 const longestBackOff = 300_000
 
-/** A pod's life on its node, from the pull of its images to the end of its program. `cx.signal` ends with the pod. */
+/**
+ * A pod's life on its node, from the pull of its images to the end of its program, or to its deadline, counted from the kubelet's first sight
+ * of it. `cx.signal` ends with the pod.
+ */
 export async function livePod(cx: KubeletContext, pod: Pod): Promise<void> {
+  const limit = pod.spec?.activeDeadlineSeconds
+  await (limit === undefined ? goOn(cx, pod) : goOnFor(cx, pod, limit))
+}
+
+async function goOnFor(cx: KubeletContext, pod: Pod, limit: number): Promise<void> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([cx.signal, over.signal])
+  const deadline = cx.clock.sleep(limit * 1000, signal).then(() => true)
+  const life = goOn({ ...cx, signal }, pod).then(() => false)
+  const isLate = await Promise.race([life, deadline]).finally(() => {
+    over.abort()
+    void Promise.allSettled([life, deadline])
+  })
+  if (isLate) await cx.writer.mergePatch(Pods, pod.metadata, { status: exceeded }, 'status')
+}
+
+const exceeded = {
+  phase: 'Failed',
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+} as const
+
+async function goOn(cx: KubeletContext, pod: Pod): Promise<void> {
   let now = pod
   const become = async (stage: Stage): Promise<void> => {
     const status = podStatus(now, stage, seconds(cx))
@@ -58,11 +84,11 @@ async function nodeAnswers(cx: KubeletContext, { spec }: Pod): Promise<void> {
 
 /** facts 2.4: ErrImagePull, then ImagePullBackOff with longer and longer pauses, for as long as the image is missing. */
 async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise<void> {
-  const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, image) !== undefined)
+  const missing = () => imagesOf(pod).find((image) => pullRefusal(cx, pod, image) !== undefined)
   await cx.clock.sleep(between(cx.random, 300, 800), cx.signal)
   let pause = 10_000
   for (let image = missing(); image !== undefined; image = missing()) {
-    const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, image)}`
+    const message = `failed to pull and unpack image "${image}": ${pullRefusal(cx, pod, image)}`
     await become(waiting('ErrImagePull', message))
     await recordEvent(cx, pod, {
       type: 'Warning',
@@ -84,8 +110,9 @@ async function pullImages(cx: KubeletContext, pod: Pod, become: Become): Promise
 }
 
 /** In the words of containerd; undefined where the image is there. */
-function pullRefusal({ faults }: KubeletContext, image: string): string | undefined {
-  if (hits(faults.on.unpullable, image)) return 'not found'
+function pullRefusal({ faults }: KubeletContext, { spec }: Pod, image: string): string | undefined {
+  if (faults.on.pullsFailOn?.includes(spec?.nodeName ?? '') === false) return undefined
+  if (hits(faults.on.unpullable, image)) return faults.on.pullWords ?? 'not found'
   const denied = 'failed to authorize: failed to fetch oauth token: unexpected status: 401 Unauthorized'
   return hits(faults.on.denied, image) ? denied : undefined
 }
@@ -94,6 +121,11 @@ function pullRefusal({ faults }: KubeletContext, image: string): string | undefi
 async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<boolean> {
   let startedAt = seconds(cx)
   const crashes = () => imagesOf(pod).some((image) => hits(cx.faults.on.crashing, image))
+  if (hasNothingToRun(pod)) {
+    const terminated = { exitCode: 128, reason: 'StartError', startedAt, finishedAt: startedAt }
+    await become({ phase: 'Failed', ready: false, state: { terminated } })
+    return false
+  }
   await become({ phase: 'Running', ready: false, state: { running: { startedAt } } })
   if (pod.spec?.restartPolicy === 'Never' && crashes()) {
     await cx.clock.sleep(1000, cx.signal)
@@ -112,6 +144,10 @@ async function start(cx: KubeletContext, pod: Pod, become: Become): Promise<bool
   }
   return true
 }
+
+/** The programs of the images that are played lie in /usr/bin. */
+const hasNothingToRun = ({ spec }: Pod): boolean =>
+  spec?.containers?.some(({ command: [program = ''] = [] }) => /^\/(?!usr\/|bin\/)/.test(program)) ?? false
 
 async function crash(
   cx: KubeletContext,
