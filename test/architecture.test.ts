@@ -13,6 +13,7 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   checks: { code: ['facts', 'releases', 'system'], types: ['manifests', 'cluster'] },
   manifests: { code: ['cluster', 'system'] },
   procedure: { code: ['cluster', 'system'] },
+  probes: { code: ['checks', 'manifests', 'facts', 'releases', 'cluster', 'system'] },
   run: { code: ['procedure', 'checks', 'facts', 'cluster', 'system'], types: ['output'] },
   workloads: { code: ['procedure', 'facts', 'releases', 'cluster', 'system'] },
   seal: { code: ['facts', 'cluster', 'system'] },

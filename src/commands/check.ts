@@ -28,6 +28,10 @@ const options = [
     .argParser(list)
     .default([], 'none'),
   fromOption(),
+  new Option(
+    '--probe-images',
+    'try each image of the manifest on each pool of nodes, with pods that are removed; asks first',
+  ),
   new Option('--strict', 'let warnings count as blockers'),
 ]
 
@@ -37,6 +41,7 @@ const text = manual({
     ['kvup check --to v1.8.4', 'will it work here, and what comes first'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
     ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
+    ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
     ['kvup check --to v1.8.4 --from cluster.ndjson.gz', 'of a saved cluster'],
   ],
   more: 'All checks are made, always. What could not be read is "not checked", never passed.',

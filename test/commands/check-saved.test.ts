@@ -7,6 +7,7 @@ import {
   checkExample,
   clusterOf,
   files,
+  isProbing,
   type Judged,
   judgedExample,
   wordsOf,
@@ -24,13 +25,16 @@ const examples: readonly (readonly [name: string, example: CheckExample])[] = [
 ]
 
 /** Rights, the version of the API server and what is not served are in the file as well; redacted, only names are other ones. */
-test.each(examples)('judged from what kvup snapshot saved as it was live: %s', async (_, example) => {
-  const live = await judgedExample(example)
-  const place = { ...clusterOf(example), files }
-  expect(await judgedFromSaved(example, place)).toEqual(live)
-  const redacted = await judgedFromSaved(example, place, '--redact')
-  expect([redacted.code, saidIn(redacted)]).toEqual([live.code, saidIn(live)])
-})
+test.each(examples.filter(([, example]) => !isProbing(example)))(
+  'judged from what kvup snapshot saved as it was live: %s',
+  async (_, example) => {
+    const live = await judgedExample(example)
+    const place = { ...clusterOf(example), files }
+    expect(await judgedFromSaved(example, place)).toEqual(live)
+    const redacted = await judgedFromSaved(example, place, '--redact')
+    expect([redacted.code, saidIn(redacted)]).toEqual([live.code, saidIn(live)])
+  },
+)
 
 async function judgedFromSaved(example: CheckExample, place: Place, ...flags: string[]): Promise<Judged> {
   const saved = await runText(['snapshot', '-o', 'json', ...flags], place)

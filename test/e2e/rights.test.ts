@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Access } from '../../src/lib/cluster/cluster.ts'
-import { accessOf, requiredAccess } from '../../src/lib/upgrade/required-access.ts'
+import { accessOf, probeAccess, requiredAccess } from '../../src/lib/upgrade/required-access.ts'
 import { eventually, expectRolled } from './installation.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
@@ -16,7 +16,10 @@ const optional = new Set(
     .map(({ access }) => nameOf(access)),
 )
 /** An upgrade does not use these. */
-const onlyChecks = difference(accessOf('kvup-upgrade', 'kubevirt'), requiredAccess('image-tag', 'kubevirt'))
+const onlyChecks = difference(
+  [...accessOf('kvup-upgrade', 'kubevirt'), ...probeAccess('kubevirt')],
+  requiredAccess('image-tag', 'kubevirt'),
+)
 /** Nobody may call these optional: without them there is no lock, no journal, no upgrade and no verdict. */
 const indispensable = [
   'create leases.coordination.k8s.io',

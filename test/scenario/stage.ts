@@ -1,3 +1,4 @@
+import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
 import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
@@ -111,6 +112,13 @@ export class Stage {
       ...options,
     }
     return this.#run((cx) => plan(cx, typed), terminal)
+  }
+
+  /** `kvup check --to VERSION --manifest FILE`. */
+  async check(to: string, options: Partial<CheckOptions> = {}, terminal: Terminal = {}): Promise<Ended> {
+    const manifest = `${to}.yaml`
+    this.files.set(manifest, asYaml(this.simulated.operatorManifest(to)))
+    return this.#run((cx) => check(cx, { to, method: 'auto', accept: [], manifest, ...options }), terminal)
   }
 
   async restore(options: Partial<RestoreOptions> = {}, terminal: Terminal = {}) {

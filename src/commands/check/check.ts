@@ -11,6 +11,7 @@ import { readReleases } from '../releases/read-releases.ts'
 import { acceptedRisks } from './accepted-risks.ts'
 import { look } from './look.ts'
 import { manifestObjects } from './manifest-objects.ts'
+import { ensureProbesFit } from './probe-flags.ts'
 
 export interface CheckOptions {
   to?: string
@@ -19,22 +20,34 @@ export interface CheckOptions {
   releases?: string
   accept: readonly string[]
   strict?: boolean
+  probeImages?: boolean
   from?: string
 }
 
 /** Looks once and says everything that speaks against a change. Exit 3 where a blocker was not accepted. */
 export async function check(cx: Context, options: CheckOptions): Promise<ExitCode> {
+  ensureProbesFit(options)
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const seen = await look(cx, { to, method: options.method, from: options.from })
-  const question: Question = { ...seen, releases, ...(to && { target: to }), ...(manifest && { manifest }) }
+  const asked: Question = { ...seen, releases, ...(to && { target: to }), ...(manifest && { manifest }) }
+  const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
   const report = reportOf(runChecks(allChecks, question), accepted, strict)
   const document: CheckDocument = { ...heading(cx, question), strict, accepted, ...report }
   cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+/** The only thing that `kvup check` ever writes; `ensureProbesFit` saw to target and manifest. */
+async function withProbes(cx: Context, question: Question): Promise<Question> {
+  const { target, manifest } = question
+  if (target === undefined || manifest === undefined) return question
+  const { probeImages } = await import('./probe-images.ts')
+  const probes = await probeImages(cx, { ...question, target, manifest })
+  return { ...question, evidence: { ...question.evidence, probes } }
 }
 
 function heading(cx: Context, { evidence, installation, standing, releases, ...asked }: Question) {

@@ -36,6 +36,8 @@ export interface Check {
   /** An unknown need makes it `not-checked`. */
   readonly needs: readonly EvidencePart[]
   readonly needsTarget?: true
+  /** Made only where images were tried (`--probe-images`). */
+  readonly needsProbes?: true
   /** What the public runbook of it is called, where kubevirt/monitoring has one. */
   readonly runbook?: string
   /** Whether a `not-checked` of it blocks: true where the check can block. */

@@ -4,6 +4,7 @@ import { crdStoredVersions } from './installation/crd-stored-versions.ts'
 import { customizeComponents } from './installation/customize-components.ts'
 import { defaultsThatShift } from './installation/defaults-that-shift.ts'
 import { foreignEdits } from './installation/foreign-edits.ts'
+import { imagesPullable } from './installation/images-pullable.ts'
 import { imagesPinned } from './installation/images-pinned.ts'
 import { lastAppliedSize } from './installation/last-applied-size.ts'
 import { manager } from './installation/manager.ts'
@@ -21,6 +22,7 @@ export const installationChecks: readonly Check[] = [
   manager,
   operatorNotOlder,
   imagesPinned,
+  imagesPullable,
   customizeComponents,
   crdStoredVersions,
   lastAppliedSize,

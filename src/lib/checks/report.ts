@@ -1,6 +1,6 @@
 import type { Group } from './check.ts'
 import type { Finding } from './finding.ts'
-import type { CheckResult } from './run-checks.ts'
+import type { AskedBy, CheckResult } from './run-checks.ts'
 
 /** A risk that a person took by its name: `--accept ID` or `--accept ID=reason`. */
 export interface AcceptedRisk {
@@ -20,6 +20,8 @@ export interface ReportedCheck {
   title: string
   is: CheckResult['is']
   runbook?: string
+  /** Of a skipped one: the flag that it is made with. */
+  without?: AskedBy
   findings: readonly ReportedFinding[]
 }
 
@@ -59,7 +61,10 @@ function isStop(level: Finding['level'], strict: boolean): boolean {
   return level === 'blocker' || level === 'not-checked' || (strict && level === 'warning')
 }
 
-function reported({ check, is, findings }: CheckResult, accepted: readonly AcceptedRisk[]): ReportedCheck {
+function reported(
+  { check, is, findings, without }: CheckResult,
+  accepted: readonly AcceptedRisk[],
+): ReportedCheck {
   const { id, group, title, runbook } = check
   return {
     id,
@@ -67,6 +72,7 @@ function reported({ check, is, findings }: CheckResult, accepted: readonly Accep
     title,
     is,
     ...(runbook !== undefined && { runbook }),
+    ...(without !== undefined && { without }),
     findings: findings.map((finding) => taken(finding, accepted)),
   }
 }

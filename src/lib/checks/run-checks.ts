@@ -4,10 +4,15 @@ import type { Finding } from './finding.ts'
 
 export interface CheckResult {
   check: Check
-  /** `skipped`: it needs a target and there is none. */
+  /** `skipped`: what it needs was not asked for. */
   is: 'passed' | 'found' | 'not-checked' | 'skipped'
   findings: readonly Finding[]
+  /** Of a skipped one: the flag that it is made with. */
+  without?: AskedBy
 }
+
+/** Flags without which some checks are not made. */
+export type AskedBy = '--to' | '--probe-images'
 
 /** All of them, always, in their order; what could not be read is `not-checked`, never passed. Pure. */
 export function runChecks(checks: readonly Check[], question: Question): readonly CheckResult[] {
@@ -15,11 +20,17 @@ export function runChecks(checks: readonly Check[], question: Question): readonl
 }
 
 function resultOf(check: Check, question: Question): CheckResult {
-  if (check.needsTarget && question.target === undefined) return { check, is: 'skipped', findings: [] }
+  const without = notAskedFor(check, question)
+  if (without !== undefined) return { check, is: 'skipped', findings: [], without }
   const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
   const findings = check.assess(question)
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
+}
+
+function notAskedFor(check: Check, { target, evidence }: Question): AskedBy | undefined {
+  if (check.needsTarget && target === undefined) return '--to'
+  return check.needsProbes && evidence.probes === undefined ? '--probe-images' : undefined
 }
 
 function whyUnknown(part: EvidencePart, { evidence }: Question): string[] {

@@ -5,6 +5,7 @@ import type {
   WebhookConfiguration,
 } from '../cluster/kinds/extension.ts'
 import type { ResourceQuota } from '../cluster/kinds/resource-quotas.ts'
+import type { ImageProbe } from './image-probe.ts'
 import type { InstanceTally } from './instance-tally.ts'
 import type { Known } from './known.ts'
 import type { Named } from './named.ts'
@@ -38,6 +39,8 @@ export interface Evidence extends Snapshot {
   clusterUid: Known<string>
   /** Settings that kvup has borrowed and not given back; absent where the journal was not looked at. */
   borrowed?: Known<{ id: string; by: string }>
+  /** Which images of the target can be pulled, by pool of nodes (night C6); absent where it was not asked for. */
+  probes?: Known<ImageProbe>
 }
 
 export type { ResourceQuota }

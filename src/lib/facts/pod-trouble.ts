@@ -32,6 +32,9 @@ const imageReasons = new Set([
   'ImageInspectError',
   'RegistryUnavailable',
 ])
+/** Why a kubelet waits for an image. */
+export const isImageReason = (reason: string): boolean => imageReasons.has(reason)
+
 const containerReasons = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
@@ -93,7 +96,7 @@ function containerTrouble(pod: Pod, around: Surroundings): PodTrouble | undefine
 
 function waitingTrouble(status: ContainerStatus, events: readonly Event[]): PodTrouble | undefined {
   const reason = status.state?.waiting?.reason ?? ''
-  if (imageReasons.has(reason)) return imageTrouble(status, reason, events)
+  if (isImageReason(reason)) return imageTrouble(status, reason, events)
   if (!containerReasons.has(reason)) return undefined
   return { kind: 'container', reason, terminal: true, message: status.state?.waiting?.message ?? '' }
 }

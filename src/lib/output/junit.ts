@@ -54,7 +54,7 @@ function fails({ level, accepted }: ReportedFinding, strict: boolean): boolean {
 }
 
 function testCase(item: ReportedCheck, strict: boolean): string {
-  const { id, group, title, findings } = item
+  const { id, group, title, findings, without } = item
   const outcome = outcomeOf(item, strict)
   const message = findings.map(({ summary }) => summary).join('; ')
   const body = {
@@ -71,7 +71,7 @@ function testCase(item: ReportedCheck, strict: boolean): string {
         [escaped(findings.map(textOf).join('\n'))],
       ),
     ],
-    skipped: () => [element('skipped', {}, [escaped(message || 'needs --to')])],
+    skipped: () => [element('skipped', {}, [escaped(message || `needs ${without ?? '--to'}`)])],
     passed: () =>
       findings.length > 0 ? [element('system-out', {}, [escaped(findings.map(textOf).join('\n'))])] : [],
   }[outcome]()

@@ -18,6 +18,8 @@ export interface Releases {
   shifts: readonly Shift[]
   /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
   lostRights?: readonly { in: string; component: string; what: string }[]
+  /** Images with a tag of their own, by release: nothing outside of virt-operator tells it. */
+  ownTags?: readonly { in: string; image: string; tag: string }[]
   /** Feature gates that turn on by themselves, and what they need of the nodes. */
   newGates: readonly { in: string; gate: string; needs: { kubelet?: string; containerd?: string } }[]
   knownBad: readonly KnownBad[]

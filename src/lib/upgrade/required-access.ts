@@ -18,12 +18,22 @@ export function roleFor(method: Method): RoleName {
 
 /** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
 export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
-  const used = rightsOf(roleFor(method)).filter(({ onlyChecks }) => !onlyChecks)
+  const used = rightsOf(roleFor(method)).filter(({ onlyChecks, onlyProbes }) => !onlyChecks && !onlyProbes)
   return used.flatMap((right) => questions(right, namespace))
 }
 
+/** What `kvup check` asks about; that of its probes is asked for by whoever makes them. */
 export function accessOf(role: RoleName, namespace: string): NeededAccess[] {
-  return rightsOf(role).flatMap((right) => questions(right, namespace))
+  return rightsOf(role)
+    .filter(({ onlyProbes }) => !onlyProbes)
+    .flatMap((right) => questions(right, namespace))
+}
+
+/** What `kvup check --probe-images` writes; all of it is needed then. */
+export function probeAccess(namespace: string): NeededAccess[] {
+  return rightsOf('kvup-upgrade')
+    .filter(({ onlyProbes }) => onlyProbes)
+    .flatMap((right) => questions(right, namespace))
 }
 
 function questions({ scope, group, resources, verbs, names, why, optional }: Right, namespace: string) {

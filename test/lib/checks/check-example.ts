@@ -5,9 +5,11 @@ import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
 import type { CheckDocument } from '../../../src/lib/output/check-document.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import type { MachineryFaults } from '../../../src/lib/simulator/machinery/faults.ts'
 import type { Clock } from '../../../src/lib/system/clock.ts'
 import { exampleOf, savedExample } from '../facts/example.ts'
 import { runText } from '../run-text.ts'
+import { withKubelets } from './with-kubelets.ts'
 import { type Change, laidOver, ofVersions, type Versions } from './laid-over.ts'
 
 const folder = new URL('../../examples/checks/', import.meta.url)
@@ -29,6 +31,8 @@ export interface CheckExample extends Versions {
   /** What is said of the hop to v1.9 and not of this one, and why. */
   passes?: Readonly<Record<string, string>>
   changes?: readonly Change[]
+  /** What goes wrong with the pulls that `--probe-images` asks for. */
+  pulls?: MachineryFaults
 }
 
 /** Reads `CHECK/failing.yaml`: what is asked, then the changes, as YAML documents. */
@@ -77,8 +81,14 @@ export function clusterOf(example: CheckExample): { cluster: Cluster; clock: Clo
     name === ready.name ? laidOver(saved.objects, documents('passing.yaml') as Change[]) : saved.objects
   const objects = laidOver(ofVersions(base, ready, example), example.changes ?? [])
   const { store, clock } = exampleOf(objects, saved.at, serverVersion(example.kubernetes))
-  return { cluster: storeCluster(store, example.user === undefined ? {} : { user: example.user }), clock }
+  return {
+    cluster: storeCluster(store, example.user === undefined ? {} : { user: example.user }),
+    clock: isProbing(example) ? withKubelets(store, saved.at, example.pulls) : clock,
+  }
 }
+
+/** Whether it makes pods: a saved cluster cannot be asked that. */
+export const isProbing = (example: CheckExample): boolean => wordsOf(example).includes('--probe-images')
 
 function serverVersion(gitVersion: string = ready.kubernetes) {
   const [major = '', minor = ''] = gitVersion.replace(/^v/u, '').split('.')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../../../src/lib/cluster/cluster.ts'
 import type { Role } from '../../../src/lib/cluster/kinds/extension.ts'
-import { accessOf, requiredAccess, roleFor } from '../../../src/lib/upgrade/required-access.ts'
+import { accessOf, probeAccess, requiredAccess, roleFor } from '../../../src/lib/upgrade/required-access.ts'
 import { roleNames } from '../../../src/lib/upgrade/rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../../../src/lib/upgrade/roles.ts'
 
@@ -39,8 +39,9 @@ describe.each(roleNames)('%s', (name) => {
     const granted = rules.flatMap((rule) =>
       rule.verbs.flatMap((verb) => (rule.resources ?? []).map((resource) => `${verb} ${resource}`)),
     )
+    const probes = name === 'kvup-view' ? [] : probeAccess('virt')
     const asked = new Set(
-      accessOf(name, 'virt').map(
+      [...accessOf(name, 'virt'), ...probes].map(
         ({ access: { verb, resource, subresource } }) =>
           `${verb} ${[resource, subresource].filter(Boolean).join('/')}`,
       ),
@@ -70,6 +71,15 @@ const asked = (needed: readonly { access: Access }[]) =>
 test('what only checks read is granted, and no upgrade asks for it', () => {
   expect(asked(accessOf('kvup-view', 'virt'))).toContain('list customresourcedefinitions')
   expect(asked(requiredAccess('image-tag', 'virt'))).not.toContain('list customresourcedefinitions')
+})
+
+test('pods are made and deleted only by kvup check --probe-images: nobody else asks for it', () => {
+  expect(asked(probeAccess('virt'))).toEqual(['create pods', 'delete pods'])
+  const others = [
+    ...accessOf('kvup-operator-manifest', 'virt'),
+    ...requiredAccess('operator-manifest', 'virt'),
+  ]
+  expect(asked(others).filter((right) => right === 'create pods' || right === 'delete pods')).toEqual([])
 })
 
 test('a method needs its role; journal and lock are asked for by name, in KubeVirt’s namespace', () => {

@@ -11,7 +11,12 @@ export interface Node extends KubeObject {
     capacity?: Record<string, string>
     allocatable?: Record<string, string>
     addresses?: { type: string; address: string }[]
-    nodeInfo?: { kubeletVersion?: string; containerRuntimeVersion?: string; architecture?: string }
+    nodeInfo?: {
+      kubeletVersion?: string
+      containerRuntimeVersion?: string
+      architecture?: string
+      osImage?: string
+    }
   }
 }
 

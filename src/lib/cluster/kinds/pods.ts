@@ -4,15 +4,24 @@ import type { Condition, KubeObject, Metadata } from '../object.ts'
 export interface Container {
   name: string
   image?: string
+  imagePullPolicy?: string
   command?: string[]
   args?: string[]
   env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[]
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
+  securityContext?: Record<string, unknown>
 }
 
 export interface PodSpec {
   nodeName?: string
   serviceAccountName?: string
   restartPolicy?: string
+  automountServiceAccountToken?: boolean
+  enableServiceLinks?: boolean
+  activeDeadlineSeconds?: number
+  terminationGracePeriodSeconds?: number
+  imagePullSecrets?: { name?: string }[]
+  securityContext?: Record<string, unknown>
   nodeSelector?: Record<string, string>
   containers?: Container[]
   initContainers?: Container[]

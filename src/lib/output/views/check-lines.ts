@@ -16,7 +16,8 @@ const objectsShown = 3
  */
 export function checkLines(item: ReportedCheck, paint: Paint, size: Size): string[] {
   if (item.is === 'passed') return [` ${paint.good(paint.mark.done)} ${item.title}`]
-  if (item.is === 'skipped') return [` ${paint.dim(paint.mark.dot)} skipped without --to: ${item.title}`]
+  if (item.is === 'skipped')
+    return [` ${paint.dim(paint.mark.dot)} skipped without ${item.without ?? '--to'}: ${item.title}`]
   return item.findings.flatMap((finding) => findingLines(finding, item, { paint, size }))
 }
 

@@ -17,11 +17,15 @@ export function checkSummary(document: CheckDocument, paint: Paint): string[] {
 
 function became(items: readonly ReportedCheck[], paint: Paint): string[] {
   const many = (wanted: ReportedCheck['is']) => items.filter(({ is }) => is === wanted).length
+  const skipped = (flag: string) =>
+    items.filter(({ is, without = '--to' }) => is === 'skipped' && without === flag).length
   const parts: readonly (readonly [number, (n: number) => string])[] = [
     [many('passed'), (n) => `${paint.good(paint.mark.done)} ${n} passed`],
     [many('found'), (n) => `${n} found something`],
     [many('not-checked'), (n) => `${markOf('not-checked', paint)} ${n} not checked`],
-    [many('skipped'), (n) => `${n} skipped without --to`],
+    ...(['--to', '--probe-images'] as const).map(
+      (flag) => [skipped(flag), (n: number) => `${n} skipped without ${flag}`] as const,
+    ),
   ]
   return parts.filter(([n]) => n > 0).map(([n, words]) => words(n))
 }

@@ -30,8 +30,23 @@ function onlyWhatItTakes(): Change[] {
   ]
 }
 
+const probing = 'check --to v1.9.0 --manifest rbac-diff/kubevirt-operator.yaml --probe-images --yes'
+const silent = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } }
+
 /** Of the way, what is installed, and rights. */
 export const ofTheInstallation: readonly Row[] = [
+  [
+    'images-pullable',
+    'only virtctl guestfs lacks its image',
+    ['warning images-pullable'],
+    { run: probing, pulls: { denied: '/libguestfs-tools:' } },
+  ],
+  [
+    'images-pullable',
+    'no node of a pool is ready',
+    ['blocker images-not-tried', 'warning images-not-tried'],
+    { run: probing, changes: [change('Node', 'worker-1', silent), change('Node', 'worker-2', silent)] },
+  ],
   [
     'hop-supported',
     'nothing was ever settled',
