@@ -12,8 +12,8 @@ export interface FieldChange {
 }
 
 /**
- * Flattens plain JSON. Elements of lists are known by their `name`, where all have one of their own, and else by their place. A password in
- * a URL is left out: what is made of leaves is shown and kept.
+ * Flattens plain JSON. Elements of lists are known by their `name`, where all have one of their own, and else by their place. Logins in
+ * addresses and values under a secret's name are left out: what is made of leaves is shown and kept.
  */
 export function leavesOf(value: unknown, at = ''): Leaves {
   return Object.fromEntries(entriesOf(value, at))
@@ -23,11 +23,15 @@ export function leavesOf(value: unknown, at = ''): Leaves {
 export function fieldChanges(before: Leaves, after: Leaves): FieldChange[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...paths].flatMap((path) => {
-    const [from, to] = [before[path], after[path]]
+    const [from, to] = [leafAt(before, path), leafAt(after, path)]
     if (sameLeaf(from, to)) return []
     return [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }]
   })
 }
+
+/** A node may be named as what every object has. */
+const leafAt = (leaves: Leaves, path: string): Leaf | undefined =>
+  Object.hasOwn(leaves, path) ? leaves[path] : undefined
 
 /** Absence is a value too. */
 export function sameLeaf(one: Leaf | undefined, other: Leaf | undefined): boolean {
@@ -40,7 +44,7 @@ function entriesOf(value: unknown, at: string): Entry[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return inList(value, at)
   if (typeof value !== 'object' || value === null) return [[at, scalar(value)]]
-  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  const fields = Object.entries(blanked(value)).filter(([, inner]) => inner !== undefined)
   if (fields.length === 0) return [[at, {}]]
   return fields.flatMap(([key, inner]) => entriesOf(inner, below(at, key)))
 }
@@ -64,6 +68,22 @@ function below(at: string, key: string): string {
 }
 
 function scalar(value: unknown): string | number | boolean | null {
-  if (typeof value === 'string') return value.replaceAll(/:\/\/[^\s/@]*:[^\s/@]*@/gu, '://…@')
+  if (typeof value === 'string') return withoutLogin(value)
   return typeof value === 'number' || typeof value === 'boolean' ? value : null
+}
+
+/** `user:password@host` with and without a scheme; a password may hold what it should not. The digest of an image is no host. */
+const logins =
+  /(:\/\/)(?:[^\s"'/?#]*|[^\s"'/@:]*:[^\s"'@]*)@(?!sha256:)|^[^\s"'/@:]+:[^\s"'/@]+@(?!sha256:)/gu
+
+const withoutLogin = (text: string): string => text.replaceAll(logins, (_, scheme = '') => `${scheme}…@`)
+
+const secretName = /token|passw|secret|credential|api_?key|private_?key/iu
+
+/** A variable of a container: `{ name: API_TOKEN, value: … }`. */
+function blanked(object: object): object {
+  const isSecret = 'name' in object && typeof object.name === 'string' && secretName.test(object.name)
+  return isSecret && 'value' in object && typeof object.value === 'string'
+    ? { ...object, value: '…' }
+    : object
 }

@@ -32,8 +32,48 @@ test('elements without a name, or with one twice, are known by their place', () 
   expect(Object.keys(leavesOf({ a: [{ name: 'x' }, { name: 'x' }] }))).toEqual(['a[0].name', 'a[1].name'])
 })
 
-test('a password in a URL is left out', () => {
-  expect(leavesOf({ proxy: 'http://me:secret@proxy:3128' })).toEqual({ proxy: 'http://…@proxy:3128' })
+test.each([
+  ['http://me:secret@proxy:3128', 'http://…@proxy:3128'],
+  ['http://me:se@cret@proxy:3128', 'http://…@proxy:3128'],
+  ['http://me:se/cret@proxy:3128', 'http://…@proxy:3128'],
+  ['http://secret@proxy:3128/a', 'http://…@proxy:3128/a'],
+  ['me:secret@proxy:3128', '…@proxy:3128'],
+  ['[{"value":"http://me:secret@proxy"},{"value":"a@b"}]', '[{"value":"http://…@proxy"},{"value":"a@b"}]'],
+])('a login is left out of an address: %s', (text, shown) => {
+  expect(leavesOf({ proxy: text })).toEqual({ proxy: shown })
+})
+
+test.each([
+  'registry:5000/kubevirt/virt-operator@sha256:0123',
+  'virt-operator:v1.8.4@sha256:0123',
+  'https://proxy:3128/a',
+  'someone@example.com',
+])('no login is in %s', (text) => {
+  expect(leavesOf({ text })).toEqual({ text })
+})
+
+test('a value under the name of a secret is left out, one that is referred to is none', () => {
+  const ref = { secretKeyRef: { name: 'login', key: 'token' } }
+  const env = [
+    { name: 'API_TOKEN', value: 'abc' },
+    { name: 'DB_PASSWORD', valueFrom: ref },
+    { name: 'TAG', value: 'v1' },
+  ]
+  const leaves = leavesOf({ env })
+  expect(leaves['env[API_TOKEN].value']).toBe('…')
+  expect(leaves['env[DB_PASSWORD].valueFrom.secretKeyRef.key']).toBe('token')
+  expect(leaves['env[TAG].value']).toBe('v1')
+})
+
+test('what every object has is no field of it', () => {
+  const added = Object.fromEntries([
+    ['constructor', true],
+    ['__proto__', true],
+  ])
+  expect(fieldChanges({}, added)).toEqual([
+    { path: 'constructor', to: true },
+    { path: '__proto__', to: true },
+  ])
 })
 
 test('changes: absent is not null, the order of a list of names does not matter', () => {
