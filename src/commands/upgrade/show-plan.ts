@@ -1,19 +1,17 @@
-import { randomUUID } from 'node:crypto'
 import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { manifestChanges } from '../../lib/manifests/changes.ts'
 import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
 import { notInManifest } from '../../lib/manifests/missing.ts'
 import type { PlanDocument } from '../../lib/output/views/upgrade-plan-document.ts'
 import { nothingToDo } from '../../lib/procedure/nothing-to-do.ts'
-import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/procedure/rehearse.ts'
+import { rehearse, type RehearseContext } from '../../lib/procedure/rehearse.ts'
 import { isBlocked } from '../../lib/run/gate.ts'
-import { type Becomes, sealed, type Seal, type SealedFact } from '../../lib/seal/seal.ts'
-import { type Relied, reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
+import { reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { heading } from '../../lib/upgrade/report.ts'
 import type { TimeRange } from '../../lib/upgrade/time-range.ts'
 import type { MadeFrom, Planned } from './planned.ts'
 import { plannedTime, withTimes } from './planned-time.ts'
-import { sealedRequest } from './sealed-request.ts'
+import { sealedPart } from './seal-plan.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
@@ -72,65 +70,4 @@ async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise
     notInManifest(cluster.reader, manifest).catch(() => []),
   ])
   return manifestDiff(changes, left, { origin: manifest.origin, sha256 })
-}
-
-/** What the plan asks for, and the seal over it. */
-function sealedPart(
-  relied: Relied,
-  { planned, steps, accepted }: { planned: Planned; steps: readonly RehearsedStep[]; accepted: unknown },
-) {
-  const { options, plan, manifest } = planned
-  const request = sealedRequest(options, {
-    method: plan.method,
-    ...(manifest.loaded && { manifestSha256: manifest.loaded.sha256 }),
-  })
-  const covered = { request, accepted, steps: steps.map(({ id }) => id) }
-  return { request, ...sealOf(relied, { planned, steps, covered }) }
-}
-
-interface Covered {
-  request: unknown
-  accepted: unknown
-  steps: readonly string[]
-}
-
-/** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */
-function sealOf(
-  relied: Relied,
-  { planned, steps, covered }: { planned: Planned; steps: readonly RehearsedStep[]; covered: Covered },
-): { seal: Seal } | Record<string, never> {
-  const { cx } = planned
-  if (relied.cluster === undefined) {
-    cx.printer.warn(
-      'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
-    )
-    return {}
-  }
-  const seal = sealed(
-    {
-      uid: randomUUID(),
-      at: cx.clock.now().toISOString(),
-      by: cx.world.who,
-      cluster: relied.cluster,
-      kvup: cx.world.version,
-      facts: relied.facts.map((fact) => withResults(fact, steps)),
-      unsealed: relied.unsealed,
-    },
-    covered,
-  )
-  return { seal }
-}
-
-/** The facts that are specs of one object, and the kind of it. */
-const kindOf: Readonly<Record<string, string>> = { kubevirt: 'KubeVirt', operator: 'Deployment' }
-
-function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
-  const kind = kindOf[fact.id]
-  if (kind === undefined) return fact
-  const becomes = steps.flatMap(({ id, changes = [] }) =>
-    changes
-      .filter(({ object }) => object.kind === kind)
-      .map(({ fields, by }): Becomes => ({ step: id, by, fields })),
-  )
-  return becomes.length === 0 ? fact : { ...fact, becomes }
 }

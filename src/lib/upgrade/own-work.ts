@@ -1,8 +1,32 @@
 import { type FieldChange, type Leaf, sameLeaf } from '../cluster/leaves.ts'
+import type { Kind } from '../cluster/kind.ts'
+import { Deployments } from '../cluster/kinds/apps.ts'
+import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Entry } from '../procedure/journal.ts'
+import type { RehearsedStep } from '../procedure/rehearse.ts'
+import type { RehearsedChange } from '../procedure/rehearsed-change.ts'
 import type { OwnWork } from '../seal/drift.ts'
-import type { Becomes } from '../seal/seal.ts'
+import type { Becomes, SealedFact } from '../seal/seal.ts'
 import type { UpgradePlan } from './plan.ts'
+
+/** The facts that are the spec of one object, and its kind. */
+const kindOf: Readonly<Record<string, Kind>> = { kubevirt: KubeVirts, operator: Deployments }
+
+/** A fact with what the rehearsed steps make of its object: what `ownWork` knows them by later. */
+export function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
+  const becomes = steps.flatMap(({ id, changes = [] }) =>
+    changes
+      .filter(({ object }) => isOf(fact, object))
+      .map(({ fields, by }): Becomes => ({ step: id, by, fields })),
+  )
+  return becomes.length === 0 ? fact : { ...fact, becomes }
+}
+
+/** A manifest may hold other Deployments than that of the operator. */
+function isOf({ id, what }: SealedFact, { kind, name, namespace = '' }: RehearsedChange['object']): boolean {
+  const is = kindOf[id]
+  return is?.kind === kind && what === `${is.plural}/${name} in namespace ${namespace}`
+}
 
 /** The steps that a run of this plan has begun to apply: from then on their result may be met. */
 export function begunSteps(entries: readonly Entry[], planUid: string): ReadonlySet<string> {
@@ -20,7 +44,8 @@ export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
   const unrehearsed = resultsOf(plan).filter(({ step }) => begun.has(step))
   return (fact, change) => {
     if (fact.id === 'crds') return bringsCrds.some((step) => begun.has(step)) && isAddition(change)
-    if (fact.becomes?.some((becomes) => begun.has(becomes.step) && isResult(becomes, change))) return true
+    if (fact.becomes?.some((becomes) => begun.has(becomes.step) && isResult(fact, becomes, change)))
+      return true
     return (
       fact.id === 'kubevirt' && unrehearsed.some(({ path, to }) => path === change.path && to === change.to)
     )
@@ -39,10 +64,11 @@ function resultsOf({ to, request }: Asked): readonly { step: string; path: strin
   })
 }
 
-function isResult({ fields, by }: Becomes, { path, from, to }: FieldChange): boolean {
+/** The server adds defaults to a Deployment that is applied, none to a KubeVirt whose one field is patched: what is more there, somebody added. */
+function isResult({ id }: SealedFact, { fields, by }: Becomes, { path, from, to }: FieldChange): boolean {
   const field = fields.find((one) => one.path === path)
   if (field) return sameLeaf(field.to, to)
-  return by === 'client' && from === undefined
+  return id === 'operator' && by === 'client' && from === undefined
 }
 
 /** A CRD that is new, or one more stored version. */

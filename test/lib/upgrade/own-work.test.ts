@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../../../src/lib/procedure/journal.ts'
 import { sealedFact, type SealedFact } from '../../../src/lib/seal/seal.ts'
-import { begunSteps, ownWork } from '../../../src/lib/upgrade/own-work.ts'
+import { begunSteps, ownWork, withResults } from '../../../src/lib/upgrade/own-work.ts'
 import { parseVersion } from '../../../src/lib/releases/version.ts'
 import type { UpgradePlan } from '../../../src/lib/upgrade/plan.ts'
 
@@ -79,4 +79,34 @@ test('what kvup worked out itself lacks the defaults of the server: a field more
   expect(isOurs(by('client'), { path: 'spec.b', to: 'default' }, 'apply-operator-manifest')).toBe(true)
   expect(isOurs(by('client'), { path: 'spec.a', to: 'z' }, 'apply-operator-manifest')).toBe(false)
   expect(isOurs(by('server'), { path: 'spec.b', to: 'default' }, 'apply-operator-manifest')).toBe(false)
+})
+
+const changeOf = (name: string, to: string) => ({
+  object: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'kubevirt', name },
+  is: 'changed' as const,
+  by: 'server' as const,
+  fields: [{ path: 'spec.replicas', to }],
+})
+
+test('what a step makes of an object belongs to the fact of that object, not to another of its kind', () => {
+  const fact = sealedFact('operator', 'deployments/virt-operator in namespace kubevirt', {})
+  const step = {
+    id: 'apply-operator-manifest',
+    title: '',
+    state: 'would-change' as const,
+    estimate: 0,
+    risk: { undo: '', safeToLeave: '' },
+    changes: [changeOf('beside-it', '9'), changeOf('virt-operator', '3')],
+  }
+  expect(withResults(fact, [step]).becomes).toEqual([
+    { step: step.id, by: 'server', fields: [{ path: 'spec.replicas', to: '3' }] },
+  ])
+  expect(withResults(sealedFact('nodes', 'the nodes', {}), [step]).becomes).toBeUndefined()
+})
+
+test('a field more of the KubeVirt is drift, whoever worked the result out: a patch of one field brings no defaults', () => {
+  const fields = [{ path: 'spec.imageTag', from: 'v1.8.4', to: 'v1.9.0' }]
+  const fact = { becomes: [{ step: 'set-image-tag', by: 'client', fields }] } as const
+  expect(isOurs(fact, { path: 'spec.imageTag', to: 'v1.9.0' }, 'set-image-tag')).toBe(true)
+  expect(isOurs(fact, { path: 'spec.imagePullPolicy', to: 'Always' }, 'set-image-tag')).toBe(false)
 })
