@@ -1,8 +1,5 @@
-import { itemsOf } from '../../facts/known.ts'
 import type { Check } from '../check.ts'
-
-/** What `lib/workloads` calls its loan. */
-const loan = 'workload-updates'
+import { isHeldByKvup } from '../held-by-kvup.ts'
 
 /** Night C7: empty methods that nobody of ours has borrowed stay empty, and no VM follows. */
 export const methodsEmpty: Check = {
@@ -13,8 +10,7 @@ export const methodsEmpty: Check = {
   needs: ['kubevirts', 'borrowed'],
   blocks: false,
   assess({ evidence, installation: { workloadUpdateMethods, name, namespace } }) {
-    const held = itemsOf(evidence.borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)
-    if (workloadUpdateMethods.length > 0 || held) return []
+    if (workloadUpdateMethods.length > 0 || isHeldByKvup(evidence)) return []
     return [
       {
         id: 'methods-empty-without-loan',

@@ -1,6 +1,7 @@
 import type { InstanceTally } from '../../facts/instance-tally.ts'
 import type { Check } from '../check.ts'
 import { counted } from '../counted.ts'
+import { isHeldByKvup } from '../held-by-kvup.ts'
 import { someOf } from '../some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
@@ -13,10 +14,11 @@ export const vmsThatStay: Check = {
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   blocks: false,
   assess(question) {
-    const { installation } = question
+    const { installation, evidence } = question
     const tally = instancesOf(question)
     const methods = installation.workloadUpdateMethods
-    const summary = whyTheyStay(tally, methods)
+    const isOff = methods.length === 0 && !isHeldByKvup(evidence)
+    const summary = whyTheyStay(tally, methods, isOff)
     if (summary === undefined) return []
     const { namespace, name } = installation
     return [
@@ -25,12 +27,11 @@ export const vmsThatStay: Check = {
         level: 'warning',
         summary,
         objects: tally.notMigratable.names,
-        remedy:
-          methods.length === 0
-            ? [`kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.workloadUpdateStrategy}'`]
-            : [
-                `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,WHY:'.status.conditions[?(@.type=="LiveMigratable")].reason'`,
-              ],
+        remedy: isOff
+          ? [`kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.workloadUpdateStrategy}'`]
+          : [
+              `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,WHY:'.status.conditions[?(@.type=="LiveMigratable")].reason'`,
+            ],
       },
     ]
   },
@@ -39,8 +40,9 @@ export const vmsThatStay: Check = {
 function whyTheyStay(
   { running, notMigratable }: InstanceTally,
   methods: readonly string[],
+  isOff: boolean,
 ): string | undefined {
-  if (running > 0 && methods.length === 0)
+  if (running > 0 && isOff)
     return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
   if (notMigratable.count === 0) return undefined
   const who = `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`

@@ -110,6 +110,15 @@ describe('vms-that-stay', () => {
     )
     expect(tallied(vmsThatStay, { running: 0 }, { workloadUpdateStrategy: {} }).is).toBe('passed')
   })
+
+  test('methods that kvup holds come back: only those that cannot be migrated stay', () => {
+    const borrowed = known({ id: 'workload-updates', by: 'jane@here' })
+    const held = { workloadUpdateStrategy: { workloadUpdateMethods: [] } }
+    expect(found(vmsThatStay, { borrowed, instances: known(tally({})) }, held).is).toBe('passed')
+    const { findings } = found(vmsThatStay, { borrowed, instances: known(tally(stuck)) }, held)
+    expect(findings[0]?.summary).toContain('1 running VM cannot be migrated')
+    expect(findings[0]?.remedy[0]).toContain('LiveMigratable')
+  })
 })
 
 describe('two-nodes', () => {
