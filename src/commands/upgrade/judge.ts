@@ -5,9 +5,9 @@ import { runChecks } from '../../lib/checks/run-checks.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
+import { hasBegun } from '../../lib/upgrade/has-begun.ts'
 import type { Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { runningUpdate } from '../../lib/upgrade/running-update.ts'
 import { look } from '../check/look.ts'
 import type { LoadedManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
 
@@ -55,24 +55,6 @@ const judgedElsewhere: ReadonlySet<string> = new Set(['rights', 'manager'])
 /** Rights that only checks use may be missing (contract "Rights"): it is said, and does not stop whoever is allowed to do the work. */
 function unlessUnseen(finding: Finding): Finding {
   return finding.level === 'not-checked' ? { ...finding, level: 'warning' } : finding
-}
-
-function hasBegun(plan: UpgradePlan, { standing, installation }: Seen, loans: readonly Loan[]): boolean {
-  const { to, owner } = plan
-  const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
-  return (
-    isThere ||
-    runningUpdate(standing, to) !== 'none' ||
-    (isMoving.has(standing.verdict) && isAskedFor(plan, installation)) ||
-    loans.some(({ object }) => object.uid === owner.uid)
-  )
-}
-
-const isMoving: ReadonlySet<string> = new Set(['Updating', 'Stalled'])
-
-/** The write that starts the update is made; where it moves already, virt-operator has not taken it up yet. */
-function isAskedFor({ method, to }: UpgradePlan, { imageTag, operator }: Seen['installation']): boolean {
-  return method === 'image-tag' ? imageTag === to.text : operator?.version === to.text
 }
 
 /** Each finding once: what the plan itself says of it is nearer to what will be done. */

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import type { Loan } from '../../../src/lib/procedure/journal.ts'
+import { parseVersion } from '../../../src/lib/releases/version.ts'
+import { hasBegun } from '../../../src/lib/upgrade/has-begun.ts'
+import type { Seen } from '../../../src/lib/upgrade/make-plan.ts'
+import type { UpgradePlan } from '../../../src/lib/upgrade/plan.ts'
+
+const planned = (method: UpgradePlan['method'] = 'image-tag') =>
+  ({ to: parseVersion('v1.8.4'), method, owner: { uid: 'ours' } }) as unknown as UpgradePlan
+
+interface Now {
+  verdict?: string
+  observed?: string
+  target?: string
+  imageTag?: string
+  operator?: string
+}
+const seen = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...installed }: Now) =>
+  ({
+    standing: {
+      verdict,
+      observed: { version: observed, id: observed },
+      target: { version: target, id: target },
+      components: [],
+    },
+    installation: { imageTag: installed.imageTag, operator: { version: installed.operator } },
+  }) as unknown as Seen
+
+const loan = (uid: string) => ({ object: { uid } }) as unknown as Loan
+
+test.each([
+  ['nothing of it', {}, 'image-tag', [], false],
+  ['it is there and settled', { observed: 'v1.8.4' }, 'image-tag', [], true],
+  ['virt-operator is on it', { target: 'v1.8.4', verdict: 'Updating' }, 'image-tag', [], true],
+  ['the tag is written', { imageTag: 'v1.8.4', verdict: 'Updating' }, 'image-tag', [], true],
+  ['the operator is new', { operator: 'v1.8.4', verdict: 'Stalled' }, 'operator-manifest', [], true],
+  ['the operator was new before', { operator: 'v1.8.4' }, 'operator-manifest', [], false],
+  ['another move', { verdict: 'Updating', imageTag: 'v1.7.4' }, 'image-tag', [], false],
+  ['a loan on it', {}, 'image-tag', [loan('ours')], true],
+  ['a loan on one that was before it', {}, 'image-tag', [loan('theirs')], false],
+] as const)('%s', (...row) => {
+  const [, now, method, loans, expected] = row
+  expect(hasBegun(planned(method), seen(now), loans)).toBe(expected)
+})
