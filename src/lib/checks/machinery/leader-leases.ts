@@ -52,9 +52,13 @@ function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Quest
   if (!lease) return 'its Lease is not there'
   if (!holder) return 'nobody holds its Lease'
   const age = since(lease.spec?.renewTime, at)
-  if (age === undefined) return 'its Lease was never renewed'
-  if (isGone(name, holder, evidence) && age > handover)
+  if ((age ?? Infinity) > handover && isGone(name, holder, evidence))
     return `its Lease is held by ${holder}, which is not there`
+  return unrenewed(holder, age)
+}
+
+function unrenewed(holder: string, age: number | undefined): string | undefined {
+  if (age === undefined) return 'its Lease was never renewed'
   return age > fresh
     ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or this machine's clock is off)`
     : undefined
