@@ -1,3 +1,4 @@
+import { withoutLogin } from '../../lib/manifests/source.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import type { UpgradeOptions } from './options.ts'
@@ -22,16 +23,21 @@ const kept = [
 
 export type SealedRequest = Pick<UpgradeOptions, (typeof kept)[number]>
 
-/** `chosen`: what `auto` came to, and the checksum of the manifest that was read. */
+/** `chosen`: what `auto` came to, and the checksum of the manifest that was read. A login in an address is not kept. */
 export function sealedRequest(
   options: UpgradeOptions,
   chosen: Pick<UpgradeOptions, 'method' | 'manifestSha256'>,
 ): SealedRequest {
-  const asked = Object.entries({ ...options, ...chosen }).filter(
-    ([name, value]) => isKept(name) && value !== undefined,
-  )
+  const asked = Object.entries({ ...options, ...chosen })
+    .filter(([name, value]) => isKept(name) && value !== undefined)
+    .map(([name, value]): [string, unknown] => [name, asKept(name, value)])
   return Object.fromEntries(asked) as unknown as SealedRequest
 }
+
+const addresses: ReadonlySet<string> = new Set(['manifest', 'manifestBase'])
+
+const asKept = (name: string, value: unknown): unknown =>
+  addresses.has(name) && typeof value === 'string' ? withoutLogin(value) : value
 
 /** The same words, where no flag says otherwise: what they mean without a plan. */
 const silent: Readonly<Record<string, unknown>> = {
@@ -43,8 +49,8 @@ const silent: Readonly<Record<string, unknown>> = {
 }
 
 /**
- * What was typed, with the plan's values for all that makes a plan. `--manifest` may say where the file lies now: its checksum is sealed. Throws
- * `usage` for a flag that would make another plan.
+ * What was typed, with the plan's values for all that makes a plan. `--manifest` may say where the file lies now where its checksum is sealed,
+ * and an address may be given its login again. Throws `usage` for a flag that would make another plan.
  */
 export function asPlanned(
   typed: UpgradeOptions,
@@ -64,7 +70,7 @@ export function asPlanned(
         remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
       },
     )
-  const other = kept.find((name) => differs(name, typed[name], request[name]))
+  const other = kept.find((name) => differs(name, typed[name], request))
   if (other !== undefined)
     throw usageError(
       'contradiction',
@@ -72,7 +78,14 @@ export function asPlanned(
       { remedy: 'leave it out, or make the plan anew with it' },
     )
   const accept = accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
-  return { ...typed, ...request, ...(typed.manifest !== undefined && { manifest: typed.manifest }), accept }
+  const { manifest, manifestBase } = typed
+  return {
+    ...typed,
+    ...request,
+    ...(manifest !== undefined && { manifest }),
+    ...(manifestBase !== undefined && { manifestBase }),
+    accept,
+  }
 }
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
@@ -96,9 +109,13 @@ function ensureSound(request: Readonly<Record<string, unknown>>): void {
   })
 }
 
-function differs(name: (typeof kept)[number], typed: unknown, planned: unknown): boolean {
-  if (name === 'manifest' || name === 'to') return false
-  return typed !== undefined && typed !== silent[name] && typed !== planned
+function differs(
+  name: (typeof kept)[number],
+  typed: unknown,
+  request: Readonly<Record<string, unknown>>,
+): boolean {
+  if (name === 'to' || (name === 'manifest' && request['manifestSha256'] !== undefined)) return false
+  return typed !== undefined && typed !== silent[name] && asKept(name, typed) !== request[name]
 }
 
 const isKept = (name: string): boolean => kept.some((one) => one === name)

@@ -33,6 +33,15 @@ export function originOf(source: ManifestSource): string {
   return url.href
 }
 
+/** The address without its user and password; what is no address stays. For what is kept: a plan is reviewed by others. */
+export function withoutLogin(text: string): string {
+  const url = text.includes('://') ? URL.parse(text) : null
+  if (url === null || (url.username === '' && url.password === '')) return text
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
 /** https, or http to this machine. Throws `usage` otherwise. */
 export function secureUrl(text: string): URL {
   const url = URL.parse(text)
