@@ -10,7 +10,14 @@ import { planAgain } from './plan-again.ts'
 import type { Planned } from './planned.ts'
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
-export async function readPlanFile({ world }: Context, file: string): Promise<SealedPlan> {
+export async function readPlanFile({ world, printer }: Context, file: string): Promise<SealedPlan> {
+  const plan = await readWhole(world, file)
+  for (const { id, why } of plan.seal.unsealed)
+    printer.warn(`${plan.file} is sealed without ${id}, a change of it is not seen: ${why}`)
+  return plan
+}
+
+async function readWhole(world: Context['world'], file: string): Promise<SealedPlan> {
   if (file === '-') return readSealed(await world.readStdin(), 'standard input', 'UpgradePlan')
   const text = await world.readText(file).catch((cause: unknown) => {
     throw usageError(

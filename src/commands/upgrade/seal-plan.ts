@@ -38,6 +38,8 @@ function sealOf(
     )
     return {}
   }
+  for (const { id, why } of relied.unsealed)
+    cx.printer.warn(`the seal is without ${id}, a change of it will not be seen: ${why}`)
   const seal = sealed(
     {
       uid: randomUUID(),
