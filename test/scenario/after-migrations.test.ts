@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { byTag, play } from './stage.ts'
+
+test('a VM that has migrated is not taken for one that runs twice: its old launcher is listed until it is gone', async () => {
+  await play({ ...byTag, workers: 2, vms: [{ name: 'web-1' }, { name: 'web-2' }] }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', { waitWorkloads: true })).toMatchObject({ code: 0 })
+    const items = await stage.cluster.reader.list(VirtualMachineInstances)
+    expect(items.map(({ status }) => Object.keys(status?.activePods ?? {}).length)).toEqual([2, 2])
+    const checked = await stage.check('v1.9.0')
+    expect(checked.text).toContain('no VM has two virt-launchers without a migration')
+    expect(checked.text).not.toContain('(two-launchers)')
+  })
+})
