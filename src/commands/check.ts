@@ -38,7 +38,7 @@ const options = [
 const text = manual({
   examples: [
     ['kvup check', 'how it stands'],
-    ['kvup check --to v1.8.4', 'will it work here, and what comes first'],
+    ['kvup check --to v1.8.4', 'will it work, what comes first'],
     ['kvup check --to v1.8.4 --accept patch-skipped=tested', 'a risk that is taken'],
     ['kvup check --to v1.8.4 -o junit', 'for CI; also sarif and markdown'],
     ['kvup check --to v1.8.4 --manifest operator.yaml --probe-images', 'can every node pull it'],
