@@ -99,19 +99,25 @@ describe('on a cluster', () => {
     expect(await kvup(argv, alive)).toMatchObject({ code: 0, stdout: 'kubevirt/kubevirt\n', stderr: '' })
   })
 
-  test('manner 2: every example of every help text parses, and does nothing unasked', async () => {
-    const texts = await Promise.all(
-      [[], ...commands.map((command) => command.split(' '))].map((words) => kvup([...words, '-h'], nowhere)),
-    )
-    const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
-    expect(lines.size).toBeGreaterThan(commands.length * 1.5)
-    const here = { ...alive, cwd: alive.folder }
-    await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], here)
-    const ends: [string, string][] = []
-    for (const line of lines) ends.push([line, await endOf(line, here)])
-    expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
-    expect(alive.writes()).toEqual([])
-  })
+  test(
+    'manner 2: every example of every help text parses, and does nothing unasked',
+    { timeout: 240_000 },
+    async () => {
+      const texts = await Promise.all(
+        [[], ...commands.map((command) => command.split(' '))].map((words) =>
+          kvup([...words, '-h'], nowhere),
+        ),
+      )
+      const lines = new Set(texts.flatMap(({ stdout }) => examplesIn(stdout)))
+      expect(lines.size).toBeGreaterThan(commands.length * 1.5)
+      const here = { ...alive, cwd: alive.folder }
+      await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], here)
+      const ends: [string, string][] = []
+      for (const line of lines) ends.push([line, await endOf(line, here)])
+      expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
+      expect(alive.writes()).toEqual([])
+    },
+  )
 })
 
 function examplesIn(help: string): string[] {
