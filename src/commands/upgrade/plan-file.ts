@@ -47,9 +47,14 @@ export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<
   // A step that only waits may be found on the way: a component that the new version brings.
   const unplanned = (await procedure.steps(reading))
     .filter((step) => 'apply' in step && !steps.includes(step.id))
-    .map(({ id }) => `step ${id} would be done, and is not in the plan`)
+    .map(({ id }) => `step ${id} would be done, and is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
   const lines = [...drift, ...unplanned]
   if (lines.length > 0) throw notAsPlanned(lines, sealed)
+}
+
+/** Steps are kvup's own: another version may go another way. */
+function madeBy(planned: string, is: string): string {
+  return planned === is ? '' : `, which kvup ${planned} made; this is ${is}`
 }
 
 function ensureSameCluster(file: string, planned: string, is: string | undefined): void {

@@ -1,37 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { RehearsedStep } from '../../lib/procedure/rehearse.ts'
+import { coveredBy } from '../../lib/seal/covered.ts'
 import { type Seal, sealed } from '../../lib/seal/seal.ts'
 import type { Relied } from '../../lib/seal/sealed-facts.ts'
 import { withResults } from '../../lib/upgrade/own-work.ts'
 import type { Planned } from './planned.ts'
-import { sealedRequest } from './sealed-request.ts'
 
-/** What the plan asks for, and the seal over it. */
-export function sealedPart(
+/**
+ * The seal over a plan, which is all of its document but the seal. Without the uid of kube-system nothing would tell for which cluster it is: no
+ * seal then, and why.
+ */
+export function sealOf(
+  document: Readonly<Record<string, unknown>> & { steps: readonly RehearsedStep[] },
   relied: Relied,
-  { planned, steps, accepted }: { planned: Planned; steps: readonly RehearsedStep[]; accepted: unknown },
-) {
-  const { options, plan, manifest } = planned
-  const request = sealedRequest(options, {
-    method: plan.method,
-    ...(manifest.loaded && { manifestSha256: manifest.loaded.sha256 }),
-  })
-  const covered = { request, accepted, steps: steps.map(({ id }) => id) }
-  return { request, ...sealOf(relied, { planned, steps, covered }) }
-}
-
-interface Covered {
-  request: unknown
-  accepted: unknown
-  steps: readonly string[]
-}
-
-/** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */
-function sealOf(
-  relied: Relied,
-  { planned, steps, covered }: { planned: Planned; steps: readonly RehearsedStep[]; covered: Covered },
+  { cx }: Planned,
 ): { seal: Seal } | Record<string, never> {
-  const { cx } = planned
   if (relied.cluster === undefined) {
     cx.printer.warn(
       'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
@@ -47,10 +30,10 @@ function sealOf(
       by: cx.world.who,
       cluster: relied.cluster,
       kvup: cx.world.version,
-      facts: relied.facts.map((fact) => withResults(fact, steps)),
+      facts: relied.facts.map((fact) => withResults(fact, document.steps)),
       unsealed: relied.unsealed,
     },
-    covered,
+    coveredBy(document),
   )
   return { seal }
 }

@@ -11,7 +11,8 @@ import { heading } from '../../lib/upgrade/report.ts'
 import type { TimeRange } from '../../lib/upgrade/time-range.ts'
 import type { MadeFrom, Planned } from './planned.ts'
 import { plannedTime, withTimes } from './planned-time.ts'
-import { sealedPart } from './seal-plan.ts'
+import { sealOf } from './seal-plan.ts'
+import { sealedRequest } from './sealed-request.ts'
 
 /**
  * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
@@ -22,7 +23,7 @@ export async function planDocument(
   { reading, evidence }: MadeFrom,
   { mode, next }: { mode: RehearseContext['mode']; next: readonly string[] },
 ): Promise<PlanDocument> {
-  const { cx, cluster, plan, procedure, findings } = planned
+  const { cx, cluster, plan, procedure, findings, options } = planned
   const { signal, world } = cx
   const { reader } = reading
   const [steps, judgedBy, isThere, manifest] = await Promise.all([
@@ -48,10 +49,12 @@ export async function planDocument(
     steps: withTimes(steps, range),
     ...(range && { time: timeOf(range) }),
     ...(manifest && { manifest }),
-    ...sealedPart(relied, { planned, steps, accepted }),
-    next: mayBegin ? next : [],
+    request: sealedRequest(options, {
+      method: plan.method,
+      ...(planned.manifest.loaded && { manifestSha256: planned.manifest.loaded.sha256 }),
+    }),
   } as const
-  return document
+  return { ...document, ...sealOf(document, relied, planned), next: mayBegin ? next : [] }
 }
 
 const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({

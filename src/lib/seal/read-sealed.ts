@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
+import { coveredBy } from './covered.ts'
 import { usageError } from '../system/errors.ts'
 import { isUnbroken, type Seal } from './seal.ts'
 import { areRisks, isRecord, isSeal, type SealedRisk } from './sealed-shape.ts'
@@ -10,13 +11,6 @@ export interface SealedPlan {
   accepted: readonly SealedRisk[]
   steps: readonly string[]
   seal: Seal
-}
-
-/** What the seal is laid over: what is asked for, which risks were taken, which steps that makes. */
-interface Covered {
-  request: unknown
-  accepted: unknown
-  steps: readonly string[]
 }
 
 /**
@@ -31,11 +25,7 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
   const { request, accepted, steps, seal } = document
   if (!isSeal(seal) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
     throw unusable(file, 'it carries no whole seal: nothing tells which cluster it is of')
-  const covered: Covered = {
-    request,
-    accepted,
-    steps: steps.map((step) => (isRecord(step) ? word(step['id']) : '')),
-  }
+  const covered = coveredBy(document)
   if (!isUnbroken(seal, covered))
     throw usageError(
       'plan-edited',
@@ -44,7 +34,7 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
         remedy: 'make it anew with other flags: kvup plan --help',
       },
     )
-  return { file, request, accepted, steps: covered.steps, seal }
+  return { file, request, accepted, steps: covered.steps.map((step) => word(step['id'])), seal }
 }
 
 /** In characters. A plan for 10,000 nodes has a million; larger ones take the memory that is there. */
