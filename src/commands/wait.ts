@@ -19,7 +19,7 @@ export function waitCommand(wire: Wire): Command {
     .addOption(
       new Option(
         '--for <condition>',
-        'settled, version=VERSION (settled at it) or workloads=0 (settled, and no VM on an old virt-launcher)',
+        'settled, version=VERSION (settled at it), workloads=0 (settled, and no VM on an old virt-launcher) or pools-updated (every MachineConfigPool of OpenShift)',
       ).makeOptionMandatory(),
     )
     .addOption(new Option('--timeout <duration>', 'how long to wait at most').default('60m'))
@@ -30,6 +30,7 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for settled', 'until every component runs what it should'],
           ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is settled at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
+          ['kvup wait --for pools-updated --timeout 4h', 'until the nodes of OpenShift are updated'],
           ['kvup wait --for settled -o json', 'for a script: how it ended as a document'],
         ],
         more: 'It only reads. 4 is the timeout: the last lines say what was missing, and why.',
@@ -41,7 +42,8 @@ export function waitCommand(wire: Wire): Command {
 
 /** What was seen last. */
 interface Seen {
-  report?: StatusReport
+  report?: StatusReport | undefined
+  looked?: true
   missing?: string | undefined
 }
 
@@ -65,7 +67,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     answer()
   } catch (error) {
     if (error !== over.reason) throw error
-    if (seen.report) answer()
+    if (seen.looked) answer()
     throw tooLate(condition, seen, timeout)
   } finally {
     stop()
@@ -85,9 +87,9 @@ function limited({ clock, signal }: Context, ms: number) {
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
-function tell({ printer }: Context, seen: Seen, { report, missing }: Required<Seen>): void {
+function tell({ printer }: Context, seen: Seen, { report, missing }: Seen): void {
   const [known, now] = [sentences(seen), sentences({ report, missing })]
-  Object.assign(seen, { report, missing })
+  Object.assign(seen, { report, missing, looked: true })
   for (const line of now) if (!known.includes(line)) printer.note(line)
 }
 

@@ -70,3 +70,58 @@ test('without a KubeVirt there is nothing to wait for', async () => {
   expect(await runText(['wait', '--for', 'settled'], place)).toMatchObject({ code: 3 })
   expect(await runText(['wait', '--for', 'nonsense'], place)).toMatchObject({ code: 2 })
 })
+
+const is = (type: string, yes: boolean) => ({ type, status: yes ? 'True' : 'False' })
+
+/** A pool of OpenShift whose nodes are updated one by one, a minute each. */
+function updatingPool(clock: SimClock, nodes: number): Cluster {
+  const began = clock.now().getTime()
+  const pool = () => {
+    const updatedMachineCount = Math.min(nodes, Math.floor((clock.now().getTime() - began) / 60_000))
+    const isDone = updatedMachineCount === nodes
+    return {
+      metadata: { name: 'worker', generation: 1 },
+      spec: { configuration: { name: 'b' } },
+      status: {
+        conditions: [is('Updated', isDone), is('Updating', !isDone)],
+        configuration: { name: isDone ? 'b' : 'a' },
+        observedGeneration: 1,
+        machineCount: nodes,
+        updatedMachineCount,
+        readyMachineCount: updatedMachineCount,
+      },
+    }
+  }
+  return { reader: { list: async () => [pool()] } } as unknown as Cluster
+}
+
+test('pools-updated waits for every pool, tells how far each is, and does not ask for KubeVirt', async () => {
+  const clock = new SimClock()
+  const line = 'wait --for pools-updated --timeout 1h -o json'.split(' ')
+  const { code, out, err } = await runText(line, { cluster: updatingPool(clock, 3), clock })
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ for: 'pools-updated', met: true, tookSeconds: 180 })
+  expect(err.split('\n').filter((said) => said.includes('waiting for'))).toEqual([
+    'waiting for pool worker, which has 0 of 3 nodes updated and ready',
+    'waiting for pool worker, which has 1 of 3 nodes updated and ready',
+    'waiting for pool worker, which has 2 of 3 nodes updated and ready',
+  ])
+})
+
+test('pools-updated ends with its timeout, and at once where there are no pools', async () => {
+  const clock = new SimClock()
+  const late = await runText('wait --for pools-updated --timeout 90s -o json'.split(' '), {
+    cluster: updatingPool(clock, 3),
+    clock,
+  })
+  expect(late.code).toBe(4)
+  expect(JSON.parse(late.out)).toMatchObject({
+    met: false,
+    waitingFor: 'pool worker, which has 1 of 3 nodes updated and ready',
+  })
+  const { kvup } = await simulated()
+  expect(await kvup('wait --for pools-updated')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('no MachineConfigPools'),
+  })
+})

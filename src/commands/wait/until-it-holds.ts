@@ -1,18 +1,20 @@
 import type { Reader } from '../../lib/cluster/cluster.ts'
+import { MachineConfigPools } from '../../lib/cluster/kinds/upkeep.ts'
+import { poolsMissing } from '../../lib/facts/pools-updated.ts'
 import { statusChanges } from '../../lib/facts/status-changes.ts'
 import type { StatusReport } from '../../lib/facts/status-report.ts'
 import { missingFor, type WaitCondition } from '../../lib/facts/wait-condition.ts'
 import { meaningOf, remarkOn } from '../../lib/procedure/failures.ts'
 import type { Clock } from '../../lib/system/clock.ts'
-import { blocked, forbidden } from '../../lib/system/errors.ts'
+import { blocked, forbidden, isNotFound } from '../../lib/system/errors.ts'
 import { outdatedUnseen } from './outdated-unseen.ts'
 
 export interface Waiting {
   reader: Reader
   clock: Clock
   signal: AbortSignal
-  /** Told at every look that differs; `missing` is undefined where the condition holds. */
-  seen(report: StatusReport, missing: string | undefined): void
+  /** Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. */
+  seen(report: StatusReport | undefined, missing: string | undefined): void
   /** Told what the wait goes on in spite of. */
   remark(line: string): void
 }
@@ -29,13 +31,32 @@ export async function untilItHolds(condition: WaitCondition, waiting: Waiting): 
   const before = { answered: false }
   for (;;) {
     try {
-      if (await holdsNow(condition, waiting, before)) return
+      const holds =
+        condition.is === 'pools' ? poolsHold(waiting, before) : holdsNow(condition, waiting, before)
+      if (await holds) return
     } catch (error) {
       if (!before.answered || meaningOf(error) !== 'retry') throw error
       waiting.remark(remarkOn(error))
     }
     await clock.sleep(lookAgain, signal)
   }
+}
+
+/** Pools are few and take minutes: they are listed again. */
+async function poolsHold(waiting: Waiting, before: { answered: boolean }): Promise<boolean> {
+  const pools = await waiting.reader.list(MachineConfigPools).catch((error: unknown) => {
+    throw isNotFound(error) ? noPools() : error
+  })
+  before.answered = true
+  const missing = poolsMissing(pools)
+  waiting.seen(undefined, missing)
+  return missing === undefined
+}
+
+function noPools(): Error {
+  return blocked('no-pools', 'this cluster has no MachineConfigPools: they are of OpenShift and OKD', {
+    remedy: 'kubectl get nodes',
+  })
 }
 
 /** Follows until a look has all that is asked; then false where that look alone does not prove it. */

@@ -8,29 +8,29 @@ export type WaitCondition =
   | { is: 'settled'; text: string }
   | { is: 'version'; text: string; version: string }
   | { is: 'workloads'; text: string }
+  | { is: 'pools'; text: string }
 
 /** As they are typed; what ends in `=` wants a value. */
-export const waitConditions: readonly string[] = ['settled', 'version=', 'workloads=0']
+export const waitConditions: readonly string[] = ['settled', 'version=', 'workloads=0', 'pools-updated']
 
 /** What a person typed. Throws `usage` for anything else, with what there is. */
 export function parseWaitCondition(typed: string): WaitCondition {
   if (typed === 'settled') return { is: 'settled', text: typed }
   if (typed === 'workloads=0') return { is: 'workloads', text: typed }
+  if (typed === 'pools-updated') return { is: 'pools', text: typed }
   if (!typed.startsWith('version=')) throw noSuchCondition(typed)
   const version = parseVersion(typed.slice('version='.length)).text
   return { is: 'version', text: `version=${version}`, version }
 }
 
 function noSuchCondition(typed: string): Error {
-  if (typed === 'pools-updated')
-    return usageError('condition-not-yet', 'kvup cannot wait for pools-updated yet', { remedy: those })
-  const meant = nearest(typed, ['settled', 'workloads=0'])
+  const meant = nearest(typed, ['settled', 'workloads=0', 'pools-updated'])
   return usageError('no-such-condition', `there is no condition ${JSON.stringify(typed)} to wait for`, {
     remedy: [...(meant === undefined ? [] : [`did you mean ${meant}?`]), those],
   })
 }
 
-const those = '--for takes settled, version=VERSION or workloads=0'
+const those = '--for takes settled, version=VERSION, workloads=0 or pools-updated'
 
 /**
  * What one look lacks for the condition, in words; undefined when it holds. Pure. Of `workloads=0` that is what the labels say: whether

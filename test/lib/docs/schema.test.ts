@@ -67,9 +67,10 @@ test('wait: it holds, it does not, and there is no such condition', async () => 
   const ran = [
     await kvup('wait --for settled -o json'),
     await kvup('wait --for version=v1.9.0 --timeout 10s -o json'),
+    await kvup('wait --for pools -o json'),
     await kvup('wait --for pools-updated -o json'),
   ]
-  expect(ran.map(({ code }) => code)).toEqual([0, 4, 2])
+  expect(ran.map(({ code }) => code)).toEqual([0, 4, 2, 3])
   expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
 })
 

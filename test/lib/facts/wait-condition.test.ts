@@ -36,7 +36,7 @@ test.each(['updating-canary-passed', 'wrong-tag', 'operator-may-not-grant'])(
 )
 
 test.each([
-  ['pools-updated', 'condition-not-yet'],
+  ['pools-update', 'no-such-condition'],
   ['setled', 'no-such-condition'],
   ['workloads=1', 'no-such-condition'],
   ['version=1.8', 'not-a-version'],
@@ -47,7 +47,7 @@ test.each([
 test('an unknown one is answered with all there are', () => {
   expect(() => parseWaitCondition('setled')).toThrow(
     expect.objectContaining({
-      remedy: ['did you mean settled?', '--for takes settled, version=VERSION or workloads=0'],
+      remedy: ['did you mean settled?', '--for takes settled, version=VERSION, workloads=0 or pools-updated'],
     }),
   )
 })

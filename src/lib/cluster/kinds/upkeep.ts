@@ -11,8 +11,15 @@ export interface NodeHealthCheck extends KubeObject {
 }
 
 export interface MachineConfigPool extends KubeObject {
-  spec?: { paused?: boolean }
-  status?: { conditions?: Condition[]; machineCount?: number; updatedMachineCount?: number }
+  spec?: { paused?: boolean; configuration?: { name?: string } }
+  status?: {
+    conditions?: Condition[]
+    observedGeneration?: number
+    configuration?: { name?: string }
+    machineCount?: number
+    updatedMachineCount?: number
+    readyMachineCount?: number
+  }
 }
 
 export interface CronJob extends KubeObject {
