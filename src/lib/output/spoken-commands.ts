@@ -32,18 +32,18 @@ const ownCommand =
 const foreignCommand = /^(?<program>kubectl|virtctl) (?!kvup\b)/u
 const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'look', 'undo', 'giveBack'])
 
-/** Nothing is changed for `kvup` without connection flags. */
+/** Without connection flags the commands stay as they are; what is said behind one is a comment to a shell, so that a whole line can be pasted. */
 export function commandSpeech(spoken: Spoken): CommandSpeech {
-  if (spoken.name === 'kvup' && spoken.connection.length === 0) return asTheyStand
-  const line = (text: string) => speak(text, spoken)
-  const parts = <T>(value: T) => inFields(value, (text) => alsoForeign(line(text), spoken)) as T
+  const isPlain = spoken.name === 'kvup' && spoken.connection.length === 0
+  const line = (text: string) => (isPlain ? text : speak(text, spoken))
+  const command = (text: string) => commented(isPlain ? text : alsoForeign(line(text), spoken))
+  const parts = <T>(value: T) => inFields(value, command) as T
   return { line, parts, error: (error) => spokenError(error, parts) }
 }
 
-const asTheyStand: CommandSpeech = {
-  line: (text) => text,
-  parts: (value) => value,
-  error: (error) => error,
+/** `kvup history     shows it` → `kvup history     # shows it` */
+function commented(text: string): string {
+  return text.replace(/^(\S.*?\S {3,})(?![# ])/u, '$1# ')
 }
 
 function speak(text: string, { name, connection }: Spoken): string {

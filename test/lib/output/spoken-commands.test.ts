@@ -19,7 +19,7 @@ describe('a command that kvup prints means the cluster that was named', () => {
   test.each([
     [
       'kvup upgrade --to v1.8.4     goes back',
-      'kvup upgrade --context prod --token-file t --to v1.8.4     goes back',
+      'kvup upgrade --context prod --token-file t --to v1.8.4     # goes back',
     ],
     ['kvup workloads restore', 'kvup workloads restore --context prod --token-file t'],
     [
@@ -43,7 +43,7 @@ describe('a command that kvup prints means the cluster that was named', () => {
   test('what was typed whole is repeated as it is, in whichever way a flag was written', () => {
     const speech = commandSpeech({ name: 'kvup', connection: [context, server] })
     for (const line of [
-      'kvup upgrade --to v1.8.4 --context=prod -s https://one:6443     goes on',
+      'kvup upgrade --to v1.8.4 --context=prod -s https://one:6443     # goes on',
       'kvup --context prod upgrade --server=https://one:6443 --to v1.8.4',
     ])
       expect(remedy(speech, line)).toBe(line)
@@ -68,9 +68,13 @@ describe('a command that kvup prints means the cluster that was named', () => {
     expect(inProd.parts(sealed)).toEqual(sealed)
   })
 
-  test('without connection flags nothing is touched', () => {
-    const asItStands = { remedy: ['kvup status'] }
-    expect(commandSpeech({ name: 'kvup', connection: [] }).parts(asItStands)).toBe(asItStands)
+  test('what is said behind a command is a comment, so that the line can be pasted; other words stay as they are', () => {
+    const plain = commandSpeech({ name: 'kvup', connection: [] })
+    const remedies = ['kvup history      shows it', 'kvup history   # shows it', 'wait for the drain', 'a  b']
+    expect(plain.parts({ remedy: remedies, summary: 'a     b' })).toEqual({
+      remedy: ['kvup history      # shows it', ...remedies.slice(1)],
+      summary: 'a     b',
+    })
   })
 })
 
