@@ -1,0 +1,130 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import {
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+} from '../../cluster/kinds/virtual-machines.ts'
+import { readAhead } from '../../cluster/read-ahead.ts'
+import { isNotFound } from '../../system/errors.ts'
+import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
+
+/** The finished migrations of one VMI that KubeVirt has kept: five at most (facts 3.3). */
+interface Past {
+  kept: number
+  /** The newest first. */
+  failed: Migration[]
+  /** ms since the epoch; 0: none. */
+  succeededAt: number
+}
+
+/** What became of one VMI's migrations. */
+export interface PastMigrations {
+  /** How many finished ones there are. */
+  kept: number
+  /** Failed ones since the last that succeeded, the newest first. */
+  failures: readonly Migration[]
+}
+
+/** So many finished migrations KubeVirt keeps of a VMI: who failed that often in a row may have failed more often (facts 3.3). */
+export const keptByKubeVirt = 5
+
+/** All migrations of a cluster, folded: of a VMI whose migrations succeed less than 200 bytes stay. */
+export class MigrationLedger {
+  readonly #open = new Map<string, Migration>()
+  readonly #past = new Map<string, Past>()
+  #succeeded = 0
+  /** ms since the epoch, in no order. */
+  readonly #ends: number[] = []
+
+  /** A migration that was listed, or seen for the first time. */
+  add(object: VirtualMachineInstanceMigration): void {
+    const migration = migrationOf(object)
+    if (isFinished(migration)) this.#finish(migration)
+    else this.#open.set(migration.uid, migration)
+  }
+
+  /** A migration that was added before: of a finished one nothing changes any more. */
+  update(object: VirtualMachineInstanceMigration): void {
+    if (this.#open.delete(object.metadata.uid ?? '')) this.add(object)
+  }
+
+  remove(object: VirtualMachineInstanceMigration): void {
+    const migration = migrationOf(object)
+    if (this.#open.delete(migration.uid) || !isFinished(migration)) return
+    const past = this.#past.get(vmOf(migration))
+    if (past === undefined) return
+    past.kept--
+    past.failed = past.failed.filter(({ uid }) => uid !== migration.uid)
+    if (migration.phase === 'Succeeded') this.#succeeded--
+    if (past.kept === 0) this.#past.delete(vmOf(migration))
+  }
+
+  /** Of every namespace that was read. */
+  get open(): readonly Migration[] {
+    return [...this.#open.values()]
+  }
+
+  /** Those that count against the limits. */
+  get running(): readonly Migration[] {
+    return this.open.filter(isRunning)
+  }
+
+  /** Of those that are kept. */
+  get succeeded(): number {
+    return this.#succeeded
+  }
+
+  get failed(): number {
+    return [...this.#past.values()].reduce((sum, { failed }) => sum + failed.length, 0)
+  }
+
+  /** VMIs, `namespace/name`, whose last finished migration failed. */
+  get failing(): readonly string[] {
+    return [...this.#past].filter(([, past]) => failuresOf(past).length > 0).map(([vm]) => vm)
+  }
+
+  /** When migrations succeeded, in ms since the epoch, of those that did so at `from` or later. */
+  endsSince(from: number): readonly number[] {
+    return this.#ends.filter((end) => end >= from)
+  }
+
+  /** Finished ones of a VMI, `namespace/name`. */
+  pastOf(vm: string): PastMigrations {
+    const past = this.#past.get(vm)
+    return { kept: past?.kept ?? 0, failures: past === undefined ? [] : failuresOf(past) }
+  }
+
+  /** Unfinished ones by VMI: one each, unless something is wrong. */
+  get openByVm(): ReadonlyMap<string, readonly Migration[]> {
+    return Map.groupBy(this.#open.values(), vmOf)
+  }
+
+  #finish(migration: Migration): void {
+    const vm = vmOf(migration)
+    const past = this.#past.get(vm) ?? { kept: 0, failed: [], succeededAt: 0 }
+    past.kept++
+    if (migration.phase === 'Failed')
+      past.failed = [...past.failed, migration].sort((a, b) => endOf(b) - endOf(a))
+    else {
+      past.succeededAt = Math.max(past.succeededAt, endOf(migration))
+      this.#succeeded++
+      this.#ends.push(endOf(migration))
+    }
+    this.#past.set(vm, past)
+  }
+}
+
+function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
+  return failed.filter((migration) => endOf(migration) > succeededAt)
+}
+
+/** Reads every migration once, page by page; an empty one where the kind is not served. Throws ApiError. */
+export async function readMigrations(reader: Reader, namespace?: string): Promise<MigrationLedger> {
+  const ledger = new MigrationLedger()
+  try {
+    for await (const { items } of readAhead(reader.pages(VirtualMachineInstanceMigrations, { namespace })))
+      for (const migration of items) ledger.add(migration)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return ledger
+}
