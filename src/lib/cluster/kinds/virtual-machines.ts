@@ -36,6 +36,9 @@ export interface VirtualMachineInstance extends KubeObject {
     migrationMethod?: string
     migrationState?: MigrationState
     fsFreezeStatus?: string
+    /** Volumes that a storage migration moves to other claims. */
+    migratedVolumes?: { volumeName?: string }[]
+    volumeStatus?: { name?: string; persistentVolumeClaimInfo?: { accessModes?: string[] } }[]
   }
 }
 
