@@ -107,6 +107,7 @@ const kinds: Readonly<Record<string, string>> = {
   history: 'History',
   version: 'Version',
   restore: 'GiveBack',
+  hold: 'WorkloadsHeld',
   check: 'CheckReport',
   explain: 'Explanations',
   releases: 'Releases',

@@ -66,8 +66,13 @@ const entries: readonly Entry[] = [
     },
     under: [
       {
+        name: 'hold',
+        description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
+        load: async () => (await import('./commands/workloads/hold.ts')).holdCommand,
+      },
+      {
         name: 'restore',
-        description: 'Give back the workload update methods that an upgrade borrowed',
+        description: 'Give back the workload update methods that an upgrade or a hold borrowed',
         load: async () => (await import('./commands/workloads/restore.ts')).restoreCommand,
       },
     ],

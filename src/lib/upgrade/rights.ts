@@ -1,6 +1,14 @@
-/** The roles that `kvup rbac` prints; each holds what the one before it holds. */
-export const roleNames = ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'] as const
+/** The roles that `kvup rbac` prints; see `lesserRoles` for which holds which. */
+export const roleNames = ['kvup-view', 'kvup-workloads', 'kvup-upgrade', 'kvup-operator-manifest'] as const
 export type RoleName = (typeof roleNames)[number]
+
+/** The roles whose rights each of them holds as well, itself last. Moving VMs and upgrading KubeVirt are for different people. */
+export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
+  'kvup-view': ['kvup-view'],
+  'kvup-workloads': ['kvup-view', 'kvup-workloads'],
+  'kvup-upgrade': ['kvup-view', 'kvup-upgrade'],
+  'kvup-operator-manifest': ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'],
+}
 
 /** One right and what it is for. Roles and preflight are both made from these, so they cannot differ. */
 export interface Right {
@@ -111,12 +119,39 @@ const view: readonly Row[] = [
   ...forChecks,
 ]
 
-const upgrade: readonly Row[] = [
-  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
+/** What every changing command does besides its change. */
+const work: readonly Row[] = [
   ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
   ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
   ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
   ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
+]
+
+/** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
+const workloads: readonly Row[] = [
+  ...work,
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
+  [
+    'kubevirt',
+    'hco.kubevirt.io',
+    'hyperconvergeds',
+    'get patch',
+    'the same, where HyperConverged owns KubeVirt',
+    optional,
+  ],
+  [
+    'cluster',
+    crds,
+    'customresourcedefinitions',
+    'get',
+    'see which version of HyperConverged is stored',
+    { ...optional, names: 'hyperconvergeds.hco.kubevirt.io' },
+  ],
+]
+
+const upgrade: readonly Row[] = [
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
+  ...work,
   [
     'cluster',
     kubevirt,
@@ -163,10 +198,17 @@ const operatorManifest: readonly Row[] = [
   ['kubevirt', '', 'serviceaccounts', 'list', left, optional],
 ]
 
+const rowsOf: Readonly<Record<RoleName, readonly Row[]>> = {
+  'kvup-view': view,
+  'kvup-workloads': workloads,
+  'kvup-upgrade': upgrade,
+  'kvup-operator-manifest': operatorManifest,
+}
+
 /** Everything that the role may do, that of the lesser roles included. */
 export function rightsOf(role: RoleName): readonly Right[] {
-  const upTo = [view, upgrade, operatorManifest].slice(0, roleNames.indexOf(role) + 1)
-  return upTo.flat().map(([scope, group, resources, verbs, why, limits]) => ({
+  const rows = lesserRoles[role].flatMap((lesser) => rowsOf[lesser])
+  return rows.map(([scope, group, resources, verbs, why, limits]) => ({
     scope,
     group,
     resources: resources.split(' '),
