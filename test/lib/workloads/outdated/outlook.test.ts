@@ -41,7 +41,7 @@ test.each([
   [['LiveMigration'], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
 ] as const)(
   'facts 3.5: methods %j, migratable %s, eviction %s, runStrategy %s: %s (%s)',
-  (methods, migratable, eviction, run, fate, why) => {
+  (...[methods, migratable, eviction, run, fate, why]) => {
     const bare = run === 'bare'
     const vmi = aVmi({ migratable, ...(eviction && { eviction }), ...(bare && { owner: 'none' }) })
     const outlook = outlookOf(vmi, bare ? undefined : aVm(run), rules(methods))
@@ -57,14 +57,15 @@ test('a VMI without a strategy of its own follows the cluster’s; its own wins'
   )
 })
 
+const textFor = (named: string) =>
+  outlookOf(aVmi({ migratable: 'False', reason: named }), aVm('Always'), rules(['LiveMigrate'])).why[0]?.text
+
 test('the reason of the condition is told in plain words and as KubeVirt writes it; one that nobody knows as it is', () => {
-  const text = (reason: string) =>
-    outlookOf(aVmi({ migratable: 'False', reason }), aVm('Always'), rules(['LiveMigrate'])).why[0]?.text
-  expect(text('HostDeviceNotLiveMigratable')).toBe(
+  expect(textFor('HostDeviceNotLiveMigratable')).toBe(
     'not migratable: a host device (HostDeviceNotLiveMigratable)',
   )
-  expect(text('NotMigratable')).toBe('not migratable: NotMigratable')
-  expect(text('constructor')).toBe('not migratable: constructor')
+  expect(textFor('NotMigratable')).toBe('not migratable: NotMigratable')
+  expect(textFor('constructor')).toBe('not migratable: constructor')
 })
 
 const three = [
@@ -83,14 +84,15 @@ test('W2 what lives in the pod is lost with it, and named; a migration loses not
   expect(ids(outlookOf(aVmi({ volumes: three }), aVm('Always'), rules(both)))).toBe('migratable')
 })
 
+const ownedBy = (owner: string) => outlookOf(aVmi({ migratable: 'False', owner }), undefined, rules(both))
+
 test('W2 a bare VMI is lost, one of a set is replaced, one whose VM is deleted is lost', () => {
-  const of = (owner: string) => outlookOf(aVmi({ migratable: 'False', owner }), undefined, rules(both))
-  expect(of('none')).toMatchObject({ fate: 'is lost', remedy: [] })
-  expect(of('VirtualMachine')).toMatchObject({ fate: 'is lost' })
-  expect([of('VirtualMachineInstanceReplicaSet').fate, ids(of('VirtualMachineInstanceReplicaSet'))]).toEqual([
-    'restarts',
-    'evict-on replaced',
-  ])
+  expect(ownedBy('none')).toMatchObject({ fate: 'is lost', remedy: [] })
+  expect(ownedBy('VirtualMachine')).toMatchObject({ fate: 'is lost' })
+  expect([
+    ownedBy('VirtualMachineInstanceReplicaSet').fate,
+    ids(ownedBy('VirtualMachineInstanceReplicaSet')),
+  ]).toEqual(['restarts', 'evict-on replaced'])
 })
 
 test('where VMs may not be read nothing is claimed of their return', () => {
@@ -98,12 +100,14 @@ test('where VMs may not be read nothing is claimed of their return', () => {
   expect([outlook.fate, ids(outlook)]).toEqual(['shuts down', 'evict-on vm-unread'])
 })
 
+const onLauncher = (tag: string) =>
+  aVmi({ status: { launcherContainerImageVersion: `quay.io/kubevirt/virt-launcher:${tag}` } })
+
 test('W9 a launcher older than a year is marked, and one in use has no way back', () => {
   const at = new Date('2026-11-21T00:00:00Z')
   const launcher = launchersOf({ image: newLauncher, version: 'v1.9.0' }, knownReleases, at)
-  const on = (tag: string) =>
-    aVmi({ status: { launcherContainerImageVersion: `quay.io/kubevirt/virt-launcher:${tag}` } })
-  const seen = (tag: string) => outlookOf(on(tag), aVm('Always'), rules(['LiveMigrate'], { launcher }))
+  const seen = (tag: string) =>
+    outlookOf(onLauncher(tag), aVm('Always'), rules(['LiveMigrate'], { launcher }))
   expect(seen('v1.5.0').why.at(-1)).toEqual({ id: 'old-launcher', text: 'v1.5.0 is more than a year old' })
   expect(ids(seen('v1.8.4'))).toBe('migratable')
   expect([seen('v1.9.0').fate, ids(seen('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
@@ -162,7 +166,7 @@ test.each([
     rules(['LiveMigrate']),
     ["kubectl -n shop get vmi db-0 -o jsonpath='{.status.conditions}'"],
   ],
-] as const)('what helps where it stays: %s', (_, vmi, run, under, remedy) => {
+] as const)('what helps where it stays: %s', (...[, vmi, run, under, remedy]) => {
   expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ fate: 'stays', remedy })
 })
 
