@@ -71,9 +71,19 @@ const entries: readonly Entry[] = [
         load: async () => (await import('./commands/workloads/hold.ts')).holdCommand,
       },
       {
+        name: 'strategy',
+        description: 'Show and set how VMs follow: methods, batches, limits of migrations',
+        load: async () => (await import('./commands/workloads/strategy.ts')).strategyCommand,
+      },
+      {
         name: 'restore',
         description: 'Give back the workload update methods that an upgrade or a hold borrowed',
         load: async () => (await import('./commands/workloads/restore.ts')).restoreCommand,
+      },
+      {
+        name: 'migrations',
+        description: 'Show what migrates, what waits and for what, and what fails every time',
+        load: async () => (await import('./commands/workloads/migrations.ts')).migrationsCommand,
       },
     ],
   },

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { type WorkloadsHeldDocument, workloadsHeldView } from '../../lib/output/views/workloads-held.ts'
 import type { Procedure } from '../../lib/procedure/step.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
-import { parseAccepted } from '../../lib/run/gate.ts'
+import { parseAccepted, passGate } from '../../lib/run/gate.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { readOwner } from '../../lib/workloads/find-owner.ts'
@@ -59,13 +59,14 @@ export async function hold(cx: Context, options: HoldOptions): Promise<ExitCode>
     return exitCode.done
   }
   const procedure = holdProcedure(cx, seen)
+  const work = workOf(seen, { procedure, options, timeoutMs })
   const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
   if (dry) {
     const kept = before ? keptMethods(before) : methods
     cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), workloadsHeldView)
+    passGate(work.findings, work.accepted)
     return exitCode.done
   }
-  const work = workOf(seen, { procedure, options, timeoutMs })
   const outcome = await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, seen) }))
   const loan = loanOn(owner, await hands.journal.loans())
   const held = outcome.is === 'finished' && outcome.changed.length > 0

@@ -11,7 +11,7 @@ export async function closeFormerLoan(
   id: string,
   owner: Pick<Owner, 'uid'> & Partial<Pick<SettingsOwner, 'kubevirt'>>,
 ): Promise<void> {
-  const ours = [owner.uid, owner.kubevirt?.uid]
-  const former = (await journal.loans()).some((loan) => loan.id === id && !ours.includes(loan.object.uid))
+  const ours = new Set([owner.uid, owner.kubevirt?.uid])
+  const former = (await journal.loans()).some((loan) => loan.id === id && !ours.has(loan.object.uid))
   if (former) await journal.release(id, 'the KubeVirt that it was taken from is gone')
 }

@@ -96,7 +96,7 @@ async function giveBack(
     await writer.mergePatch(
       owner.kind,
       owner.ref,
-      patchAt(owner.strategy, { workloadUpdateMethods: [...kept] }, holding),
+      patchAt([[owner.strategy, { workloadUpdateMethods: [...kept] }]], holding),
     )
   const after = methodsIn(await readOwner(reader, owner), owner)
   if (!sameMethods(after, kept))

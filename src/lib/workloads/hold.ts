@@ -66,7 +66,7 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
   })
-  await writer.mergePatch(kind, ref, patchAt(owner.strategy, { workloadUpdateMethods: [] }, holding))
+  await writer.mergePatch(kind, ref, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
 }
 
 function changedWhileHeld(now: readonly string[], kept: readonly string[]): StepState {

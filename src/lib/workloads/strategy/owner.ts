@@ -55,17 +55,26 @@ export function methodsPointer({ strategy }: Pick<SettingsOwner, 'strategy'>): s
   return `/${[...strategy, 'workloadUpdateMethods'].join('/')}`
 }
 
-/** A merge patch of fields below one path, refused when somebody else wrote first. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** A merge patch of the fields below each path, refused when somebody else wrote first. A path without fields is left out. */
 export function patchAt(
-  path: readonly string[],
-  fields: Readonly<Record<string, unknown>>,
+  places: readonly (readonly [path: readonly string[], fields: Fields])[],
   { metadata }: KubeObject,
 ): DeepPartial<Holding> {
-  const inner = path.reduceRight<Readonly<Record<string, unknown>>>(
-    (below, name) => ({ [name]: below }),
-    fields,
-  )
-  return { metadata: { resourceVersion: metadata.resourceVersion ?? '' }, ...inner } as DeepPartial<Holding>
+  const patch: Record<string, unknown> = { metadata: { resourceVersion: metadata.resourceVersion ?? '' } }
+  for (const [path, fields] of places)
+    if (Object.keys(fields).length > 0) Object.assign(reach(patch, path), fields)
+  return patch
+}
+
+/** The object at the end of the path, made where it is missing. */
+function reach(from: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+  return path.reduce((at, name) => {
+    const below = (at[name] ?? {}) as Record<string, unknown>
+    at[name] = below
+    return below
+  }, from)
 }
 
 /** Command that shows who writes which field of it; the version is named, for an unversioned read is of the preferred one. */

@@ -26,11 +26,11 @@ export async function storedHyperConverged(
 }
 
 async function storedVersion(reader: Reader): Promise<string | undefined> {
-  const definition = await readDefinition(reader)
-  const stored = definition?.spec?.versions?.find(({ storage }) => storage === true)?.name
-  const inEtcd = definition?.status?.storedVersions ?? []
-  const converted = definition?.spec?.conversion?.strategy === 'Webhook'
-  if (converted || inEtcd.every((version) => version === stored)) return stored
+  const { spec, status } = (await readDefinition(reader)) ?? {}
+  const stored = spec?.versions?.find(({ storage }) => storage === true)?.name
+  if (spec?.conversion?.strategy === 'Webhook') return stored
+  const inEtcd = status?.storedVersions ?? []
+  if (inEtcd.every((version) => version === stored)) return stored
   throw blocked(
     'hyperconverged-not-converted',
     `${crd} is stored as ${inEtcd.join(' and ')} and nobody converts between them now: a write could lose settings`,
