@@ -31,9 +31,8 @@ export const keptByKubeVirt = 5
 export class MigrationLedger {
   readonly #open = new Map<string, Migration>()
   readonly #past = new Map<string, Past>()
-  #succeeded = 0
-  /** ms since the epoch, in no order. */
-  readonly #ends: number[] = []
+  /** By namespace, when they succeeded: ms since the epoch, in no order. */
+  readonly #ends = new Map<string, number[]>()
 
   /** A migration that was listed, or seen for the first time. */
   add(object: VirtualMachineInstanceMigration): void {
@@ -54,7 +53,6 @@ export class MigrationLedger {
     if (past === undefined) return
     past.kept--
     past.failed = past.failed.filter(({ uid }) => uid !== migration.uid)
-    if (migration.phase === 'Succeeded') this.#succeeded--
     if (past.kept === 0) this.#past.delete(vmOf(migration))
   }
 
@@ -68,13 +66,15 @@ export class MigrationLedger {
     return this.open.filter(isRunning)
   }
 
-  /** Of those that are kept. */
-  get succeeded(): number {
-    return this.#succeeded
-  }
-
-  get failed(): number {
-    return [...this.#past.values()].reduce((sum, { failed }) => sum + failed.length, 0)
+  /** How many of those that are kept ended so; of one namespace or of all. */
+  finished(namespace?: string): { succeeded: number; failed: number } {
+    const counts = { succeeded: 0, failed: 0 }
+    for (const [vm, { kept, failed }] of this.#past) {
+      if (namespace !== undefined && !vm.startsWith(`${namespace}/`)) continue
+      counts.failed += failed.length
+      counts.succeeded += kept - failed.length
+    }
+    return counts
   }
 
   /** VMIs, `namespace/name`, whose last finished migration failed. */
@@ -82,9 +82,9 @@ export class MigrationLedger {
     return [...this.#past].filter(([, past]) => failuresOf(past).length > 0).map(([vm]) => vm)
   }
 
-  /** When migrations succeeded, in ms since the epoch, of those that did so at `from` or later. */
-  endsSince(from: number): readonly number[] {
-    return this.#ends.filter((end) => end >= from)
+  /** When migrations succeeded, in ms since the epoch; of one namespace or of all. */
+  ends(namespace?: string): readonly number[] {
+    return namespace === undefined ? [...this.#ends.values()].flat() : (this.#ends.get(namespace) ?? [])
   }
 
   /** Finished ones of a VMI, `namespace/name`. */
@@ -104,12 +104,16 @@ export class MigrationLedger {
     past.kept++
     if (migration.phase === 'Failed')
       past.failed = [...past.failed, migration].sort((a, b) => endOf(b) - endOf(a))
-    else {
-      past.succeededAt = Math.max(past.succeededAt, endOf(migration))
-      this.#succeeded++
-      this.#ends.push(endOf(migration))
-    }
+    else past.succeededAt = Math.max(past.succeededAt, this.#succeed(migration))
     this.#past.set(vm, past)
+  }
+
+  #succeed(migration: Migration): number {
+    const end = endOf(migration)
+    const ends = this.#ends.get(migration.namespace) ?? []
+    ends.push(end)
+    this.#ends.set(migration.namespace, ends)
+    return end
   }
 }
 
@@ -117,12 +121,18 @@ function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
   return failed.filter((migration) => endOf(migration) > succeededAt)
 }
 
-/** Reads every migration once, page by page; an empty one where the kind is not served. Throws ApiError. */
-export async function readMigrations(reader: Reader, namespace?: string): Promise<MigrationLedger> {
+/** Reads every migration once, page by page; an empty one where the kind is not served. `each` sees all of them. Throws ApiError. */
+export async function readMigrations(
+  reader: Reader,
+  { namespace, each }: { namespace?: string | undefined; each?: (migration: Migration) => void } = {},
+): Promise<MigrationLedger> {
   const ledger = new MigrationLedger()
   try {
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstanceMigrations, { namespace })))
-      for (const migration of items) ledger.add(migration)
+      for (const object of items) {
+        ledger.add(object)
+        each?.(migrationOf(object))
+      }
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

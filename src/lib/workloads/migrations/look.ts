@@ -1,10 +1,11 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
+import { VirtualMachineInstanceMigrations } from '../../cluster/kinds/virtual-machines.ts'
 import { known } from '../../facts/known.ts'
-import { ApiError } from '../../system/errors.ts'
+import { ApiError, isNotFound } from '../../system/errors.ts'
 import { type Launchers, readLaunchers } from './launchers.ts'
 import { type MigrationLedger, readMigrations } from './ledger.ts'
-import { isRunning, vmOf } from './migration.ts'
+import { isRunning, type Migration, vmOf } from './migration.ts'
 import { type Mover, readMovers } from './movers.ts'
 
 /** Everything that is said of migrations is said of this. */
@@ -29,17 +30,29 @@ export interface Looking {
   namespace?: string | undefined
   /** Its limits and methods; a remark says why it is missing. */
   kubevirt?: KubeVirt | undefined
+  /** Sees every migration that is read. */
+  each?: (migration: Migration) => void
 }
 
 /** Reads all migrations, the limit being of the cluster, or those of the namespace where no more may be read. Throws ApiError. */
 export async function lookAtMigrations(looking: Looking): Promise<MigrationsLook> {
-  const { reader, namespace } = looking
+  const { reader, namespace, each } = looking
   try {
-    return await lookAround(await readMigrations(reader), { ...looking, partial: false })
+    return await lookAround(await readMigrations(reader, each && { each }), looking)
   } catch (error) {
     if (namespace === undefined || !(error instanceof ApiError) || error.status !== 403) throw error
   }
-  return lookAround(await readMigrations(reader, namespace), { ...looking, partial: true })
+  const ledger = await readMigrations(reader, { namespace, ...(each && { each }) })
+  return lookAround(ledger, { ...looking, partial: true })
+}
+
+/** Throws ApiError where migrations may not be read; a watch would wait for that right without end. */
+export async function ensureReadable(reader: Reader, namespace: string | undefined): Promise<void> {
+  try {
+    for await (const _ of reader.pages(VirtualMachineInstanceMigrations, { namespace })) return
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
 }
 
 /** What lies around the migrations of a ledger: their VMIs, and the pods of those that do not run yet. Throws ApiError. */

@@ -42,20 +42,20 @@ export interface Surroundings {
   at: Date
   /** KubeVirt's namespace, for commands. */
   home: string
-  limits?: MigrationLimits
+  limits?: MigrationLimits | undefined
   /** Migrations that run, in the whole cluster; absent where only a part of it may be read. */
-  running?: number
+  running?: number | undefined
   /** Where its VMI runs, and how many migrations run away from there. */
-  node?: string
+  node?: string | undefined
   /** Of its VMI. */
-  uid?: string
+  uid?: string | undefined
   runningFromNode: number
   /** ms since the epoch; see `backOffUntil`. */
   backOffUntil: number
   failures: number
   /** Launcher pods of its VMI that have not ended. Undefined: not read. */
-  livingPods?: number
-  target?: TargetPod
+  livingPods?: number | undefined
+  target?: TargetPod | undefined
 }
 
 type Rule = (migration: Migration, around: Surroundings) => Why | undefined

@@ -31,7 +31,8 @@ test('a VMI that succeeded after all is not failing, and VMIs of one name in two
     { phase: 'Failed', since: 500, namespace: 'other' },
   )
   expect(ledger.failing).toEqual(['other/web-1'])
-  expect([ledger.succeeded, ledger.failed]).toEqual([1, 2])
+  expect(ledger.finished()).toEqual({ succeeded: 1, failed: 2 })
+  expect(ledger.finished('other')).toEqual({ succeeded: 0, failed: 1 })
 })
 
 test('what is followed: it runs, it ends once, it is collected', () => {
@@ -42,10 +43,13 @@ test('what is followed: it runs, it ends once, it is collected', () => {
   const ended = object({ name: 'one', phase: 'Succeeded', since: 0 })
   ledger.update(ended)
   ledger.update(ended)
-  expect([ledger.open.length, ledger.succeeded, ledger.pastOf('demo/web-1').kept]).toEqual([0, 1, 1])
-  expect(ledger.endsSince(at.getTime() - 1000)).toHaveLength(1)
+  expect([ledger.open.length, ledger.finished().succeeded, ledger.pastOf('demo/web-1').kept]).toEqual([
+    0, 1, 1,
+  ])
+  expect(ledger.ends()).toEqual([at.getTime()])
+  expect(ledger.ends('other')).toEqual([])
   ledger.remove(ended)
-  expect([ledger.succeeded, ledger.pastOf('demo/web-1').kept]).toEqual([0, 0])
+  expect([ledger.finished().succeeded, ledger.pastOf('demo/web-1').kept]).toEqual([0, 0])
 })
 
 test('a failed one that is collected leaves the others', () => {
