@@ -49,6 +49,7 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
     builtIn: false,
     columns: columnsOf(stored, known),
     listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
+    ...(known?.versioning && { versioning: known.versioning }),
   }
 }
 

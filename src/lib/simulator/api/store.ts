@@ -77,8 +77,9 @@ export class Store {
   }
 
   read(kind: Kind, ref: ObjectRef): KubeObject | undefined {
-    const found = this.#table.find(this.kinds.resolve(kind), ref)
-    return found && asVersion(found, kind.apiVersion)
+    const resolved = this.kinds.resolve(kind)
+    const found = this.#table.find(resolved, ref)
+    return found && told(resolved, found, kind.apiVersion)
   }
 
   list(kind: Kind, where: Listing = {}): PageOf {
@@ -96,30 +97,30 @@ export class Store {
       where.limit ?? 0,
       where.continue,
     )
-    return { ...page, items: page.items.map((o) => asVersion(o, kind.apiVersion)) }
+    return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
   }
 
   create(kind: Kind, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
-    const object = this.#prepared(resolved, given)
+    const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
     if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
     object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
-    return asVersion(this.#admit(resolved, undefined, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
   }
 
   update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
     const before = this.#table.stored(resolved, ref)
     requireStatus(resolved, write)
-    const object = prepareUpdate(resolved, before, given, write.on)
+    const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
     object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
-    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   patch(kind: Kind, ref: ObjectRef, patch: Patch, write: Write = {}): KubeObject {
     if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
     const resolved = this.kinds.resolve(kind)
-    const before = asVersion(this.#table.stored(resolved, ref), kind.apiVersion)
+    const before = told(resolved, this.#table.stored(resolved, ref), kind.apiVersion)
     const given = patched(resolved, before, patch)
     requireSameUid(resolved, before, given)
     return this.update(kind, ref, given, write)
@@ -141,7 +142,7 @@ export class Store {
       ? prepareUpdate(resolved, before, merged, write.on)
       : this.#prepared(resolved, merged)
     object.metadata.managedFields = managedFields
-    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   /** What was removed, or what waits for its finalizers. */
@@ -153,7 +154,7 @@ export class Store {
       hook({ operation: 'DELETE', kind: resolved, object: before, before, write: removal })
     if (removal.dryRun === true) return before
     if (removal.orphan === true) this.#deletion.orphan(before)
-    return asVersion(this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
+    return told(resolved, this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
   }
 
   /** Puts an object in as it is, status included: how a cluster is seeded. Replaces what is there. */
@@ -171,9 +172,10 @@ export class Store {
 
   /** Changes of one resource from now on, or from after a revision. Throws 410 for one that is no longer known. */
   watch(kind: Kind, listener: (event: StoreEvent) => void, after?: number): () => void {
-    const resource = storageKey(this.kinds.resolve(kind))
+    const resolved = this.kinds.resolve(kind)
+    const resource = storageKey(resolved)
     const tell = (event: StoreEvent) =>
-      listener({ ...event, object: asVersion(event.object, kind.apiVersion) })
+      listener({ ...event, object: told(resolved, event.object, kind.apiVersion) })
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
     return this.#table.history.listen((event) => {
       if (event.resource === resource) tell(event)
@@ -219,6 +221,15 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
+}
+
+/** The object as it reads in the version that was asked for. */
+function told({ versioning }: SimKind, object: KubeObject, apiVersion: string): KubeObject {
+  return versioning ? versioning.read(object, apiVersion) : asVersion(object, apiVersion)
+}
+
+function accepted({ versioning }: SimKind, given: KubeObject, apiVersion: string): KubeObject {
+  return versioning ? versioning.accept(given, apiVersion) : given
 }
 
 /** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
