@@ -107,6 +107,7 @@ const kinds: Readonly<Record<string, string>> = {
   history: 'History',
   version: 'Version',
   restore: 'GiveBack',
+  outdated: 'OutdatedWorkloads',
   hold: 'WorkloadsHeld',
   migrations: 'Migrations',
   'strategy show': 'WorkloadStrategy',

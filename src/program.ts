@@ -66,6 +66,11 @@ const entries: readonly Entry[] = [
     },
     under: [
       {
+        name: 'outdated',
+        description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
+        load: async () => (await import('./commands/workloads/outdated.ts')).outdatedCommand,
+      },
+      {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
         load: async () => (await import('./commands/workloads/hold.ts')).holdCommand,

@@ -2,10 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
+import { mixedVms } from '../../../src/lib/simulator/virtual-machine.ts'
 import { systemClock } from '../../../src/lib/system/clock.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
 import { example, exampleNames } from '../facts/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { runKvup } from './run-kvup.ts'
@@ -54,6 +56,7 @@ test.each([
   ['check --to v1.9.0 --accept no-such -o json', 2],
   ['explain kubernetes-windo -o json', 2],
   ['status --no-such-flag -o json', 2],
+  ['workloads outdated --node a,b -o json', 2],
   ['upgrade --to 1.9 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
 ])('%s', async (line, code) => {
@@ -132,6 +135,43 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
     ),
   ).toEqual([])
 })
+
+test('outdated workloads: held, of a part, with another count, and where KubeVirt may not be read', async () => {
+  const { kvup, sim, clock } = await simulated({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: mixedVms,
+    methods,
+  })
+  const none = await kvup('workloads outdated -o json')
+  await kvup('upgrade --to v1.8.4 --yes --settle 1s --leave-held -o json')
+  const { reader, ...rest } = sim.cluster()
+  const narrow = new Proxy(reader, {
+    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
+  })
+  const ran = [
+    none,
+    await kvup('workloads outdated -o json --exit-code'),
+    await kvup('workloads outdated -n demo -o json --node worker-1'),
+    await runKvup('workloads outdated -o json'.split(' '), { cluster: { ...rest, reader: narrow }, clock }),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 10, 0, 7])
+  expect(ran.map(({ documents }) => documents[0])).toMatchObject([
+    { items: [] },
+    { held: {}, count: {}, alert: { expected: true } },
+    { selection: { namespace: 'demo', node: 'worker-1' } },
+    { status: 'partial', unread: [{ what: 'kubevirts' }] },
+  ])
+  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+})
+
+const unreadable =
+  (reader: Reader): Reader['list'] =>
+  async (kind, where) => {
+    if (kind.plural === 'kubevirts') throw new ApiError(403, 'Forbidden', 'kubevirts is forbidden')
+    return reader.list(kind, where)
+  }
 
 test('operator-manifest with a tag, stopped on the way and resumed', async () => {
   const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })

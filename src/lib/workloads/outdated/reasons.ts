@@ -39,7 +39,7 @@ function whyShutDown(vmi: VirtualMachineInstance): string {
 }
 
 function whyNoMethods(vmi: VirtualMachineInstance, held: boolean): Reason {
-  const why = held ? 'workload updates are held' : 'no workload update method is set'
+  const why = held ? 'updates are held' : 'no update methods are set'
   return reason(held ? 'held' : 'no-methods', isMigratable(vmi) ? why : `${why}; ${notMigratable(vmi)}`)
 }
 
