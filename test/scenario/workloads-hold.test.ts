@@ -52,11 +52,10 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
   test('contract: two holders at once: one borrows, the other finds it held or the lock taken', () =>
     on(async (stage) => {
       const both = await Promise.all([stage.hold(), stage.hold({}, { host: 'another' })])
-      expect(both.map(({ code }) => code).toSorted()).toEqual([0, 0])
-      expect(both.flatMap(({ documents }) => documents.map(({ outcome }) => outcome)).toSorted()).toEqual([
-        'already-held',
-        'held',
-      ])
+      expect(both.map(({ code }) => code)).toEqual([0, 0])
+      expect(new Set(both.flatMap(({ documents }) => documents.map(({ outcome }) => outcome)))).toEqual(
+        new Set(['already-held', 'held']),
+      )
       expect(await stage.journal.loans()).toMatchObject([{ was: { value: ['Evict', 'LiveMigrate'] } }])
       expect(storedMethods(stage)).toBe('[]')
     }))

@@ -1,3 +1,8 @@
+import type { Right, Row } from './right.ts'
+import { work, workloadRights } from './workload-rights.ts'
+
+export type { Right } from './right.ts'
+
 /** The roles that `kvup rbac` prints; see `lesserRoles` for which holds which. */
 export const roleNames = ['kvup-view', 'kvup-workloads', 'kvup-upgrade', 'kvup-operator-manifest'] as const
 export type RoleName = (typeof roleNames)[number]
@@ -9,33 +14,6 @@ export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
   'kvup-upgrade': ['kvup-view', 'kvup-upgrade'],
   'kvup-operator-manifest': ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'],
 }
-
-/** One right and what it is for. Roles and preflight are both made from these, so they cannot differ. */
-export interface Right {
-  /** `kubevirt`: only in KubeVirt's own namespace. */
-  scope: 'cluster' | 'kubevirt'
-  group: string
-  resources: readonly string[]
-  verbs: readonly string[]
-  why: string
-  /** Only these objects; `$namespace` stands for KubeVirt's namespace. */
-  names: readonly string[]
-  /** Without it kvup says less or cannot do an extra, but does its work. */
-  optional: boolean
-  /** Only checks and snapshots read it: an upgrade does not ask for it, and says nothing where it is missing. */
-  onlyChecks: boolean
-  /** Only `kvup check --probe-images` uses it: nobody else asks for it. */
-  onlyProbes: boolean
-}
-
-type Row = readonly [
-  scope: Right['scope'],
-  group: string,
-  resources: string,
-  verbs: string,
-  why: string,
-  limits?: { names?: string; optional?: true; onlyChecks?: true; onlyProbes?: true },
-]
 
 const kubevirt = 'kubevirt.io'
 const leases = 'coordination.k8s.io'
@@ -119,36 +97,6 @@ const view: readonly Row[] = [
   ...forChecks,
 ]
 
-/** What every changing command does besides its change. */
-const work: readonly Row[] = [
-  ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
-  ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
-  ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
-  ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
-]
-
-/** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
-const workloads: readonly Row[] = [
-  ...work,
-  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
-  [
-    'kubevirt',
-    'hco.kubevirt.io',
-    'hyperconvergeds',
-    'get patch',
-    'the same, where HyperConverged owns KubeVirt',
-    optional,
-  ],
-  [
-    'cluster',
-    crds,
-    'customresourcedefinitions',
-    'get',
-    'see which version of HyperConverged is stored',
-    { ...optional, names: 'hyperconvergeds.hco.kubevirt.io' },
-  ],
-]
-
 const upgrade: readonly Row[] = [
   ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
   ...work,
@@ -200,7 +148,7 @@ const operatorManifest: readonly Row[] = [
 
 const rowsOf: Readonly<Record<RoleName, readonly Row[]>> = {
   'kvup-view': view,
-  'kvup-workloads': workloads,
+  'kvup-workloads': workloadRights,
   'kvup-upgrade': upgrade,
   'kvup-operator-manifest': operatorManifest,
 }

@@ -9,12 +9,13 @@ import { Deletion } from './deletion.ts'
 import { fieldTest } from './field-selector.ts'
 import { History, type StoreEvent } from './history.ts'
 import { Identity } from './identity.ts'
+import { accepted, told } from './in-version.ts'
 import { at, copy, same } from './json.ts'
 import { KindRegistry, storageKey } from './kind-registry.ts'
 import { labelTest } from './label-selector.ts'
 import { ListSnapshots, type PageOf, place } from './list-page.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
-import { asVersion, type ObjectRef, ObjectTable } from './object-table.ts'
+import { type ObjectRef, ObjectTable } from './object-table.ts'
 import { patched, type Patch } from './patch.ts'
 import { prepareCreate, prepareUpdate, requireSameUid, timestamp, validate } from './preparation.ts'
 import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './refusal.ts'
@@ -221,15 +222,6 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
-}
-
-/** The object as it reads in the version that was asked for. */
-function told({ versioning }: SimKind, object: KubeObject, apiVersion: string): KubeObject {
-  return versioning ? versioning.read(object, apiVersion) : asVersion(object, apiVersion)
-}
-
-function accepted({ versioning }: SimKind, given: KubeObject, apiVersion: string): KubeObject {
-  return versioning ? versioning.accept(given, apiVersion) : given
 }
 
 /** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
