@@ -1,5 +1,6 @@
 import { hold, type HoldOptions } from '../../src/commands/workloads/hold.ts'
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
+import { type UnblockOptions, unblock } from '../../src/commands/workloads/unblock.ts'
 import { setWorkloadStrategy, type SetStrategyOptions } from '../../src/commands/workloads/strategy/set.ts'
 import { showWorkloadStrategy } from '../../src/commands/workloads/strategy/show.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
@@ -130,6 +131,11 @@ export class Stage {
 
   async showStrategy(terminal: Terminal = {}) {
     return this.#run(showWorkloadStrategy, terminal)
+  }
+
+  /** Of every VM that blocks. */
+  async unblock(options: Partial<UnblockOptions> = {}, terminal: Terminal = {}) {
+    return this.#run((cx) => unblock(cx, { all: true, accept: [], timeout: '10m', ...options }, []), terminal)
   }
 
   /** As a person would: the manifest is named where one will be applied. */

@@ -21,6 +21,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from './accept-option.ts'
 import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { machineLoans, type MachinesEnd, restoreMachines } from './restore/machines.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { withResume } from './with-resume.ts'
 
@@ -54,32 +55,55 @@ export function restoreCommand(wire: Wire): Command {
     .action(wire(restore))
 }
 
-/** Gives back what an upgrade or a hold borrowed, from anywhere; the journal in the cluster knows the value. */
+/** Gives back what an upgrade, a hold or an unblock borrowed, from anywhere; the journal in the cluster and the VMs know the values. */
 export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
   parseDuration(options.timeout)
   const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const machines = await machineLoans(cx, seen)
+  const end = await restoreMethods(cx, seen, { meanwhile, options })
+  if (machines.length === 0) {
+    cx.printer.result(documentOf(seen, end), giveBackView)
+    return exitCode.done
+  }
+  const both = await restoreMachines(cx, seen, { loans: machines, meanwhile, options })
+  const document = { ...documentOf(seen, end), machines: both.machines }
+  if (both.dryRun === undefined) cx.printer.result(document, giveBackView)
+  else cx.printer.result({ ...document, ...rehearsal(end, both) }, giveBackView)
+  if (both.error) throw both.error
+  return exitCode.done
+}
+
+/** Of the methods and of the VMs, as one. */
+function rehearsal(
+  { steps = [] }: End,
+  both: MachinesEnd,
+): Pick<GiveBackDocument, 'outcome' | 'dryRun' | 'steps'> {
+  return {
+    outcome: 'rehearsed',
+    ...(both.dryRun && { dryRun: both.dryRun }),
+    steps: [...steps, ...both.steps],
+  }
+}
+
+type End = Omit<GiveBackDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
+
+async function restoreMethods(
+  cx: Context,
+  seen: SettingsWork,
+  { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
+): Promise<End> {
   const { owner, hands, holding } = seen
   const now = methodsIn(holding, owner)
   const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
-  if (!loan) {
-    cx.printer.result(documentOf(seen, { outcome: 'nothing-borrowed', methods: now }), giveBackView)
-    return exitCode.done
-  }
+  if (!loan) return { outcome: 'nothing-borrowed', methods: now }
   const terms = { ...seen, loan, now, meanwhile, options, forecast: await forecastOf(seen, loan) }
   const work = workOf(terms)
   const dry = await rehearsed(cx, work.procedure, { hands, dryRun: options.dryRun })
-  if (dry) {
-    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', methods: now, ...dry }), giveBackView)
-    return exitCode.done
-  }
+  if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
   await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, terms) }))
-  const end =
-    meanwhile === 'keep-current'
-      ? ({ outcome: 'left-as-it-is', methods: now } as const)
-      : ({ outcome: 'given-back', methods: keptMethods(loan) } as const)
-  cx.printer.result(documentOf(seen, end), giveBackView)
-  return exitCode.done
+  if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
+  return { outcome: 'given-back', methods: keptMethods(loan) }
 }
 
 /** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
@@ -145,10 +169,7 @@ function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work
   }
 }
 
-function documentOf(
-  { installation: { name, namespace }, owner }: SettingsWork,
-  end: Omit<GiveBackDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>,
-): GiveBackDocument {
+function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): GiveBackDocument {
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'GiveBack',

@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
+import {
+  VirtualMachineInstanceMigrations,
+  VirtualMachines,
+} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
 import { mixedVms } from '../../../src/lib/simulator/virtual-machine.ts'
@@ -172,6 +176,65 @@ const unreadable =
     if (kind.plural === 'kubevirts') throw new ApiError(403, 'Forbidden', 'kubevirts is forbidden')
     return reader.list(kind, where)
   }
+
+test('unblock and restore of VMs: rehearsed, done, done before, asked, refused', async () => {
+  const disk = { notMigratable: 'DisksNotLiveMigratable' }
+  const vms = [
+    { name: 'db', ...disk },
+    { name: 'job', runStrategy: 'RerunOnFailure', ...disk },
+    { name: 'web' },
+  ]
+  const { sim, kvup } = await simulated({ version: 'v1.8.4', vms, methods })
+  const unblock = 'workloads unblock --all --yes -o json'
+  const documents = [
+    await kvup(`${unblock} --dry-run=server`),
+    await kvup(unblock),
+    await kvup(`${unblock} --accept loses-data`),
+    await kvup('workloads unblock web db -n demo -o json'),
+    await kvup('workloads restore --dry-run=client -o json'),
+  ]
+  const body = { spec: { template: { spec: { evictionStrategy: 'External' } } } }
+  sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
+  const asked = await kvup('workloads restore --yes -o json')
+  const ran = [...documents, asked, await kvup('workloads restore --keep-current --yes -o json')]
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 3, 0])
+  expect(asked.documents).toMatchObject([
+    {
+      machines: [
+        { name: 'job', outcome: 'given-back' },
+        { name: 'db', outcome: 'asks' },
+      ],
+      error: {},
+    },
+  ])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
+})
+
+test('migrations: running, waiting, failing, over', async () => {
+  const vms = [
+    { name: 'failing', migration: 'fail' },
+    { name: 'web' },
+    { name: 'slow', migration: 'hang' },
+  ] as const
+  const { sim, kvup, clock } = await simulated({ version: 'v1.8.4', vms, methods })
+  for (const { name } of vms)
+    await sim.cluster().writer.create(VirtualMachineInstanceMigrations, {
+      apiVersion: VirtualMachineInstanceMigrations.apiVersion,
+      kind: VirtualMachineInstanceMigrations.kind,
+      metadata: { name: `by-hand-${name}`, namespace: 'demo' },
+      spec: { vmiName: name },
+    })
+  const ran = [await kvup('workloads migrations -o json')]
+  await clock.sleep(20_000)
+  ran.push(
+    await kvup('workloads migrations -o json'),
+    await kvup('workloads migrations --history -n demo -o json'),
+  )
+  expect(ran.at(-1)?.documents).toMatchObject([
+    { totals: { running: 1, succeeded: 1, failed: 1 }, items: [{ vm: 'slow', state: 'running' }, {}, {}] },
+  ])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
+})
 
 test('operator-manifest with a tag, stopped on the way and resumed', async () => {
   const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
