@@ -140,6 +140,31 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   ).toEqual([])
 })
 
+test('workloads hold and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
+  const stored = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
+  for (const shape of [{}, { hyperconverged: stored }]) {
+    const { kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
+    const ran = [
+      await kvup('workloads hold --dry-run=server -o json'),
+      await kvup('workloads hold --yes -o json'),
+      await kvup('workloads hold --yes -o json'),
+      await kvup('workloads strategy -o json'),
+      await kvup('workloads strategy set --methods Evict --yes -o json'),
+      await kvup('workloads restore --dry-run=client -o json'),
+      await kvup('workloads restore --yes -o json'),
+      await kvup('workloads strategy set --batch-size 3 --dry-run=server -o json'),
+      await kvup('workloads strategy set --batch-size 3 --yes -o json'),
+      await kvup('workloads strategy set --batch-size 0 -o json'),
+    ]
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3, 0, 0, 0, 0, 2])
+    expect(ran.map(({ documents }) => documents[0]?.kind)).toEqual([
+      ...['WorkloadsHeld', 'WorkloadsHeld', 'WorkloadsHeld', 'WorkloadStrategy', 'WorkloadStrategy'],
+      ...['GiveBack', 'GiveBack', 'WorkloadStrategy', 'WorkloadStrategy', 'WorkloadStrategy'],
+    ])
+    expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+  }
+})
+
 test('outdated workloads: held, of a part, with another count, and where KubeVirt may not be read', async () => {
   const { kvup, sim, clock } = await simulated({
     version: 'v1.7.4',

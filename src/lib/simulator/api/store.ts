@@ -10,6 +10,7 @@ import { fieldTest } from './field-selector.ts'
 import { History, type StoreEvent } from './history.ts'
 import { Identity } from './identity.ts'
 import { accepted, told } from './in-version.ts'
+import { ownHalf } from './own-half.ts'
 import { at, copy, same } from './json.ts'
 import { KindRegistry, storageKey } from './kind-registry.ts'
 import { labelTest } from './label-selector.ts'
@@ -222,16 +223,6 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
-}
-
-/** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
-function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): KubeObject {
-  const { apiVersion, metadata, status, ...spec } = copy(given) as KubeObject & { status?: unknown }
-  if (!kind.status) return { ...spec, apiVersion, metadata, ...(status !== undefined && { status }) }
-  if (on !== 'status') return { ...spec, apiVersion, metadata }
-  const { name, namespace } = metadata
-  const named = { name, ...(namespace !== undefined && { namespace }) }
-  return { apiVersion, kind: kind.kind, metadata: named, ...(status !== undefined && { status }) }
 }
 
 function requireStatus(kind: SimKind, { on }: Write): void {
