@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
 import { type MigrationsDocument, migrationsView } from '../../lib/output/views/migrations.ts'
+import { ApiError, forbidden } from '../../lib/system/errors.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { followMigrations } from '../../lib/workloads/migrations/changes.ts'
 import {
@@ -9,6 +10,7 @@ import {
   lookAtMigrations,
   type MigrationsLook,
 } from '../../lib/workloads/migrations/look.ts'
+import type { Unread } from '../../lib/workloads/migrations/ledger.ts'
 import { NewestFinished } from '../../lib/workloads/migrations/newest.ts'
 import {
   finishedItem,
@@ -67,11 +69,12 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
   const settings = await settingsFor(looked, namespace)()
   const newest = new NewestFinished(options.history ? historyAtMost : 0, namespace)
   const each = (migration: Parameters<NewestFinished['add']>[0]) => newest.add(migration)
-  const look = await lookAtMigrations({
-    ...around(looked, namespace, settings),
-    ...(options.history && { each }),
+  const asked = { ...around(looked, namespace, settings), ...(options.history && { each }) }
+  const look = await lookAtMigrations(asked).catch((error: unknown) => {
+    throw oneNamespaceHelps(error)
   })
   print(cx, reportOf(look, settings), newest)
+  if (look.unread.length > 0) throw partlyUnread(look.unread)
   return exitCode.done
 }
 
@@ -113,5 +116,23 @@ function print({ printer }: Context, report: MigrationsReport, newest?: NewestFi
     ...(older && { older }),
     items: [...items, ...over],
   }
-  printer.result(document, migrationsView)
+  printer.result(document, migrationsView, report.unread ? 'partial' : 'complete')
+}
+
+/** Who may not see all namespaces may often see one. */
+function oneNamespaceHelps(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status !== 403) return error
+  const remedy = [
+    ...error.remedy,
+    'kvup workloads migrations -n NAMESPACE     looks at one that you may read',
+  ]
+  return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
+}
+
+/** What was readable is on stdout by then. */
+function partlyUnread([first, ...more]: readonly Unread[]): Error {
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return forbidden('partly-unread', `not all of it may be read: ${first?.why ?? ''}${others}`, {
+    remedy: 'kvup rbac kvup-view | kubectl apply -f -      as somebody who may, then bind it to this user',
+  })
 }

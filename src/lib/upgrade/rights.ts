@@ -29,6 +29,7 @@ const dataJobs = 'see what moves or copies disks now'
 const nodeUpkeep = 'see who else stops or reboots nodes'
 
 const forChecks: readonly Row[] = [
+  ['cluster', 'apps', 'controllerrevisions', 'get', 'see what changed since a VM was started', checks],
   ['cluster', crds, 'customresourcedefinitions', 'list', 'compare stored versions with the target', checks],
   [
     'cluster',
@@ -55,6 +56,7 @@ const forChecks: readonly Row[] = [
     checks,
   ],
   ['cluster', '', 'resourcequotas', 'list', 'see whether a migration target has room', checks],
+  ['cluster', '', 'pods', 'list', 'say why the target pod of a migration waits', checks],
   ['cluster', '', 'namespaces', 'get', 'tell clusters apart by a uid', { ...checks, names: 'kube-system' }],
   ['cluster', rbac, 'clusterrolebindings', 'list', 'see what virt-operator may do', checks],
   ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],

@@ -52,6 +52,7 @@ function columnsAt(takenAt: string): readonly Column<MigrationItem>[] {
     { name: 'WHY', cell: (item) => whyText(item, takenAt) },
     { name: 'MIGRATION', cell: ({ migration }) => migration, wide: true },
     { name: 'BY', cell: ({ by }) => by, wide: true },
+    { name: 'LOOK', cell: lookOf, wide: true },
   ]
 }
 
@@ -61,12 +62,17 @@ function stateOf({ state, phase }: MigrationItem): string {
   return phase === '' ? 'new' : phase
 }
 
-function whyText({ why = [], failures, reason }: MigrationItem, takenAt: string): string | undefined {
+function whyText({ why = [], failures, reason, state }: MigrationItem, takenAt: string): string | undefined {
   const texts = [
     ...why.map((one) => pendingText(one, takenAt)),
-    ...(failures ? [failureText(failures, why)] : []),
+    ...(failures ? [failureText(failures, why, state)] : []),
   ]
   return texts.length > 0 ? texts.join('; ') : reason
+}
+
+/** The command that shows more. */
+function lookOf({ why = [], failures }: MigrationItem): string | undefined {
+  return why.find(({ look }) => look !== undefined)?.look ?? failures?.remedy[0]
 }
 
 function pendingText({ reason, sentence, until }: Why, takenAt: string): string {
@@ -76,12 +82,12 @@ function pendingText({ reason, sentence, until }: Why, takenAt: string): string 
 }
 
 /** How often is said by the back-off already; of an endless one the reason stands below the table. */
-function failureText(
-  { sentence, reason = 'no reason is told', endless }: Failing,
-  why: readonly Why[],
-): string {
+function failureText(failing: Failing, why: readonly Why[], state: MigrationItem['state']): string {
+  const { sentence, reason = 'no reason is told', endless, inARow } = failing
   if (endless) return sentence.replace(`: ${reason}`, '')
-  return why.some((one) => one.reason === 'back-off') ? reason : sentence
+  if (why.some((one) => one.reason === 'back-off')) return reason
+  if (state === 'failing' || state === 'failed') return sentence
+  return `failed ${inARow === 1 ? 'once' : `${inARow} times`} before: ${reason}`
 }
 
 /** Night W8. */

@@ -3,8 +3,8 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
 } from '../../cluster/kinds/virtual-machines.ts'
-import { readAhead } from '../../cluster/read-ahead.ts'
 import { isNotFound } from '../../system/errors.ts'
+import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
 
 /** The finished migrations of one VMI that KubeVirt has kept: five at most (facts 3.3). */
@@ -121,20 +121,48 @@ function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
   return failed.filter((migration) => endOf(migration) > succeededAt)
 }
 
-/** Reads every migration once, page by page; an empty one where the kind is not served. `each` sees all of them. Throws ApiError. */
+/** A namespace that may not be read. */
+export interface Unread {
+  namespace: string
+  /** Plural of the kind. */
+  what: string
+  why: string
+}
+
+/** What was read, and what could not be. */
+export interface MigrationsRead {
+  ledger: MigrationLedger
+  unread: readonly Unread[]
+}
+
+/**
+ * Reads every migration once, page by page; none where the kind is not served. `each` sees all of them. Throws ApiError, a refusal where
+ * neither all namespaces may be read nor their names.
+ */
 export async function readMigrations(
   reader: Reader,
   { namespace, each }: { namespace?: string | undefined; each?: (migration: Migration) => void } = {},
-): Promise<MigrationLedger> {
+): Promise<MigrationsRead> {
   const ledger = new MigrationLedger()
+  const unread: Unread[] = []
+  const what = VirtualMachineInstanceMigrations.plural
   try {
-    for await (const { items } of readAhead(reader.pages(VirtualMachineInstanceMigrations, { namespace })))
-      for (const object of items) {
-        ledger.add(object)
-        each?.(migrationOf(object))
-      }
+    for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace }))
+      if ('unread' in page) unread.push({ namespace: page.unread, what, why: page.why.message })
+      else fold(page.items, ledger, each)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  return ledger
+  return { ledger, unread }
+}
+
+function fold(
+  items: readonly VirtualMachineInstanceMigration[],
+  ledger: MigrationLedger,
+  each: ((migration: Migration) => void) | undefined,
+): void {
+  for (const object of items) {
+    ledger.add(object)
+    each?.(migrationOf(object))
+  }
 }

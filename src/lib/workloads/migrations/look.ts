@@ -4,7 +4,7 @@ import { VirtualMachineInstanceMigrations } from '../../cluster/kinds/virtual-ma
 import { known } from '../../facts/known.ts'
 import { ApiError, isNotFound } from '../../system/errors.ts'
 import { type Launchers, readLaunchers } from './launchers.ts'
-import { type MigrationLedger, readMigrations } from './ledger.ts'
+import { type MigrationLedger, readMigrations, type Unread } from './ledger.ts'
 import { isRunning, type Migration, vmOf } from './migration.ts'
 import { type Mover, readMovers } from './movers.ts'
 
@@ -14,8 +14,10 @@ export interface MigrationsLook {
   ledger: MigrationLedger
   /** Only this namespace is shown. */
   namespace?: string
-  /** Only this namespace could be read: nothing is known of the others. */
+  /** Not all namespaces were read: nothing is said of limits of the whole cluster. */
   partial: boolean
+  /** Namespaces that were asked for and may not be read. */
+  unread: readonly Unread[]
   /** By `namespace/name`: VMIs with an unfinished migration, and those whose last one failed. */
   movers: ReadonlyMap<string, Mover>
   launchers?: Launchers
@@ -34,16 +36,26 @@ export interface Looking {
   each?: (migration: Migration) => void
 }
 
-/** Reads all migrations, the limit being of the cluster, or those of the namespace where no more may be read. Throws ApiError. */
+/**
+ * Reads all migrations, the limits being of the cluster; where not all may be read, those of the namespace that is asked for, or of each that
+ * may. Throws ApiError.
+ */
 export async function lookAtMigrations(looking: Looking): Promise<MigrationsLook> {
   const { reader, namespace, each } = looking
+  const narrow = namespace !== undefined && !(await mayReadAll(reader))
+  const place = { ...(narrow && { namespace }), ...(each && { each }) }
+  const { ledger, unread } = await readMigrations(reader, place)
+  return lookAround(ledger, { ...looking, unread, partial: narrow || unread.length > 0 })
+}
+
+async function mayReadAll(reader: Reader): Promise<boolean> {
   try {
-    return await lookAround(await readMigrations(reader, each && { each }), looking)
+    await ensureReadable(reader, undefined)
+    return true
   } catch (error) {
-    if (namespace === undefined || !(error instanceof ApiError) || error.status !== 403) throw error
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    return false
   }
-  const ledger = await readMigrations(reader, { namespace, ...(each && { each }) })
-  return lookAround(ledger, { ...looking, partial: true })
 }
 
 /** Throws ApiError where migrations may not be read; a watch would wait for that right without end. */
@@ -55,10 +67,15 @@ export async function ensureReadable(reader: Reader, namespace: string | undefin
   }
 }
 
+interface Coverage {
+  partial?: boolean
+  unread?: readonly Unread[]
+}
+
 /** What lies around the migrations of a ledger: their VMIs, and the pods of those that do not run yet. Throws ApiError. */
 export async function lookAround(
   ledger: MigrationLedger,
-  { reader, at, namespace, kubevirt, partial = false }: Looking & { partial?: boolean },
+  { reader, at, namespace, kubevirt, partial = false, unread = [] }: Looking & Coverage,
 ): Promise<MigrationsLook> {
   const movers = await readMovers(reader, [...new Set([...ledger.open.map(vmOf), ...ledger.failing])])
   const waiting = ledger.open.filter((one) => !isRunning(one) || one.phase === 'Scheduling')
@@ -70,14 +87,13 @@ export async function lookAround(
     at,
     ledger,
     partial,
+    unread,
     movers,
     ...(namespace !== undefined && { namespace }),
     ...(pods && { launchers: pods }),
     ...(kubevirt && { kubevirt }),
     remarks: [
-      ...(partial
-        ? [`only namespace ${namespace} may be read: limits of the whole cluster are not judged`]
-        : []),
+      ...(partial ? ['not all namespaces are read: limits of the whole cluster are not judged'] : []),
       ...(launchers.known ? [] : [`why a target pod waits is not known: ${launchers.why}`]),
     ],
   }

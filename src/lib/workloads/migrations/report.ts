@@ -1,6 +1,7 @@
 import { type Failing, failingOf } from './failing.ts'
 import { backOffUntil } from './back-off.ts'
 import { type MigrationLimits, migrationLimits } from './limits.ts'
+import type { Unread } from './ledger.ts'
 import type { MigrationsLook } from './look.ts'
 import { isRunning, type Maker, type Migration, vmOf } from './migration.ts'
 import type { Mover } from './movers.ts'
@@ -50,6 +51,8 @@ export interface MigrationsReport {
   /** What is still to be migrated, without those that fail every time, and for how long that takes at this pace. */
   left?: { migrations: number; seconds?: number }
   remarks: readonly string[]
+  /** Namespaces that may not be read. */
+  unread?: readonly Unread[]
   items: readonly MigrationItem[]
 }
 
@@ -67,6 +70,7 @@ export function migrationsReport(look: MigrationsLook, toMove?: number): Migrati
     ...(pace && { pace }),
     ...(left > 0 && { left: { migrations: left, ...(pace && { seconds: timeFor(left, pace) }) } }),
     remarks: look.remarks,
+    ...(look.unread.length > 0 && { unread: look.unread }),
     items,
   }
 }
