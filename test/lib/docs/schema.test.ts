@@ -217,12 +217,16 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
     await kvup(`${unblock} --accept loses-data`),
     await kvup('workloads unblock web db -n demo -o json'),
     await kvup('workloads restore --dry-run=client -o json'),
+    await kvup('history -o json'),
   ]
+  expect(documents.at(-1)?.documents).toMatchObject([
+    { machines: [{ name: 'db', kept: ['evictionStrategy was LiveMigrate'] }, { name: 'job' }] },
+  ])
   const body = { spec: { template: { spec: { evictionStrategy: 'External' } } } }
   sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
   const asked = await kvup('workloads restore --yes -o json')
   const ran = [...documents, asked, await kvup('workloads restore --keep-current --yes -o json')]
-  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 3, 0])
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 3, 0])
   expect(asked.documents).toMatchObject([
     {
       machines: [
@@ -258,6 +262,32 @@ test('migrations: running, waiting, failing, over', async () => {
   expect(ran.at(-1)?.documents).toMatchObject([
     { totals: { running: 1, succeeded: 1, failed: 1 }, items: [{ vm: 'slow', state: 'running' }, {}, {}] },
   ])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
+})
+
+test('rollout: shown, set, rehearsed, refused, and what waits for a restart', async () => {
+  const { sim, clock, kvup } = await simulated({ version: 'v1.8.4', vms: 2, methods })
+  const change = (name: string, cpu: object) =>
+    sim.cluster().writer.mergePatch(
+      VirtualMachines,
+      { name, namespace: 'demo' },
+      {
+        spec: { template: { spec: { domain: { cpu } } } },
+      },
+    )
+  await change('web-1', { cores: 2, sockets: 2 })
+  await clock.sleep(60_000)
+  const ran = [
+    await kvup('rollout show -o json'),
+    await kvup('rollout set Stage --dry-run=server -o json'),
+    await kvup('rollout set Stage --yes -o json'),
+    await kvup('rollout set Stage --yes -o json'),
+    await kvup('rollout set Stage --add-gate --yes -o json'),
+    await kvup('rollout restart-required -o json'),
+    await kvup('rollout restart-required -l , -o json'),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2, 0, 2])
+  expect(ran[5]?.documents).toMatchObject([{ items: [{ name: 'web-1' }] }])
   expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
 })
 

@@ -31,6 +31,8 @@ export interface VirtualMachineInstance extends KubeObject {
     nodeName?: string
     conditions?: Condition[]
     launcherContainerImageVersion?: string
+    /** The ControllerRevision with the spec of its VM when it was started. */
+    virtualMachineRevisionName?: string
     evacuationNodeName?: string
     activePods?: Record<string, string>
     migrationMethod?: string
