@@ -98,7 +98,7 @@ function prepare(command: Command, io: Invocation): void {
   for (const child of command.commands) prepare(child, io)
 }
 
-/** Kind of the document in which a command reports a failure. */
+/** Kind of the document in which a command reports a failure, by its name, or with its group's where that name is of several. */
 const kinds: Readonly<Record<string, string>> = {
   status: 'Status',
   wait: 'Wait',
@@ -107,6 +107,15 @@ const kinds: Readonly<Record<string, string>> = {
   history: 'History',
   version: 'Version',
   restore: 'GiveBack',
+  outdated: 'OutdatedWorkloads',
+  hold: 'WorkloadsHeld',
+  migrations: 'Migrations',
+  unblock: 'UnblockedWorkloads',
+  'strategy show': 'WorkloadStrategy',
+  'strategy set': 'WorkloadStrategy',
+  'rollout show': 'VmRollout',
+  'rollout set': 'VmRollout',
+  'restart-required': 'RestartRequired',
   check: 'CheckReport',
   explain: 'Explanations',
   releases: 'Releases',
@@ -118,7 +127,7 @@ function calledFor(command: Command, words: Pick<Called, 'name' | 'argv'>): Call
   return {
     ...words,
     connection: typedConnection(command, connection),
-    kind: kinds[name] ?? 'Error',
+    kind: kinds[`${command.parent?.name() ?? ''} ${name}`] ?? kinds[name] ?? 'Error',
     formats: reportFormats[name] ?? [],
     watch: command.opts()['watch'] === true,
   }

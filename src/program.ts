@@ -66,9 +66,61 @@ const entries: readonly Entry[] = [
     },
     under: [
       {
+        name: 'outdated',
+        description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
+        load: async () => (await import('./commands/workloads/outdated.ts')).outdatedCommand,
+      },
+      {
+        name: 'hold',
+        description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
+        load: async () => (await import('./commands/workloads/hold.ts')).holdCommand,
+      },
+      {
+        name: 'strategy',
+        description: 'Show and set how VMs follow: methods, batches, limits of migrations',
+        load: async () => (await import('./commands/workloads/strategy.ts')).strategyCommand,
+      },
+      {
         name: 'restore',
-        description: 'Give back the workload update methods that an upgrade borrowed',
+        description: 'Give back the workload update methods that an upgrade or a hold borrowed',
         load: async () => (await import('./commands/workloads/restore.ts')).restoreCommand,
+      },
+      {
+        name: 'migrations',
+        description: 'Show what migrates, what waits and for what, and what fails every time',
+        load: async () => (await import('./commands/workloads/migrations.ts')).migrationsCommand,
+      },
+      {
+        name: 'unblock',
+        description: 'Let VMs that block drains and updates be evicted, until they are restored',
+        load: async () => (await import('./commands/workloads/unblock.ts')).unblockCommand,
+      },
+    ],
+  },
+  {
+    name: 'rollout',
+    description: 'Look after what a change of a running VM does, and the VMs that wait for a restart',
+    manual: {
+      examples: [
+        ['kvup rollout show', 'what a change of a running VM does'],
+        ['kvup rollout restart-required', 'which VMs wait for a restart, and for which change'],
+      ],
+    },
+    under: [
+      {
+        name: 'show',
+        description: 'Show what a change of a running VM does, who says so, and what this version makes of it',
+        load: async () => (await import('./commands/rollout/show.ts')).showRolloutCommand,
+      },
+      {
+        name: 'set',
+        description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
+        load: async () => (await import('./commands/rollout/set.ts')).setRolloutCommand,
+      },
+      {
+        name: 'restart-required',
+        description: 'Show which VMs wait for a restart, for which changes, and since when',
+        load: async () => (await import('./commands/rollout/restart-required.ts')).restartRequiredCommand,
       },
     ],
   },

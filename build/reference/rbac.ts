@@ -1,8 +1,10 @@
-import { type Right, rightsOf, type RoleName, roleNames } from '../../src/lib/upgrade/rights.ts'
+import { lesserRoles, type Right, rightsOf, type RoleName, roleNames } from '../../src/lib/upgrade/rights.ts'
 
 const about: Record<RoleName, string> = {
   'kvup-view':
     'For `kvup status`, `kvup history` and `kvup version`, and what a dry run reads. It writes nothing.',
+  'kvup-workloads':
+    'All of `kvup-view`, and what the changing commands of `kvup workloads` and `kvup rollout` write. Each of them asks for what it uses, and does without the rest.',
   'kvup-upgrade':
     'All of `kvup-view`, and what `kvup upgrade --method image-tag` and `kvup workloads restore` write.',
   'kvup-operator-manifest':
@@ -13,10 +15,10 @@ const about: Record<RoleName, string> = {
 export function rbacPage(): string {
   return [
     '# Rights',
-    '`kvup rbac ROLE` prints a role as YAML, ready for `kubectl apply -f -`, with the lines that bind it. Each role holds what the one before it holds. Before the first write kvup asks the API server for every required verb of the method (SelfSubjectAccessReview); one that is missing is exit 7 and nothing is changed. Without an optional one it warns and goes on.',
+    '`kvup rbac ROLE` prints a role as YAML, ready for `kubectl apply -f -`, with the lines that bind it. Each says whose rights it holds as well. Before the first write kvup asks the API server for every required verb of the method (SelfSubjectAccessReview); one that is missing is exit 7 and nothing is changed. Without an optional one it warns and goes on.',
     'Scope `kubevirt` is the namespace of KubeVirt (`--namespace-of-kubevirt`, default `kubevirt`).',
-    ...roleNames.flatMap((name, index) => {
-      const lesser = roleNames[index - 1]
+    ...roleNames.flatMap((name) => {
+      const lesser = lesserRoles[name].at(-2)
       const inherited = lesser === undefined ? 0 : rightsOf(lesser).length
       return [`## ${name}`, about[name], rows(rightsOf(name).slice(inherited))]
     }),

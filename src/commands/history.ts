@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
 import type { Reader } from '../lib/cluster/cluster.ts'
+import { known, itemsOf } from '../lib/facts/known.ts'
 import { findKubeVirts } from '../lib/facts/find-kubevirts.ts'
 import { notOne } from '../lib/facts/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
@@ -11,6 +12,7 @@ import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
+import { type LentMachine, lentMachines } from '../lib/workloads/unblock/lent-machines.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption, readerFor } from './reader-for.ts'
@@ -26,6 +28,8 @@ export interface HistoryDocument extends Document {
   loans: readonly Loan[]
   /** The line that gives them back, where there are any. */
   giveBack?: string
+  /** VMs that `kvup workloads unblock` changed and that have what they were lent, where there are any. */
+  machines?: readonly LentMachine[]
   /** Who has the lock now, where somebody has. */
   running?: ShownHolder
   /** The oldest first. */
@@ -62,13 +66,19 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
   const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock })
   const loans = await journal.loans()
   const running = await whoHoldsLock(cx, looked, namespace)
+  const lent = await known(lentMachines(reader))
+  if (!lent.known && !looked.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)
+  const machines = itemsOf(lent)
   const document: HistoryDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',
     namespace,
     asOf: clock.now().toISOString(),
     loans,
-    ...(loans[0] && { giveBack: loanRemedy(loans[0]) }),
+    ...(loans[0]
+      ? { giveBack: loanRemedy(loans[0]) }
+      : machines.length > 0 && { giveBack: giveMachinesBack }),
+    ...(machines.length > 0 && { machines }),
     ...(running && { running }),
     items: await journal.entries(),
   }
@@ -98,7 +108,7 @@ const roomForAll = 120
 const narrow = columns.filter(({ name }) => name !== 'PROCEDURE' && name !== 'STEP')
 
 const view: View<HistoryDocument> = {
-  text: ({ items, loans, asOf, namespace, running }, paint, size) => [
+  text: ({ items, loans, asOf, namespace, running, machines = [] }, paint, size) => [
     ...(items.length > 0
       ? table(size.wide || size.columns >= roomForAll ? columns : narrow, items, { ...size, paint })
       : [`kvup has changed nothing here (no journal in namespace ${namespace}).`]),
@@ -107,6 +117,7 @@ const view: View<HistoryDocument> = {
       '',
       ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
     ]),
+    ...machineLines(machines, asOf, paint).flatMap((line) => wrap(line, size.columns)),
   ],
   names: ({ items, loans }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
@@ -121,5 +132,25 @@ function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  harmless: ${harmless}`]),
     `  ${paint.mark.next} ${loanRemedy(loan)}      gives it back`,
+  ]
+}
+
+const giveMachinesBack = 'kvup workloads restore'
+/** So many VMs are told; the document has all. */
+const toldAtMost = 10
+
+function machineLines(machines: readonly LentMachine[], asOf: string, paint: Paint): string[] {
+  if (machines.length === 0) return []
+  const { mark } = paint
+  return [
+    '',
+    ...machines
+      .slice(0, toldAtMost)
+      .map(
+        ({ namespace, name, by, at, kept }) =>
+          `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of VM ${namespace}/${name}: ${kept.join(', ')}`,
+      ),
+    ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
+    `  ${mark.next} ${giveMachinesBack}      gives it back`,
   ]
 }

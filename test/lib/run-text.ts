@@ -14,16 +14,23 @@ export interface Place {
   files?: Readonly<Record<string, string>>
   /** A UTF-8 terminal that is so wide; a pipe without. */
   columns?: number
+  /** Told of each write to stdout. */
+  onOut?: (text: string) => void
 }
 
 /** Runs a whole command line in this process, and gives what it printed. */
 export async function runText(
   argv: readonly string[],
-  { cluster, clock, stdin, files = {}, columns }: Place,
+  { cluster, clock, stdin, files = {}, columns, onOut }: Place,
 ) {
   let out = ''
   let err = ''
-  const stdout = { write: (text: string) => (out += text) }
+  const stdout = {
+    write: (text: string) => {
+      out += text
+      onOut?.(text)
+    },
+  }
   const stderr = { write: (text: string) => (err += text) }
   const code = await main(argv, { stdout, stderr }, async (command, called) => {
     const flags = command.optsWithGlobals<Context['flags']>()

@@ -1,5 +1,6 @@
 import type { Context } from '../../src/context.ts'
-import type { Document, Paint } from '../../src/lib/output/printer.ts'
+import type { Document, Paint, Rows, RowsView } from '../../src/lib/output/printer.ts'
+import { table } from '../../src/lib/output/table.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
 import type { Clock } from '../../src/lib/system/clock.ts'
 
@@ -34,6 +35,17 @@ export function recordingPrinter(
       result(document, view) {
         recorded.documents.push(document as Document & Record<string, unknown>)
         recorded.lines.push(...view.text(document, paint, { columns: Infinity, wide: false }))
+      },
+      rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
+        const items: Row[] = []
+        return {
+          add: (rows) => void items.push(...rows),
+          end(document) {
+            recorded.documents.push({ ...(document as object), apiVersion: document.apiVersion, kind, items })
+            const size = { columns: Infinity, wide: false }
+            recorded.lines.push(...table(view.columns, items, size), ...view.below(document, paint, size))
+          },
+        }
       },
       event(event) {
         recorded.events.push({ ...event, after: clock.now().getTime() - began })

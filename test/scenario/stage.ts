@@ -1,5 +1,9 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
+import { hold, type HoldOptions } from '../../src/commands/workloads/hold.ts'
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
+import { type UnblockOptions, unblock } from '../../src/commands/workloads/unblock.ts'
+import { setWorkloadStrategy, type SetStrategyOptions } from '../../src/commands/workloads/strategy/set.ts'
+import { showWorkloadStrategy } from '../../src/commands/workloads/strategy/show.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
 import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
@@ -125,6 +129,23 @@ export class Stage {
     return this.#run((cx) => restore(cx, { accept: [], timeout: '10m', ...options }), terminal)
   }
 
+  async hold(options: Partial<HoldOptions> = {}, terminal: Terminal = {}) {
+    return this.#run((cx) => hold(cx, { accept: [], timeout: '5m', ...options }), terminal)
+  }
+
+  async strategy(options: Partial<SetStrategyOptions>, terminal: Terminal = {}) {
+    return this.#run((cx) => setWorkloadStrategy(cx, { accept: [], timeout: '5m', ...options }), terminal)
+  }
+
+  async showStrategy(terminal: Terminal = {}) {
+    return this.#run(showWorkloadStrategy, terminal)
+  }
+
+  /** Of every VM that blocks. */
+  async unblock(options: Partial<UnblockOptions> = {}, terminal: Terminal = {}) {
+    return this.#run((cx) => unblock(cx, { all: true, accept: [], timeout: '10m', ...options }, []), terminal)
+  }
+
   /** As a person would: the manifest is named where one will be applied. */
   async #wantsManifest(to: string, { method = 'auto', follow }: Partial<UpgradeOptions>): Promise<boolean> {
     if (follow) return false
@@ -203,7 +224,7 @@ export class Stage {
   }
 
   get kubevirt(): KubeVirt {
-    const found = this.simulated.store.read(KubeVirts, kubevirt)
+    const [found] = this.simulated.store.list(KubeVirts).items
     if (!found) throw new Error('no KubeVirt')
     return found
   }
@@ -225,7 +246,7 @@ export class Stage {
   /** As a person, or another program, would. */
   edit(spec: object, by = 'kubectl-edit'): void {
     const patch = { type: 'merge', body: { spec } } as Patch
-    this.simulated.store.patch(KubeVirts, kubevirt, patch, { manager: by })
+    this.simulated.store.patch(KubeVirts, this.kubevirt.metadata, patch, { manager: by })
   }
 
   label(metadata: object): void {

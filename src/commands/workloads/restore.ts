@@ -1,25 +1,29 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { Context } from '../../context.ts'
 import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give-back.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
-import type { Installation } from '../../lib/facts/installation.ts'
+import { standingParts } from '../../lib/facts/snapshot.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { blocked, usageError } from '../../lib/system/errors.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
-import { accessOf } from '../../lib/upgrade/required-access.ts'
-import { ownerOf, type Seen } from '../../lib/upgrade/make-plan.ts'
 import { settledFor } from '../../lib/upgrade/steps/settled.ts'
-import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { clusterEvictionOf } from '../../lib/workloads/cluster-eviction.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
-import { type Forecast, forecastText } from '../../lib/workloads/forecast.ts'
+import { nameOf } from '../../lib/workloads/find-owner.ts'
+import { type Forecast, forecastText, forecastUpdates } from '../../lib/workloads/forecast.ts'
+import { loanOn } from '../../lib/workloads/loan-on.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
-import { keptMethods, loanId, openLoan, type Owner } from '../../lib/workloads/update-methods.ts'
+import { methodsIn, type SettingsOwner } from '../../lib/workloads/strategy/owner.ts'
+import { keptMethods, loanId, methodsText } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { handsOf } from '../upgrade/hands.ts'
+import { acceptOption } from './accept-option.ts'
+import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { machineLoans, type MachinesEnd, restoreMachines } from './restore/machines.ts'
+import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import { withResume } from './with-resume.ts'
 
 export interface RestoreOptions {
   keepCurrent?: boolean
@@ -27,17 +31,15 @@ export interface RestoreOptions {
   accept: string[]
   timeout: string
   takeOver?: string
+  dryRun?: DryRun
 }
 
 export function restoreCommand(wire: Wire): Command {
   return new Command('restore')
     .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
     .option('--overwrite', 'where somebody changed it meanwhile: set the kept value')
-    .addOption(
-      new Option('--accept <id>', 'take a risk by the name of its finding (repeatable)')
-        .argParser((value: string, before: string[]) => [...before, value])
-        .default([], 'none'),
-    )
+    .addOption(acceptOption())
+    .addOption(dryRunOption())
     .option('--timeout <duration>', 'how long to wait for KubeVirt to settle', '10m')
     .option('--take-over <holder>', 'take the lock of this holder')
     .addHelpText(
@@ -53,52 +55,71 @@ export function restoreCommand(wire: Wire): Command {
     .action(wire(restore))
 }
 
-/** Gives back what an upgrade borrowed, from anywhere; the journal in the cluster knows the value. */
+/** Gives back what an upgrade, a hold or an unblock borrowed, from anywhere; the journal in the cluster and the VMs know the values. */
 export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
   parseDuration(options.timeout)
-  const cluster = await cx.cluster()
-  const { takeOver } = options
-  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver })
-  const seen = await seeForUpgrade(cluster.reader, cx.clock, (namespace) =>
-    handsIn(namespace).journal.loans(),
-  )
-  const { installation } = seen
-  const owner = ownerOf(installation)
-  const hands = handsIn(owner.ref.namespace)
-  const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
-  const print = (outcome: GiveBackDocument['outcome'], methods: readonly string[]) =>
-    cx.printer.result(
-      { apiVersion: 'kvup.io/v1alpha1', kind: 'GiveBack', kubevirt: owner.ref, outcome, methods },
-      giveBackView,
-    )
-  if (!loan) {
-    print('nothing-borrowed', installation.workloadUpdateMethods)
+  const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const machines = await machineLoans(cx, seen)
+  const end = await restoreMethods(cx, seen, { meanwhile, options })
+  if (machines.length === 0) {
+    cx.printer.result(documentOf(seen, end), giveBackView)
     return exitCode.done
   }
-  const forecast = await forecastOf(seen, loan, cluster)
-  await carryOut(workOf({ owner, loan, installation, meanwhile, options, forecast }), {
-    ...hands,
-    announce() {
-      cx.printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
-      if (meanwhile !== 'keep-current') cx.printer.note(`once given back, KubeVirt ${forecastText(forecast)}`)
-    },
-  })
-  if (meanwhile === 'keep-current') print('left-as-it-is', installation.workloadUpdateMethods)
-  else print('given-back', keptMethods(loan))
+  const both = await restoreMachines(cx, seen, { loans: machines, meanwhile, options })
+  const document = { ...documentOf(seen, end), machines: both.machines }
+  if (both.dryRun === undefined) cx.printer.result(document, giveBackView)
+  else cx.printer.result({ ...document, ...rehearsal(end, both) }, giveBackView)
+  if (both.error) throw both.error
   return exitCode.done
 }
 
+/** Of the methods and of the VMs, as one. */
+function rehearsal(
+  { steps = [] }: End,
+  both: MachinesEnd,
+): Pick<GiveBackDocument, 'outcome' | 'dryRun' | 'steps'> {
+  return {
+    outcome: 'rehearsed',
+    ...(both.dryRun && { dryRun: both.dryRun }),
+    steps: [...steps, ...both.steps],
+  }
+}
+
+type End = Omit<GiveBackDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
+
+async function restoreMethods(
+  cx: Context,
+  seen: SettingsWork,
+  { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
+): Promise<End> {
+  const { owner, hands, holding } = seen
+  const now = methodsIn(holding, owner)
+  const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
+  if (!loan) return { outcome: 'nothing-borrowed', methods: now }
+  const terms = { ...seen, loan, now, meanwhile, options, forecast: await forecastOf(seen, loan) }
+  const work = workOf(terms)
+  const dry = await rehearsed(cx, work.procedure, { hands, dryRun: options.dryRun })
+  if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
+  await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, terms) }))
+  if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
+  return { outcome: 'given-back', methods: keptMethods(loan) }
+}
+
 /** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
-function loanToGiveBack(loans: readonly Loan[], owner: Owner, meanwhile: Meanwhile): Loan | undefined {
-  const own = openLoan(loans, owner.uid)
+function loanToGiveBack(
+  loans: readonly Loan[],
+  owner: SettingsOwner,
+  meanwhile: Meanwhile,
+): Loan | undefined {
+  const own = loanOn(owner, loans)
   const former = loans.find(({ id }) => id === loanId)
   if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
   throw blocked(
     'kubevirt-replaced',
-    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a KubeVirt that was deleted since; what is here now is another one`,
+    `workloadUpdateMethods was ${keptMethods(former).join(', ')} on a ${former.object.kind} that was deleted since; what is here now is another one`,
     {
-      object: `kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
+      object: nameOf(owner),
       remedy: [
         'kvup workloads restore --overwrite        sets the kept value on the present one',
         'kvup workloads restore --keep-current     closes the loan and leaves the present value',
@@ -107,10 +128,10 @@ function loanToGiveBack(loans: readonly Loan[], owner: Owner, meanwhile: Meanwhi
   )
 }
 
-interface Terms {
-  owner: Owner
+interface Terms extends SettingsWork {
   loan: Loan
-  installation: Installation
+  /** The methods as they are now. */
+  now: readonly string[]
   meanwhile: Meanwhile
   options: RestoreOptions
   /** What the kept methods will do once they are given back. */
@@ -119,28 +140,42 @@ interface Terms {
 
 /** What is outdated is labelled only once the update is over: before that every VMI counts. */
 async function forecastOf(
-  { standing, forecast, installation }: Seen,
+  { standing, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
   loan: Loan,
-  { reader }: Cluster,
 ): Promise<Forecast> {
-  if (standing.verdict !== 'Settled') return forecast
-  return forecastOutdated(reader, installation.kubevirt, keptMethods(loan))
+  const methods = keptMethods(loan)
+  if (standing.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
+  return forecastUpdates(reader, { methods, clusterEviction: clusterEvictionOf(kubevirt) })
 }
 
-function workOf({ owner, loan, installation, meanwhile, options, forecast }: Terms): Work {
+function announce({ printer }: Context, { loan, meanwhile, forecast }: Terms): void {
+  printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
+  if (meanwhile !== 'keep-current') printer.note(`once given back, KubeVirt ${forecastText(forecast)}`)
+}
+
+function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work {
   const leave = meanwhile === 'keep-current'
-  const settled = settledFor(owner, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
+  const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
   const kept = keptMethods(loan)
-  const needed = accessOf('kvup-upgrade', owner.ref.namespace).filter(({ optional }) => !optional)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
     findings: leave ? [] : evictionFinding(kept, forecast),
     accepted: parseAccepted(options.accept),
-    rights: { required: needed.map(({ access }) => access), optional: [], role: 'kvup-upgrade' },
+    rights: rightsFor(owner),
     question: leave
-      ? `Leave ${installation.workloadUpdateMethods.join(', ') || 'no methods'} and close the loan?`
+      ? `Leave ${now.length > 0 ? methodsText(now) : 'no methods'} and close the loan?`
       : `Set workloadUpdateMethods back to ${kept.join(', ')}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
+  }
+}
+
+function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): GiveBackDocument {
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'GiveBack',
+    kubevirt: { name, namespace },
+    owner: ownerInDocument(owner),
+    ...end,
   }
 }
 

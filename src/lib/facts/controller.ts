@@ -1,3 +1,4 @@
+import type { Deployment, ReplicaSet } from '../cluster/kinds/apps.ts'
 import { itemsOf } from './known.ts'
 import { holderOf, holds } from './leader.ts'
 import { isUpdated } from './scene.ts'
@@ -8,7 +9,13 @@ const flag = '--launcher-image'
 /** The image that every VMI's launcher is compared with: virt-controller's own argument (facts 2.10). Undefined: not seen. */
 export function launcherImage(snapshot: Snapshot): string | undefined {
   const controller = itemsOf(snapshot.deployments).find((d) => d.metadata.name === 'virt-controller')
-  const args = controller?.spec?.template?.spec?.containers?.flatMap((c) => c.args ?? []) ?? []
+  return controller && launcherArgument(controller)
+}
+
+/** The same of one Deployment or ReplicaSet. */
+export function launcherArgument({ spec }: Deployment | ReplicaSet): string | undefined {
+  const args =
+    spec?.template?.spec?.containers?.flatMap((c) => [...(c.command ?? []), ...(c.args ?? [])]) ?? []
   const place = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
   if (place < 0) return undefined
   return args[place] === flag ? args[place + 1] : args[place]?.slice(flag.length + 1)

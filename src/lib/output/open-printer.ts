@@ -1,11 +1,22 @@
 import { type Beat, type Clock, systemBeat } from '../system/clock.ts'
 import { usageError } from '../system/errors.ts'
-import { answerIn } from './answer-format.ts'
+import { answerIn, type Answering } from './answer-format.ts'
 import { type OutputFormat, parseOutput } from './format.ts'
 import { jsonLine } from './json-text.ts'
 import { besidePage, LivePage } from './live-page.ts'
 import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
-import type { Document, DocumentStatus, Paint, Printer, ReportFormat, Size, View } from './printer.ts'
+import type {
+  Document,
+  DocumentStatus,
+  Paint,
+  Printer,
+  ReportFormat,
+  Rows,
+  RowsView,
+  Size,
+  View,
+} from './printer.ts'
+import { collectedRows, type OpenRows, rowsIn } from './rows-answer.ts'
 import { type LiveTerminal, type Story, tellStory } from './story.ts'
 import { type Environment, isLive, type Stream } from './stream.ts'
 
@@ -44,7 +55,7 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
   const format = await withTemplate(parseOutput(options.output, options.formats), options.readText)
   const page = pageOn(options)
   const story = besidePage(storyOn(options, format), page)
-  const answer = await answerIn(format, {
+  const how: Answering = {
     write: (text) => story.aside(() => options.stdout.write(text)),
     warn: story.warn,
     paint: paintOn(options.stdout, options),
@@ -52,12 +63,20 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     isWatch: options.watch ?? false,
     draw: page && ((lines) => story.aside(() => page.show(lines))),
     failureKind: options.failureKind ?? 'Error',
-  })
+  }
+  const answer = await answerIn(format, how)
   const sort =
     options.sortBy === undefined ? asItIs : (await import('./sort-by.ts')).itemSorter(options.sortBy)
+  const give: typeof answer.give = (given) => answer.give({ ...given, document: sort(given.document) })
+  const tellRows = sort === asItIs ? rowsIn(format, how, give) : collectedRows(give)
+  let rows: OpenRows | undefined
   return {
     result: <T extends Document>(document: T, view: View<T>, status: DocumentStatus = 'complete') =>
-      answer.give({ document: sort(document), view, status }),
+      give({ document, view, status }),
+    rows<Row, T extends Document>(kind: string, view: RowsView<Row, T>): Rows<Row, T> {
+      rows = tellRows(kind, view as unknown as RowsView<unknown, Document>)
+      return rows.rows
+    },
     event(event) {
       if (format.is === 'ndjson') options.stdout.write(jsonLine(eventDocument(event)))
       story.event(event)
@@ -66,7 +85,7 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     warn: story.warn,
     finish(error) {
       story.end(error)
-      answer.end(error)
+      if (!rows?.finish(error)) answer.end(error)
     },
     live: story.live,
   }

@@ -41,6 +41,22 @@ export interface View<T extends Document> {
   formats?: { [F in ReportFormat]?: Report<T>['whole'] }
 }
 
+/** How rows that come page by page are shown to a person. */
+export interface RowsView<Row, T extends Document> {
+  columns: readonly Column<Row>[]
+  /** `kind/name`, for `-o name`. */
+  name(row: Row): string
+  /** The lines below the rows, and all there is where there are none. Not told with `--no-headers`, which asks for rows alone. */
+  below(document: T, paint: Paint, size: Size): readonly string[]
+}
+
+/** An answer of many rows that is told while they are read; nothing of them is kept where the format allows it. */
+export interface Rows<Row, T extends Document> {
+  add(rows: readonly Row[]): void
+  /** Once, last: what the document says besides its `items`. */
+  end(document: T, status?: DocumentStatus): void
+}
+
 /** A method, so that a view of some document is one of documents. */
 interface Report<T extends Document> {
   whole(document: T): string
@@ -66,6 +82,8 @@ export interface Paint {
 export interface Printer {
   /** The answer. May be called again with `-w`: a document per change. */
   result<T extends Document>(document: T, view: View<T>, status?: DocumentStatus): void
+  /** The answer as rows that come by and by: the `items` of a document of this kind, which `end` completes. Not with `-w`. */
+  rows<Row, T extends Document>(kind: T['kind'], view: RowsView<Row, T>): Rows<Row, T>
   event(event: RunEvent): void
   /** A line of the story. */
   note(line: string): void

@@ -14,15 +14,35 @@ type Look = Partial<Size> & { paint?: Paint }
  * Only where `size.columns` is finite (a terminal) is anything cut: the widest columns first, never wrapped.
  */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], size: Look): string[] {
+  return tableInParts(columns, size)(rows)
+}
+
+/**
+ * The same table while its rows are still coming: the first part brings the headings, and a later one with a wider cell moves what
+ * follows, never what was printed.
+ */
+export function tableInParts<Row>(
+  columns: readonly Column<Row>[],
+  size: Look,
+): (rows: readonly Row[]) => string[] {
   const shown = columns.filter((column) => size.wide === true || column.wide !== true)
-  const cells = rows.map((row) => shown.map((column) => cellText(column.cell(row))))
-  const heads = size.headers === false ? [] : [shown.map(({ name }) => name)]
-  const widths = fitted(naturalWidths([...heads, ...cells], shown.length), size.columns ?? Infinity)
-  const tones = rows.map((row) => shown.map((column) => column.tone?.(row)))
-  return [
-    ...heads.map((line) => join(line, widths, [], size)),
-    ...cells.map((line, index) => join(line, widths, tones[index] ?? [], size)),
-  ]
+  let heads = size.headers === false ? [] : [shown.map(({ name }) => name)]
+  let natural: readonly number[] = []
+  return (rows) => {
+    const cells = rows.map((row) => shown.map((column) => cellText(column.cell(row))))
+    const before = natural
+    natural = naturalWidths([...heads, ...cells], shown.length).map((width, i) =>
+      Math.max(width, before[i] ?? 0),
+    )
+    const widths = fitted(natural, size.columns ?? Infinity)
+    const tones = rows.map((row) => shown.map((column) => column.tone?.(row)))
+    const lines = [
+      ...heads.map((line) => join(line, widths, [], size)),
+      ...cells.map((line, index) => join(line, widths, tones[index] ?? [], size)),
+    ]
+    heads = []
+    return lines
+  }
 }
 
 function cellText(cell: string | number | undefined): string {

@@ -2,6 +2,8 @@ import type { Node } from '../cluster/kinds/core.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import type { VirtualMachine } from '../cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../cluster/object.ts'
+import { hyperConvergedObjects, ownedByHyperConverged } from './hyperconverged/objects.ts'
+import type { HyperConvergedShape } from './hyperconverged/versions.ts'
 import { operatorManifest } from './virt-operator/operator-manifest.ts'
 import { defaultVms, type VmShape, virtualMachine } from './virtual-machine.ts'
 
@@ -27,7 +29,11 @@ export interface ClusterShape {
   registry?: string
   /** Images that the operator's environment pins. */
   pinned?: Readonly<Record<string, string>>
+  /** A HyperConverged made the KubeVirt, and has the `methods`; default: nobody did. */
+  hyperconverged?: HyperConvergedShape
 }
+
+const namespace = 'kubevirt'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
   const { version = 'v1.7.0', registry, pinned } = shape
@@ -44,7 +50,7 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
     ...system,
     ...nodes(shape),
     ...operatorManifest(shape.operator ?? version, options),
-    kubeVirt(shape, version),
+    ...kubeVirts(shape, version),
     ...machines(shape.vms ?? 0),
   ]
 }
@@ -88,6 +94,15 @@ function node(name: string, labels: Record<string, string>): Node {
   }
 }
 
+function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
+  const { hyperconverged, methods } = shape
+  if (hyperconverged === undefined) return [kubeVirt(shape, version)]
+  return [
+    ...hyperConvergedObjects(hyperconverged, { namespace, methods }),
+    ownedByHyperConverged(kubeVirt(shape, version), hyperconverged),
+  ]
+}
+
 /** The kubevirt-cr.yaml of a release, with its empty list of feature gates. */
 function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
   const { methods, batchEvictionSize, batchEvictionInterval, registry = 'quay.io/kubevirt' } = shape
@@ -95,7 +110,7 @@ function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'KubeVirt',
-    metadata: { name: 'kubevirt', namespace: 'kubevirt', finalizers: ['foregroundDeleteKubeVirt'] },
+    metadata: { name: 'kubevirt', namespace, finalizers: ['foregroundDeleteKubeVirt'] },
     spec: {
       configuration: { developerConfiguration: { featureGates: [] } },
       customizeComponents: {},

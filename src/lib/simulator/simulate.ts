@@ -5,6 +5,9 @@ import type { Clock } from '../system/clock.ts'
 import { seed } from './api/seed.ts'
 import { type StoreClientOptions, storeCluster } from './api/client.ts'
 import { Store } from './api/store.ts'
+import { hyperConvergedKind } from './hyperconverged/objects.ts'
+import { runHyperConverged } from './hyperconverged/operator.ts'
+import type { HyperConvergedShape } from './hyperconverged/versions.ts'
 import { FastForward } from './fast-forward.ts'
 import { type ClusterShape, initialObjects } from './initial-objects.ts'
 import type { ControllerContext } from './machinery/controller.ts'
@@ -49,10 +52,19 @@ const past = 120_000
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
   const time = new FastForward(simulation.clock, past)
   const store = new Store(time)
+  const { hyperconverged } = simulation
+  if (hyperconverged) store.kinds.add(hyperConvergedKind(hyperconverged))
   seed(store, initialObjects(simulation))
   const faults = new Faults<OperatorFaults>()
   const logs = new PodLogs()
-  const life = new Life({ store, clock: time, random: simulation.random ?? seeded(1), faults, logs })
+  const life = new Life({
+    store,
+    clock: time,
+    random: simulation.random ?? seeded(1),
+    faults,
+    logs,
+    hyperconverged,
+  })
   serveVirtApi(store)
   servePodLogs(store, logs)
   limitPods(store, faults)
@@ -79,6 +91,7 @@ interface World {
   readonly random: () => number
   readonly faults: Faults<OperatorFaults>
   readonly logs: PodLogs
+  readonly hyperconverged: HyperConvergedShape | undefined
 }
 
 /** Everything that runs in the cluster. */
@@ -96,7 +109,19 @@ class Life {
       broken: (error: unknown) => this.#broken(error),
     }
     const cx = this.#context('kube-controller-manager', 'system:kube-controller-manager', this.#end.signal)
-    this.#running = runMachinery(cx, machinery).catch((error: unknown) => this.#broken(error))
+    const work = Promise.all([runMachinery(cx, machinery), this.#hyperConverged()])
+    this.#running = work.then(
+      () => undefined,
+      (error: unknown) => this.#broken(error),
+    )
+  }
+
+  async #hyperConverged(): Promise<void> {
+    const { hyperconverged, faults } = this.#world
+    if (hyperconverged === undefined) return
+    const account = 'system:serviceaccount:kubevirt:hyperconverged-cluster-operator'
+    const cx = this.#context('hyperconverged-cluster-operator', account, this.#end.signal)
+    await runHyperConverged(cx, hyperconverged, faults)
   }
 
   throwIfBroken(): void {

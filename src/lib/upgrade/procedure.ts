@@ -4,6 +4,7 @@ import type { Version } from '../releases/version.ts'
 import { giveWorkloadUpdatesBack } from '../workloads/give-back.ts'
 import { type Borrower, holdWorkloadUpdates } from '../workloads/hold.ts'
 import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
+import { onKubeVirt } from '../workloads/strategy/owner.ts'
 import { loanId as workloadUpdatesLoan } from '../workloads/update-methods.ts'
 import { workloadsMoved } from '../workloads/workloads-moved.ts'
 import { type Look, look } from './look.ts'
@@ -141,9 +142,9 @@ function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writin
   const held = holdUndone(plan)
   const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])
   return {
-    hold: holdWorkloadUpdates(owner, tools),
+    hold: holdWorkloadUpdates(onKubeVirt(owner), tools),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
-    giveBack: giveWorkloadUpdatesBack(owner),
+    giveBack: giveWorkloadUpdatesBack(onKubeVirt(owner)),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }

@@ -1,33 +1,19 @@
-/** The roles that `kvup rbac` prints; each holds what the one before it holds. */
-export const roleNames = ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'] as const
+import type { Right, Row } from './right.ts'
+import { work, workloadRights } from './workload-rights.ts'
+
+export type { Right } from './right.ts'
+
+/** The roles that `kvup rbac` prints; see `lesserRoles` for which holds which. */
+export const roleNames = ['kvup-view', 'kvup-workloads', 'kvup-upgrade', 'kvup-operator-manifest'] as const
 export type RoleName = (typeof roleNames)[number]
 
-/** One right and what it is for. Roles and preflight are both made from these, so they cannot differ. */
-export interface Right {
-  /** `kubevirt`: only in KubeVirt's own namespace. */
-  scope: 'cluster' | 'kubevirt'
-  group: string
-  resources: readonly string[]
-  verbs: readonly string[]
-  why: string
-  /** Only these objects; `$namespace` stands for KubeVirt's namespace. */
-  names: readonly string[]
-  /** Without it kvup says less or cannot do an extra, but does its work. */
-  optional: boolean
-  /** Only checks and snapshots read it: an upgrade does not ask for it, and says nothing where it is missing. */
-  onlyChecks: boolean
-  /** Only `kvup check --probe-images` uses it: nobody else asks for it. */
-  onlyProbes: boolean
+/** The roles whose rights each of them holds as well, itself last. Moving VMs and upgrading KubeVirt are for different people. */
+export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
+  'kvup-view': ['kvup-view'],
+  'kvup-workloads': ['kvup-view', 'kvup-workloads'],
+  'kvup-upgrade': ['kvup-view', 'kvup-upgrade'],
+  'kvup-operator-manifest': ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'],
 }
-
-type Row = readonly [
-  scope: Right['scope'],
-  group: string,
-  resources: string,
-  verbs: string,
-  why: string,
-  limits?: { names?: string; optional?: true; onlyChecks?: true; onlyProbes?: true },
-]
 
 const kubevirt = 'kubevirt.io'
 const leases = 'coordination.k8s.io'
@@ -43,6 +29,7 @@ const dataJobs = 'see what moves or copies disks now'
 const nodeUpkeep = 'see who else stops or reboots nodes'
 
 const forChecks: readonly Row[] = [
+  ['cluster', 'apps', 'controllerrevisions', 'get', 'see what changed since a VM was started', checks],
   ['cluster', crds, 'customresourcedefinitions', 'list', 'compare stored versions with the target', checks],
   [
     'cluster',
@@ -69,6 +56,7 @@ const forChecks: readonly Row[] = [
     checks,
   ],
   ['cluster', '', 'resourcequotas', 'list', 'see whether a migration target has room', checks],
+  ['cluster', '', 'pods', 'list', 'say why the target pod of a migration waits', checks],
   ['cluster', '', 'namespaces', 'get', 'tell clusters apart by a uid', { ...checks, names: 'kube-system' }],
   ['cluster', rbac, 'clusterrolebindings', 'list', 'see what virt-operator may do', checks],
   ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],
@@ -113,10 +101,7 @@ const view: readonly Row[] = [
 
 const upgrade: readonly Row[] = [
   ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
-  ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
-  ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
-  ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
-  ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
+  ...work,
   [
     'cluster',
     kubevirt,
@@ -163,10 +148,17 @@ const operatorManifest: readonly Row[] = [
   ['kubevirt', '', 'serviceaccounts', 'list', left, optional],
 ]
 
+const rowsOf: Readonly<Record<RoleName, readonly Row[]>> = {
+  'kvup-view': view,
+  'kvup-workloads': workloadRights,
+  'kvup-upgrade': upgrade,
+  'kvup-operator-manifest': operatorManifest,
+}
+
 /** Everything that the role may do, that of the lesser roles included. */
 export function rightsOf(role: RoleName): readonly Right[] {
-  const upTo = [view, upgrade, operatorManifest].slice(0, roleNames.indexOf(role) + 1)
-  return upTo.flat().map(([scope, group, resources, verbs, why, limits]) => ({
+  const rows = lesserRoles[role].flatMap((lesser) => rowsOf[lesser])
+  return rows.map(([scope, group, resources, verbs, why, limits]) => ({
     scope,
     group,
     resources: resources.split(' '),

@@ -1,20 +1,37 @@
-import type { Reader } from '../cluster/cluster.ts'
-import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import type { Reader, Ref } from '../cluster/cluster.ts'
+import { type Kind, resourceOf } from '../cluster/kind.ts'
+import type { KubeObject } from '../cluster/object.ts'
 import { blocked } from '../system/errors.ts'
-import type { Owner } from './update-methods.ts'
 
-/** Reads the KubeVirt CR; throws `blocked` when it is gone or another one took its place. */
-export async function readOwner(reader: Reader, owner: Owner): Promise<KubeVirt> {
-  const found = await reader.find(owner.kind, owner.ref)
-  const object = `kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`
+/** The one object that was found: a later one of the same name has another uid. */
+interface Particular<T extends KubeObject> {
+  kind: Kind<T>
+  ref: Ref & { namespace: string }
+  uid: string
+}
+
+/** Reads the KubeVirt CR or the HyperConverged; throws `blocked` when it is gone or another one took its place. */
+export async function readOwner<T extends KubeObject>(
+  reader: Reader,
+  { kind, ref, uid }: Particular<T>,
+): Promise<T> {
+  const found = await reader.find(kind, ref)
+  const object = nameOf({ kind, ref })
+  const reason = kind.kind.toLowerCase()
   if (found.is !== 'object')
-    throw blocked('kubevirt-gone', `${object} does not exist any more`, { object, remedy: 'kvup status' })
-  if (found.object.metadata.uid !== owner.uid)
-    throw blocked('kubevirt-replaced', `${object} was deleted and created again while kvup was at work`, {
+    throw blocked(`${reason}-gone`, `${object} does not exist any more`, { object, remedy: 'kvup status' })
+  if (found.object.metadata.uid !== uid)
+    throw blocked(`${reason}-replaced`, `${object} was deleted and created again while kvup was at work`, {
       object,
       remedy: 'kvup status',
     })
   if (found.object.metadata.deletionTimestamp !== undefined)
-    throw blocked('kubevirt-deleting', `${object} is being deleted`, { object, remedy: 'kvup status' })
+    throw blocked(`${reason}-deleting`, `${object} is being deleted`, { object, remedy: 'kvup status' })
   return found.object
+}
+
+/** As kubectl names it; a HyperConverged with its group, for nobody knows it by its plural alone. */
+export function nameOf({ kind, ref }: { kind: Kind; ref: Ref & { namespace: string } }): string {
+  const resource = kind.kind === 'KubeVirt' ? kind.plural : resourceOf(kind)
+  return `${resource}/${ref.name} in namespace ${ref.namespace}`
 }

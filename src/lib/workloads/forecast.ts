@@ -6,7 +6,8 @@ import {
   VirtualMachines,
 } from '../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../system/errors.ts'
-import { type Fate, fateOf, type UpdateRules } from './fate.ts'
+import { type Fate, fateOf } from './fate.ts'
+import type { UpdateRules } from './outdated/rules.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
 export interface Forecast {

@@ -1,27 +1,37 @@
-import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import type { KubeObject } from '../cluster/object.ts'
 import type { Loan } from '../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
-import { readOwner } from './find-owner.ts'
-import {
-  keptMethods,
-  loanId,
-  methodsOf,
-  openLoan,
-  type Owner,
-  sameMethods,
-  showWriters,
-} from './update-methods.ts'
 import { minutes, seconds } from '../system/units.ts'
+import { readOwner } from './find-owner.ts'
+import { methodsIn, passesOn, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
+import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
+import { ensureStillStored } from './strategy/still-stored.ts'
+import { keptMethods, loanId, methodsText, openLoan, sameMethods } from './update-methods.ts'
+
+export interface GiveBackOptions {
+  /** Also where somebody else set another value meanwhile. */
+  overwrite?: boolean
+  /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
+  takenFrom?: string
+}
 
 /**
- * Sets `workloadUpdateMethods` back to the kept value and closes the loan once that was read back. Belongs behind a step
- * that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten. `takenFrom` is the uid that
- * the loan is of, where that KubeVirt was deleted and made anew.
+ * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
+ * (hco facts 1.6).
+ */
+export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {}): readonly Step[] {
+  const give = giveWorkloadUpdatesBack(owner, options)
+  return passesOn(owner) ? [give, closeOncePassedOn(owner, options)] : [give]
+}
+
+/**
+ * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the loan once that was read back. Belongs behind
+ * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
  */
 export function giveWorkloadUpdatesBack(
-  owner: Owner,
-  { overwrite = false, takenFrom = owner.uid } = {},
+  owner: SettingsOwner,
+  { overwrite = false, takenFrom = owner.uid }: GiveBackOptions = {},
 ): Step {
   return {
     id: 'give-back-workload-updates',
@@ -34,7 +44,7 @@ export function giveWorkloadUpdatesBack(
     async check({ reader, journal }): Promise<StepState> {
       const loan = openLoan(await journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
-      return standingOf(loan, await readOwner(reader, owner), overwrite)
+      return standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite })
     },
     async apply(cx) {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
@@ -43,17 +53,29 @@ export function giveWorkloadUpdatesBack(
   }
 }
 
-function standingOf(loan: Loan, kubevirt: KubeVirt, overwrite: boolean): StepState {
-  const now = methodsOf(kubevirt)
+interface Now {
+  owner: SettingsOwner
+  holding: KubeObject
+  overwrite: boolean
+}
+
+function standingOf(loan: Loan, { owner, holding, overwrite }: Now): StepState {
+  const now = methodsIn(holding, owner)
   const kept = keptMethods(loan)
-  if (now.length === 0 || (overwrite && !sameMethods(now, kept)))
-    return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
   if (sameMethods(now, kept))
-    return { is: 'todo', change: `close the loan: workloadUpdateMethods is ${kept.join(', ')} again` }
+    return passesOn(owner)
+      ? { is: 'done' }
+      : { is: 'todo', change: `close the loan: workloadUpdateMethods is ${kept.join(', ')} again` }
+  if (now.length === 0 || overwrite)
+    return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
+  return changedMeanwhile(now, kept)
+}
+
+function changedMeanwhile(now: readonly string[], kept: readonly string[]): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `workloadUpdateMethods was ${kept.join(', ')} when it was borrowed; somebody set it to ${now.join(', ')} meanwhile`,
+    by: `workloadUpdateMethods was ${kept.join(', ')} when it was borrowed; somebody set it to ${methodsText(now)} meanwhile`,
     remedy: [
       'kvup workloads restore --keep-current     closes the loan and leaves their value',
       'kvup workloads restore --overwrite        sets the kept value',
@@ -61,23 +83,52 @@ function standingOf(loan: Loan, kubevirt: KubeVirt, overwrite: boolean): StepSta
   }
 }
 
-/** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan. */
-async function giveBack({ reader, writer, journal }: StepContext, owner: Owner, loan: Loan): Promise<void> {
-  const kubevirt = await readOwner(reader, owner)
+/** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan, unless it has to be passed on first. */
+async function giveBack(
+  { reader, writer, journal }: StepContext,
+  owner: SettingsOwner,
+  loan: Loan,
+): Promise<void> {
+  await ensureStillStored(reader, owner)
+  const holding = await readOwner(reader, owner)
   const kept = keptMethods(loan)
-  if (!sameMethods(methodsOf(kubevirt), kept))
-    await writer.mergePatch(owner.kind, owner.ref, {
-      metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
-      spec: { workloadUpdateStrategy: { workloadUpdateMethods: [...kept] } },
-    })
-  const after = methodsOf(await readOwner(reader, owner))
+  if (!sameMethods(methodsIn(holding, owner), kept))
+    await writer.mergePatch(
+      owner.kind,
+      owner.ref,
+      patchAt([[owner.strategy, { workloadUpdateMethods: [...kept] }]], holding),
+    )
+  const after = methodsIn(await readOwner(reader, owner), owner)
   if (!sameMethods(after, kept))
     throw blocked(
       'give-back-undone',
-      `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${after.join(', ') || 'none'}`,
+      `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
       {
-        remedy: ['kvup workloads restore', showWriters(owner)],
+        remedy: ['kvup workloads restore', showsWriters(owner)],
       },
     )
-  await journal.release(loanId)
+  if (!passesOn(owner)) await journal.release(loanId)
+}
+
+/** The loan stays open until the value took effect: until then a way back is still needed. */
+function closeOncePassedOn(owner: SettingsOwner, { takenFrom = owner.uid }: GiveBackOptions): Step {
+  return {
+    id: 'workload-updates-passed-on',
+    title: 'KubeVirt has workload updates back',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    follows: followsOf(owner),
+    dependsOn: ['give-back-workload-updates'],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const loan = openLoan(await cx.journal.loans(), takenFrom)
+      if (!loan) return { is: 'done' }
+      const kept = keptMethods(loan)
+      const now = methodsIn(await readOwner(cx.reader, owner), owner)
+      if (!sameMethods(now, kept)) return changedMeanwhile(now, kept)
+      const waiting = await untilPassedOn(cx, owner, kept)
+      return waiting ?? { is: 'todo', change: `close the loan: KubeVirt has ${kept.join(', ')} again` }
+    },
+    apply: ({ journal }) => journal.release(loanId),
+  }
 }

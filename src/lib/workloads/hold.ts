@@ -1,18 +1,14 @@
 import { lastWriter } from '../procedure/last-writer.ts'
+import type { Loan } from '../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
+import { minutes, seconds } from '../system/units.ts'
 import { closeFormerLoan } from './former-loan.ts'
 import { readOwner } from './find-owner.ts'
-import {
-  keptMethods,
-  loanId,
-  methodsOf,
-  methodsPath,
-  openLoan,
-  type Owner,
-  sameMethods,
-  showWriters,
-} from './update-methods.ts'
-import { minutes, seconds } from '../system/units.ts'
+import { loanOn } from './loan-on.ts'
+import { methodsIn, methodsPointer, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
+import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
+import { ensureStillStored } from './strategy/still-stored.ts'
+import { keptMethods, loanId, methodsText, sameMethods } from './update-methods.ts'
 
 /** Who borrows, for the journal. */
 export interface Borrower {
@@ -22,21 +18,21 @@ export interface Borrower {
 
 /**
  * Empties `workloadUpdateMethods`, its value kept in the journal first: workload migrations race the virt-handler roll
- * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened.
+ * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
+ * `[]` holds (hco facts 1.3), and it is done once the KubeVirt CR has it as well.
  */
-export function holdWorkloadUpdates(owner: Owner, { who, procedure }: Borrower): Step {
+export function holdWorkloadUpdates(owner: SettingsOwner, borrower: Borrower): Step {
   return {
     id: 'hold-workload-updates',
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: [],
+    follows: followsOf(owner),
     risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug and volume changes wait while held' },
-    async check({ reader, journal }): Promise<StepState> {
-      const methods = methodsOf(await readOwner(reader, owner))
-      const loan = openLoan(await journal.loans(), owner.uid)
-      if (methods.length === 0)
-        return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
+    async check(cx): Promise<StepState> {
+      const methods = methodsIn(await readOwner(cx.reader, owner), owner)
+      const loan = loanOn(owner, await cx.journal.loans())
+      if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
       if (loan && !sameMethods(methods, keptMethods(loan)))
         return changedWhileHeld(methods, keptMethods(loan))
       return {
@@ -44,41 +40,40 @@ export function holdWorkloadUpdates(owner: Owner, { who, procedure }: Borrower):
         change: `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`,
       }
     },
-    shows: showWriters(owner),
-    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), methodsPath),
-    apply: (cx) => hold(cx, owner, { who, procedure }),
+    shows: showsWriters(owner),
+    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), methodsPointer(owner)),
+    apply: (cx) => hold(cx, owner, borrower),
   }
 }
 
-async function hold(
-  { reader, writer, journal, clock }: StepContext,
-  owner: Owner,
-  { who, procedure }: Borrower,
-): Promise<void> {
-  const kubevirt = await readOwner(reader, owner)
-  const { name, namespace } = owner.ref
+function held(loan: Loan | undefined): StepState {
+  return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
+}
+
+async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: Borrower): Promise<void> {
+  const { reader, writer, journal, clock } = cx
+  await ensureStillStored(reader, owner)
+  const holding = await readOwner(reader, owner)
+  const { kind, ref, uid } = owner
   await closeFormerLoan(journal, loanId, owner)
   await journal.borrow({
     id: loanId,
     procedure,
-    object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
-    path: methodsPath,
-    was: { present: true, value: [...methodsOf(kubevirt)] },
+    object: { apiVersion: kind.apiVersion, kind: kind.kind, namespace: ref.namespace, name: ref.name, uid },
+    path: methodsPointer(owner),
+    was: { present: true, value: [...methodsIn(holding, owner)] },
     by: who,
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
   })
-  await writer.mergePatch(owner.kind, owner.ref, {
-    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
-    spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } },
-  })
+  await writer.mergePatch(kind, ref, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
 }
 
 function changedWhileHeld(now: readonly string[], kept: readonly string[]): StepState {
   return {
     is: 'blocked',
     reason: 'hold-changed',
-    by: `workloadUpdateMethods was set to ${now.join(', ')} while kvup held it (kept: ${kept.join(', ')})`,
+    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${kept.join(', ')})`,
     remedy: ['kvup workloads restore', 'kvup history'],
   }
 }

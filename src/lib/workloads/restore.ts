@@ -1,12 +1,13 @@
 import type { Procedure, Step } from '../procedure/step.ts'
-import { giveWorkloadUpdatesBack } from './give-back.ts'
-import { loanId, openLoan, type Owner } from './update-methods.ts'
+import { giveBackSteps } from './give-back.ts'
+import type { SettingsOwner } from './strategy/owner.ts'
+import { loanId, openLoan } from './update-methods.ts'
 
 /** What to do when somebody changed the borrowed setting meanwhile. */
 export type Meanwhile = 'ask' | 'keep-current' | 'overwrite'
 
 export interface Restoring {
-  owner: Owner
+  owner: SettingsOwner
   meanwhile: Meanwhile
   settled: Step
   /** The uid that the loan is of: another one than the owner's where KubeVirt was deleted and made anew. */
@@ -22,7 +23,7 @@ export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Resto
     steps: async () =>
       meanwhile === 'keep-current'
         ? [closeLoan(takenFrom)]
-        : [settled, giveWorkloadUpdatesBack(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
+        : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
   }
 }
 

@@ -26,6 +26,9 @@ export function sameMethods(a: readonly string[], b: readonly string[]): boolean
   return a.length === b.length && a.toSorted().join() === b.toSorted().join()
 }
 
+/** `LiveMigrate, Evict`, or `none`. */
+export const methodsText = (methods: readonly string[]): string => methods.join(', ') || 'none'
+
 /** The open loan on this very object; one that was taken on an earlier CR of the same name is not ours to give back. */
 export function openLoan(loans: readonly Loan[], uid: string): Loan | undefined {
   return loans.find((loan) => loan.id === loanId && loan.object.uid === uid)

@@ -2,10 +2,16 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
+import {
+  VirtualMachineInstanceMigrations,
+  VirtualMachines,
+} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
+import { mixedVms } from '../../../src/lib/simulator/virtual-machine.ts'
 import { systemClock } from '../../../src/lib/system/clock.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
 import { example, exampleNames } from '../facts/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { runKvup } from './run-kvup.ts'
@@ -54,6 +60,7 @@ test.each([
   ['check --to v1.9.0 --accept no-such -o json', 2],
   ['explain kubernetes-windo -o json', 2],
   ['status --no-such-flag -o json', 2],
+  ['workloads outdated --node a,b -o json', 2],
   ['upgrade --to 1.9 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
 ])('%s', async (line, code) => {
@@ -132,6 +139,157 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
       wrongIn(ran.documents),
     ),
   ).toEqual([])
+})
+
+test('workloads hold and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
+  const stored = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
+  for (const shape of [{}, { hyperconverged: stored }]) {
+    const { kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
+    const ran = [
+      await kvup('workloads hold --dry-run=server -o json'),
+      await kvup('workloads hold --yes -o json'),
+      await kvup('workloads hold --yes -o json'),
+      await kvup('workloads strategy -o json'),
+      await kvup('workloads strategy set --methods Evict --yes -o json'),
+      await kvup('workloads restore --dry-run=client -o json'),
+      await kvup('workloads restore --yes -o json'),
+      await kvup('workloads strategy set --batch-size 3 --dry-run=server -o json'),
+      await kvup('workloads strategy set --batch-size 3 --yes -o json'),
+      await kvup('workloads strategy set --batch-size 0 -o json'),
+    ]
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3, 0, 0, 0, 0, 2])
+    expect(ran.map(({ documents }) => documents[0]?.kind)).toEqual([
+      ...['WorkloadsHeld', 'WorkloadsHeld', 'WorkloadsHeld', 'WorkloadStrategy', 'WorkloadStrategy'],
+      ...['GiveBack', 'GiveBack', 'WorkloadStrategy', 'WorkloadStrategy', 'WorkloadStrategy'],
+    ])
+    expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+  }
+})
+
+test('outdated workloads: held, of a part, with another count, and where KubeVirt may not be read', async () => {
+  const { kvup, sim, clock } = await simulated({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: mixedVms,
+    methods,
+  })
+  const none = await kvup('workloads outdated -o json')
+  await kvup('upgrade --to v1.8.4 --yes --settle 1s --leave-held -o json')
+  const { reader, ...rest } = sim.cluster()
+  const narrow = new Proxy(reader, {
+    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
+  })
+  const ran = [
+    none,
+    await kvup('workloads outdated -o json --exit-code'),
+    await kvup('workloads outdated -n demo -o json --node worker-1'),
+    await runKvup('workloads outdated -o json'.split(' '), { cluster: { ...rest, reader: narrow }, clock }),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 10, 0, 7])
+  expect(ran.map(({ documents }) => documents[0])).toMatchObject([
+    { items: [] },
+    { held: {}, count: {}, alert: { expected: true } },
+    { selection: { namespace: 'demo', node: 'worker-1' } },
+    { status: 'partial', unread: [{ what: 'kubevirts' }] },
+  ])
+  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+})
+
+const unreadable =
+  (reader: Reader): Reader['list'] =>
+  async (kind, where) => {
+    if (kind.plural === 'kubevirts') throw new ApiError(403, 'Forbidden', 'kubevirts is forbidden')
+    return reader.list(kind, where)
+  }
+
+test('unblock and restore of VMs: rehearsed, done, done before, asked, refused', async () => {
+  const disk = { notMigratable: 'DisksNotLiveMigratable' }
+  const vms = [
+    { name: 'db', ...disk },
+    { name: 'job', runStrategy: 'RerunOnFailure', ...disk },
+    { name: 'web' },
+  ]
+  const { sim, kvup } = await simulated({ version: 'v1.8.4', vms, methods })
+  const unblock = 'workloads unblock --all --yes -o json'
+  const documents = [
+    await kvup(`${unblock} --dry-run=server`),
+    await kvup(unblock),
+    await kvup(`${unblock} --accept loses-data`),
+    await kvup('workloads unblock web db -n demo -o json'),
+    await kvup('workloads restore --dry-run=client -o json'),
+    await kvup('history -o json'),
+  ]
+  expect(documents.at(-1)?.documents).toMatchObject([
+    { machines: [{ name: 'db', kept: ['evictionStrategy was LiveMigrate'] }, { name: 'job' }] },
+  ])
+  const body = { spec: { template: { spec: { evictionStrategy: 'External' } } } }
+  sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
+  const asked = await kvup('workloads restore --yes -o json')
+  const ran = [...documents, asked, await kvup('workloads restore --keep-current --yes -o json')]
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 3, 0])
+  expect(asked.documents).toMatchObject([
+    {
+      machines: [
+        { name: 'job', outcome: 'given-back' },
+        { name: 'db', outcome: 'asks' },
+      ],
+      error: {},
+    },
+  ])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
+})
+
+test('migrations: running, waiting, failing, over', async () => {
+  const vms = [
+    { name: 'failing', migration: 'fail' },
+    { name: 'web' },
+    { name: 'slow', migration: 'hang' },
+  ] as const
+  const { sim, kvup, clock } = await simulated({ version: 'v1.8.4', vms, methods })
+  for (const { name } of vms)
+    await sim.cluster().writer.create(VirtualMachineInstanceMigrations, {
+      apiVersion: VirtualMachineInstanceMigrations.apiVersion,
+      kind: VirtualMachineInstanceMigrations.kind,
+      metadata: { name: `by-hand-${name}`, namespace: 'demo' },
+      spec: { vmiName: name },
+    })
+  const ran = [await kvup('workloads migrations -o json')]
+  await clock.sleep(20_000)
+  ran.push(
+    await kvup('workloads migrations -o json'),
+    await kvup('workloads migrations --history -n demo -o json'),
+  )
+  expect(ran.at(-1)?.documents).toMatchObject([
+    { totals: { running: 1, succeeded: 1, failed: 1 }, items: [{ vm: 'slow', state: 'running' }, {}, {}] },
+  ])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
+})
+
+test('rollout: shown, set, rehearsed, refused, and what waits for a restart', async () => {
+  const { sim, clock, kvup } = await simulated({ version: 'v1.8.4', vms: 2, methods })
+  const change = (name: string, cpu: object) =>
+    sim.cluster().writer.mergePatch(
+      VirtualMachines,
+      { name, namespace: 'demo' },
+      {
+        spec: { template: { spec: { domain: { cpu } } } },
+      },
+    )
+  await change('web-1', { cores: 2, sockets: 2 })
+  await clock.sleep(60_000)
+  const ran = [
+    await kvup('rollout show -o json'),
+    await kvup('rollout set Stage --dry-run=server -o json'),
+    await kvup('rollout set Stage --yes -o json'),
+    await kvup('rollout set Stage --yes -o json'),
+    await kvup('rollout set Stage --add-gate --yes -o json'),
+    await kvup('rollout restart-required -o json'),
+    await kvup('rollout restart-required -l , -o json'),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2, 0, 2])
+  expect(ran[5]?.documents).toMatchObject([{ items: [{ name: 'web-1' }] }])
+  expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
 })
 
 test('operator-manifest with a tag, stopped on the way and resumed', async () => {

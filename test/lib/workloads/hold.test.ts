@@ -10,6 +10,7 @@ import { Store } from '../../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { giveWorkloadUpdatesBack } from '../../../src/lib/workloads/give-back.ts'
 import { holdWorkloadUpdates } from '../../../src/lib/workloads/hold.ts'
+import { onKubeVirt } from '../../../src/lib/workloads/strategy/owner.ts'
 import { methodsOf, type Owner } from '../../../src/lib/workloads/update-methods.ts'
 
 const clock = new SimClock()
@@ -47,8 +48,8 @@ const set = (methods: string[]) =>
     spec: { workloadUpdateStrategy: { workloadUpdateMethods: methods } },
   })
 
-const hold = () => holdWorkloadUpdates(owner, borrower)
-const giveBack = (options = {}) => giveWorkloadUpdatesBack(owner, options)
+const hold = () => holdWorkloadUpdates(onKubeVirt(owner), borrower)
+const giveBack = (options = {}) => giveWorkloadUpdatesBack(onKubeVirt(owner), options)
 
 describe('hold', () => {
   beforeEach(() => install(['LiveMigrate', 'Evict']))
@@ -110,7 +111,7 @@ describe('hold', () => {
 
   test('a KubeVirt that took the place of ours is not touched', async () => {
     const stranger = { ...owner, uid: 'another' }
-    await expect(holdWorkloadUpdates(stranger, borrower).check(cx)).rejects.toMatchObject({
+    await expect(holdWorkloadUpdates(onKubeVirt(stranger), borrower).check(cx)).rejects.toMatchObject({
       reason: 'kubevirt-replaced',
     })
   })

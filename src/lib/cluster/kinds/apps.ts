@@ -86,3 +86,15 @@ export const DaemonSets: Kind<DaemonSet> = {
   namespaced: true,
 }
 export const Jobs: Kind<Job> = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs', namespaced: true }
+
+/** A state that a controller keeps: of a VM its spec when it was last started. */
+export interface ControllerRevision extends KubeObject {
+  data?: unknown
+  revision?: number
+}
+export const ControllerRevisions: Kind<ControllerRevision> = {
+  apiVersion: 'apps/v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  namespaced: true,
+}

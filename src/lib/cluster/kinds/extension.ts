@@ -13,6 +13,7 @@ export interface CustomResourceDefinition extends KubeObject {
       categories?: string[]
     }
     scope?: string
+    conversion?: { strategy?: string }
     versions?: {
       name: string
       served?: boolean

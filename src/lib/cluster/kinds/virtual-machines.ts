@@ -31,11 +31,16 @@ export interface VirtualMachineInstance extends KubeObject {
     nodeName?: string
     conditions?: Condition[]
     launcherContainerImageVersion?: string
+    /** The ControllerRevision with the spec of its VM when it was started. */
+    virtualMachineRevisionName?: string
     evacuationNodeName?: string
     activePods?: Record<string, string>
     migrationMethod?: string
     migrationState?: MigrationState
     fsFreezeStatus?: string
+    /** Volumes that a storage migration moves to other claims. */
+    migratedVolumes?: { volumeName?: string }[]
+    volumeStatus?: { name?: string; persistentVolumeClaimInfo?: { accessModes?: string[] } }[]
   }
 }
 

@@ -1,27 +1,88 @@
-import type { View } from '../printer.ts'
+import type { RehearsedStep } from '../../procedure/rehearse.ts'
+import { count } from '../count.ts'
+import type { Paint, Size, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
+import { rehearsedLines } from './rehearsed-steps.ts'
+import type { OwnerInDocument } from './workloads-held.ts'
 
 /** The end of `kvup workloads restore`. */
 export interface GiveBackDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'GiveBack'
   kubevirt: { name: string; namespace: string }
-  outcome: 'nothing-borrowed' | 'given-back' | 'left-as-it-is'
+  owner: OwnerInDocument
+  /** `rehearsed`: a dry run. */
+  outcome: 'nothing-borrowed' | 'given-back' | 'left-as-it-is' | 'rehearsed'
   /** workloadUpdateMethods as they are now. */
   methods: readonly string[]
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+  /** VMs that `kvup workloads unblock` had changed, where there are any. */
+  machines?: readonly RestoredMachine[]
+}
+
+/** What became of what one VM was lent. */
+export interface RestoredMachine {
+  namespace: string
+  name: string
+  /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
+  outcome: 'given-back' | 'closed' | 'asks'
+  /** In words: `evictionStrategy back to LiveMigrate`. */
+  changes: readonly string[]
+  why?: string
+  /** Why it asks, for scripts. */
+  reason?: string
+  /** What runs was started with what was lent, until its next restart (night W1). */
+  runsWithLent?: boolean
+  next?: string
 }
 
 export const giveBackView: View<GiveBackDocument> = {
-  text({ outcome, methods }, { mark }) {
+  text(document, paint, size) {
+    const { outcome, methods, owner, steps = [], dryRun = 'client', machines = [] } = document
     const now = methods.length > 0 ? methods.join(', ') : 'none'
+    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun }, paint, size)
+    const below = machineLines(machines, paint, size)
     if (outcome === 'given-back')
-      return [`${mark.done} workload updates are given back and read back: ${now}`]
-    if (outcome === 'left-as-it-is') return [`${mark.done} left as they are (${now}); the loan is closed`]
+      return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
+    if (outcome === 'left-as-it-is')
+      return [`${paint.mark.done} left as they are (${now}); the loan is closed`, ...below]
+    if (machines.length > 0) return below
     return [
       `nothing is borrowed; workloadUpdateMethods: ${now}`,
       ...(methods.length === 0
-        ? ['kvup did not empty them and does not guess; set what is wanted on the KubeVirt CR']
+        ? [
+            `kvup did not empty them and does not guess; set what is wanted on the ${owner.kind}: kvup workloads strategy set --methods LiveMigrate`,
+          ]
         : []),
     ]
   },
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
+}
+
+const shownAtMost = 20
+
+function machineLines(machines: readonly RestoredMachine[], paint: Paint, size: Size): string[] {
+  const running = machines.flatMap(({ next }) => next ?? [])
+  return [
+    ...machines.slice(0, shownAtMost).map((machine) => machineLine(machine, paint)),
+    ...(machines.length > shownAtMost ? [`and ${machines.length - shownAtMost} more (-o json)`] : []),
+    ...(running.length > 0
+      ? wrap(
+          `${count(running.length, 'VM')} still run${running.length === 1 ? 's' : ''} with what was lent, until restarted:`,
+          size.columns,
+        )
+      : []),
+    ...running.slice(0, shownAtMost).map((command) => `  ${paint.mark.next} ${command}`),
+  ].flatMap((line) => wrap(line, size.columns))
+}
+
+function machineLine(
+  { namespace, name, outcome, changes, why = '' }: RestoredMachine,
+  { mark }: Paint,
+): string {
+  if (outcome === 'asks') return `${mark.warning} ${namespace}/${name}: ${why}`
+  const done =
+    outcome === 'closed' ? 'left as it is; the loan is closed' : changes.join(', ') || 'was back already'
+  return `${mark.done} ${namespace}/${name}: ${done}`
 }

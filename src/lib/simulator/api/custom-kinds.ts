@@ -44,12 +44,18 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
     categories: words(names, 'categories'),
     verbs: allVerbs,
     versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
-    subresources: known?.subresources ?? [],
+    ...carriedOver(known),
     generation: status ? 'spec' : 'object',
     builtIn: false,
     columns: columnsOf(stored, known),
     listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
   }
+}
+
+/** What no definition says. */
+function carriedOver(known: SimKind | undefined): Pick<SimKind, 'subresources' | 'versioning'> {
+  const { subresources = [], versioning } = known ?? {}
+  return { subresources, ...(versioning && { versioning }) }
 }
 
 function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {

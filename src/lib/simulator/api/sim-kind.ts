@@ -36,7 +36,17 @@ export interface SimKind extends Kind {
   readonly listKeys: ListKeys
   /** Fills in what the server defaults; works on its own copy. */
   readonly defaults?: (object: KubeObject) => void
+  /** Absent where nothing but the name of the version differs. */
+  readonly versioning?: Versioning
   readonly validate?: (object: KubeObject, before: KubeObject | undefined) => readonly FieldError[]
+}
+
+/** How a kind is told in several versions that differ in more than their name. */
+interface Versioning {
+  /** As it reads in that version: converted and pruned. */
+  read(stored: KubeObject, apiVersion: string): KubeObject
+  /** As it is stored when it is written in that version: defaulted and pruned by it, and then by the stored one. */
+  accept(given: KubeObject, apiVersion: string): KubeObject
 }
 
 export const allVerbs = [

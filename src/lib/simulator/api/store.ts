@@ -9,12 +9,14 @@ import { Deletion } from './deletion.ts'
 import { fieldTest } from './field-selector.ts'
 import { History, type StoreEvent } from './history.ts'
 import { Identity } from './identity.ts'
+import { accepted, told } from './in-version.ts'
+import { ownHalf } from './own-half.ts'
 import { at, copy, same } from './json.ts'
 import { KindRegistry, storageKey } from './kind-registry.ts'
 import { labelTest } from './label-selector.ts'
 import { ListSnapshots, type PageOf, place } from './list-page.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
-import { asVersion, type ObjectRef, ObjectTable } from './object-table.ts'
+import { type ObjectRef, ObjectTable } from './object-table.ts'
 import { patched, type Patch } from './patch.ts'
 import { prepareCreate, prepareUpdate, requireSameUid, timestamp, validate } from './preparation.ts'
 import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './refusal.ts'
@@ -77,8 +79,9 @@ export class Store {
   }
 
   read(kind: Kind, ref: ObjectRef): KubeObject | undefined {
-    const found = this.#table.find(this.kinds.resolve(kind), ref)
-    return found && asVersion(found, kind.apiVersion)
+    const resolved = this.kinds.resolve(kind)
+    const found = this.#table.find(resolved, ref)
+    return found && told(resolved, found, kind.apiVersion)
   }
 
   list(kind: Kind, where: Listing = {}): PageOf {
@@ -96,30 +99,30 @@ export class Store {
       where.limit ?? 0,
       where.continue,
     )
-    return { ...page, items: page.items.map((o) => asVersion(o, kind.apiVersion)) }
+    return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
   }
 
   create(kind: Kind, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
-    const object = this.#prepared(resolved, given)
+    const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
     if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
     object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
-    return asVersion(this.#admit(resolved, undefined, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
   }
 
   update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
     const before = this.#table.stored(resolved, ref)
     requireStatus(resolved, write)
-    const object = prepareUpdate(resolved, before, given, write.on)
+    const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
     object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
-    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   patch(kind: Kind, ref: ObjectRef, patch: Patch, write: Write = {}): KubeObject {
     if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
     const resolved = this.kinds.resolve(kind)
-    const before = asVersion(this.#table.stored(resolved, ref), kind.apiVersion)
+    const before = told(resolved, this.#table.stored(resolved, ref), kind.apiVersion)
     const given = patched(resolved, before, patch)
     requireSameUid(resolved, before, given)
     return this.update(kind, ref, given, write)
@@ -141,7 +144,7 @@ export class Store {
       ? prepareUpdate(resolved, before, merged, write.on)
       : this.#prepared(resolved, merged)
     object.metadata.managedFields = managedFields
-    return asVersion(this.#admit(resolved, before, object, write), kind.apiVersion)
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
   }
 
   /** What was removed, or what waits for its finalizers. */
@@ -153,7 +156,7 @@ export class Store {
       hook({ operation: 'DELETE', kind: resolved, object: before, before, write: removal })
     if (removal.dryRun === true) return before
     if (removal.orphan === true) this.#deletion.orphan(before)
-    return asVersion(this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
+    return told(resolved, this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
   }
 
   /** Puts an object in as it is, status included: how a cluster is seeded. Replaces what is there. */
@@ -171,9 +174,10 @@ export class Store {
 
   /** Changes of one resource from now on, or from after a revision. Throws 410 for one that is no longer known. */
   watch(kind: Kind, listener: (event: StoreEvent) => void, after?: number): () => void {
-    const resource = storageKey(this.kinds.resolve(kind))
+    const resolved = this.kinds.resolve(kind)
+    const resource = storageKey(resolved)
     const tell = (event: StoreEvent) =>
-      listener({ ...event, object: asVersion(event.object, kind.apiVersion) })
+      listener({ ...event, object: told(resolved, event.object, kind.apiVersion) })
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
     return this.#table.history.listen((event) => {
       if (event.resource === resource) tell(event)
@@ -219,16 +223,6 @@ export class Store {
   #writer({ manager = 'unknown', on }: Write): FieldWriter {
     return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
   }
-}
-
-/** The status of an apply to the main resource is nobody's, and the rest of one to the status subresource. */
-function ownHalf(kind: SimKind, given: KubeObject, on: Write['on']): KubeObject {
-  const { apiVersion, metadata, status, ...spec } = copy(given) as KubeObject & { status?: unknown }
-  if (!kind.status) return { ...spec, apiVersion, metadata, ...(status !== undefined && { status }) }
-  if (on !== 'status') return { ...spec, apiVersion, metadata }
-  const { name, namespace } = metadata
-  const named = { name, ...(namespace !== undefined && { namespace }) }
-  return { apiVersion, kind: kind.kind, metadata: named, ...(status !== undefined && { status }) }
 }
 
 function requireStatus(kind: SimKind, { on }: Write): void {

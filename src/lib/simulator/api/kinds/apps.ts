@@ -1,4 +1,5 @@
 import {
+  ControllerRevisions,
   type DaemonSet,
   DaemonSets,
   type Deployment,
@@ -56,5 +57,6 @@ export const appKinds: readonly SimKind[] = [
         spec.updateStrategy.rollingUpdate ??= { maxUnavailable: 1 }
     },
   }),
+  builtIn(ControllerRevisions),
   builtIn(Jobs, { categories, status: true, generation: 'spec', columns: jobColumns }),
 ]

@@ -12,6 +12,8 @@ import { ownerReference } from '../../machinery/pods.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { sameStatus } from '../../machinery/same-status.ts'
 import type { VirtControllerContext } from './controller-context.ts'
+import { conditionsOf, withoutRestart } from './restart-required.ts'
+import { keepStart } from './start-revision.ts'
 
 const by = 'virtualmachine-controller'
 
@@ -49,7 +51,10 @@ async function tend(
       ? start(cx, vm, request === undefined ? {} : { stateChangeRequests: null })
       : report(cx, vm, absent)
   }
-  if (!isThrough(vmi) && request?.action !== 'Stop') return report(cx, vm, standing(vmi))
+  if (!isThrough(vmi) && request?.action !== 'Stop') {
+    const conditions = await conditionsOf(cx, vm, vmi)
+    return report(cx, vm, { ...standing(vmi), ...(conditions && { conditions }) })
+  }
   await stop(cx, vm, vmi)
   return report(cx, vm, { ...absent, stateChangeRequests: later })
 }
@@ -89,6 +94,7 @@ async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Statu
   const { metadata, spec } = vm.spec?.template ?? {}
   const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
   const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
+  const virtualMachineRevisionName = await keepStart(cx, vm)
   const created = await cx.writer.create(VirtualMachineInstances, {
     apiVersion: VirtualMachineInstances.apiVersion,
     kind: VirtualMachineInstances.kind,
@@ -100,10 +106,18 @@ async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Statu
       ownerReferences: [ownerReference(vm)],
     },
     spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+    status: { virtualMachineRevisionName },
   })
   const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
   await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
-  await report(cx, vm, { printableStatus: 'Starting', ready: false, created: true, ...taken })
+  await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
+}
+
+const starting = { printableStatus: 'Starting', ready: false, created: true }
+
+/** A start takes over everything that waited for it. */
+function takenOver({ status }: VirtualMachine): Status {
+  return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
 }
 
 /** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */

@@ -1,0 +1,140 @@
+import { Command, Option } from 'commander'
+import type { Context } from '../../context.ts'
+import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { type RestartRequiredDocument, restartRequiredView } from '../../lib/output/views/restart-required.ts'
+import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
+import type { Entry } from '../../lib/procedure/journal.ts'
+import { versionOf } from '../../lib/releases/version.ts'
+import { forbidden, KvupError } from '../../lib/system/errors.ts'
+import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
+import { listRestartRequired, type Unread } from '../../lib/workloads/rollout/list-restart-required.ts'
+import type { RestartRequiredItem } from '../../lib/workloads/rollout/restart-required-item.ts'
+import { revertingClears, vmRolloutOf } from '../../lib/workloads/rollout/vm-rollout.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
+import { selectionOf } from '../workloads/outdated/selection.ts'
+
+export interface RestartRequiredOptions {
+  allNamespaces?: boolean
+  selector?: string
+  exitCode?: boolean
+  from?: string
+}
+
+export function restartRequiredCommand(wire: Wire): Command {
+  return new Command('restart-required')
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
+    .addOption(new Option('--exit-code', `exit ${exitCode.asked} when there are any`))
+    .addOption(fromOption())
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup rollout restart-required', 'which VMs wait for a restart, and for which changes'],
+          ['kvup rollout restart-required -n demo -o wide', 'of one namespace, with who made them'],
+          ['kvup rollout restart-required --exit-code -o name', 'for a script'],
+        ],
+        more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
+        codes: [...asksCluster, 'asked'],
+      }),
+    )
+    .action(wire<RestartRequiredOptions, []>(restartRequired))
+}
+
+/** Lists them as their pages arrive. Exit 7 where a part of them may not be read, after what may; reads only. */
+export async function restartRequired(cx: Context, options: RestartRequiredOptions): Promise<ExitCode> {
+  const selection = selectionOf(options, cx.flags.namespace)
+  const looked = await readerFor(cx, options.from)
+  const { reader } = looked.cluster
+  const at = looked.clock.now()
+  const installation = theInstallation(await takeSnapshot(reader, [], at))
+  const { entries, remarks } = await journalEntries(looked, installation)
+  const strategy = vmRolloutOf(installation.kubevirt).inEffect
+  const rows = cx.printer.rows('RestartRequired', restartRequiredView(at.toISOString()))
+  const told = new Told()
+  for await (const page of listRestartRequired(reader, selection, { strategy, entries })) {
+    told.add(page.items, page.unread)
+    rows.add(page.items)
+  }
+  const { totals, unread } = told
+  const document = documentOf(installation, {
+    asOf: at.toISOString(),
+    selection,
+    totals,
+    unread,
+    remarks: [...told.remarks, ...remarks],
+    ...(told.next !== undefined && { next: told.next }),
+  })
+  const refusal = refusalOf(unread)
+  rows.end(document, refusal ? 'partial' : 'complete')
+  if (refusal) throw refusal
+  return options.exitCode && totals.total > 0 ? exitCode.asked : exitCode.done
+}
+
+/** What is kept of the rows once they are printed. */
+class Told {
+  readonly totals = { total: 0, duringUpgrade: 0, withFrozenHotplug: 0, reverted: 0 }
+  readonly unread: Unread[] = []
+  next: string | undefined
+  #firmware = false
+
+  add(items: readonly RestartRequiredItem[], unread: readonly Unread[]): void {
+    this.unread.push(...unread)
+    for (const item of items) {
+      this.totals.total += 1
+      if (item.upgrade) this.totals.duringUpgrade += 1
+      if (item.frozen.length > 0) this.totals.withFrozenHotplug += 1
+      if (item.reverted) this.totals.reverted += 1
+      if (item.lastStart !== 'not-running') this.next ??= `virtctl restart ${item.name} -n ${item.namespace}`
+      this.#firmware ||= item.changes.some(({ path }) => path === 'template.spec.domain.firmware.uuid')
+    }
+  }
+
+  /** KubeVirt v1.5 and v1.6 wrote it into VMs (issues 16606 and 16719). */
+  get remarks(): readonly string[] {
+    if (!this.#firmware) return []
+    return [
+      'domain.firmware.uuid is what KubeVirt itself writes into VMs after an upgrade to v1.5 or v1.6: the guest keeps the UUID that it has',
+    ]
+  }
+}
+
+function documentOf(
+  { kubevirt, name, namespace }: Installation,
+  told: Pick<RestartRequiredDocument, 'asOf' | 'selection' | 'totals' | 'unread' | 'remarks' | 'next'>,
+): RestartRequiredDocument {
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'RestartRequired',
+    kubevirt: { name, namespace, ...(version !== undefined && { version }) },
+    strategy: vmRolloutOf(kubevirt).inEffect,
+    revertingClears: revertingClears(versionOf(version)),
+    ...told,
+  }
+}
+
+async function journalEntries(
+  { cluster, clock }: LookedAt,
+  { namespace }: Installation,
+): Promise<{ entries: readonly Entry[]; remarks: readonly string[] }> {
+  try {
+    return { entries: await configMapJournal(cluster, { namespace, who: '', clock }).entries(), remarks: [] }
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return { entries: [], remarks: [`since which upgrade is not known: ${error.message}`] }
+  }
+}
+
+/** What was readable is on stdout by then. */
+function refusalOf(unread: readonly Unread[]): KvupError | undefined {
+  const [first, ...more] = unread
+  if (first === undefined) return undefined
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
+    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+  })
+}

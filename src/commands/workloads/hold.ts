@@ -1,0 +1,128 @@
+import { Command } from 'commander'
+import type { Context } from '../../context.ts'
+import { type WorkloadsHeldDocument, workloadsHeldView } from '../../lib/output/views/workloads-held.ts'
+import type { Procedure } from '../../lib/procedure/step.ts'
+import { carryOut, type Work } from '../../lib/run/carry-out.ts'
+import { parseAccepted, passGate } from '../../lib/run/gate.ts'
+import { parseDuration } from '../../lib/system/duration.ts'
+import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
+import { readOwner } from '../../lib/workloads/find-owner.ts'
+import { holdWorkloadUpdates } from '../../lib/workloads/hold.ts'
+import { loanOn } from '../../lib/workloads/loan-on.ts'
+import { methodsIn } from '../../lib/workloads/strategy/owner.ts'
+import { ownerFinding } from '../../lib/workloads/strategy/owner-finding.ts'
+import { keptMethods, methodsText } from '../../lib/workloads/update-methods.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { acceptOption } from './accept-option.ts'
+import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import { withResume } from './with-resume.ts'
+
+export interface HoldOptions {
+  accept: string[]
+  timeout: string
+  takeOver?: string
+  dryRun?: DryRun
+}
+
+export function holdCommand(wire: Wire): Command {
+  return new Command('hold')
+    .addOption(acceptOption())
+    .addOption(dryRunOption())
+    .option('--timeout <duration>', 'how long to wait until KubeVirt has it', '5m')
+    .option('--take-over <holder>', 'take the lock of this holder')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads hold', 'KubeVirt moves no VM by itself until kvup workloads restore'],
+          ['kvup workloads hold --dry-run=client', 'what it would change, and what it would keep'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire(hold))
+}
+
+const name = 'hold workload updates'
+
+/** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
+export async function hold(cx: Context, options: HoldOptions): Promise<ExitCode> {
+  const timeoutMs = parseDuration(options.timeout)
+  const seen = await seeSettings(cx, options)
+  const { hands, owner, holding } = seen
+  const before = loanOn(owner, await hands.journal.loans())
+  const methods = methodsIn(holding, owner)
+  if (methods.length === 0 && !before) {
+    cx.printer.result(documentOf(seen, { outcome: 'nothing-to-hold', kept: [] }), workloadsHeldView)
+    return exitCode.done
+  }
+  const procedure = holdProcedure(cx, seen)
+  const work = workOf(seen, { procedure, options, timeoutMs })
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  if (dry) {
+    const kept = before ? keptMethods(before) : methods
+    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), workloadsHeldView)
+    passGate(work.findings, work.accepted)
+    return exitCode.done
+  }
+  const outcome = await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, seen) }))
+  const loan = loanOn(owner, await hands.journal.loans())
+  const held = outcome.is === 'finished' && outcome.changed.length > 0
+  cx.printer.result(
+    documentOf(seen, {
+      outcome: held ? 'held' : 'already-held',
+      kept: loan ? keptMethods(loan) : [],
+      ...(loan && { by: loan.by, at: loan.at }),
+    }),
+    workloadsHeldView,
+  )
+  return exitCode.done
+}
+
+/** What it opens stays open at its end, so that an open loan is no reason to go on. */
+function holdProcedure({ world }: Context, { owner }: SettingsWork): Procedure {
+  const step = holdWorkloadUpdates(owner, { who: world.who, procedure: name })
+  return {
+    name,
+    loans: [],
+    reached: async (reading) =>
+      methodsIn(await readOwner(reading.reader, owner), owner).length === 0 &&
+      (await step.check(reading)).is === 'done',
+    steps: async () => [step],
+  }
+}
+
+function announce({ printer }: Context, { owner, holding }: SettingsWork): void {
+  const methods = methodsText(methodsIn(holding, owner))
+  printer.note(`workload updates (${methods}) stop until kvup workloads restore; running migrations go on`)
+  printer.note('hotplug of CPU, memory and networks and changes of volumes wait meanwhile')
+}
+
+function workOf(
+  { owner, holding }: SettingsWork,
+  { procedure, options, timeoutMs }: { procedure: Procedure; options: HoldOptions; timeoutMs: number },
+): Work {
+  return {
+    procedure,
+    findings: ownerFinding(owner, holding),
+    accepted: parseAccepted(options.accept),
+    rights: rightsFor(owner),
+    question: `Hold workload updates on ${owner.kind.kind} ${owner.ref.name}?`,
+    limits: { timeoutMs },
+  }
+}
+
+function documentOf(
+  { installation: { name: kubevirt, namespace }, owner }: SettingsWork,
+  end: Omit<WorkloadsHeldDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>,
+): WorkloadsHeldDocument {
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'WorkloadsHeld',
+    kubevirt: { name: kubevirt, namespace },
+    owner: ownerInDocument(owner),
+    ...end,
+  }
+}

@@ -1,0 +1,138 @@
+import { Command, Option } from 'commander'
+import type { Context } from '../../context.ts'
+import { type MigrationsDocument, migrationsView } from '../../lib/output/views/migrations.ts'
+import { ApiError, forbidden } from '../../lib/system/errors.ts'
+import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
+import { followMigrations } from '../../lib/workloads/migrations/changes.ts'
+import {
+  ensureReadable,
+  lookAround,
+  lookAtMigrations,
+  type MigrationsLook,
+} from '../../lib/workloads/migrations/look.ts'
+import type { Unread } from '../../lib/workloads/migrations/ledger.ts'
+import { NewestFinished } from '../../lib/workloads/migrations/newest.ts'
+import {
+  finishedItem,
+  migrationsReport,
+  type MigrationsReport,
+} from '../../lib/workloads/migrations/report.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
+import { settingsFor, type SettingsLook } from './migrations/settings-for.ts'
+
+export interface MigrationsOptions {
+  watch?: boolean
+  history?: boolean
+  from?: string
+  allNamespaces?: boolean
+}
+
+export function migrationsCommand(wire: Wire): Command {
+  return new Command('migrations')
+    .option('-w, --watch', 'go on, and print again at every change')
+    .addOption(
+      new Option(
+        '--history',
+        'also those that are over, as far as KubeVirt keeps them: five of each VM',
+      ).conflicts('watch'),
+    )
+    .option('-A, --all-namespaces', 'all namespaces; that is the default without -n')
+    .addOption(fromOption().conflicts('watch'))
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads migrations', 'what moves, what waits and for what, what fails every time'],
+          ['kvup workloads migrations -w', 'and again at every change'],
+          [
+            'kvup workloads migrations -n demo --history',
+            'also those that are over, with what they failed of',
+          ],
+          ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
+        ],
+        codes: [...asksCluster, 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire(migrations))
+}
+
+/** So many of those that are over are shown; more are only counted. */
+const historyAtMost = 500
+
+/** Exit 0 whatever it finds; reads only. Throws `forbidden` where migrations may not be read. */
+export async function migrations(cx: Context, options: MigrationsOptions): Promise<ExitCode> {
+  const looked = await readerFor(cx, options.from)
+  const namespace = options.allNamespaces ? undefined : cx.flags.namespace
+  if (options.watch) return watch(cx, looked, namespace)
+  const settings = await settingsFor(looked, namespace)()
+  const newest = new NewestFinished(options.history ? historyAtMost : 0, namespace)
+  const each = (migration: Parameters<NewestFinished['add']>[0]) => newest.add(migration)
+  const asked = { ...around(looked, namespace, settings), ...(options.history && { each }) }
+  const look = await lookAtMigrations(asked).catch((error: unknown) => {
+    throw oneNamespaceHelps(error)
+  })
+  print(cx, reportOf(look, settings), newest)
+  if (look.unread.length > 0) throw partlyUnread(look.unread)
+  return exitCode.done
+}
+
+/** Until Ctrl-C. */
+async function watch(cx: Context, looked: LookedAt, namespace: string | undefined): Promise<ExitCode> {
+  const { reader } = looked.cluster
+  const { clock } = looked
+  const settings = settingsFor(looked, namespace)
+  await ensureReadable(reader, namespace)
+  let before = ''
+  await followMigrations({ reader, clock, namespace, signal: cx.signal }, async (ledger, lost) => {
+    const now = await settings()
+    const partial = namespace !== undefined
+    const look = await lookAround(ledger, { ...around(looked, namespace, now), partial })
+    const report = reportOf(lost === undefined ? look : { ...look, remarks: [...look.remarks, lost] }, now)
+    const text = JSON.stringify([report.items, report.totals, report.remarks])
+    if (text !== before) print(cx, report)
+    before = text
+  })
+  return exitCode.done
+}
+
+function around({ cluster, clock }: LookedAt, namespace: string | undefined, { kubevirt }: SettingsLook) {
+  return { reader: cluster.reader, at: clock.now(), namespace, kubevirt }
+}
+
+function reportOf(look: MigrationsLook, { toMove, remarks }: SettingsLook): MigrationsReport {
+  return migrationsReport({ ...look, remarks: [...look.remarks, ...remarks] }, toMove)
+}
+
+function print({ printer }: Context, report: MigrationsReport, newest?: NewestFinished): void {
+  const { items, ...rest } = report
+  const over = newest?.items.map(finishedItem) ?? []
+  const older = over.length > 0 ? newest?.older : 0
+  const document: MigrationsDocument = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'Migrations',
+    ...rest,
+    ...(older && { older }),
+    items: [...items, ...over],
+  }
+  printer.result(document, migrationsView, report.unread ? 'partial' : 'complete')
+}
+
+/** Who may not see all namespaces may often see one. */
+function oneNamespaceHelps(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status !== 403) return error
+  const remedy = [
+    ...error.remedy,
+    'kvup workloads migrations -n NAMESPACE     looks at one that you may read',
+  ]
+  return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
+}
+
+/** What was readable is on stdout by then. */
+function partlyUnread([first, ...more]: readonly Unread[]): Error {
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return forbidden('partly-unread', `not all of it may be read: ${first?.why ?? ''}${others}`, {
+    remedy: 'kvup rbac kvup-view | kubectl apply -f -      as somebody who may, then bind it to this user',
+  })
+}

@@ -1,0 +1,35 @@
+import { Command, Option } from 'commander'
+import type { Context } from '../../context.ts'
+import { exitCode } from '../../lib/system/exit-codes.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { fromOption } from '../reader-for.ts'
+import type { OutdatedOptions } from './outdated/outdated.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: OutdatedOptions) =>
+  (await import('./outdated/outdated.ts')).outdated(cx, options)
+
+export function outdatedCommand(wire: Wire): Command {
+  return new Command('outdated')
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
+    .addOption(new Option('--node <name>', 'only VMs on this node'))
+    .addOption(new Option('--exit-code', `exit ${exitCode.asked} when there are outdated VMs`))
+    .addOption(fromOption())
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads outdated', 'which VMs run an old virt-launcher, and what becomes of each'],
+          ['kvup workloads outdated -n demo -o wide', 'of one namespace, with what helps'],
+          ['kvup workloads outdated -l app=db --node node-1', 'narrowed by the server'],
+          ['kvup workloads outdated --exit-code -o name', 'for a script'],
+          ['kvup workloads outdated --from cluster.ndjson.gz', 'of a saved cluster'],
+        ],
+        more: 'What may not be read is said and is exit 7, with all that may be on stdout.',
+        codes: [...asksCluster, 'asked'],
+      }),
+    )
+    .action(wire<OutdatedOptions, []>(later))
+}

@@ -1,0 +1,120 @@
+import type { Context } from '../../../context.ts'
+import { Nodes } from '../../../lib/cluster/kinds/core.ts'
+import { type OutdatedDocument, outdatedView } from '../../../lib/output/views/outdated-workloads.ts'
+import type { Rows } from '../../../lib/output/printer.ts'
+import { openLoans } from '../../../lib/procedure/open-loans.ts'
+import type { Loan } from '../../../lib/procedure/journal.ts'
+import { knownReleases } from '../../../lib/releases/releases.ts'
+import { ApiError, forbidden } from '../../../lib/system/errors.ts'
+import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
+import { listOutdated, type OutdatedPage } from '../../../lib/workloads/outdated/list-outdated.ts'
+import type { OutdatedItem } from '../../../lib/workloads/outdated/outdated-item.ts'
+import { rulesFrom } from '../../../lib/workloads/outdated/rules-from.ts'
+import { readSurroundings, type Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
+import { addTo, NextStep, noTotals } from '../../../lib/workloads/outdated/totals.ts'
+import { loanId } from '../../../lib/workloads/update-methods.ts'
+import { type LookedAt, readerFor } from '../../reader-for.ts'
+import { outdatedDocument, type Told } from './outdated-document.ts'
+import { selectionOf } from './selection.ts'
+
+export interface OutdatedOptions {
+  allNamespaces?: boolean
+  selector?: string
+  node?: string
+  exitCode?: boolean
+  from?: string
+}
+
+/** Lists the outdated VMIs as their pages arrive. Exit 7 where a part of them may not be read, after what may; reads only. */
+export async function outdated(cx: Context, options: OutdatedOptions): Promise<ExitCode> {
+  const selection = selectionOf(options, cx.flags?.namespace)
+  const looked = await readerFor(cx, options.from)
+  const { reader } = looked.cluster
+  const at = looked.clock.now()
+  const around = lookAround(looked, selection.namespace)
+  const rules = around.then(({ surroundings, held }) =>
+    rulesFrom(surroundings, { held: held !== undefined, releases: knownReleases, at }),
+  )
+  // Awaited with the first page.
+  rules.catch(() => undefined)
+  const rows = cx.printer.rows('OutdatedWorkloads', outdatedView(at.toISOString()))
+  const told: Told = {
+    selection,
+    at,
+    totals: noTotals(),
+    next: new NextStep(),
+    notRunning: 0,
+    unread: [],
+    remarks: [],
+  }
+  await tellPages(listOutdated(reader, selection, rules), told, rows).catch((error: unknown) => {
+    throw selection.namespace === undefined ? oneNamespaceHelps(error) : error
+  })
+  if (told.totals.total === 0) told.remarks.push(...(await noSuchNode(looked, selection.node)))
+  const document = await outdatedDocument(reader, told, await around)
+  const refusal = refusalOf(document.unread)
+  rows.end(document, refusal ? 'partial' : 'complete')
+  if (refusal) throw refusal
+  return options.exitCode && told.totals.total > 0 ? exitCode.asked : exitCode.done
+}
+
+async function tellPages(
+  pages: AsyncIterable<OutdatedPage>,
+  told: Told,
+  rows: Rows<OutdatedItem, OutdatedDocument>,
+): Promise<void> {
+  for await (const page of pages) {
+    for (const item of page.items) {
+      addTo(told.totals, item)
+      told.next.add(item)
+    }
+    told.notRunning += page.notRunning
+    told.unread.push(...page.unread)
+    rows.add(page.items)
+  }
+}
+
+/** Who may not see all namespaces may often see one. */
+function oneNamespaceHelps(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status !== 403) return error
+  const remedy = [...error.remedy, 'kvup workloads outdated -n NAMESPACE looks at one that you may read']
+  return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
+}
+
+export interface Around {
+  surroundings: Surroundings
+  held: Loan | undefined
+}
+
+async function lookAround({ cluster, clock }: LookedAt, namespace: string | undefined): Promise<Around> {
+  const surroundings = await readSurroundings(cluster.reader, clock.now(), namespace)
+  const home = surroundings.kubevirt?.metadata.namespace
+  if (home === undefined) return { surroundings, held: undefined }
+  const found = await openLoans(cluster, { namespace: home, clock })
+  if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId) }
+  const remarks = [...surroundings.remarks, `whether workload updates are held is not known: ${found.unread}`]
+  return { surroundings: { ...surroundings, remarks }, held: undefined }
+}
+
+async function noSuchNode({ cluster: { reader } }: LookedAt, node: string | undefined): Promise<string[]> {
+  if (node === undefined) return []
+  try {
+    const { is } = await reader.find(Nodes, { name: node })
+    return is === 'object' ? [] : [`there is no node ${node}`]
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return []
+  }
+}
+
+type Unread = readonly { namespace?: string; what: string; why: string }[]
+
+/** What was readable is on stdout by then. */
+function refusalOf(unread: Unread) {
+  const [first, ...more] = unread
+  if (first === undefined) return undefined
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
+    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+  })
+}

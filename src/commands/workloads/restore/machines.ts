@@ -1,0 +1,140 @@
+import type { Context } from '../../../context.ts'
+import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
+import type { RestoredMachine } from '../../../lib/output/views/give-back.ts'
+import type { RehearsedStep } from '../../../lib/procedure/rehearse.ts'
+import type { Procedure } from '../../../lib/procedure/step.ts'
+import { carryOut } from '../../../lib/run/carry-out.ts'
+import { ApiError, blocked, type KvupError } from '../../../lib/system/errors.ts'
+import { parseDuration } from '../../../lib/system/duration.ts'
+import { shellWord } from '../../../lib/system/shell-word.ts'
+import { settledFor } from '../../../lib/upgrade/steps/settled.ts'
+import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
+import type { Meanwhile } from '../../../lib/workloads/restore.ts'
+import { findMachineLoans, type MachineLoan } from '../../../lib/workloads/unblock/find-loans.ts'
+import { giveMachineBack, waysOut } from '../../../lib/workloads/unblock/give-back.ts'
+import { fieldName, wasText } from '../../../lib/workloads/unblock/vm-loan.ts'
+import { type DryRun, rehearsed } from '../dry-run.ts'
+import type { SettingsWork } from '../settings-work.ts'
+import { withResume } from '../with-resume.ts'
+
+interface Terms {
+  loans: readonly MachineLoan[]
+  meanwhile: Meanwhile
+  options: { timeout: string; dryRun?: DryRun }
+}
+
+/** What became of what VMs were lent. */
+export interface MachinesEnd {
+  machines: readonly RestoredMachine[]
+  /** Of a dry run. */
+  dryRun?: 'client' | 'server'
+  steps: readonly RehearsedStep[]
+  /** Some were left for a person to say; the others are done. */
+  error?: KvupError
+}
+
+/** VMs that were lent something, in the namespace of -n or in all; where they may not be read, a warning says so. */
+export async function machineLoans(cx: Context, { cluster }: SettingsWork): Promise<readonly MachineLoan[]> {
+  try {
+    return await findMachineLoans(cluster.reader, cx.flags.namespace)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    return []
+  }
+}
+
+/** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
+export async function restoreMachines(cx: Context, seen: SettingsWork, terms: Terms): Promise<MachinesEnd> {
+  const { loans, meanwhile, options } = terms
+  const { hands, installation } = seen
+  const asks = loans.filter(({ standing }) => standing.is === 'asks' && meanwhile === 'ask')
+  const giving = loans.filter((loan) => !asks.includes(loan))
+  const machines = [...giving.map((loan) => machineOf(loan, meanwhile)), ...asks.map(asking)]
+  const error = asks.length > 0 ? { error: someAsk(asks) } : {}
+  if (giving.length === 0) return { machines, steps: [], ...error }
+  const procedure = procedureOn(seen, giving, meanwhile)
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  if (dry) return { machines, ...dry, ...error }
+  const work = {
+    procedure,
+    findings: [],
+    accepted: [],
+    rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+    question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(giving.length)}?`,
+    limits: { timeoutMs: parseDuration(options.timeout) },
+  }
+  await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, machines) }))
+  return { machines, steps: [], ...error }
+}
+
+const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
+const nameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
+
+function procedureOn(
+  { owner }: SettingsWork,
+  giving: readonly MachineLoan[],
+  meanwhile: Meanwhile,
+): Procedure {
+  const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
+  const steps = giving.map(({ ref }) => giveMachineBack(ref, meanwhile))
+  return {
+    name: 'restore VMs',
+    loans: [],
+    reached: async (reading) => {
+      for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
+      return true
+    },
+    steps: async () => (meanwhile === 'keep-current' ? steps : [settled, ...steps]),
+  }
+}
+
+/** So many are told before the question; a dry run shows all. */
+const toldAtMost = 20
+
+function announce({ printer }: Context, machines: readonly RestoredMachine[]): void {
+  const giving = machines.filter(({ outcome }) => outcome !== 'asks')
+  for (const machine of giving.slice(0, toldAtMost))
+    printer.note(`${nameOf(machine)}: ${machine.changes.join(', ') || 'only the note is taken off'}`)
+  if (giving.length > toldAtMost)
+    printer.note(`and ${giving.length - toldAtMost} more (--dry-run=client shows all)`)
+}
+
+function machineOf({ ref, standing, runsWithLent }: MachineLoan, meanwhile: Meanwhile): RestoredMachine {
+  const fields = standing.is === 'asks' ? standing.loan.fields : standing.fields
+  const leave = meanwhile === 'keep-current'
+  return {
+    ...ref,
+    outcome: leave ? 'closed' : 'given-back',
+    changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
+    ...(runsWithLent && !leave && { runsWithLent, next: restartOf(ref) }),
+  }
+}
+
+const restartOf = ({ namespace, name }: MachineLoan['ref']) =>
+  `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
+
+function asking({ ref, standing }: MachineLoan): RestoredMachine {
+  return {
+    ...ref,
+    outcome: 'asks',
+    changes: [],
+    ...(standing.is === 'asks' && { why: standing.why, reason: standing.id }),
+  }
+}
+
+function someAsk(asks: readonly MachineLoan[]): KvupError {
+  const [first] = asks
+  const reason = first?.standing.is === 'asks' ? first.standing.id : 'changed-meanwhile'
+  const names = asks.slice(0, 3).map(({ ref }) => nameOf(ref))
+  return blocked(
+    reason,
+    `nothing was given back to ${countText(asks.length)} (${names.join(', ')}${asks.length > 3 ? ', …' : ''}): a person has to say`,
+    {
+      notes: asks
+        .slice(0, toldAtMost)
+        .map(({ ref, standing }) => `${nameOf(ref)}: ${standing.is === 'asks' ? standing.why : ''}`),
+      remedy: waysOut,
+    },
+  )
+}

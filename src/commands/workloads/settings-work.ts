@@ -1,0 +1,65 @@
+import type { Context } from '../../context.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import type { KubeObject } from '../../lib/cluster/object.ts'
+import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { type Part, takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { type Standing, standing } from '../../lib/facts/standing.ts'
+import type { Hands } from '../../lib/run/carry-out.ts'
+import { ownerOf } from '../../lib/upgrade/make-plan.ts'
+import { type Used, workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
+import { readOwner } from '../../lib/workloads/find-owner.ts'
+import { findSettingsOwner } from '../../lib/workloads/strategy/find-settings-owner.ts'
+import { passesOn, type SettingsOwner } from '../../lib/workloads/strategy/owner.ts'
+import { handsOf } from '../upgrade/hands.ts'
+
+/** What the commands that change the settings of workload updates work with. */
+export interface SettingsWork {
+  cluster: Cluster
+  installation: Installation
+  standing: Standing
+  owner: SettingsOwner
+  /** The owner as it was read. */
+  holding: KubeObject
+  hands: Omit<Hands, 'announce'>
+}
+
+/** Throws `blocked` for no or several KubeVirts, or an owner that cannot be written safely; `forbidden` where it may not be read. */
+export async function seeSettings(
+  cx: Context,
+  { parts = [], takeOver }: { parts?: readonly Part[]; takeOver?: string | undefined },
+): Promise<SettingsWork> {
+  const cluster = await cx.cluster()
+  const { reader } = cluster
+  const now = cx.clock.now()
+  const snapshot = await takeSnapshot(reader, parts, now)
+  const installation = theInstallation(snapshot)
+  const owner = await findSettingsOwner(reader, ownerOf(installation), installation.manager)
+  return {
+    cluster,
+    installation,
+    standing: standing(snapshot, now),
+    owner,
+    holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
+    hands: handsOf(cx, cluster, { namespace: installation.namespace, takeOver }),
+  }
+}
+
+/** What writing to this owner takes. */
+export function rightsFor(owner: SettingsOwner): ReturnType<typeof workloadsAccess> {
+  const { kind, ref } = owner
+  const verbs = passesOn(owner) ? ['get', 'patch'] : ['patch']
+  return workloadsAccess(
+    ref.namespace,
+    verbs.map((verb): Used => ({ kind, verb })),
+  )
+}
+
+/** How a document names the owner. */
+export function ownerInDocument({ kind, ref }: SettingsOwner): {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+} {
+  return { apiVersion: kind.apiVersion, kind: kind.kind, name: ref.name, namespace: ref.namespace }
+}

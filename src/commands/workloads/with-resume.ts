@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts'
+import { KvupError } from '../../lib/system/errors.ts'
+import { exitCode } from '../../lib/system/exit-codes.ts'
+
+const endsEarly: ReadonlySet<number> = new Set([
+  exitCode.timedOut,
+  exitCode.unreachable,
+  exitCode.interrupted,
+  exitCode.terminated,
+])
+
+/** A run that ends before its end names the line that goes on: running again is resuming. */
+export async function withResume<T>({ world }: Context, run: Promise<T>): Promise<T> {
+  try {
+    return await run
+  } catch (error) {
+    if (!(error instanceof KvupError) || !endsEarly.has(error.exitCode)) throw error
+    const { object, notes, remedy } = error
+    throw new KvupError(error.exitCode, error.reason, error.message, {
+      object,
+      notes,
+      remedy: [...remedy, `${world.commandLine}     goes on`],
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,42 @@
+import type { RehearsedStep } from '../../procedure/rehearse.ts'
+import { displayWidth, pad } from '../display-width.ts'
+import type { Paint, Size } from '../printer.ts'
+import { diffText, stepDiff } from './step-diff.ts'
+
+const indent = ' '.repeat(4)
+const most = 20
+
+/** A dry run of a few steps, each with what it would change; `mode` names it as kubectl does. */
+export function rehearsedLines(
+  { steps, mode }: { steps: readonly RehearsedStep[]; mode: 'client' | 'server' },
+  paint: Paint,
+  size: Size,
+): readonly string[] {
+  const width = Math.max(0, ...steps.map(({ title }) => displayWidth(title)))
+  return [
+    `${mode} dry run: nothing was changed`,
+    ...steps.flatMap((step) => [
+      `${pad(step.title, size.columns < 60 ? 0 : width)}   ${stateText(step)}`,
+      ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
+      ...diffLines(step, paint, size),
+      ...(step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${JSON.stringify(value)}`),
+    ]),
+  ]
+}
+
+function stateText({ state, change, on, dependsOn }: RehearsedStep): string {
+  if (state === 'would-change') return `would change: ${change ?? ''}`
+  if (state === 'already-so') return 'already so'
+  if (state === 'depends') return `depends on ${dependsOn ?? 'the step before it'}, cannot be rehearsed`
+  return on === undefined ? 'cannot go on' : `waits for ${on}`
+}
+
+function diffLines({ changes = [] }: RehearsedStep, paint: Paint, size: Size): readonly string[] {
+  const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
+  const signed = (line: string) =>
+    line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line.trimStart()
+  return [
+    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length))),
+    ...(more === undefined ? [] : [`${indent}… ${more} (-o yaml)`]),
+  ]
+}

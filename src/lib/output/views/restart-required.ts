@@ -1,0 +1,114 @@
+import type { RestartRequiredItem } from '../../workloads/rollout/restart-required-item.ts'
+import type { StagedChange } from '../../workloads/rollout/staged-changes.ts'
+import { ageAt } from '../age.ts'
+import type { Column, Document, Paint, RowsView } from '../printer.ts'
+import { wrap } from '../wrap.ts'
+
+/** Besides its `items`, which are RestartRequiredItem. Times are RFC 3339. */
+export interface RestartRequiredDocument extends Document {
+  kind: 'RestartRequired'
+  asOf: string
+  /** What was asked for; empty for the whole cluster. */
+  selection: { namespace?: string; labels?: string }
+  kubevirt: { name: string; namespace: string; version?: string }
+  strategy: 'Stage' | 'LiveUpdate'
+  /** Since v1.8 the condition goes when the VM is as it was at its start again. */
+  revertingClears: boolean
+  totals: { total: number; duringUpgrade: number; withFrozenHotplug: number; reverted: number }
+  /** What may not be read: nothing is said of it. */
+  unread: readonly { namespace?: string; what: string; why: string }[]
+  remarks: readonly string[]
+  /** The command for what comes next. */
+  next?: string
+}
+
+/** `asOf` in RFC 3339: ages count to here. */
+export function restartRequiredView(asOf: string): RowsView<RestartRequiredItem, RestartRequiredDocument> {
+  return {
+    columns: columnsAt(asOf),
+    name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
+    below: (document, paint, { columns }) =>
+      [...noteLines(document), ...unreadLines(document, paint), summary(document, paint)].flatMap((line) =>
+        wrap(line, columns),
+      ),
+  }
+}
+
+function columnsAt(asOf: string): readonly Column<RestartRequiredItem>[] {
+  return [
+    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+    { name: 'NAME', cell: ({ name }) => name },
+    { name: 'SINCE', cell: ({ since }) => ageAt(since, asOf) },
+    { name: 'DURING', cell: ({ upgrade }) => upgrade?.procedure },
+    { name: 'FROZEN', cell: ({ frozen }) => frozen.join(', ') || undefined, tone: () => 'warn' },
+    { name: 'CHANGED', cell: changedText },
+    { name: 'BY', cell: writersText, wide: true },
+    { name: 'MESSAGE', cell: ({ message }) => message, wide: true },
+  ]
+}
+
+const unknown = {
+  'not-running': 'it does not run: nothing is left to restart',
+  gone: 'not known: the record of its last start is gone',
+  unread: 'not known: the record of its last start may not be read',
+} as const
+
+function changedText({ lastStart, changes, reverted }: RestartRequiredItem): string {
+  if (lastStart !== 'known') return unknown[lastStart]
+  const told = changes.map(changeText).join('; ')
+  if (!reverted) return told
+  return told === '' ? 'nothing any more' : `nothing any more that needs it; ${told}`
+}
+
+/** `domain.cpu.sockets 1 → 2`; what every path begins with is left out. */
+function changeText({ path, from, to, waits }: StagedChange): string {
+  const short = path.replace(/^template\.(?:spec\.)?/u, '')
+  const change =
+    to === undefined
+      ? `${short} (${text(from)}) taken out`
+      : from === undefined
+        ? `${short} ${text(to)} added`
+        : `${short} ${text(from)} → ${text(to)}`
+  return waits === 'frozen' ? `${change} (frozen)` : change
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function writersText({ changes }: RestartRequiredItem): string | undefined {
+  const writers = changes.flatMap(({ by }) => by?.split(' at ')[0] ?? [])
+  return [...new Set(writers)].join(', ') || undefined
+}
+
+function noteLines({ totals, revertingClears, remarks }: RestartRequiredDocument): readonly string[] {
+  if (totals.total === 0) return remarks
+  return [
+    'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
+    revertingClears
+      ? 'putting the fields back clears it as well, since v1.8'
+      : 'putting the fields back does not clear it before v1.8: only a restart does',
+    ...remarks,
+  ]
+}
+
+function unreadLines({ unread }: RestartRequiredDocument, paint: Paint): readonly string[] {
+  return unread.map(({ namespace, what, why }) => {
+    const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+    return paint.warn(`${paint.mark.warning} ${what}${where} may not be read: ${why}`)
+  })
+}
+
+function summary({ totals, selection, next }: RestartRequiredDocument, paint: Paint): string {
+  const { total, duringUpgrade, withFrozenHotplug } = totals
+  const where = [
+    ...(selection.namespace === undefined ? [] : [` in namespace ${selection.namespace}`]),
+    ...(selection.labels === undefined ? [] : [` with ${selection.labels}`]),
+  ].join('')
+  if (total === 0) return `no VM waits for a restart${where}`
+  const counts = [
+    ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),
+    ...(withFrozenHotplug === 0 ? [] : [`${withFrozenHotplug} with hotplug that waits for it`]),
+  ].join(', ')
+  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
+  const wait = total === 1 ? 'VM waits' : 'VMs wait'
+  return `${paint.strong(`${total} ${wait} for a restart`)}${where}${counts && `: ${counts}`}${then}`
+}

@@ -1,0 +1,46 @@
+import type { RehearsedStep } from '../../procedure/rehearse.ts'
+import type { Document, View } from '../printer.ts'
+import { rehearsedLines } from './rehearsed-steps.ts'
+
+/** The object that owns the settings: the KubeVirt, or its HyperConverged. */
+export interface OwnerInDocument {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+}
+
+/** The end of `kvup workloads hold`. */
+export interface WorkloadsHeldDocument extends Document {
+  kind: 'WorkloadsHeld'
+  kubevirt: { name: string; namespace: string }
+  owner: OwnerInDocument
+  /** `nothing-to-hold`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
+  outcome: 'held' | 'already-held' | 'nothing-to-hold' | 'rehearsed'
+  /** The methods that are kept, for `kvup workloads restore`. */
+  kept: readonly string[]
+  /** Who borrowed them, and since when. */
+  by?: string
+  at?: string
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+}
+
+export const workloadsHeldView: View<WorkloadsHeldDocument> = {
+  text(held, paint, size) {
+    const { outcome, kept, by, at, steps = [], dryRun } = held
+    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun ?? 'client' }, paint, size)
+    if (outcome === 'nothing-to-hold')
+      return [
+        'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
+        'kvup workloads strategy set --methods LiveMigrate     turns workload updates on',
+      ]
+    const since = outcome === 'already-held' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
+    return [
+      `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
+      'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
+      `${paint.mark.next} kvup workloads restore     gives them back`,
+    ]
+  },
+  names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
+}

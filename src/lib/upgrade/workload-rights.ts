@@ -1,0 +1,44 @@
+import type { Row } from './right.ts'
+
+const kubevirt = 'kubevirt.io'
+const leases = 'coordination.k8s.io'
+const crds = 'apiextensions.k8s.io'
+const optional = { optional: true } as const
+
+/** What every changing command does besides its change. */
+export const work: readonly Row[] = [
+  ['kubevirt', '', 'configmaps', 'create', 'make the journal (create cannot be limited to a name)'],
+  ['kubevirt', '', 'configmaps', 'patch', 'write the journal', { names: 'kvup-journal' }],
+  ['kubevirt', leases, 'leases', 'create', 'make the lock (create cannot be limited to a name)'],
+  ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
+]
+
+/** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
+export const workloadRights: readonly Row[] = [
+  ...work,
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
+  [
+    'kubevirt',
+    'hco.kubevirt.io',
+    'hyperconvergeds',
+    'get patch',
+    'the same, where HyperConverged owns KubeVirt',
+    optional,
+  ],
+  [
+    'cluster',
+    crds,
+    'customresourcedefinitions',
+    'get',
+    'see which version of HyperConverged is stored',
+    { ...optional, names: 'hyperconvergeds.hco.kubevirt.io' },
+  ],
+  [
+    'cluster',
+    kubevirt,
+    'virtualmachines',
+    'patch',
+    'unblock VMs, and give back what they were lent',
+    optional,
+  ],
+]

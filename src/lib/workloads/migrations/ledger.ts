@@ -1,0 +1,168 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import {
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+} from '../../cluster/kinds/virtual-machines.ts'
+import { isNotFound } from '../../system/errors.ts'
+import { pagesAllowed } from '../outdated/pages-allowed.ts'
+import { endOf, isFinished, isRunning, type Migration, migrationOf, vmOf } from './migration.ts'
+
+/** The finished migrations of one VMI that KubeVirt has kept: five at most (facts 3.3). */
+interface Past {
+  kept: number
+  /** The newest first. */
+  failed: Migration[]
+  /** ms since the epoch; 0: none. */
+  succeededAt: number
+}
+
+/** What became of one VMI's migrations. */
+export interface PastMigrations {
+  /** How many finished ones there are. */
+  kept: number
+  /** Failed ones since the last that succeeded, the newest first. */
+  failures: readonly Migration[]
+}
+
+/** So many finished migrations KubeVirt keeps of a VMI: who failed that often in a row may have failed more often (facts 3.3). */
+export const keptByKubeVirt = 5
+
+/** All migrations of a cluster, folded: of a VMI whose migrations succeed less than 200 bytes stay. */
+export class MigrationLedger {
+  readonly #open = new Map<string, Migration>()
+  readonly #past = new Map<string, Past>()
+  /** By namespace, when they succeeded: ms since the epoch, in no order. */
+  readonly #ends = new Map<string, number[]>()
+
+  /** A migration that was listed, or seen for the first time. */
+  add(object: VirtualMachineInstanceMigration): void {
+    const migration = migrationOf(object)
+    if (isFinished(migration)) this.#finish(migration)
+    else this.#open.set(migration.uid, migration)
+  }
+
+  /** A migration that was added before: of a finished one nothing changes any more. */
+  update(object: VirtualMachineInstanceMigration): void {
+    if (this.#open.delete(object.metadata.uid ?? '')) this.add(object)
+  }
+
+  remove(object: VirtualMachineInstanceMigration): void {
+    const migration = migrationOf(object)
+    if (this.#open.delete(migration.uid) || !isFinished(migration)) return
+    const past = this.#past.get(vmOf(migration))
+    if (past === undefined) return
+    past.kept--
+    past.failed = past.failed.filter(({ uid }) => uid !== migration.uid)
+    if (past.kept === 0) this.#past.delete(vmOf(migration))
+  }
+
+  /** Of every namespace that was read. */
+  get open(): readonly Migration[] {
+    return [...this.#open.values()]
+  }
+
+  /** Those that count against the limits. */
+  get running(): readonly Migration[] {
+    return this.open.filter(isRunning)
+  }
+
+  /** How many of those that are kept ended so; of one namespace or of all. */
+  finished(namespace?: string): { succeeded: number; failed: number } {
+    const counts = { succeeded: 0, failed: 0 }
+    for (const [vm, { kept, failed }] of this.#past) {
+      if (namespace !== undefined && !vm.startsWith(`${namespace}/`)) continue
+      counts.failed += failed.length
+      counts.succeeded += kept - failed.length
+    }
+    return counts
+  }
+
+  /** VMIs, `namespace/name`, whose last finished migration failed. */
+  get failing(): readonly string[] {
+    return [...this.#past].filter(([, past]) => failuresOf(past).length > 0).map(([vm]) => vm)
+  }
+
+  /** When migrations succeeded, in ms since the epoch; of one namespace or of all. */
+  ends(namespace?: string): readonly number[] {
+    return namespace === undefined ? [...this.#ends.values()].flat() : (this.#ends.get(namespace) ?? [])
+  }
+
+  /** Finished ones of a VMI, `namespace/name`. */
+  pastOf(vm: string): PastMigrations {
+    const past = this.#past.get(vm)
+    return { kept: past?.kept ?? 0, failures: past === undefined ? [] : failuresOf(past) }
+  }
+
+  /** Unfinished ones by VMI: one each, unless something is wrong. */
+  get openByVm(): ReadonlyMap<string, readonly Migration[]> {
+    return Map.groupBy(this.#open.values(), vmOf)
+  }
+
+  #finish(migration: Migration): void {
+    const vm = vmOf(migration)
+    const past = this.#past.get(vm) ?? { kept: 0, failed: [], succeededAt: 0 }
+    past.kept++
+    if (migration.phase === 'Failed')
+      past.failed = [...past.failed, migration].sort((a, b) => endOf(b) - endOf(a))
+    else past.succeededAt = Math.max(past.succeededAt, this.#succeed(migration))
+    this.#past.set(vm, past)
+  }
+
+  #succeed(migration: Migration): number {
+    const end = endOf(migration)
+    const ends = this.#ends.get(migration.namespace) ?? []
+    ends.push(end)
+    this.#ends.set(migration.namespace, ends)
+    return end
+  }
+}
+
+function failuresOf({ failed, succeededAt }: Past): readonly Migration[] {
+  return failed.filter((migration) => endOf(migration) > succeededAt)
+}
+
+/** A namespace that may not be read. */
+export interface Unread {
+  namespace: string
+  /** Plural of the kind. */
+  what: string
+  why: string
+}
+
+/** What was read, and what could not be. */
+export interface MigrationsRead {
+  ledger: MigrationLedger
+  unread: readonly Unread[]
+}
+
+/**
+ * Reads every migration once, page by page; none where the kind is not served. `each` sees all of them. Throws ApiError, a refusal where
+ * neither all namespaces may be read nor their names.
+ */
+export async function readMigrations(
+  reader: Reader,
+  { namespace, each }: { namespace?: string | undefined; each?: (migration: Migration) => void } = {},
+): Promise<MigrationsRead> {
+  const ledger = new MigrationLedger()
+  const unread: Unread[] = []
+  const what = VirtualMachineInstanceMigrations.plural
+  try {
+    for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, { namespace }))
+      if ('unread' in page) unread.push({ namespace: page.unread, what, why: page.why.message })
+      else fold(page.items, ledger, each)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return { ledger, unread }
+}
+
+function fold(
+  items: readonly VirtualMachineInstanceMigration[],
+  ledger: MigrationLedger,
+  each: ((migration: Migration) => void) | undefined,
+): void {
+  for (const object of items) {
+    ledger.add(object)
+    each?.(migrationOf(object))
+  }
+}

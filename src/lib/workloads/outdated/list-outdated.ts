@@ -1,0 +1,107 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { type VirtualMachineInstance, VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
+import { outdatedLabel } from '../../facts/workload-count.ts'
+import { isNotFound } from '../../system/errors.ts'
+import type { Machine } from './behind.ts'
+import { controllerOf, isOfVm } from './behind.ts'
+import { decisionOf, moves } from './decision.ts'
+import { Machines } from './machines.ts'
+import { outdatedItem, type OutdatedItem } from './outdated-item.ts'
+import { pagesAllowed } from './pages-allowed.ts'
+import { isAlone, type OutlookRules } from './rules.ts'
+
+export interface Selection {
+  namespace?: string | undefined
+  /** A label selector, besides the one of outdated VMIs. */
+  labels?: string | undefined
+  node?: string | undefined
+}
+
+/** What a page of VMIs became, or a namespace that may not be read. */
+export interface OutdatedPage {
+  items: readonly OutdatedItem[]
+  /** Of them: labelled, but not running. */
+  notRunning: number
+  unread: readonly { namespace: string; what: string; why: string }[]
+}
+
+/**
+ * The VMIs labelled outdated, page by page as the server sends them, narrowed by the server. A namespace that may not be read is told
+ * and not left out. `rules` undefined: what decides may not be read. Throws ApiError.
+ */
+export async function* listOutdated(
+  reader: Reader,
+  { namespace, labels, node }: Selection,
+  rules: Promise<OutlookRules | undefined>,
+): AsyncGenerator<OutdatedPage> {
+  const selector = [
+    outdatedLabel,
+    ...(labels ? [labels] : []),
+    ...(node ? [`kubevirt.io/nodeName=${node}`] : []),
+  ]
+  const machines = new Machines(reader)
+  try {
+    for await (const page of pagesAllowed(reader, VirtualMachineInstances, {
+      namespace,
+      labels: selector.join(),
+    }))
+      yield 'unread' in page
+        ? nothingOf(page.unread, page.why.message)
+        : await told(page.items, await rules, machines)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+const nothingOf = (namespace: string, why: string): OutdatedPage => ({
+  items: [],
+  notRunning: 0,
+  unread: [{ namespace, what: 'virtualmachineinstances', why }],
+})
+
+async function told(
+  vmis: readonly VirtualMachineInstance[],
+  rules: OutlookRules | undefined,
+  machines: Machines,
+): Promise<OutdatedPage> {
+  const before = new Set(machines.unread.keys())
+  const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules)) : []
+  const vms = await machines.behind(asked.map(placeOf))
+  const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: machines.unread }))
+  return {
+    items,
+    notRunning: vmis.filter((vmi) => !runs(vmi)).length,
+    unread: [...machines.unread]
+      .filter(([namespace]) => !before.has(namespace))
+      .map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why })),
+  }
+}
+
+interface Known {
+  rules: OutlookRules | undefined
+  unread: ReadonlyMap<string, string>
+}
+
+function itemOf(
+  vmi: VirtualMachineInstance,
+  vms: ReadonlyMap<string, Machine>,
+  { rules, unread }: Known,
+): OutdatedItem {
+  const { namespace, name } = placeOf(vmi)
+  const machinesUnread = unread.has(namespace)
+  return outdatedItem(vmi, vms.get(`${namespace}/${name}`), rules && { ...rules, machinesUnread })
+}
+
+/** What its VM says changes nothing for those that migrate: most, mostly. */
+function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules): boolean {
+  return isOfVm(vmi) && !(moves.has(decisionOf(vmi, rules)) && !isAlone(rules))
+}
+
+/** A VMI has the name of its VM. */
+function placeOf(vmi: VirtualMachineInstance): { name: string; namespace: string } {
+  const { name, namespace = '' } = vmi.metadata
+  return { name: controllerOf(vmi)?.name ?? name, namespace }
+}
+
+const runs = ({ metadata, status }: VirtualMachineInstance) =>
+  status?.phase === 'Running' && metadata.deletionTimestamp === undefined

@@ -1,0 +1,77 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { VirtualMachines } from '../../cluster/kinds/virtual-machines.ts'
+import { ApiError, isNotFound } from '../../system/errors.ts'
+import { type Machine, runStrategyOf } from './behind.ts'
+
+type Place = { name: string; namespace: string }
+
+/** More of one namespace are listed, fewer are read one by one. */
+const oneByOne = 10
+
+/** The VMs behind VMIs, of which only the runStrategy is kept: read when they are asked for, and once. */
+export class Machines {
+  readonly #reader: Reader
+  readonly #listed = new Map<string, ReadonlyMap<string, string>>()
+  readonly #unread = new Map<string, string>()
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  /** Namespaces whose VMs may not be read, and why. */
+  get unread(): ReadonlyMap<string, string> {
+    return this.#unread
+  }
+
+  /** By `namespace/name`; what is not in it does not exist, or its namespace is in `unread`. Throws ApiError but 403 and 404. */
+  async behind(places: readonly Place[]): Promise<ReadonlyMap<string, Machine>> {
+    const found = new Map<string, Machine>()
+    for (const [namespace, names] of byNamespace(places))
+      for (const [name, runStrategy] of await this.#of(namespace, names))
+        found.set(`${namespace}/${name}`, { spec: { runStrategy } })
+    return found
+  }
+
+  async #of(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const known = this.#listed.get(namespace)
+    if (known || this.#unread.has(namespace)) return known ?? new Map()
+    try {
+      if (names.length <= oneByOne) return await this.#each(namespace, names)
+      const listed = await this.#all(namespace)
+      this.#listed.set(namespace, listed)
+      return listed
+    } catch (error) {
+      if (isNotFound(error)) return new Map()
+      if (!(error instanceof ApiError) || error.status !== 403) throw error
+      this.#unread.set(namespace, error.message)
+      return new Map()
+    }
+  }
+
+  async #each(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = await Promise.all(
+      names.map((name) => this.#reader.find(VirtualMachines, { name, namespace })),
+    )
+    const strategies = new Map<string, string>()
+    for (const one of found)
+      if (one.is === 'object') strategies.set(one.object.metadata.name, runStrategyOf(one.object))
+    return strategies
+  }
+
+  async #all(namespace: string): Promise<ReadonlyMap<string, string>> {
+    const strategies = new Map<string, string>()
+    for await (const { items } of this.#reader.pages(VirtualMachines, { namespace }))
+      for (const vm of items) strategies.set(vm.metadata.name, runStrategyOf(vm))
+    return strategies
+  }
+}
+
+function byNamespace(places: readonly Place[]): ReadonlyMap<string, string[]> {
+  const grouped = new Map<string, string[]>()
+  for (const { name, namespace } of places) {
+    const names = grouped.get(namespace) ?? []
+    grouped.set(namespace, names)
+    names.push(name)
+  }
+  return grouped
+}

@@ -1,0 +1,50 @@
+import type { Fate } from '../fate.ts'
+import type { OutdatedItem } from './outdated-item.ts'
+
+/** What is kept of the rows once they are printed. */
+export interface Totals {
+  total: number
+  /** Those whose fate is not known are in `total` alone. */
+  byFate: Record<Fate, number>
+  /** On a launcher that is more than a year old. */
+  old: number
+}
+
+export function noTotals(): Totals {
+  return { total: 0, byFate: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }, old: 0 }
+}
+
+export function addTo(totals: Totals, { will, launcher }: OutdatedItem): void {
+  totals.total++
+  if (will !== undefined) totals.byFate[will]++
+  if (launcher.old) totals.old++
+}
+
+/** What helps those that stay, folded: the commands of the first, and how many of each cause there are. */
+export class NextStep {
+  readonly #causes = new Map<string, { count: number; remedy: readonly string[] }>()
+
+  add({ will, why, remedy }: OutdatedItem): void {
+    const [first] = why
+    if (will !== 'stays' || !first || remedy.length === 0) return
+    const cause = this.#causes.get(first.id) ?? { count: 0, remedy }
+    cause.count++
+    this.#causes.set(first.id, cause)
+  }
+
+  /** The command for the cause that keeps most of them; undefined where none stays that could be helped. */
+  get command(): string | undefined {
+    const [most] = [...this.#causes].toSorted(([, a], [, b]) => b.count - a.count)
+    if (most === undefined) return undefined
+    const [id, { count, remedy }] = most
+    return count === 1 ? remedy[0] : (forMany[id] ?? remedy[0])
+  }
+}
+
+/** Where one command helps all of them. */
+const forMany: Readonly<Record<string, string>> = {
+  denied: 'kvup workloads unblock --all',
+  'not-migratable': 'kvup workloads update --restart-unmigratable',
+  external: 'kvup workloads update --restart-unmigratable',
+  'no-methods': 'kvup workloads update',
+}

@@ -1,0 +1,44 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import type { Manager } from '../../facts/ownership.ts'
+import { blocked } from '../../system/errors.ts'
+import { nameOf } from '../find-owner.ts'
+import type { Owner } from '../update-methods.ts'
+import { onKubeVirt, type SettingsOwner } from './owner.ts'
+import { storedHyperConverged } from './stored-hyperconverged.ts'
+
+const fields = {
+  v1beta1: {
+    strategy: ['spec', 'workloadUpdateStrategy'],
+    migrations: ['spec', 'liveMigrationConfig'],
+  },
+  v1: {
+    strategy: ['spec', 'virtualization', 'workloadUpdateStrategy'],
+    migrations: ['spec', 'virtualization', 'liveMigrationConfig'],
+  },
+} as const
+
+/** Where there is one, it bears this name (hco facts 1.1). */
+const usualName = 'kubevirt-hyperconverged'
+
+/**
+ * Who owns the settings of workload updates and migrations: the HyperConverged that manages this KubeVirt, else the KubeVirt itself.
+ * `manager` is that of the installation. Throws `blocked` where the HyperConverged is gone or no version of it can be written safely.
+ */
+export async function findSettingsOwner(
+  reader: Reader,
+  kubevirt: Owner,
+  manager: Pick<Manager, 'kind' | 'name'>,
+): Promise<SettingsOwner> {
+  if (manager.kind !== 'hyperconverged') return onKubeVirt(kubevirt)
+  const { kind, version } = await storedHyperConverged(reader)
+  const ref = { name: manager.name ?? usualName, namespace: kubevirt.ref.namespace }
+  const found = await reader.find(kind, ref)
+  if (found.is === 'object')
+    return { kind, ref, uid: found.object.metadata.uid ?? '', ...fields[version], kubevirt }
+  const object = nameOf({ kind, ref })
+  throw blocked(
+    'hyperconverged-gone',
+    `${nameOf(kubevirt)} says that it belongs to a HyperConverged, but there is no ${object}`,
+    { object, remedy: 'kubectl get hyperconvergeds.hco.kubevirt.io -A' },
+  )
+}

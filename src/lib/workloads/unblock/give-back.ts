@@ -1,0 +1,152 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachines,
+} from '../../cluster/kinds/virtual-machines.ts'
+import type { Step, StepContext, StepState } from '../../procedure/step.ts'
+import { blocked } from '../../system/errors.ts'
+import type { Meanwhile } from '../restore.ts'
+import { type MachineRef, readMachine } from './read-machine.ts'
+import { placeOf, stepOn, withValues } from './unblock-step.ts'
+import {
+  fieldName,
+  type LentField,
+  loanAnnotation,
+  loanLabel,
+  loanOf,
+  type VmLoan,
+  valueOf,
+  wasText,
+} from './vm-loan.ts'
+
+/** Where a VM's loan stands. */
+export type LoanStanding =
+  /** These fields still have what they were lent; none: only the note is left. */
+  | { is: 'to-give-back'; loan: VmLoan; fields: readonly LentField[] }
+  /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
+  | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running'; why: string }
+
+/** Night W1: given back only while the VM runs and nobody changed it. Throws `blocked` where its note cannot be read. Pure. */
+export function loanStanding(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+): LoanStanding | undefined {
+  const loan = loanOf(vm)
+  if (loan === undefined) return undefined
+  const changed = loan.fields.filter((field) => !isAs(vm, field))
+  if (changed.length > 0) return { is: 'asks', loan, id: 'changed-meanwhile', why: changedText(vm, changed) }
+  const fields = loan.fields.filter(
+    (field) => valueOf(vm, field.path) === field.lent && !wasThatAlready(field),
+  )
+  const run = fields.find(({ path }) => path === '/spec/runStrategy')
+  if (run !== undefined && vmi?.status?.phase !== 'Running')
+    return {
+      is: 'asks',
+      loan,
+      id: 'vm-not-running',
+      why: `it does not run, and runStrategy ${wasText(run)} could start it or keep it down`,
+    }
+  return { is: 'to-give-back', loan, fields }
+}
+
+const isAs = (vm: VirtualMachine, field: LentField) =>
+  valueOf(vm, field.path) === field.lent || valueOf(vm, field.path) === formerly(field)
+
+const formerly = ({ was }: LentField) => (was.present ? was.value : undefined)
+const wasThatAlready = (field: LentField) => formerly(field) === field.lent
+
+function changedText(vm: VirtualMachine, changed: readonly LentField[]): string {
+  const one = (field: LentField) =>
+    `${fieldName(field.path)} was ${wasText(field)} and was lent ${field.lent}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
+  return changed.map(one).join('; ')
+}
+
+/** Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). */
+export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
+  return {
+    ...stepOn(ref, { id: 'give-back', title: 'give back to', undo: 'kvup workloads unblock' }),
+    async check({ reader }): Promise<StepState> {
+      const { vm, vmi } = await readMachine(reader, ref)
+      if (vm === undefined) return { is: 'done', note: 'it is gone' }
+      const standing = loanStanding(vm, vmi)
+      if (standing === undefined) return { is: 'done' }
+      if (standing.is === 'asks' && meanwhile === 'ask') return asks(standing)
+      return { is: 'todo', change: changeText(standing, meanwhile) }
+    },
+    async apply(cx) {
+      const { vm, vmi } = await readMachine(cx.reader, ref)
+      const standing = vm && loanStanding(vm, vmi)
+      if (standing === undefined) return
+      if (meanwhile !== 'keep-current') await setBack(cx, ref, fieldsOf(standing))
+      await takeNoteOff(cx, ref)
+    },
+  }
+}
+
+const asks = ({ id, why }: Extract<LoanStanding, { is: 'asks' }>): StepState => ({
+  is: 'blocked',
+  by: why,
+  reason: id,
+  remedy: waysOut,
+})
+
+/** The two answers to a loan that asks. */
+export const waysOut = [
+  'kvup workloads restore --keep-current     closes the loans and leaves what is there',
+  'kvup workloads restore --overwrite        sets the kept values all the same',
+] as const
+
+/** All of them where a person said so. */
+const fieldsOf = (standing: LoanStanding): readonly LentField[] =>
+  standing.is === 'asks' ? standing.loan.fields : standing.fields
+
+function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
+  const back = meanwhile === 'keep-current' ? [] : fieldsOf(standing)
+  if (back.length === 0) return 'close the loan and leave what is there'
+  return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
+}
+
+async function setBack(
+  { reader, writer }: StepContext,
+  ref: MachineRef,
+  back: readonly LentField[],
+): Promise<void> {
+  const vm = await present(reader, ref)
+  if (vm === undefined || back.every((field) => isBack(vm, field))) return
+  const values = new Map(back.map((field) => [field.path, formerly(field) ?? null]))
+  await writer.mergePatch(VirtualMachines, placeOf(vm), {
+    metadata: { resourceVersion: vm.metadata.resourceVersion ?? '' },
+    ...withValues(values),
+  })
+  const after = await present(reader, ref)
+  const undone = back.filter((field) => after !== undefined && !isBack(after, field))
+  if (undone.length === 0) return
+  const names = undone.map(({ path }) => fieldName(path)).join(' and ')
+  throw blocked(
+    'give-back-undone',
+    `${names} of VM ${ref.namespace}/${ref.name} was set back, but reads otherwise`,
+    {
+      remedy: ['kvup workloads restore'],
+    },
+  )
+}
+
+const isBack = (vm: VirtualMachine, field: LentField) => valueOf(vm, field.path) === formerly(field)
+
+async function takeNoteOff({ reader, writer }: StepContext, ref: MachineRef): Promise<void> {
+  const vm = await present(reader, ref)
+  if (vm === undefined) return
+  await writer.mergePatch(VirtualMachines, placeOf(vm), {
+    metadata: {
+      resourceVersion: vm.metadata.resourceVersion ?? '',
+      annotations: { [loanAnnotation]: null },
+      labels: { [loanLabel]: null },
+    },
+  })
+}
+
+async function present(reader: Reader, ref: MachineRef): Promise<VirtualMachine | undefined> {
+  const found = await reader.find(VirtualMachines, ref)
+  return found.is === 'object' ? found.object : undefined
+}

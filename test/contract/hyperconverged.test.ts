@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { atVersion } from '../../src/lib/cluster/kind.ts'
+import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
+import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import { seed } from '../../src/lib/simulator/api/seed.ts'
+import { Store } from '../../src/lib/simulator/api/store.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { hyperConvergedKind, hyperConvergedObjects } from '../../src/lib/simulator/hyperconverged/objects.ts'
+import type { HyperConvergedShape } from '../../src/lib/simulator/hyperconverged/versions.ts'
+import { hyperConvergedPromises } from './hyperconverged-versions.ts'
+
+const namespace = 'kubevirt-hyperconverged'
+
+function clusterWith(shape: HyperConvergedShape) {
+  const store = new Store(new SimClock())
+  store.kinds.add(hyperConvergedKind(shape))
+  seed(store, hyperConvergedObjects(shape, { namespace, methods: undefined }))
+  return storeCluster(store)
+}
+
+const shapes: readonly HyperConvergedShape[] = [
+  { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' },
+  { stored: 'v1beta1', served: ['v1', 'v1beta1'], conversion: 'None' },
+  { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'None' },
+]
+
+describe.each(shapes)('the simulator, HyperConverged stored as $stored, served as $served', (shape) => {
+  const other = shape.served.find((version) => version !== shape.stored)
+  hyperConvergedPromises(async () => ({
+    cluster: clusterWith(shape),
+    namespace,
+    stored: shape.stored,
+    other,
+  }))
+})
+
+test.each(['v1', 'v1beta1'] as const)(
+  'stored as %s and converted, [] survives either way',
+  async (stored) => {
+    const { reader, writer } = clusterWith({ stored, served: ['v1', 'v1beta1'], conversion: 'Webhook' })
+    const ref = { name: 'kubevirt-hyperconverged', namespace }
+    const [top, below] = (['v1beta1', 'v1'] as const).map((version) => atVersion(HyperConvergeds, version))
+    if (!top || !below) throw new Error('two versions')
+    await writer.mergePatch(top, ref, { spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } } })
+    const spec = async (kind: typeof top) => {
+      const found = await reader.find(kind, ref)
+      return found.is === 'object' ? found.object.spec : undefined
+    }
+    expect(await spec(top)).toMatchObject({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
+    expect(await spec(below)).toMatchObject({
+      virtualization: { workloadUpdateStrategy: { workloadUpdateMethods: [] } },
+    })
+    await writer.mergePatch(below, ref, { metadata: { labels: { a: 'b' } } })
+    expect(await spec(top)).toMatchObject({ workloadUpdateStrategy: { workloadUpdateMethods: [] } })
+  },
+)

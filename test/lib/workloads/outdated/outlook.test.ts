@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest'
+import { knownReleases } from '../../../../src/lib/releases/releases.ts'
+import { launchersOf } from '../../../../src/lib/workloads/outdated/launchers.ts'
+import { outlookOf } from '../../../../src/lib/workloads/outdated/outlook.ts'
+import type { OutlookRules } from '../../../../src/lib/workloads/outdated/rules.ts'
+import { aVm, aVmi, newLauncher } from './a-vmi.ts'
+
+const rules = (methods: readonly string[], more: Partial<OutlookRules> = {}): OutlookRules => ({
+  methods,
+  clusterEviction: undefined,
+  ...more,
+})
+const both = ['LiveMigrate', 'Evict']
+const ids = (outlook: ReturnType<typeof outlookOf>) => outlook.why.map(({ id }) => id).join(' ')
+
+/** facts 3.4 and 3.5, row by row: methods, migratable, evictionStrategy, runStrategy (`bare`: no VM), fate, reasons. */
+test.each([
+  [['LiveMigrate'], 'True', 'LiveMigrate', 'Always', 'migrates', 'migratable'],
+  [['LiveMigrate'], 'True', 'None', 'Manual', 'migrates', 'migratable'],
+  [['LiveMigrate'], 'True', 'External', 'Always', 'migrates', 'migratable'],
+  [['LiveMigrate'], 'False', 'LiveMigrate', 'Always', 'stays', 'not-migratable'],
+  [['LiveMigrate'], 'False', 'None', 'Always', 'stays', 'not-migratable'],
+  [['LiveMigrate'], 'absent', undefined, 'Always', 'stays', 'not-migratable'],
+  [['Evict'], 'True', 'LiveMigrate', 'Always', 'migrates', 'evacuates'],
+  [['Evict'], 'True', 'LiveMigrateIfPossible', 'Always', 'migrates', 'evacuates'],
+  [['Evict'], 'True', 'None', 'Always', 'restarts', 'evict-on comes-back'],
+  [['Evict'], 'True', undefined, 'Manual', 'shuts down', 'evict-on stays-down'],
+  [['Evict'], 'True', 'External', 'Always', 'stays', 'external'],
+  [both, 'False', 'LiveMigrate', 'Always', 'stays', 'denied'],
+  [both, 'Unknown', 'LiveMigrate', 'Always', 'stays', 'denied'],
+  [both, 'False', 'LiveMigrateIfPossible', 'Always', 'restarts', 'evict-on comes-back'],
+  [both, 'False', undefined, 'Always', 'restarts', 'evict-on comes-back'],
+  [both, 'absent', 'None', 'Always', 'restarts', 'evict-on comes-back'],
+  [both, 'False', 'None', 'RerunOnFailure', 'shuts down', 'evict-on stays-down'],
+  [both, 'False', 'None', 'Manual', 'shuts down', 'evict-on stays-down'],
+  [both, 'False', 'None', 'Once', 'shuts down', 'evict-on stays-down'],
+  [both, 'False', 'None', 'bare', 'is lost', 'evict-on no-vm'],
+  [both, 'False', 'External', 'Always', 'stays', 'external'],
+  [[], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
+  [[], 'False', 'None', 'Always', 'stays', 'no-methods'],
+  [['LiveMigration'], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
+] as const)(
+  'facts 3.5: methods %j, migratable %s, eviction %s, runStrategy %s: %s (%s)',
+  (...[methods, migratable, eviction, run, fate, why]) => {
+    const bare = run === 'bare'
+    const vmi = aVmi({ migratable, ...(eviction && { eviction }), ...(bare && { owner: 'none' }) })
+    const outlook = outlookOf(vmi, bare ? undefined : aVm(run), rules(methods))
+    expect([outlook.fate, ids(outlook)]).toEqual([fate, why])
+  },
+)
+
+test('a VMI without a strategy of its own follows the cluster’s; its own wins', () => {
+  const evict = rules(['Evict'], { clusterEviction: 'LiveMigrate' })
+  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), evict).fate).toBe('stays')
+  expect(outlookOf(aVmi({ migratable: 'False', eviction: 'None' }), aVm('Always'), evict).fate).toBe(
+    'restarts',
+  )
+})
+
+const textFor = (named: string) =>
+  outlookOf(aVmi({ migratable: 'False', reason: named }), aVm('Always'), rules(['LiveMigrate'])).why[0]?.text
+
+test('the reason of the condition is told in plain words and as KubeVirt writes it; one that nobody knows as it is', () => {
+  expect(textFor('HostDeviceNotLiveMigratable')).toBe(
+    'not migratable: a host device (HostDeviceNotLiveMigratable)',
+  )
+  expect(textFor('NotMigratable')).toBe('not migratable: NotMigratable')
+  expect(textFor('constructor')).toBe('not migratable: constructor')
+})
+
+const three = [
+  { name: 'root', containerDisk: { image: 'x' } },
+  { name: 'scratch', emptyDisk: { capacity: '1Gi' } },
+  { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+  { name: 'copy', ephemeral: { persistentVolumeClaim: { claimName: 'base' } } },
+  { name: 'init', cloudInitNoCloud: {} },
+]
+
+test('W2 what lives in the pod is lost with it, and named; a migration loses nothing', () => {
+  const lost = ['containerDisk root', 'emptyDisk scratch', 'ephemeral copy']
+  const evicted = outlookOf(aVmi({ migratable: 'False', volumes: three }), aVm('Always'), rules(both))
+  expect(evicted).toMatchObject({ fate: 'restarts', loses: lost })
+  expect(evicted.why.at(-1)).toEqual({ id: 'loses-data', text: `loses data on ${lost.join(', ')}` })
+  expect(ids(outlookOf(aVmi({ volumes: three }), aVm('Always'), rules(both)))).toBe('migratable')
+})
+
+const ownedBy = (owner: string) => outlookOf(aVmi({ migratable: 'False', owner }), undefined, rules(both))
+
+test('W2 a bare VMI is lost, one of a set is replaced, one whose VM is deleted is lost', () => {
+  expect(ownedBy('none')).toMatchObject({ fate: 'is lost', remedy: [] })
+  expect(ownedBy('VirtualMachine')).toMatchObject({ fate: 'is lost' })
+  expect([
+    ownedBy('VirtualMachineInstanceReplicaSet').fate,
+    ids(ownedBy('VirtualMachineInstanceReplicaSet')),
+  ]).toEqual(['restarts', 'evict-on replaced'])
+})
+
+test('where VMs may not be read nothing is claimed of their return', () => {
+  const outlook = outlookOf(aVmi({ migratable: 'False' }), undefined, rules(both, { machinesUnread: true }))
+  expect([outlook.fate, ids(outlook)]).toEqual(['shuts down', 'evict-on vm-unread'])
+})
+
+const onLauncher = (tag: string) =>
+  aVmi({ status: { launcherContainerImageVersion: `quay.io/kubevirt/virt-launcher:${tag}` } })
+
+test('W9 a launcher older than a year is marked, and one in use has no way back', () => {
+  const at = new Date('2026-11-21T00:00:00Z')
+  const launcher = launchersOf({ image: newLauncher, version: 'v1.9.0' }, knownReleases, at)
+  const seen = (tag: string) =>
+    outlookOf(onLauncher(tag), aVm('Always'), rules(['LiveMigrate'], { launcher }))
+  expect(seen('v1.5.0').why.at(-1)).toEqual({ id: 'old-launcher', text: 'v1.5.0 is more than a year old' })
+  expect(ids(seen('v1.8.4'))).toBe('migratable')
+  expect([seen('v1.9.0').fate, ids(seen('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
+})
+
+test('on one node nothing can migrate, whatever the methods say', () => {
+  const alone = rules(both, { nodes: 1 })
+  expect(outlookOf(aVmi(), aVm('Always'), alone)).toMatchObject({
+    fate: 'stays',
+    why: [{ id: 'one-node' }],
+    remedy: ['kubectl get nodes -l kubevirt.io/schedulable=true'],
+  })
+  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), alone).fate).toBe('restarts')
+  expect(outlookOf(aVmi(), aVm('Always'), rules(both, { nodes: 2 })).fate).toBe('migrates')
+})
+
+const held = { held: true }
+const denied = { migratable: 'False', eviction: 'LiveMigrate' } as const
+
+test.each([
+  ['held by kvup', aVmi(), 'Always', rules([], held), ['kvup workloads restore']],
+  ['no methods', aVmi(), 'Always', rules([]), ['kvup workloads update']],
+  [
+    'no methods, and not migratable',
+    aVmi({ migratable: 'False' }),
+    'Always',
+    rules([]),
+    ['virtctl restart db-0 -n shop'],
+  ],
+  [
+    'not migratable',
+    aVmi({ migratable: 'False' }),
+    'Manual',
+    rules(['LiveMigrate']),
+    ['virtctl restart db-0 -n shop'],
+  ],
+  [
+    'eviction forbidden',
+    aVmi(denied),
+    'Always',
+    rules(both),
+    ['kvup workloads unblock db-0 -n shop', 'virtctl restart db-0 -n shop'],
+  ],
+  [
+    'once',
+    aVmi(denied),
+    'Once',
+    rules(['LiveMigrate']),
+    ['virtctl stop db-0 -n shop', 'virtctl start db-0 -n shop'],
+  ],
+  ['halted', aVmi(denied), 'Halted', rules(['LiveMigrate']), []],
+  [
+    'not judged',
+    aVmi({ migratable: 'absent' }),
+    'Always',
+    rules(['LiveMigrate']),
+    ["kubectl -n shop get vmi db-0 -o jsonpath='{.status.conditions}'"],
+  ],
+] as const)('what helps where it stays: %s', (...[, vmi, run, under, remedy]) => {
+  expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ fate: 'stays', remedy })
+})
+
+test('a name that no object could have stays one word', () => {
+  const vmi = aVmi({ migratable: 'False', metadata: { name: 'x; rm -rf ~' } })
+  expect(outlookOf(vmi, aVm('Always'), rules(['LiveMigrate'])).remedy).toEqual([
+    "virtctl restart 'x; rm -rf ~' -n shop",
+  ])
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
+import { wavesOf } from '../../../../src/lib/workloads/waves/waves.ts'
+
+const one = (vm: string, more: Partial<Candidate> = {}): Candidate => ({
+  vm: `demo/${vm}`,
+  uid: vm,
+  by: 'migration',
+  wave: '',
+  canary: false,
+  memory: 0,
+  bornAt: 0,
+  ...more,
+})
+const plain = { order: 'name', first: [], canaries: 0 } as const
+const told = (waves: ReturnType<typeof wavesOf>) =>
+  waves.map(({ id, vms }) => `${id}: ${vms.map(({ uid }) => uid).join(' ')}`)
+
+test('without anything it is one wave', () => {
+  expect(told(wavesOf([one('b'), one('a')], plain))).toEqual(['wave: a b'])
+  expect(wavesOf([], { ...plain, canaries: 2 })).toEqual([])
+})
+
+test('waves come as they were named, then by name, and those without a value last', () => {
+  const vms = [
+    one('p', { wave: 'prod' }),
+    one('x'),
+    one('d', { wave: 'dev' }),
+    one('a', { wave: 'acc' }),
+    one('t', { wave: 'test' }),
+  ]
+  expect(told(wavesOf(vms, { ...plain, first: ['test', 'dev', 'no-such'] }))).toEqual([
+    'wave-test: t',
+    'wave-dev: d',
+    'wave-acc: a',
+    'wave-prod: p',
+    'wave: x',
+  ])
+})
+
+test('the canary is the first of the order that migrates, and is not in a wave again', () => {
+  const vms = [one('a', { by: 'restart' }), one('b', { bornAt: 2 }), one('c', { bornAt: 1 })]
+  expect(told(wavesOf(vms, { ...plain, order: 'oldest', canaries: 1 }))).toEqual(['canary: c', 'wave: a b'])
+  expect(told(wavesOf(vms, { ...plain, order: 'newest', canaries: 1 }))).toEqual(['canary: b', 'wave: c a'])
+})
+
+test('canaries that were moved already are not chosen again', () => {
+  const vms = [one('a'), one('b')]
+  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, 2))).toEqual(['canary: a', 'wave: b'])
+  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, 3))).toEqual(['wave: a b'])
+})
+
+test('where only restarts are left, one of them is the canary', () => {
+  expect(told(wavesOf([one('a', { by: 'restart' })], { ...plain, canaries: 1 }))).toEqual(['canary: a'])
+})
+
+test('a canary label means all that have it', () => {
+  const vms = [one('a'), one('b', { canary: true }), one('c', { canary: true })]
+  expect(told(wavesOf(vms, plain))).toEqual(['canary: b c', 'wave: a'])
+})
+
+test.each([
+  ['smallest', ['b', 'c', 'a']],
+  ['largest', ['a', 'b', 'c']],
+] as const)('%s, and what is equal by name', (order, expected) => {
+  const vms = [one('a', { memory: 4 }), one('c', { memory: 2 }), one('b', { memory: 2 })]
+  expect(wavesOf(vms, { ...plain, order })[0]?.vms.map(({ uid }) => uid)).toEqual(expected)
+})

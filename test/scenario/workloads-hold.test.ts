@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import { minute, play, second, type Stage } from './stage.ts'
+import { editMethods, hyperConvergeds, owners, storedMethods } from './settings-owners.ts'
+
+const first = '["Evict","LiveMigrate"]'
+
+describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
+  const on = (act: (stage: Stage) => Promise<void>) => play(shape, act)
+
+  test('contract: hold keeps the value in the journal, before it is changed, and ends once KubeVirt has it', () =>
+    on(async (stage) => {
+      const held = await stage.hold()
+      expect(held).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'held', owner: { kind, apiVersion }, kept: ['Evict', 'LiveMigrate'] }],
+      })
+      expect(storedMethods(stage)).toBe('[]')
+      expect(stage.methods).toEqual([])
+      expect(await stage.journal.loans()).toMatchObject([
+        {
+          id: 'workload-updates',
+          object: { kind, apiVersion },
+          was: { present: true, value: ['Evict', 'LiveMigrate'] },
+          by: 'jane@here',
+        },
+      ])
+      const entries = (await stage.journal.entries()).map(({ what }) => what)
+      expect(entries).toEqual(['started', 'intends', 'borrowed', 'applied', 'finished'])
+    }))
+
+  test('contract: hold twice, restore from another laptop, restore twice', () =>
+    on(async (stage) => {
+      await stage.hold()
+      const mark = stage.mark
+      expect(await stage.hold({}, { host: 'another' })).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'already-held', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
+      })
+      expect(stage.writes(mark)).toEqual([])
+      expect(await stage.restore({}, { host: 'another' })).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'given-back', methods: ['Evict', 'LiveMigrate'] }],
+      })
+      expect(storedMethods(stage)).toBe(first)
+      expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+      const again = stage.mark
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(stage.writes(again)).toEqual([])
+    }))
+
+  test('contract: two holders at once: one borrows, the other finds it held or the lock taken', () =>
+    on(async (stage) => {
+      const both = await Promise.all([stage.hold(), stage.hold({}, { host: 'another' })])
+      expect(both.map(({ code }) => code)).toEqual([0, 0])
+      expect(new Set(both.flatMap(({ documents }) => documents.map(({ outcome }) => outcome)))).toEqual(
+        new Set(['already-held', 'held']),
+      )
+      expect(await stage.journal.loans()).toMatchObject([{ was: { value: ['Evict', 'LiveMigrate'] } }])
+      expect(storedMethods(stage)).toBe('[]')
+    }))
+
+  test('contract: what somebody set meanwhile is not overwritten, and both ways out work', () =>
+    on(async (stage) => {
+      await stage.hold()
+      editMethods(stage, ['LiveMigrate'])
+      await stage.until(minute)
+      const refused = await stage.restore()
+      expect(refused).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+      expect(refused.text).toMatch(/was Evict, LiveMigrate[^]*set it to LiveMigrate meanwhile/)
+      expect(await stage.hold()).toMatchObject({ code: 3, error: { reason: 'hold-changed' } })
+      expect(storedMethods(stage)).toBe('["LiveMigrate"]')
+      expect(await stage.restore({ keepCurrent: true })).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'left-as-it-is', methods: ['LiveMigrate'] }],
+      })
+      expect(storedMethods(stage)).toBe('["LiveMigrate"]')
+      await stage.hold()
+      editMethods(stage, ['Evict'])
+      await stage.until(minute)
+      expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+      expect(storedMethods(stage)).toBe('["LiveMigrate"]')
+      expect(await stage.journal.loans()).toEqual([])
+    }))
+
+  test('contract: empty methods are nobody’s loan, and restore does not guess', () =>
+    on(async (stage) => {
+      editMethods(stage, [])
+      await stage.until(minute)
+      const mark = stage.mark
+      expect(await stage.hold()).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'nothing-to-hold', kept: [] }],
+      })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(stage.writes(mark)).toEqual([])
+      expect(storedMethods(stage)).toBe('[]')
+    }))
+
+  test('a dry run of both changes nothing and says what it would', () =>
+    on(async (stage) => {
+      const mark = stage.mark
+      for (const dryRun of ['client', 'server'] as const) {
+        const held = await stage.hold({ dryRun })
+        expect(held).toMatchObject({
+          code: 0,
+          documents: [{ outcome: 'rehearsed', dryRun, steps: [{ state: 'would-change' }] }],
+        })
+        expect(held.text).toMatch(/workloadUpdateMethods: \[Evict, LiveMigrate\]/)
+      }
+      expect(stage.writes(mark).filter((write) => !write.dryRun)).toEqual([])
+      await stage.hold()
+      const held = stage.mark
+      expect(await stage.restore({ dryRun: 'server' })).toMatchObject({
+        code: 0,
+        documents: [{ outcome: 'rehearsed', methods: [] }],
+      })
+      expect(stage.writes(held).filter((write) => !write.dryRun)).toEqual([])
+      expect(await stage.journal.loans()).toHaveLength(1)
+    }))
+})
+
+describe.each(hyperConvergeds)('$name', ({ shape }) => {
+  test('contract: the loan is closed only after KubeVirt has the value', () =>
+    play(shape, async (stage) => {
+      await stage.hold()
+      stage.simulated.faults.set({ hyperConvergedStopped: true })
+      const late = await stage.restore({ timeout: '1m' })
+      expect(late).toMatchObject({ code: 4 })
+      expect(late.text).toContain('HyperConverged to pass')
+      expect(late.text).toMatch(/kvup upgrade --to the same {5}goes on/)
+      expect(storedMethods(stage)).toBe(first)
+      expect(await stage.journal.loans()).toHaveLength(1)
+      stage.simulated.faults.set({ hyperConvergedStopped: undefined })
+      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'given-back' }] })
+      expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    }))
+
+  test('hold does not end before KubeVirt has it', () =>
+    play(shape, async (stage) => {
+      stage.simulated.faults.set({ hyperConvergedStopped: true })
+      stage.later(40 * second, () => stage.simulated.faults.set({ hyperConvergedStopped: undefined }))
+      const held = await stage.hold()
+      expect(held).toMatchObject({ code: 0, documents: [{ outcome: 'held' }] })
+      expect(held.took).toBeGreaterThanOrEqual(40 * second)
+      expect(stage.methods).toEqual([])
+    }))
+
+  test('nothing is written through another version than the stored one', () =>
+    play(shape, async (stage) => {
+      await stage.hold()
+      await stage.restore()
+      const owned = stage.simulated.store.audit.filter(
+        ({ resource, user, verb }) =>
+          resource === 'hyperconvergeds' && user === 'kubernetes-admin' && verb === 'patch',
+      )
+      expect(owned).toHaveLength(2)
+      expect(storedMethods(stage)).toBe(first)
+    }))
+
+  test('kvup upgrade refuses it all the same', () =>
+    play(shape, async (stage) => {
+      expect(await stage.upgrade('v1.9.0')).toMatchObject({
+        code: 3,
+        error: { reason: 'managed-by-hyperconverged' },
+      })
+    }))
+})

@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest'
+import { type VirtualMachine, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import { loanAnnotation } from '../../src/lib/workloads/unblock/vm-loan.ts'
+import { runText } from '../lib/run-text.ts'
+import { byManifest, minute, play, type Stage } from './stage.ts'
+
+const disk = { notMigratable: 'DisksNotLiveMigratable' }
+const vms: readonly VmShape[] = [
+  { name: 'web', migration: '3s' },
+  { name: 'db', ...disk },
+  { name: 'job', runStrategy: 'RerunOnFailure', ...disk },
+  { name: 'pet', evictionStrategy: 'None', ...disk },
+]
+const shape = { ...byManifest, vms }
+const accept = ['loses-data']
+
+function vmOf(stage: Stage, name: string): VirtualMachine {
+  const found: VirtualMachine | undefined = stage.simulated.store.read(VirtualMachines, {
+    name,
+    namespace: 'demo',
+  })
+  if (!found) throw new Error(`no VM ${name}`)
+  return found
+}
+const specOf = (stage: Stage, name: string) => JSON.stringify(vmOf(stage, name).spec)
+const borrowed = (stage: Stage, name: string) => vmOf(stage, name).metadata.annotations?.[loanAnnotation]
+
+function edit(stage: Stage, name: string, spec: object): void {
+  const ref = { name, namespace: 'demo' }
+  stage.simulated.store.patch(
+    VirtualMachines,
+    ref,
+    { type: 'merge', body: { spec } },
+    { manager: 'kubectl-edit' },
+  )
+}
+
+/** As a drain or KubeVirt's updater would. */
+async function stopInstance(stage: Stage, name: string): Promise<void> {
+  stage.simulated.store.remove(VirtualMachineInstances, { name, namespace: 'demo' })
+  await stage.until(minute)
+}
+
+async function kvup(stage: Stage, line: string) {
+  return runText(line.split(' '), { cluster: stage.cluster, clock: stage.clock })
+}
+
+test('W1 unblock lends None, and Always only where the VM would not come back; restore gives both back', async () => {
+  await play(shape, async (stage) => {
+    const names = vms.map(({ name }) => name)
+    const before = names.map((name) => specOf(stage, name))
+    const ended = await stage.unblock({ accept })
+    expect(ended.code).toBe(0)
+    expect(ended.text).toContain(
+      'demo/job: evictionStrategy None (was LiveMigrate), runStrategy Always (was RerunOnFailure)',
+    )
+    expect(ended.text).toContain('RestartRequired')
+    expect(vmOf(stage, 'db').spec).toMatchObject({
+      runStrategy: 'Always',
+      template: { spec: { evictionStrategy: 'None' } },
+    })
+    expect(vmOf(stage, 'job').spec).toMatchObject({
+      runStrategy: 'Always',
+      template: { spec: { evictionStrategy: 'None' } },
+    })
+    expect(['web', 'pet'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    const mark = stage.mark
+    expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
+    expect(stage.writes(mark)).toEqual([])
+    expect(await stage.restore({}, { host: 'another-laptop' })).toMatchObject({ code: 0 })
+    expect(names.map((name) => specOf(stage, name))).toEqual(before)
+    expect(names.map((name) => borrowed(stage, name))).toEqual([undefined, undefined, undefined, undefined])
+    const again = stage.mark
+    expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+    expect(stage.writes(again)).toEqual([])
+  })
+})
+
+test('W1 restore asks where the VM does not run, or somebody changed it, and gives back to the others', async () => {
+  await play({ ...shape, vms: [...vms, { name: 'other', ...disk }] }, async (stage) => {
+    const [db, job] = [specOf(stage, 'db'), specOf(stage, 'job')]
+    await stage.unblock({ accept })
+    edit(stage, 'other', { template: { spec: { evictionStrategy: 'External' } } })
+    edit(stage, 'job', { runStrategy: 'Always' })
+    stage.simulated.faults.set({ unschedulable: '^virt-launcher-job' })
+    await stopInstance(stage, 'job')
+    const ended = await stage.restore()
+    expect(ended).toMatchObject({ code: 3 })
+    expect(ended.text).toContain(
+      'demo/other: evictionStrategy was LiveMigrate and was lent None; somebody set it to External meanwhile',
+    )
+    expect(ended.text).toContain(
+      'demo/job: it does not run, and runStrategy RerunOnFailure could start it or keep it down',
+    )
+    expect(ended.text).toMatch(/--keep-current[\s\S]*--overwrite/)
+    expect([specOf(stage, 'db'), borrowed(stage, 'db')]).toEqual([db, undefined])
+    expect(borrowed(stage, 'job')).toBeDefined()
+    expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+    expect(specOf(stage, 'job')).toBe(job)
+    expect(vmOf(stage, 'other').spec?.template?.spec?.evictionStrategy).toBe('LiveMigrate')
+    expect(['job', 'other'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+  })
+})
+
+test('W1 --keep-current closes the loan and leaves what is there', async () => {
+  await play(shape, async (stage) => {
+    await stage.unblock({ accept })
+    edit(stage, 'db', { template: { spec: { evictionStrategy: 'External' } } })
+    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
+    expect(vmOf(stage, 'db').spec?.template?.spec?.evictionStrategy).toBe('External')
+    expect(['db', 'job'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+  })
+})
+
+test('W1 restore lists VMs that still run with what was lent, with the line that ends it', async () => {
+  await play(shape, async (stage) => {
+    await stage.unblock({ accept })
+    await stopInstance(stage, 'db')
+    const { code, out } = await kvup(stage, 'workloads restore --yes')
+    expect(code).toBe(0)
+    expect(out).toContain('1 VM still runs with what was lent, until restarted:')
+    expect(out).toContain('-> virtctl restart db -n demo')
+    expect(out).not.toContain('virtctl restart job')
+  })
+})
+
+test('contract: the first value wins, whoever unblocks again and whatever is there then', async () => {
+  await play(shape, async (stage) => {
+    const before = specOf(stage, 'db')
+    await stage.unblock({ accept })
+    edit(stage, 'db', { template: { spec: { evictionStrategy: 'LiveMigrate' } }, runStrategy: 'Manual' })
+    expect(await stage.unblock({ accept }, { host: 'another-laptop' })).toMatchObject({ code: 0 })
+    const { by, fields } = JSON.parse(borrowed(stage, 'db') ?? '') as { by: string; fields: object[] }
+    expect(by).toBe('jane@here')
+    expect(fields).toMatchObject([
+      { was: { value: 'LiveMigrate' } },
+      { was: { value: 'Manual' }, lent: 'Always' },
+    ])
+    edit(stage, 'db', { runStrategy: 'Always' })
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(specOf(stage, 'db')).toBe(before.replace('"Always"', '"Manual"'))
+  })
+})
+
+test('contract: a dry run writes nothing and shows the diff', async () => {
+  await play(shape, async (stage) => {
+    const mark = stage.mark
+    const { code, out } = await kvup(stage, 'workloads unblock --all --dry-run=client')
+    expect(code).toBe(0)
+    expect(stage.writes(mark)).toEqual([])
+    expect(out).toMatch(/client dry run: nothing was changed/)
+    expect(out).toMatch(/evictionStrategy.*None/)
+    expect(out).toMatch(/runStrategy.*Always/)
+    const server = await kvup(stage, 'workloads unblock --all --dry-run=server -o json')
+    expect(JSON.parse(server.out)).toMatchObject({
+      dryRun: 'server',
+      steps: [{ state: 'would-change' }, { state: 'would-change' }],
+    })
+    expect(stage.writes(mark).filter(({ dryRun }) => !dryRun)).toEqual([])
+  })
+})
+
+test('W2 what would be lost with the pod is accepted by name, not by --yes', async () => {
+  await play(shape, async (stage) => {
+    const refused = await stage.unblock()
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'loses-data' } })
+    expect(refused.text).toContain('demo/db (containerDisk root)')
+    expect(borrowed(stage, 'db')).toBeUndefined()
+  })
+})
+
+test('by name: what blocks, what does not, and why; a VM that does not exist', async () => {
+  await play(shape, async (stage) => {
+    const { code, out } = await kvup(stage, 'workloads unblock web db pet -n demo --yes --accept loses-data')
+    expect(code).toBe(0)
+    expect(out).toMatch(/web +does not block +it can be migrated/)
+    expect(out).toMatch(/pet +does not block +its evictionStrategy is None: it can be evicted/)
+    expect(out).toMatch(/db +unblocked +evictionStrategy None \(was LiveMigrate\)/)
+    expect(out).toContain('-> virtctl restart db -n demo')
+    expect(await kvup(stage, 'workloads unblock nobody -n demo --yes')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('there is no VM nobody in namespace demo'),
+    })
+    expect(borrowed(stage, 'job')).toBeUndefined()
+  })
+})
+
+test.each([
+  ['workloads unblock', 'which VMs?'],
+  ['workloads unblock db', 'in which namespace?'],
+  ['workloads unblock db --all -n demo', 'exclude each other'],
+])('%s is a usage error', async (line, why) => {
+  const nowhere = { cluster: {} as never, clock: { now: () => new Date(), sleep: async () => undefined } }
+  const { code, err } = await runText(line.split(' '), nowhere)
+  expect([code, err.includes(why)]).toEqual([2, true])
+})
+
+test('once restarted a drain is no longer denied: the simulator’s own word', async () => {
+  await play({ ...shape, methods: ['LiveMigrate', 'Evict'] }, async (stage) => {
+    await stage.unblock({ accept })
+    await stopInstance(stage, 'job')
+    const vmi = stage.simulated.store.read(VirtualMachineInstances, { name: 'job', namespace: 'demo' })
+    expect(vmi).toMatchObject({ spec: { evictionStrategy: 'None' }, status: { phase: 'Running' } })
+    const { out } = await kvup(stage, 'workloads unblock --all')
+    expect(out).toMatch(/db +unblocked before/)
+    expect(out).not.toContain('job')
+  })
+})
