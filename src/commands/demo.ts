@@ -20,7 +20,7 @@ export function demoCommand(wire: Wire): Command {
         examples: [
           ['kvup demo', 'an upgrade that goes well'],
           ['kvup demo --scenario list', 'what else there is to see'],
-          ['kvup demo --scenario wrong-tag --speed 40', 'one that stalls (exit 4)'],
+          ['kvup demo --scenario wrong-tag --speed 20', 'one that stalls (exit 4)'],
           ['kvup demo --serve', 'a cluster to play with'],
         ],
         codes: ['timedOut'],

@@ -30,7 +30,6 @@ export function waitCommand(wire: Wire): Command {
           ['kvup wait --for settled', 'until every component runs what it should'],
           ['kvup wait --for version=v1.8.4 --timeout 90m', 'until it is settled at that version'],
           ['kvup wait --for workloads=0 --timeout 8h', 'until no VM is left on an old virt-launcher'],
-          ['kvup wait --for pools-updated --timeout 4h', 'until the nodes of OpenShift are updated'],
           ['kvup wait --for settled -o json', 'for a script: how it ended as a document'],
         ],
         more: 'It only reads. 4 is the timeout: the last lines say what was missing, and why.',
