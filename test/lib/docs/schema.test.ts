@@ -157,10 +157,10 @@ test('workloads hold and strategy: dry runs, done, done already, refused, on Kub
       await kvup('workloads strategy set --batch-size 0 -o json'),
     ]
     expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3, 0, 0, 0, 0, 2])
-    expect(ran.map(({ documents }) => documents[0]?.kind)).toEqual([
-      ...['WorkloadsHeld', 'WorkloadsHeld', 'WorkloadsHeld', 'WorkloadStrategy', 'WorkloadStrategy'],
-      ...['GiveBack', 'GiveBack', 'WorkloadStrategy', 'WorkloadStrategy', 'WorkloadStrategy'],
-    ])
+    const kinds = ran.map(({ documents }) => documents[0]?.kind)
+    expect(kinds.slice(0, 3)).toEqual(['WorkloadsHeld', 'WorkloadsHeld', 'WorkloadsHeld'])
+    expect(kinds.slice(5, 7)).toEqual(['GiveBack', 'GiveBack'])
+    expect(new Set(kinds.toSpliced(5, 2).slice(3))).toEqual(new Set(['WorkloadStrategy']))
     expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
   }
 })
