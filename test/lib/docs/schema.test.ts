@@ -165,6 +165,33 @@ test('workloads hold and strategy: dry runs, done, done already, refused, on Kub
   }
 })
 
+test('workloads update: rehearsed, stopped by its canary, done with one that failed, typed wrongly', async () => {
+  const { kvup } = await simulated({
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms: [
+      { name: 'a', migration: 'fail' },
+      { name: 'b' },
+      { name: 'pet', notMigratable: 'DisksNotLiveMigratable' },
+    ],
+    methods: [],
+  })
+  await kvup('upgrade --to v1.8.4 --yes --settle 1s')
+  const ran = [
+    await kvup('workloads update --dry-run=client -o json'),
+    await kvup('workloads update --canary 1 --retries 0 --yes -o json'),
+    await kvup('workloads update --yes --wave-by namespace -o json'),
+    await kvup('workloads update --canary 0 -o json'),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 3, 2])
+  expect(ran.map(({ documents }) => documents.length)).toEqual([1, 1, 1, 1])
+  expect(ran[2]?.documents).toMatchObject([
+    { kind: 'WorkloadsUpdate', totals: { failed: 1, migrated: 1, left: 1 }, error: { reason: 'vms-failed' } },
+  ])
+  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+})
+
 test('outdated workloads: held, of a part, with another count, and where KubeVirt may not be read', async () => {
   const { kvup, sim, clock } = await simulated({
     version: 'v1.7.4',
