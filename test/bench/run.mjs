@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { kubectlProgram } from '../e2e/lab.ts'
 import { compare, onPath, program } from './measure.mjs'
+import { manyVms } from './many-vms.mjs'
 import { realCluster } from './real-cluster.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
 import { table } from './table.mjs'
@@ -28,10 +29,26 @@ function status(where, kubeconfig) {
   rows.push({ what: `status (${where})`, than: `kubectl ${args.join(' ')}`, limit: 3, ...measured })
 }
 
+/** Of 10,000 VMIs, 1,000 outdated; the json has to be read page by page and written as it comes. */
+function outdated(kubeconfig) {
+  const env = { KUBECONFIG: kubeconfig }
+  const label = ['get', 'vmi', '-A', '-l', 'kubevirt.io/outdatedLauncherImage']
+  for (const [format, limit] of [
+    [['-o', 'json'], 0.5],
+    [[], 1],
+  ]) {
+    const ours = { ...kvup('workloads', 'outdated', ...format), env }
+    const peer = { command: kubectl, args: [...label, ...format], env }
+    const what = ['workloads outdated', ...format].join(' ')
+    rows.push({ what, than: `kubectl ${peer.args.join(' ')}`, limit, ...compare(ours, peer) })
+  }
+}
+
 startUp()
 await simulatedCluster(({ kubeconfig }) => status('simulated cluster', kubeconfig))
 const real =
   existsSync(kubectlProgram) && (await realCluster((kubeconfig) => status('real cluster', kubeconfig)))
+if (existsSync(kubectlProgram)) await manyVms(outdated)
 
 console.log(table(rows))
 if (real) {
