@@ -8,7 +8,7 @@ import {
 } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import { mixedVms, type VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
 import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
 import { runText } from '../lib/run-text.ts'
 

@@ -177,7 +177,7 @@ test('workloads update: rehearsed, stopped by its canary, done with one that fai
     ],
     methods: [],
   })
-  await kvup('upgrade --to v1.8.4 --yes --settle 1s')
+  await kvup('upgrade --to v1.8.4 --yes --settle 1s -o json')
   const ran = [
     await kvup('workloads update --dry-run=client -o json'),
     await kvup('workloads update --canary 1 --retries 0 --yes -o json'),
@@ -219,6 +219,28 @@ test('outdated workloads: held, of a part, with another count, and where KubeVir
     { selection: { namespace: 'demo', node: 'worker-1' } },
     { status: 'partial', unread: [{ what: 'kubevirts' }] },
   ])
+  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+})
+
+test('a forecast: of an upgrade, with other methods, probed, of a part, not readable, and its score', async () => {
+  const { sim, clock } = await simulated({ version: 'v1.7.4', vms: mixedVms, methods })
+  const cluster = sim.cluster()
+  const kvup = async (line: string, files = {}) => runKvup(line.split(' '), { cluster, clock, files })
+  const first = await kvup('workloads forecast --to v1.8.4 --methods LiveMigrate,Evict --probe -o json')
+  const { reader, ...rest } = cluster
+  const narrow = new Proxy(reader, {
+    get: (all, name) => (name === 'list' ? unreadable(all) : Reflect.get(all, name).bind(all)),
+  })
+  const ran = [
+    first,
+    await kvup('workloads forecast -n demo -l kubevirt.io/vm=pet -o json'),
+    await runKvup('workloads forecast -o json'.split(' '), { cluster: { ...rest, reader: narrow }, clock }),
+    await kvup('workloads forecast --score f.json --exit-code -o json', {
+      'f.json': JSON.stringify(first.documents[0]),
+    }),
+    await kvup('workloads forecast --score none.json -o json'),
+  ]
+  expect(ran.map(({ code }) => code)).toEqual([0, 0, 7, 10, 2])
   expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
 })
 
@@ -312,8 +334,12 @@ test('rollout: shown, set, rehearsed, refused, and what waits for a restart', as
     await kvup('rollout set Stage --add-gate --yes -o json'),
     await kvup('rollout restart-required -o json'),
     await kvup('rollout restart-required -l , -o json'),
+    await kvup('rollout restart --dry-run=client --accept data-loss=test -o json'),
+    await kvup('rollout restart --yes -o json'),
+    await kvup('rollout restart --yes --accept data-loss=test -o json'),
+    await kvup('rollout restart --parallel 0 -o json'),
   ]
-  expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2, 0, 2])
+  expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 2, 0, 2, 0, 3, 0, 2])
   expect(ran[5]?.documents).toMatchObject([{ items: [{ name: 'web-1' }] }])
   expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
 })
