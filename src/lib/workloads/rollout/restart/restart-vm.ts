@@ -23,10 +23,15 @@ export async function restartVm(
     await writer.subresource(restartable, { namespace, name }, { name: 'restart', method: 'PUT', body: {} })
     return { is: 'asked' }
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    if (/already underway/iu.test(error.message)) return { is: 'asked' }
-    if (error.status === 409 || /admission webhook|denied the request/iu.test(error.message))
-      return { is: 'refused', why: error.message }
-    throw error
+    return refusal(error)
   }
+}
+
+/** A no to this VM is no reason to end; no right to do it at all is. */
+function refusal(error: unknown): Restarted {
+  if (!(error instanceof ApiError)) throw error
+  if (/already underway/iu.test(error.message)) return { is: 'asked' }
+  if (error.status === 409 || /admission webhook|denied the request/iu.test(error.message))
+    return { is: 'refused', why: error.message }
+  throw error
 }
