@@ -71,6 +71,11 @@ const entries: readonly Entry[] = [
         load: async () => (await import('./commands/workloads/outdated.ts')).outdatedCommand,
       },
       {
+        name: 'forecast',
+        description: 'Say VM by VM what will become of it, before anything is touched',
+        load: async () => (await import('./commands/workloads/forecast.ts')).forecastCommand,
+      },
+      {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
         load: async () => (await import('./commands/workloads/hold.ts')).holdCommand,
@@ -91,6 +96,11 @@ const entries: readonly Entry[] = [
         load: async () => (await import('./commands/workloads/migrations.ts')).migrationsCommand,
       },
       {
+        name: 'update',
+        description: 'Move outdated VMs to the new virt-launcher, in an order and at a pace that you choose',
+        load: async () => (await import('./commands/workloads/update.ts')).updateCommand,
+      },
+      {
         name: 'unblock',
         description: 'Let VMs that block drains and updates be evicted, until they are restored',
         load: async () => (await import('./commands/workloads/unblock.ts')).unblockCommand,
@@ -109,7 +119,8 @@ const entries: readonly Entry[] = [
     under: [
       {
         name: 'show',
-        description: 'Show what a change of a running VM does, who says so, and what this version makes of it',
+        description:
+          'Show what a change of a running VM does, who says so, and what this version makes of it',
         load: async () => (await import('./commands/rollout/show.ts')).showRolloutCommand,
       },
       {
@@ -121,6 +132,11 @@ const entries: readonly Entry[] = [
         name: 'restart-required',
         description: 'Show which VMs wait for a restart, for which changes, and since when',
         load: async () => (await import('./commands/rollout/restart-required.ts')).restartRequiredCommand,
+      },
+      {
+        name: 'restart',
+        description: 'Restart the VMs that wait for it, in waves, each one well again before the next',
+        load: async () => (await import('./commands/rollout/restart.ts')).restartCommand,
       },
     ],
   },

@@ -34,6 +34,8 @@ function timed({ command, args, env = {} }) {
   const { status, stderr } = spawnSync('bash', ['-c', script, 'bench', command, ...args], {
     env: { ...process.env, LC_ALL: 'C', ...env },
     encoding: 'utf8',
+    // Lists of megabytes: what they say is not looked at.
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: exit ${status}\n${stderr}`)
   const [wall, user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number)

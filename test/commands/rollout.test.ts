@@ -215,7 +215,7 @@ describe('rollout restart-required', () => {
       '',
       'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
       'putting the fields back clears it as well, since v1.8',
-      '1 VM waits for a restart: 1 with hotplug that waits for it -> virtctl restart web-1 -n demo',
+      '1 VM waits for a restart: 1 with hotplug that waits for it -> kvup rollout restart',
       '',
     ])
     expect(await kvup('rollout restart-required --exit-code -o name')).toMatchObject({

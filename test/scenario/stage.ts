@@ -2,6 +2,8 @@ import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { hold, type HoldOptions } from '../../src/commands/workloads/hold.ts'
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
 import { type UnblockOptions, unblock } from '../../src/commands/workloads/unblock.ts'
+import { update } from '../../src/commands/workloads/update/update.ts'
+import type { UpdateOptions } from '../../src/commands/workloads/update/options.ts'
 import { setWorkloadStrategy, type SetStrategyOptions } from '../../src/commands/workloads/strategy/set.ts'
 import { showWorkloadStrategy } from '../../src/commands/workloads/strategy/show.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
@@ -135,6 +137,10 @@ export class Stage {
 
   async strategy(options: Partial<SetStrategyOptions>, terminal: Terminal = {}) {
     return this.#run((cx) => setWorkloadStrategy(cx, { accept: [], timeout: '5m', ...options }), terminal)
+  }
+
+  async update(options: Partial<UpdateOptions> = {}, terminal: Terminal = {}) {
+    return this.#run((cx) => update(cx, { ...updateDefaults, ...options }), terminal)
   }
 
   async showStrategy(terminal: Terminal = {}) {
@@ -298,6 +304,19 @@ const defaults: UpgradeOptions = {
   migrationsTimeout: '30m',
   accept: [],
   pauseBefore: [],
+}
+
+const updateDefaults: UpdateOptions = {
+  order: 'name',
+  maxFailures: '3',
+  retries: '1',
+  pauseBetween: '0s',
+  soak: '1m',
+  window: [],
+  restartTimeout: '10m',
+  stallTimeout: '30m',
+  accept: [],
+  timeout: '24h',
 }
 
 /** Small, so that a whole update costs little. */

@@ -88,7 +88,7 @@ class Told {
       if (item.upgrade) this.totals.duringUpgrade += 1
       if (item.frozen.length > 0) this.totals.withFrozenHotplug += 1
       if (item.reverted) this.totals.reverted += 1
-      if (item.lastStart !== 'not-running') this.next ??= `virtctl restart ${item.name} -n ${item.namespace}`
+      if (item.lastStart !== 'not-running') this.next = 'kvup rollout restart'
       this.#firmware ||= item.changes.some(({ path }) => path === 'template.spec.domain.firmware.uuid')
     }
   }

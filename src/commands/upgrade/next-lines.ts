@@ -16,7 +16,7 @@ export async function nextLines(
     ...(differences?.failedMigrations ?? []).map(migrate),
     ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
     ...(held ? ['kvup workloads restore'] : []),
-    ...(outdated > 0 ? ['kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage'] : []),
+    ...(outdated > 0 ? ['kvup workloads outdated'] : []),
   ]
 }
 

@@ -12,10 +12,7 @@ const look = [
 ] as const
 const change = [
   ['kvup workloads strategy set --methods LiveMigrate', 'KubeVirt migrates what it can'],
-  [
-    'kvup workloads strategy set --methods LiveMigrate,Evict --batch-size 10 --batch-interval 1m',
-    'and shuts down what it cannot',
-  ],
+  ['kvup workloads strategy set --methods LiveMigrate,Evict', 'and shuts down what it cannot'],
   ['kvup workloads strategy set --parallel-per-cluster 10 --dry-run=server', 'what it would change'],
 ] as const
 

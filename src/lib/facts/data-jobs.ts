@@ -18,6 +18,8 @@ export interface OpenDataJob {
   /** `namespace/name` */
   name: string
   phase: string
+  /** The VM that it is of, `namespace/name`, where it says so. */
+  vm?: string
 }
 
 interface JobKind {
@@ -78,5 +80,16 @@ async function openOnes(reader: Reader, { kind, versions, isOver }: JobKind): Pr
 function described(job: DataJob, { kind }: Kind): OpenDataJob {
   const { namespace, name } = job.metadata
   const working = job.status?.conditions?.find((c) => c.status === 'True')?.type
-  return { kind, name: `${namespace}/${name}`, phase: job.status?.phase || working || 'not begun' }
+  const of = vmIn(job)
+  return {
+    kind,
+    name: `${namespace}/${name}`,
+    phase: job.status?.phase || working || 'not begun',
+    ...(of !== undefined && { vm: `${namespace}/${of}` }),
+  }
+}
+
+/** A snapshot, a clone, an export and a backup name it as their source, a restore as its target. */
+function vmIn({ spec }: DataJob): string | undefined {
+  return [spec?.source, spec?.target].find((one) => one?.kind === 'VirtualMachine')?.name
 }

@@ -11,8 +11,11 @@ export interface VmShape {
   evictionStrategy?: string
   /** Reason of LiveMigratable=False. */
   notMigratable?: string
-  /** How its migrations go; default: they take three seconds. */
-  migration?: 'fail' | 'hang' | `${number}s`
+  /**
+   * How its migrations go; default: they take three seconds. `fail-once`: the first that is kept. `split`: the launcher that it has left
+   * does not end.
+   */
+  migration?: 'fail' | 'fail-once' | 'hang' | 'split' | `${number}s`
 }
 
 /** Annotations of a VMI that decide how it migrates here. */

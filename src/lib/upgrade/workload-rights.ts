@@ -41,4 +41,21 @@ export const workloadRights: readonly Row[] = [
     'unblock VMs, and give back what they were lent',
     optional,
   ],
+  [
+    'cluster',
+    kubevirt,
+    'virtualmachineinstancemigrations',
+    'create delete',
+    'update: migrate VMs, and cancel that when asked',
+    optional,
+  ],
+  [
+    'cluster',
+    'subresources.kubevirt.io',
+    'virtualmachines/restart',
+    'update',
+    'update: restart VMs that cannot be migrated, where that is asked for',
+    optional,
+  ],
+  ['cluster', '', 'pods', 'list', 'update: see that one launcher runs for each VM', optional],
 ]

@@ -10,6 +10,13 @@ interface Particular<T extends KubeObject> {
   uid: string
 }
 
+const ofKubeVirt = { gone: 'kubevirt-gone', replaced: 'kubevirt-replaced', deleting: 'kubevirt-deleting' }
+const ofHyperConverged = {
+  gone: 'hyperconverged-gone',
+  replaced: 'hyperconverged-replaced',
+  deleting: 'hyperconverged-deleting',
+}
+
 /** Reads the KubeVirt CR or the HyperConverged; throws `blocked` when it is gone or another one took its place. */
 export async function readOwner<T extends KubeObject>(
   reader: Reader,
@@ -17,16 +24,16 @@ export async function readOwner<T extends KubeObject>(
 ): Promise<T> {
   const found = await reader.find(kind, ref)
   const object = nameOf({ kind, ref })
-  const reason = kind.kind.toLowerCase()
+  const reasons = kind.kind === 'KubeVirt' ? ofKubeVirt : ofHyperConverged
   if (found.is !== 'object')
-    throw blocked(`${reason}-gone`, `${object} does not exist any more`, { object, remedy: 'kvup status' })
+    throw blocked(reasons.gone, `${object} does not exist any more`, { object, remedy: 'kvup status' })
   if (found.object.metadata.uid !== uid)
-    throw blocked(`${reason}-replaced`, `${object} was deleted and created again while kvup was at work`, {
+    throw blocked(reasons.replaced, `${object} was deleted and created again while kvup was at work`, {
       object,
       remedy: 'kvup status',
     })
   if (found.object.metadata.deletionTimestamp !== undefined)
-    throw blocked(`${reason}-deleting`, `${object} is being deleted`, { object, remedy: 'kvup status' })
+    throw blocked(reasons.deleting, `${object} is being deleted`, { object, remedy: 'kvup status' })
   return found.object
 }
 

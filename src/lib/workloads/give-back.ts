@@ -18,7 +18,7 @@ export interface GiveBackOptions {
 
 /**
  * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
- * (hco facts 1.6).
+ * (hco 5).
  */
 export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {}): readonly Step[] {
   const give = giveWorkloadUpdatesBack(owner, options)

@@ -19,7 +19,7 @@ export interface Borrower {
 /**
  * Empties `workloadUpdateMethods`, its value kept in the journal first: workload migrations race the virt-handler roll
  * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
- * `[]` holds (hco facts 1.3), and it is done once the KubeVirt CR has it as well.
+ * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
 export function holdWorkloadUpdates(owner: SettingsOwner, borrower: Borrower): Step {
   return {

@@ -128,11 +128,14 @@ function examplesIn(help: string): string[] {
     .map((line) => line.trim().split(/ {3,}/)[0] ?? '')
 }
 
-/** What runs on or asks is stopped; an upgrade is only rehearsed; other programs are replaced by `cat`. */
+/** What asks before it changes anything. */
+const changing = /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set)\b.*$/
+
+/** What runs on or asks is stopped; a change is only rehearsed; other programs are replaced by `cat`. */
 async function endOf(line: string, alive: Alive): Promise<string> {
   const manifest = alive.manifest('v1.8.4')
   const safe = line
-    .replace(/^(kvup upgrade .*)$/, (all) => (all.includes('--dry-run') ? all : `${all} --dry-run=client`))
+    .replace(changing, (all) => (all.includes('--dry-run') ? all : `${all} --dry-run=client`))
     .replace('operator.yaml', manifest)
     .replace('--for version=v1.8.4', '--for version=v1.7.4')
     .replace(/\| .*$/, '| cat')

@@ -6,6 +6,7 @@ const kubevirt = new Set(
   [...read('kubevirt').matchAll(/^##+ (\d+(?:\.\d+)?)/gmu)].map(([, section]) => section),
 )
 const lab = new Set([...read('lab').matchAll(/^(\d+)\. /gmu)].map(([, number]) => number))
+const hco = new Set([...read('hyperconverged').matchAll(/^(\d+)\. /gmu)].map(([, number]) => number))
 const night = new Set(
   [...read('night').matchAll(/^## ([A-Z]) — [\s\S]*?(?=^## |$(?![\s\S]))/gmu)].flatMap(([text, letter]) =>
     [...text.matchAll(/^(\d+)\. /gmu)].map(([, number]) => `${letter}${number}`),
@@ -15,11 +16,11 @@ const night = new Set(
 const citations = globSync('{src,test}/**/*.ts').flatMap((file) =>
   [
     ...readFileSync(file, 'utf8').matchAll(
-      /\b(facts|night|lab)(?: README)?,?(?: "?Seen"?)? ([A-Z]?\d+(?:\.\d+)?)/gu,
+      /\b(facts|night|lab|hco)(?: README)?,?(?: "?Seen"?)? ([A-Z]?\d+(?:\.\d+)?)/gu,
     ),
   ].map(([text, book = '', place = '']) => ({ file, text, book, place: place.replace(/\.$/u, '') })),
 )
-const books: Record<string, ReadonlySet<string | undefined>> = { facts: kubevirt, night, lab }
+const books: Record<string, ReadonlySet<string | undefined>> = { facts: kubevirt, night, lab, hco }
 
 test('what docstrings cite is in docs/facts', () => {
   expect(citations.length).toBeGreaterThan(60)

@@ -63,7 +63,7 @@ test('every kvup command line in the pages has a command and flags that exist', 
 })
 
 test('a command or a flag that does not exist would be found', () => {
-  expect(wrongIn('kvup workloads outdated')).toHaveLength(1)
+  expect(wrongIn('kvup workloads outdatde')).toHaveLength(1)
   expect(wrongIn('kvup chekc')).toHaveLength(1)
   expect(wrongIn('kvup upgrade --to v1.8.4 --planned x')).toHaveLength(1)
   expect(wrongIn('kvup upgrade --to v1.8.4 -o json --dry-run=server')).toEqual([])

@@ -7,15 +7,14 @@ import type { Procedure } from '../../../lib/procedure/step.ts'
 import { carryOut, type Work } from '../../../lib/run/carry-out.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { parseDuration } from '../../../lib/system/duration.ts'
-import { blocked } from '../../../lib/system/errors.ts'
 import { exitCode, type ExitCode } from '../../../lib/system/exit-codes.ts'
 import { forecastOutdated } from '../../../lib/workloads/eviction-finding.ts'
 import { loanOn } from '../../../lib/workloads/loan-on.ts'
 import { type Choice, choiceFindings, choiceText } from '../../../lib/workloads/strategy/choice.ts'
+import { ensureNotHeld } from '../../../lib/workloads/strategy/not-held.ts'
 import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
 import { setStrategy } from '../../../lib/workloads/strategy/set-strategy.ts'
 import { parseWanted, type TypedSettings, type Wanted } from '../../../lib/workloads/strategy/wanted.ts'
-import { keptMethods } from '../../../lib/workloads/update-methods.ts'
 import { type DryRun, rehearsed } from '../dry-run.ts'
 import { rightsFor, seeSettings, type SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
@@ -33,7 +32,7 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   const wanted = parseWanted(options)
   const timeoutMs = parseDuration(options.timeout)
   const seen = await seeSettings(cx, options)
-  await refuseHeldMethods(seen, wanted)
+  ensureNotHeld(wanted, loanOn(seen.owner, await seen.hands.journal.loans()))
   const procedure = procedureOf(seen, wanted)
   const choice = await choiceOf(seen, wanted)
   const work = workOf(seen, { procedure, choice, options, timeoutMs })
@@ -50,23 +49,6 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   const ended = await withResume(cx, carryOut(work, { ...seen.hands, announce }))
   const changed = ended.is === 'finished' && ended.changed.length > 0
   return printed(cx, seen, { outcome: changed ? 'set' : 'already-so' })
-}
-
-/** Else the next restore would find somebody else's value and give nothing back. */
-async function refuseHeldMethods({ hands, owner }: SettingsWork, wanted: Wanted): Promise<void> {
-  const loan =
-    wanted['workloadUpdateMethods'] === undefined ? undefined : loanOn(owner, await hands.journal.loans())
-  if (loan === undefined) return
-  throw blocked(
-    'workloads-held',
-    `workloadUpdateMethods is borrowed by ${loan.by} since ${loan.at} (kept: ${keptMethods(loan).join(', ')})`,
-    {
-      remedy: [
-        'kvup workloads restore     gives it back first',
-        'kvup workloads restore --keep-current     forgets the kept value',
-      ],
-    },
-  )
 }
 
 /** Nothing is borrowed by it, and nothing has to be given back. */

@@ -3,6 +3,11 @@ import type { Condition, KubeObject } from '../object.ts'
 
 /** What moves or copies the disks of VMs. */
 export interface DataJob extends KubeObject {
+  /** The VM, for all but DataVolumes. */
+  spec?: {
+    source?: { kind?: string; name?: string }
+    target?: { kind?: string; name?: string }
+  }
   status?: {
     phase?: string
     /** VirtualMachineRestore. */

@@ -16,7 +16,7 @@ export function workloadLines(
   return [
     `${all}${lateText(behind)}${held}`,
     ...(behind && verdict === 'Settled'
-      ? [`${paint.mark.next} kubectl get vmi -A -l kubevirt.io/outdatedLauncherImage`]
+      ? [`${paint.mark.next} kvup workloads outdated`]
       : []),
   ]
 }

@@ -1,5 +1,6 @@
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
-import { type EffectiveSetting, settingText } from '../../workloads/strategy/effective-settings.ts'
+import { valueText } from '../../system/value-text.ts'
+import type { EffectiveSetting } from '../../workloads/strategy/effective-settings.ts'
 import type { Column, Document, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
@@ -45,7 +46,7 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
 
 const columns: readonly Column<EffectiveSetting>[] = [
   { name: 'SETTING', cell: ({ name }) => name },
-  { name: 'VALUE', cell: ({ value }) => settingText(value), tone: () => 'strong' },
+  { name: 'VALUE', cell: ({ value }) => valueText(value), tone: () => 'strong' },
   {
     name: 'FROM',
     cell: ({ origin }) => origin,

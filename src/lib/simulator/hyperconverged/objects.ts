@@ -11,7 +11,7 @@ import { type HyperConvergedShape, versioningOf } from './versions.ts'
 const name = 'kubevirt-hyperconverged'
 const uid = 'c0ffee00-0000-4000-8000-000000000001'
 
-/** The KubeVirt that a HyperConverged makes (hco facts 1.6). */
+/** The KubeVirt that a HyperConverged makes (hco 5). */
 export const managedKubeVirt = 'kubevirt-kubevirt-hyperconverged'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */

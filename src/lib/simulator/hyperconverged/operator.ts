@@ -7,7 +7,7 @@ import type { Faults } from '../machinery/faults.ts'
 import type { OperatorFaults } from '../virt-operator/faults.ts'
 import type { HyperConvergedShape } from './versions.ts'
 
-/** Copies how VMs follow to the KubeVirt that it made, and sets back what others write there (hco facts 1.6). */
+/** Copies how VMs follow to the KubeVirt that it made, and sets back what others write there (hco 5). */
 export function runHyperConverged(
   cx: ControllerContext,
   { stored }: HyperConvergedShape,

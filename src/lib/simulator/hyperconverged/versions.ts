@@ -3,11 +3,11 @@ import { copy, isJson, type Json } from '../api/json.ts'
 import { versionOf } from '../api/kind-registry.ts'
 import type { SimKind } from '../api/sim-kind.ts'
 
-/** Releases of HyperConverged by how they keep their CR (hco facts 1.2): one version, v1 served as well, v1 stored. */
+/** Releases of HyperConverged by how they keep their CR (hco 2): one version, v1 served as well, v1 stored. */
 export interface HyperConvergedShape {
   stored: 'v1beta1' | 'v1'
   served: readonly ('v1beta1' | 'v1')[]
-  /** `None` is what the CRD file brings; hco-webhook puts the other in (hco facts 1.9). */
+  /** `None` is what the CRD file brings; hco-webhook puts the other in (hco 8). */
   conversion: 'None' | 'Webhook'
 }
 
@@ -31,7 +31,7 @@ const moved = ['workloadUpdateStrategy', 'liveMigrationConfig', 'evictionStrateg
 const onlyV1 = ['virtualization', 'deployment', 'security']
 
 /**
- * Reads and writes as the real API server does with the real CRDs (lab "HyperConverged"): what is written is defaulted by the version
+ * Reads and writes as the real API server does with the real CRDs (hco 11): what is written is defaulted by the version
  * that it is written in, and null is as good as absent; without conversion the fields of the other version are pruned.
  */
 export function versioningOf({

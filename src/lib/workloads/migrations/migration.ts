@@ -37,8 +37,8 @@ const volumeLabel = 'kubevirt.io/volume-update-migration'
 /** On what kvup makes. */
 const ownLabel = 'app.kubernetes.io/managed-by'
 
-export const unschedulableAnnotation = 'kubevirt.io/migrationUnschedulablePodTimeoutSeconds'
-export const pendingAnnotation = 'kubevirt.io/migrationPendingPodTimeoutSeconds'
+const unschedulableAnnotation = 'kubevirt.io/migrationUnschedulablePodTimeoutSeconds'
+const pendingAnnotation = 'kubevirt.io/migrationPendingPodTimeoutSeconds'
 
 /** Pure; forgets the rest of the object. */
 export function migrationOf(object: VirtualMachineInstanceMigration): Migration {

@@ -8,7 +8,7 @@ export interface Pace {
 }
 
 /** Migrations of longer ago say little of now. */
-export const paceWindow = 15 * minutes
+const paceWindow = 15 * minutes
 /** One migration alone is no pace. */
 const least = 2
 

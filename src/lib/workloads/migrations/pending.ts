@@ -4,7 +4,7 @@ import type { MigrationLimits } from './limits.ts'
 import type { Migration } from './migration.ts'
 
 /** What a migration waits for. */
-export type PendingReason =
+type PendingReason =
   | 'cancelled'
   | 'quota'
   | 'backup'

@@ -31,7 +31,7 @@ export interface MigrationItem {
   reason?: string | undefined
 }
 
-export interface MigrationTotals {
+interface MigrationTotals {
   running: number
   pending: number
   /** VMs whose last migration failed, those with another one under way included. */

@@ -39,7 +39,7 @@ function ignored(version: string): Error {
   )
 }
 
-/** Its operator compares the whole spec of the KubeVirt and overwrites what differs (hco 5). */
+/** Its operator compares the whole spec of the KubeVirt and overwrites what differs (hco 6). */
 function fixed(
   { manager, namespace, name }: Installation,
   { strategy }: Pick<WantedRollout, 'strategy'>,

@@ -6,7 +6,7 @@ import { KvupError } from '../../system/errors.ts'
 import { rolloutPath } from './vm-rollout.ts'
 import { valueAt } from '../../cluster/apply/field-path.ts'
 
-/** Lets one change what HyperConverged passes on to KubeVirt, and taints it (hco 5, night W10). */
+/** Lets one change what HyperConverged passes on to KubeVirt, and taints it (hco 6, night W10). */
 export const jsonpatchAnnotation = 'kubevirt.kubevirt.io/jsonpatch'
 
 /** Who says which strategy holds. */

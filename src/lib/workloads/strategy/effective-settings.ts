@@ -2,6 +2,7 @@ import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { versionOf } from '../../releases/version.ts'
+import { valueText } from '../../system/value-text.ts'
 import { kubeVirtFields, passesOn, type SettingsOwner } from './owner.ts'
 import { sameValue } from './same-value.ts'
 import { pendingTimeouts, type Setting, settings, type SettingValue } from './settings.ts'
@@ -46,15 +47,8 @@ function effective(setting: Setting, { owner, holding, kubevirt }: Seen): Effect
   return {
     ...shown,
     origin: onCr,
-    note: `HyperConverged says ${settingText(said)}: not passed on yet, or overridden by an annotation kubevirt.kubevirt.io/jsonpatch`,
+    note: `HyperConverged says ${valueText(said)}: not passed on yet, or overridden by an annotation kubevirt.kubevirt.io/jsonpatch`,
   }
 }
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null
-
-/** `LiveMigrate, Evict`, `none`, `10`. */
-export function settingText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ') || 'none'
-  if (value === null || value === undefined) return 'none'
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}

@@ -17,7 +17,7 @@ const fields = {
   },
 } as const
 
-/** Where there is one, it bears this name (hco facts 1.1). */
+/** Where there is one, it bears this name (hco 1). */
 const usualName = 'kubevirt-hyperconverged'
 
 /**

@@ -9,7 +9,7 @@ type Holding = KubeObject & { spec?: unknown }
 
 /**
  * Where the settings of workload updates and migrations are written so that they last: the KubeVirt CR, or the HyperConverged that
- * overwrites it (hco facts 1.6). Found by `findSettingsOwner`.
+ * overwrites it (hco 5). Found by `findSettingsOwner`.
  */
 export interface SettingsOwner {
   /** Under the version that is stored: a write through another one may turn `[]` into `[LiveMigrate]`. */

@@ -9,7 +9,7 @@ export function followsOf(owner: SettingsOwner): Followed[] {
   return passesOn(owner) ? [{ kind, where: ref }] : []
 }
 
-/** Undefined once the KubeVirt CR has these methods: HyperConverged copies them, `[]` as absence (hco facts 1.6). */
+/** Undefined once the KubeVirt CR has these methods: HyperConverged copies them, `[]` as absence (hco 5). */
 export async function untilPassedOn(
   { reader }: Pick<ReadContext, 'reader'>,
   owner: SettingsOwner,

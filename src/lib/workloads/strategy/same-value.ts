@@ -10,7 +10,7 @@ export function sameValue({ is }: Pick<Setting, 'is'>, one: unknown, other: unkn
   return JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 }
 
-/** HyperConverged passes an empty list on as none (hco facts 1.6). */
+/** HyperConverged passes an empty list on as none (hco 5). */
 function methodsFrom(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }

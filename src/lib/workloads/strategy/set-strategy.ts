@@ -3,8 +3,8 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { lastWriter } from '../../procedure/last-writer.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
+import { valueText } from '../../system/value-text.ts'
 import { readOwner } from '../find-owner.ts'
-import { settingText } from './effective-settings.ts'
 import { kubeVirtFields, passesOn, patchAt, type SettingsOwner, showsWriters } from './owner.ts'
 import { followsOf, waitingForOwner } from './passed-on.ts'
 import { sameValue } from './same-value.ts'
@@ -37,7 +37,7 @@ export function setStrategy(owner: SettingsOwner, wanted: Wanted): Step {
       if (late.length === 0) return { is: 'done', note: 'KubeVirt has it' }
       return waitingForOwner(
         owner,
-        late.map(({ setting, to }) => `${setting.name} ${settingText(to)}`).join(', '),
+        late.map(({ setting, to }) => `${setting.name} ${valueText(to)}`).join(', '),
       )
     },
     shows: showsWriters(owner),
@@ -84,4 +84,4 @@ export function differences(
 }
 
 const inWords = ({ setting, from, to }: Difference): string =>
-  `${setting.name} ${from === undefined ? '(not set)' : settingText(from)} → ${settingText(to)}`
+  `${setting.name} ${from === undefined ? '(not set)' : valueText(from)} → ${valueText(to)}`

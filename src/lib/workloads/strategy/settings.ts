@@ -4,7 +4,7 @@ export type SettingValue = string | number | boolean | readonly string[] | null
 
 /** One field of the KubeVirt CR that decides how its VMs follow. */
 export interface Setting {
-  /** The field's name, the same on HyperConverged (hco facts 1.2). */
+  /** The field's name, the same on HyperConverged (hco 2). */
   name: string
   in: 'strategy' | 'migrations'
   /** What KubeVirt does where the field is absent; the newest one's where the version is not known. */

@@ -4,7 +4,7 @@ import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../
 import { type HyperConverged, HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import { ApiError, blocked, forbidden } from '../../system/errors.ts'
 
-/** Versions whose fields kvup knows (hco facts 1.2). */
+/** Versions whose fields kvup knows (hco 2). */
 const known = ['v1beta1', 'v1'] as const
 type KnownVersion = (typeof known)[number]
 
@@ -13,7 +13,7 @@ const show = `kubectl get crd ${crd} -o jsonpath='{.spec.conversion.strategy} {.
 
 /**
  * HyperConverged under the version that is stored. Any write through another one, be it a label, loses a stored `[]` wherever the
- * versions are not converted (lab "HyperConverged"). Throws `blocked` where no version is safe, `forbidden` where it cannot be told.
+ * versions are not converted (hco 12). Throws `blocked` where no version is safe, `forbidden` where it cannot be told.
  */
 export async function storedHyperConverged(
   reader: Reader,
@@ -26,10 +26,10 @@ export async function storedHyperConverged(
 }
 
 async function storedVersion(reader: Reader): Promise<string | undefined> {
-  const { spec, status } = (await readDefinition(reader)) ?? {}
-  const stored = spec?.versions?.find(({ storage }) => storage === true)?.name
-  if (spec?.conversion?.strategy === 'Webhook') return stored
-  const inEtcd = status?.storedVersions ?? []
+  const { spec = {}, status = {} } = (await readDefinition(reader)) ?? {}
+  const stored = spec.versions?.find(({ storage }) => storage === true)?.name
+  if (spec.conversion?.strategy === 'Webhook') return stored
+  const { storedVersions: inEtcd = [] } = status
   if (inEtcd.every((version) => version === stored)) return stored
   throw blocked(
     'hyperconverged-not-converted',

@@ -20,7 +20,7 @@ interface Cluster {
 }
 
 /**
- * Seed 003 as facts 3.4 and hco facts 1.4 correct it and night W1 bounds it: an eviction of a running VM is denied for ever where its strategy is
+ * The workaround of the OKD documentation, as facts 3.4 and hco 9 correct it and night W1 bounds it: an eviction of a running VM is denied for ever where its strategy is
  * LiveMigrate and it cannot migrate, whether the VM or the cluster says so; only None on the VM itself changes that. Pure.
  */
 export function blockingOf(

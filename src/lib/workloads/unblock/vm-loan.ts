@@ -9,7 +9,7 @@ export const loanLabel = 'kvup.io/loan'
 export const labelValue = 'unblock'
 
 /** The fields of a VM that kvup borrows, by JSON pointer. */
-export const fields = {
+const fields = {
   '/spec/template/spec/evictionStrategy': ['spec', 'template', 'spec', 'evictionStrategy'],
   '/spec/runStrategy': ['spec', 'runStrategy'],
 } as const

@@ -64,13 +64,13 @@ async function start(cx: VirtControllerContext, both: Migrated): Promise<number>
 async function watch(
   cx: VirtControllerContext,
   both: Migrated,
-  { handled }: MigrationView,
+  { handled, migrations }: MigrationView,
 ): Promise<number | undefined> {
   const { startTimestamp = '', ...nodes } = both.vmi.status?.migrationState ?? {}
   const alone = [nodes.sourceNode, nodes.targetNode].find((node) => node !== undefined && !handled.has(node))
   if (alone !== undefined) return abandon(cx, both, `virt-handler on ${alone} is not there`)
   const fate = both.vmi.metadata.annotations?.[fateAnnotations.migration]
-  if (fate === 'fail') return abandon(cx, both, incompatible)
+  if (fails(fate, both, migrations)) return abandon(cx, both, incompatible)
   if (fate === 'hang') return undefined
   const left = Date.parse(startTimestamp) + durationOf(fate) - cx.clock.now().getTime()
   return left > 0 ? left : handOver(cx, both)
@@ -78,8 +78,19 @@ async function watch(
 
 /** What QEMU says when the target's CPU lacks a feature. */
 const incompatible = "operation failed: guest CPU doesn't match specification: extra features: ht"
-const durationOf = (fate: string | undefined): number =>
-  fate === undefined ? usual : Number.parseFloat(fate) * 1000
+const durationOf = (fate = ''): number => (/^\d/u.test(fate) ? Number.parseFloat(fate) * 1000 : usual)
+
+function fails(fate: string | undefined, both: Migrated, migrations: MigrationView['migrations']): boolean {
+  return fate === 'fail' || (fate === 'fail-once' && !failedBefore(both, migrations))
+}
+
+function failedBefore({ vmi }: Migrated, migrations: MigrationView['migrations']): boolean {
+  const { name, namespace } = vmi.metadata
+  return migrations.some(
+    ({ metadata, spec, status }) =>
+      status?.phase === 'Failed' && spec?.vmiName === name && metadata.namespace === namespace,
+  )
+}
 
 const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): MigrationState => ({
   ...status?.migrationState,
@@ -105,7 +116,8 @@ async function handOver(cx: VirtControllerContext, both: Migrated): Promise<unde
       launcherContainerImageVersion: null,
     },
   })
-  if (source) await finishLauncher(cx, source, seconds(cx))
+  const stays = vmi.metadata.annotations?.[fateAnnotations.migration] === 'split'
+  if (source && !stays) await finishLauncher(cx, source, seconds(cx))
   await become(cx, migration, 'Succeeded', migrationState)
 }
 

@@ -7,6 +7,7 @@ import {
   VirtualMachines,
 } from '../../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../../cluster/object.ts'
+import { items } from '../../api/json.ts'
 import { Refusal } from '../../api/refusal.ts'
 import type { Store } from '../../api/store.ts'
 import type { SubresourceCall } from '../../api/subresources.ts'
@@ -109,6 +110,11 @@ function change(
 function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
   if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running'
   const { runStrategy = '' } = spec ?? {}
+  if (isUnderway(status)) return 'unable to complete request: stop/start already underway'
   const refused = requests.length === 2 && ['Halted', 'Once'].includes(runStrategy)
   return refused ? `${runStrategy} does not support manual restart requests` : undefined
+}
+
+function isUnderway(status: object = {}): boolean {
+  return items(status, 'stateChangeRequests').length > 0
 }

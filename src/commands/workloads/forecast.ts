@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander'
+import type { Context } from '../../context.ts'
+import { exitCode } from '../../lib/system/exit-codes.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { fromOption } from '../reader-for.ts'
+import type { ForecastOptions } from './forecast/forecast.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: ForecastOptions) =>
+  options.score === undefined
+    ? (await import('./forecast/forecast.ts')).forecast(cx, options)
+    : (await import('./forecast/score.ts')).score(cx, options.score, options)
+
+const alone = ['to', 'methods', 'probe', 'selector', 'allNamespaces']
+
+export function forecastCommand(wire: Wire): Command {
+  return new Command('forecast')
+    .addOption(new Option('--to <version>', 'what becomes of every VM after an upgrade to this version'))
+    .addOption(
+      new Option(
+        '--methods <list>',
+        'judge as if workloadUpdateMethods were LiveMigrate, Evict, both, or none',
+      ),
+    )
+    .addOption(new Option('--probe', 'ask the server about each eviction, by dry runs').conflicts('from'))
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'))
+    .addOption(new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'))
+    .addOption(
+      new Option(
+        '--score <file>',
+        'compare an earlier forecast, saved with -o json, with what became of it',
+      ).conflicts(alone),
+    )
+    .addOption(
+      new Option(
+        '--exit-code',
+        `exit ${exitCode.asked} when a VM does not simply migrate; with --score, when it was wrong`,
+      ),
+    )
+    .addOption(fromOption())
+    .addHelpText('after', text)
+    .action(wire<ForecastOptions, []>(later))
+}
+
+const text = manual({
+  examples: [
+    ['kvup workloads forecast', 'what KubeVirt does with the VMs that are outdated now'],
+    [
+      'kvup workloads forecast --to v1.8.4 -o wide',
+      'after an upgrade, with how long each takes and what helps',
+    ],
+    ['kvup workloads forecast --to v1.8.4 --methods LiveMigrate,Evict', 'with other methods'],
+    ['kvup workloads forecast --probe -n demo', 'evictions proved by dry runs of the server'],
+    ['kvup workloads forecast --to v1.8.4 -o json', 'into a file, for --score FILE afterwards'],
+  ],
+  more: 'Changes nothing. What may not be read is said and is exit 7, with all that may be on stdout.',
+  codes: [...asksCluster, 'asked'],
+})

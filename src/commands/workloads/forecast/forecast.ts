@@ -1,0 +1,125 @@
+import type { Context } from '../../../context.ts'
+import type { Rows } from '../../../lib/output/printer.ts'
+import { type ForecastDocument, forecastView } from '../../../lib/output/views/workload-forecast.ts'
+import { parseVersion, type Version } from '../../../lib/releases/version.ts'
+import { forbidden } from '../../../lib/system/errors.ts'
+import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
+import type { ForecastItem } from '../../../lib/workloads/forecast/forecast-item.ts'
+import { ForecastTotals } from '../../../lib/workloads/forecast/forecast-totals.ts'
+import { type ForecastPage, listForecast } from '../../../lib/workloads/forecast/list-forecast.ts'
+import { probeEvictions, whyNotProbed } from '../../../lib/workloads/forecast/probe.ts'
+import { WholeTime } from '../../../lib/workloads/forecast/whole-time.ts'
+import { parseWanted } from '../../../lib/workloads/strategy/wanted.ts'
+import { type LookedAt, readerFor } from '../../reader-for.ts'
+import { selectionOf, type SelectedVms } from '../outdated/selection.ts'
+import { type Basis, isCurrentFor, lookForForecast } from './basis.ts'
+import { forecastDocument } from './forecast-document.ts'
+
+export interface ForecastOptions {
+  to?: string
+  methods?: string
+  probe?: boolean
+  allNamespaces?: boolean
+  selector?: string
+  score?: string
+  exitCode?: boolean
+  from?: string
+}
+
+/** What was asked for, and what is left of the rows once they are printed. */
+export interface Foretold {
+  selection: SelectedVms
+  to: Version | undefined
+  at: Date
+  totals: ForecastTotals
+  current: number
+  time: WholeTime | undefined
+  unread: { namespace?: string; what: string; why: string }[]
+  remarks: string[]
+}
+
+/** Says VM by VM what becomes of it, as their pages arrive. Exit 7 where a part may not be read, after what may; changes nothing. */
+export async function forecast(cx: Context, options: ForecastOptions): Promise<ExitCode> {
+  const selection = selectionOf(options, cx.flags.namespace)
+  const to = options.to === undefined ? undefined : parseVersion(options.to)
+  const methods = methodsOf(options)
+  const looked = await readerFor(cx, options.from)
+  const at = looked.clock.now()
+  const basis = lookForForecast(looked, { namespace: selection.namespace, to, methods })
+  // Awaited with the first page.
+  basis.catch(() => undefined)
+  const rows = cx.printer.rows('WorkloadForecast', forecastView)
+  const foretold: Foretold = {
+    selection,
+    to,
+    at,
+    totals: new ForecastTotals(),
+    current: 0,
+    time: undefined,
+    unread: [],
+    remarks: [],
+  }
+  await tell(looked, { foretold, basis, rows, probe: options.probe === true })
+  const document = forecastDocument(foretold, await basis)
+  const refusal = refusalOf(document)
+  rows.end(document, refusal ? 'partial' : 'complete')
+  if (refusal) throw refusal
+  return options.exitCode && isUneven(foretold.totals) ? exitCode.asked : exitCode.done
+}
+
+function methodsOf({ methods }: ForecastOptions): readonly string[] | undefined {
+  if (methods === undefined) return undefined
+  const { workloadUpdateMethods } = parseWanted({ methods })
+  return Array.isArray(workloadUpdateMethods) ? workloadUpdateMethods : []
+}
+
+const isUneven = ({ byFate, total }: ForecastTotals): boolean =>
+  total - byFate.migrates - byFate['is down'] > 0
+
+interface Telling {
+  foretold: Foretold
+  basis: Promise<Basis>
+  rows: Rows<ForecastItem, ForecastDocument>
+  probe: boolean
+}
+
+async function tell(looked: LookedAt, { foretold, basis, rows, probe }: Telling): Promise<void> {
+  const { selection, at } = foretold
+  const { kubevirt, isCurrent } = await basis.then((known) => ({
+    kubevirt: known.surroundings.kubevirt,
+    isCurrent: isCurrentFor(known, foretold.to),
+  }))
+  foretold.time = kubevirt && new WholeTime(kubevirt)
+  const notProbed = probe ? await whyNotProbed(looked.cluster, selection.namespace) : undefined
+  if (notProbed !== undefined) foretold.remarks.push(notProbed)
+  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent, at }, judgingOf(basis))
+  for await (const page of pages) {
+    const asked = probe && notProbed === undefined
+    const items = asked ? await probeEvictions(looked.cluster, page.items, page.vmis) : page.items
+    fold(foretold, { ...page, items })
+    rows.add(items)
+  }
+}
+
+const judgingOf = async (basis: Promise<Basis>) => (await basis).judging
+
+function fold(foretold: Foretold, { items, current, unread }: ForecastPage): void {
+  foretold.current += current
+  foretold.unread.push(...unread)
+  for (const item of items) {
+    foretold.totals.add(item)
+    if (item.seconds) foretold.time?.addMigration(item.node ?? '', item.seconds)
+    else if (item.will === 'restarts' || item.will === 'shuts down' || item.will === 'is lost')
+      foretold.time?.addEviction()
+  }
+}
+
+/** What was readable is on stdout by then. */
+function refusalOf({ unread }: ForecastDocument) {
+  const [first, ...more] = unread
+  if (first === undefined) return undefined
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
+    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+  })
+}

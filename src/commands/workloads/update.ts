@@ -1,0 +1,92 @@
+import { Command, Option } from 'commander'
+import type { Context } from '../../context.ts'
+import { orders } from '../../lib/workloads/waves/order.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { acceptOption } from './accept-option.ts'
+import { dryRunOption } from './dry-run.ts'
+import type { UpdateOptions } from './update/options.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: UpdateOptions) =>
+  (await import('./update/update.ts')).update(cx, options)
+
+const examples = [
+  ['kvup workloads update', 'migrates all outdated VMs that can be'],
+  [
+    'kvup workloads update --canary 2 --wave-by label=tier --waves dev,prod',
+    'two first, then wave after wave',
+  ],
+  [
+    "kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague' --timeout 8d --yes",
+    'begins VMs only then',
+  ],
+  [
+    'kvup workloads update -n demo --restart-unmigratable --dry-run=client',
+    'what would be moved and restarted',
+  ],
+  ['kvup workloads update --watch-only', "follows KubeVirt's own updater, and stops it when it does harm"],
+] as const
+
+export function updateCommand(wire: Wire): Command {
+  const command = new Command('update')
+  for (const option of [...selection, ...waves, ...pace, ...stops]) command.addOption(option)
+  return command
+    .addOption(acceptOption())
+    .addOption(dryRunOption())
+    .option('--timeout <duration>', 'how long it may take altogether', '24h')
+    .option('--take-over <holder>', 'take the lock of this holder')
+    .addHelpText(
+      'after',
+      manual({
+        examples,
+        more: 'Running it again goes on: what is outdated still is read from the cluster.',
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire<UpdateOptions, []>(later))
+}
+
+const selection = [
+  new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'),
+  new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'),
+  new Option('--node <name>', 'only VMs on this node'),
+]
+
+const waves = [
+  new Option('--canary <count>', 'so many VMs first; when one fails nothing else is moved'),
+  new Option('--canary-label <labels>', 'the VMs with these labels first, in the same way'),
+  new Option('--wave-by <what>', 'label=KEY, namespace or node: one wave after the other'),
+  new Option('--waves <list>', 'the waves that come first, in this order, separated by commas'),
+  new Option('--order <order>', 'which VM of a wave comes first').choices(orders).default('name'),
+]
+
+const pace = [
+  new Option('--parallel <count>', "how many at a time, within KubeVirt's own limits; default: these"),
+  new Option('--pause-between <duration>', 'how long to wait between two waves').default('0s'),
+  new Option('--apart-by <label>', 'never two VMs of one value at a time; default: their own anti-affinity'),
+  new Option(
+    '--soak <duration>',
+    'how long the one has to be well before the next that is kept apart',
+  ).default('1m'),
+  new Option('--window <window>', 'begin VMs only then (repeatable)')
+    .argParser((value: string, before: string[]) => [...before, value])
+    .default([], 'always'),
+]
+
+const stops = [
+  new Option('--max-failures <count>', 'stop when so many VMs have failed').default('3'),
+  new Option('--retries <count>', 'how often a VM is tried again that failed').default('1'),
+  new Option(
+    '--stall-timeout <duration>',
+    'stop when nothing under way gets any further for so long',
+  ).default('30m'),
+  new Option('--restart-unmigratable', 'restart VMs that cannot be migrated'),
+  new Option('--restart-timeout <duration>', 'how long a restarted VM may take to be well again').default(
+    '10m',
+  ),
+  new Option('--watch-only', "move nothing: follow KubeVirt's own updater").conflicts([
+    'restartUnmigratable',
+  ]),
+  new Option('--cancel-running', 'on Ctrl-C, cancel the migrations that this run began'),
+]

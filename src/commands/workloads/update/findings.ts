@@ -1,0 +1,25 @@
+import type { Finding } from '../../../lib/checks/finding.ts'
+import { evictionFinding } from '../../../lib/workloads/eviction-finding.ts'
+import { forecastUpdates } from '../../../lib/workloads/forecast.ts'
+import { clusterEvictionOf } from '../../../lib/workloads/cluster-eviction.ts'
+import { outdatedLabel } from '../../../lib/facts/workload-count.ts'
+import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
+import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
+import { dataLoss } from '../../../lib/workloads/update/data-loss.ts'
+import type { UpdateLook } from '../../../lib/workloads/update/look.ts'
+import type { SettingsWork } from '../settings-work.ts'
+
+/** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
+export async function updateFindings(look: UpdateLook, seen: SettingsWork): Promise<readonly Finding[]> {
+  const { owner, holding, cluster, installation } = seen
+  const methods = methodsIn(holding, owner)
+  const rules = { methods, clusterEviction: clusterEvictionOf(installation.kubevirt) }
+  const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
+  return [
+    ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
+    ...dataLoss(look.fleet),
+    ...(interrupts
+      ? evictionFinding(methods, await forecastUpdates(cluster.reader, rules, outdatedLabel))
+      : []),
+  ]
+}

@@ -1,0 +1,145 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../cluster/kinds/virtual-machines.ts'
+import { isNotFound } from '../../system/errors.ts'
+import { controllerOf, isOfVm, runStrategyOf } from '../outdated/behind.ts'
+import { decisionOf, moves } from '../outdated/decision.ts'
+import { Machines } from '../outdated/machines.ts'
+import { pagesAllowed } from '../outdated/pages-allowed.ts'
+import { reason } from '../outdated/reasons.ts'
+import { readBeside } from './beside.ts'
+import { type ForecastItem, plainItem } from './forecast-item.ts'
+import { judge, type Judging } from './judge.ts'
+
+/** Which VMs, and which of them have the launcher already that they are to get. */
+export interface Wanted {
+  namespace?: string | undefined
+  labels?: string | undefined
+  /** Nothing is to be done for it: it is counted, and no row. */
+  isCurrent(vmi: VirtualMachineInstance): boolean
+  at: Date
+}
+
+export interface ForecastPage {
+  items: readonly ForecastItem[]
+  /** VMIs of the page, with their items in the same order. */
+  vmis: readonly VirtualMachineInstance[]
+  current: number
+  unread: readonly { namespace: string; what: string; why: string }[]
+}
+
+const empty: ForecastPage = { items: [], vmis: [], current: 0, unread: [] }
+
+/**
+ * Every VM, page by page as the server sends them: those that run, then those that do not. `judging` undefined: what decides may not be
+ * read, and nothing is claimed. Throws ApiError.
+ */
+export async function* listForecast(
+  reader: Reader,
+  wanted: Wanted,
+  judging: Promise<Judging | undefined>,
+): AsyncGenerator<ForecastPage> {
+  yield* orUnserved(instances(reader, wanted, judging))
+  yield* orUnserved(down(reader, wanted))
+}
+
+async function* orUnserved(pages: AsyncIterable<ForecastPage>): AsyncGenerator<ForecastPage> {
+  try {
+    yield* pages
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+async function* instances(
+  reader: Reader,
+  wanted: Wanted,
+  judging: Promise<Judging | undefined>,
+): AsyncGenerator<ForecastPage> {
+  const machines = new Machines(reader)
+  const before = new Set<string>()
+  for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
+    if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
+    else {
+      const due = page.items.filter((vmi) => !isOver(vmi) && !wanted.isCurrent(vmi))
+      const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
+      const rules = await judging
+      const items = rules ? await judged(due, { reader, machines, at: wanted.at }, rules) : due.map(plainItem)
+      yield { items, vmis: due, current, unread: newlyUnread(machines, before) }
+    }
+}
+
+const placeOf = ({ namespace, labels }: Wanted) => ({ namespace, labels })
+
+const refused = (namespace: string, what: string, why: string): ForecastPage => ({
+  ...empty,
+  unread: [{ namespace, what, why }],
+})
+
+/** Its VM, if it has one, is told as down. */
+const isOver = ({ status }: VirtualMachineInstance) =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+function newlyUnread({ unread }: Machines, before: Set<string>): ForecastPage['unread'] {
+  const fresh = [...unread].filter(([namespace]) => !before.has(namespace))
+  for (const [namespace] of fresh) before.add(namespace)
+  return fresh.map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why }))
+}
+
+interface Asking {
+  reader: Reader
+  machines: Machines
+  at: Date
+}
+
+async function judged(
+  vmis: readonly VirtualMachineInstance[],
+  { reader, machines, at }: Asking,
+  judging: Judging,
+): Promise<ForecastItem[]> {
+  const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
+  const [vms, beside] = await Promise.all([machines.behind(asked.map(vmOf)), readBeside(reader, vmis, at)])
+  const items: ForecastItem[] = []
+  for (const vmi of vmis) {
+    const { namespace, name } = vmOf(vmi)
+    const rules = { ...judging.rules, machinesUnread: machines.unread.has(namespace) }
+    const vm = vms.get(`${namespace}/${name}`)
+    items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
+  }
+  return items
+}
+
+/** What its VM says changes nothing for those that migrate, where they do. */
+function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
+  return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
+}
+
+function vmOf(vmi: VirtualMachineInstance): { name: string; namespace: string } {
+  return { name: controllerOf(vmi)?.name ?? vmi.metadata.name, namespace: vmi.metadata.namespace ?? '' }
+}
+
+async function* down(reader: Reader, wanted: Wanted): AsyncGenerator<ForecastPage> {
+  for await (const page of pagesAllowed(reader, VirtualMachines, placeOf(wanted)))
+    yield 'unread' in page
+      ? refused(page.unread, 'virtualmachines', page.why.message)
+      : { ...empty, items: page.items.filter(isDown).map(downItem) }
+}
+
+/** Nothing of it runs; `created` is what KubeVirt says of its VMI. */
+const isDown = ({ status }: VirtualMachine): boolean => status?.created !== true
+
+function downItem(vm: VirtualMachine): ForecastItem {
+  const strategy = runStrategyOf(vm)
+  return {
+    namespace: vm.metadata.namespace ?? '',
+    name: vm.metadata.name,
+    will: 'is down',
+    why: [reason('down', `does not run (runStrategy ${strategy}); it starts with the new virt-launcher`)],
+    loses: [],
+    remedy: [],
+  }
+}

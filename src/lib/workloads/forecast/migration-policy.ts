@@ -1,0 +1,46 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { Namespaces } from '../../cluster/kinds/core.ts'
+import { MigrationPolicies, type MigrationPolicy } from '../../cluster/kinds/migration-policies.ts'
+import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
+import { isNotFound } from '../../system/errors.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** The MigrationPolicies, and the labels of namespaces where one asks for them. */
+export interface Policies {
+  all: readonly MigrationPolicy[]
+  namespaces: ReadonlyMap<string, Labels>
+}
+
+/** None where the kind is not served. Throws ApiError but 404. */
+export async function readPolicies(reader: Reader): Promise<Policies> {
+  const all = await reader.list(MigrationPolicies).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+    return []
+  })
+  const namespaces = new Map<string, Labels>()
+  if (all.some(({ spec }) => spec?.selectors?.namespaceSelector))
+    for (const { metadata } of await reader.list(Namespaces))
+      namespaces.set(metadata.name, metadata.labels ?? {})
+  return { all, namespaces }
+}
+
+/** The one that selects it by most labels; of equals the first by name (KV:pkg/util/migrations, MatchPolicy). Pure. */
+export function policyFor(
+  { metadata: { namespace = '', labels = {} } }: VirtualMachineInstance,
+  { all, namespaces }: Policies,
+): MigrationPolicy | undefined {
+  const matching = all.flatMap((policy) => {
+    const { namespaceSelector = {}, virtualMachineInstanceSelector = {} } = policy.spec?.selectors ?? {}
+    const selected =
+      has(namespaces.get(namespace) ?? {}, namespaceSelector) && has(labels, virtualMachineInstanceSelector)
+    const weight = Object.keys(namespaceSelector).length + Object.keys(virtualMachineInstanceSelector).length
+    return selected && weight > 0 ? [{ policy, weight }] : []
+  })
+  return matching.toSorted((a, b) => b.weight - a.weight || byName(a.policy, b.policy))[0]?.policy
+}
+
+const has = (labels: Labels, wanted: Labels): boolean =>
+  Object.entries(wanted).every(([key, value]) => labels[key] === value)
+
+const byName = (a: MigrationPolicy, b: MigrationPolicy) => (a.metadata.name < b.metadata.name ? -1 : 1)

@@ -1,0 +1,76 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { type Node, Nodes } from '../../cluster/kinds/core.ts'
+import { Pods } from '../../cluster/kinds/pods.ts'
+import { readAhead } from '../../cluster/read-ahead.ts'
+import { ApiError } from '../../system/errors.ts'
+import type { Resources } from './launcher-resources.ts'
+import { numbersOf, podRequests } from './pod-requests.ts'
+
+/** A node that runs VMs, or did. */
+export type Place = Pick<Node, 'metadata' | 'spec' | 'status'>
+
+/** All nodes that virt-handler looks after, and the room on them, which is read where it is asked for, and once. */
+export class Places {
+  readonly nodes: readonly Place[]
+  readonly #reader: Reader
+  readonly #free = new Map<string, Promise<Resources | undefined>>()
+  #unread: string | undefined
+
+  constructor(reader: Reader, nodes: readonly Place[]) {
+    this.#reader = reader
+    this.nodes = nodes
+  }
+
+  /** Why the room on nodes is not judged; undefined where it could be read. */
+  get unread(): string | undefined {
+    return this.#unread
+  }
+
+  labelsOf(node: string | undefined): Readonly<Record<string, string>> | undefined {
+    return this.nodes.find(({ metadata }) => metadata.name === node)?.metadata.labels
+  }
+
+  /** Allocatable less what its pods ask for. Undefined where pods may not be read. Throws ApiError but 403. */
+  async freeOn(node: Place): Promise<Resources | undefined> {
+    const { name } = node.metadata
+    const known = this.#free.get(name) ?? this.#read(node)
+    this.#free.set(name, known)
+    return known
+  }
+
+  async #read(node: Place): Promise<Resources | undefined> {
+    const allocatable = node.status?.allocatable
+    if (this.#unread !== undefined || allocatable === undefined) return undefined
+    const free = numbersOf(allocatable)
+    const fields = `spec.nodeName=${node.metadata.name},status.phase!=Succeeded,status.phase!=Failed`
+    try {
+      for await (const { items } of readAhead(this.#reader.pages(Pods, { fields })))
+        for (const pod of items) take(free, podRequests(pod))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403) throw error
+      this.#unread = error.message
+      return undefined
+    }
+    return free
+  }
+}
+
+/** Reads the nodes with virt-handler's label, whatever it says. Throws ApiError. */
+export async function readPlaces(reader: Reader): Promise<Places> {
+  const nodes: Place[] = []
+  for await (const { items } of readAhead(reader.pages(Nodes, { labels: 'kubevirt.io/schedulable' })))
+    for (const { metadata, spec, status } of items)
+      nodes.push({
+        metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }) },
+        ...(spec && { spec }),
+        status: {
+          ...(status?.allocatable && { allocatable: status.allocatable }),
+          conditions: status?.conditions?.filter(({ type }) => type === 'Ready') ?? [],
+        },
+      })
+  return new Places(reader, nodes)
+}
+
+function take(free: Record<string, number>, asked: Resources): void {
+  for (const [name, amount] of Object.entries(asked)) free[name] = (free[name] ?? 0) - amount
+}

@@ -1,0 +1,103 @@
+import type { ReadContext, StepContext } from '../../../procedure/step.ts'
+import { minutes } from '../../../system/units.ts'
+import { type Restart, restartsIn, type RestartState, standingOf } from '../../update/restarts.ts'
+import type { Traffic } from '../../waves/pacing.ts'
+import type { FailedVm } from '../../waves/stop-rules.ts'
+import { readRestartFleet, type RestartCandidate, type RestartFleet } from './fleet.ts'
+import { restartVm } from './restart-vm.ts'
+import type { RestartWanted } from './wanted.ts'
+
+/** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
+const listEvery = 1 * minutes
+
+/** Everything that is decided by, read at one time. Times in ms since the epoch. */
+export interface RestartLook {
+  now: number
+  /** Without those that were restarted. */
+  candidates: ReadonlyMap<string, RestartCandidate>
+  left: ReadonlyMap<string, string>
+  restarts: readonly (Restart & { state: RestartState })[]
+}
+
+/** One run of restarts. Where it stands is read from the cluster and the journal; what is kept here is for its report. */
+export class RestartRun {
+  readonly wanted: RestartWanted
+  /** ms since the epoch. */
+  readonly began: number
+  /** Every VM that was to be restarted, as it was seen first. */
+  readonly known = new Map<string, RestartCandidate>()
+  /** Ids of waves that are through. */
+  readonly through = new Set<string>()
+  readonly #refused = new Map<string, string>()
+  /** VMs whose instance was gone when their turn came, until all are listed again. */
+  readonly #gone = new Set<string>()
+  #listed: { at: number; fleet: RestartFleet } | undefined
+
+  constructor(wanted: RestartWanted, began: number) {
+    this.wanted = wanted
+    this.began = began
+  }
+
+  get failed(): FailedVm[] {
+    return [...this.#refused].map(([vm, reason]) => ({ vm, reason }))
+  }
+
+  async look(cx: ReadContext): Promise<RestartLook> {
+    const now = cx.clock.now().getTime()
+    const restarts = await this.#restarts(cx, now)
+    const { candidates, left } = await this.#fleet(cx, now)
+    const asked = new Map(restarts.map((restart) => [restart.vm, restart]))
+    const open = [...candidates].filter(([vm, one]) => this.#isOpen(one, asked.get(vm)))
+    return { now, candidates: new Map(open), left, restarts }
+  }
+
+  /** Asks for one restart; a refusal is remembered as a failure of this VM. */
+  async restart(cx: StepContext, one: RestartCandidate): Promise<void> {
+    const { vm } = one
+    const restarted = await restartVm(cx, one)
+    if (restarted.is === 'refused') this.#refused.set(vm, restarted.why)
+    if (restarted.is === 'not-needed') this.#gone.add(vm)
+  }
+
+  #isOpen({ vm, since }: RestartCandidate, asked: (Restart & { state: RestartState }) | undefined): boolean {
+    if (this.#refused.has(vm) || this.#gone.has(vm)) return false
+    if (asked === undefined || asked.state.is === 'not-begun') return true
+    // Changed once more after it was back.
+    return asked.state.is === 'back' && asked.at < this.began && since > asked.at
+  }
+
+  /** A refused one is in the journal too, and has not begun. */
+  async #restarts({ reader, journal }: ReadContext, now: number): Promise<RestartLook['restarts']> {
+    const { backWithin } = this.wanted
+    const entries = restartsIn(await journal.entries(), this.began - backWithin)
+    const asked = entries.filter(({ vm }) => !this.#refused.has(vm) && !this.#gone.has(vm))
+    const states = await Promise.all(asked.map((one) => standingOf(reader, one, { now, backWithin })))
+    return asked.flatMap((one, index) => {
+      const state = states[index]
+      return state === undefined ? [] : [{ ...one, state }]
+    })
+  }
+
+  async #fleet({ reader }: ReadContext, now: number): Promise<RestartFleet> {
+    if (this.#listed && now - this.#listed.at < listEvery) return this.#listed.fleet
+    const fleet = await readRestartFleet(reader, this.wanted)
+    this.#listed = { at: now, fleet }
+    for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
+    return fleet
+  }
+}
+
+/** What is under way, and until when others are kept apart from it (night W4). `known`: every VM that was seen. Pure. */
+export function restartTraffic(
+  { restarts }: RestartLook,
+  known: ReadonlyMap<string, RestartCandidate>,
+): Traffic {
+  const moving = new Set(restarts.filter(({ state }) => state.is === 'under-way').map(({ vm }) => vm))
+  const apart = new Map<string, number>()
+  for (const { vm, state } of restarts) {
+    const value = known.get(vm)?.apart
+    if (value === undefined || state.is === 'not-begun') continue
+    apart.set(value, Math.max(apart.get(value) ?? 0, state.is === 'back' ? state.wellAt : Infinity))
+  }
+  return { moving, fromNode: new Map(), apart, notBefore: new Map() }
+}

@@ -1,0 +1,47 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { minutes } from '../../system/units.ts'
+import { readLaunchers } from '../migrations/launchers.ts'
+
+/** How long the launcher that a VM has left may take to end. */
+const endsWithin = 1 * minutes
+
+/**
+ * Finds VMs with more than one launcher alive although nothing moves them: the guest may run twice and destroy its disks (facts 8). Each VM
+ * is asked of after its move, until one launcher is left.
+ */
+export class LauncherWatch {
+  readonly #clean = new Set<string>()
+  /** ms since the epoch: when two were seen first. */
+  readonly #twiceSince = new Map<string, number>()
+
+  /** A VM that begins to move has to be looked at again. */
+  forget(vm: string): void {
+    this.#clean.delete(vm)
+  }
+
+  /** `uids` of the VMIs by VM. Throws ApiError. */
+  async look(
+    reader: Reader,
+    uids: ReadonlyMap<string, string>,
+    now: number,
+  ): Promise<{ split: readonly string[]; doubtful: ReadonlySet<string> }> {
+    const asked = [...uids].filter(([vm]) => !this.#clean.has(vm))
+    const { living } = await readLaunchers(
+      reader,
+      asked.map(([, uid]) => uid),
+      { at: new Date(now) },
+    )
+    const doubtful = new Set<string>()
+    for (const [vm, uid] of asked) {
+      if ((living.get(uid) ?? 0) > 1) {
+        doubtful.add(vm)
+        this.#twiceSince.set(vm, this.#twiceSince.get(vm) ?? now)
+      } else {
+        this.#clean.add(vm)
+        this.#twiceSince.delete(vm)
+      }
+    }
+    const split = [...doubtful].filter((vm) => now - (this.#twiceSince.get(vm) ?? now) >= endsWithin)
+    return { split, doubtful }
+  }
+}

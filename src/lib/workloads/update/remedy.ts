@@ -1,0 +1,18 @@
+import { shellWord } from '../../system/shell-word.ts'
+import type { Stop } from '../waves/stop-rules.ts'
+
+/** Commands that show what stopped an update, and how it goes on. */
+export function remedyFor({ reason }: Stop, split: readonly string[]): readonly string[] {
+  const [first] = split
+  if (reason === 'two-launchers' && first !== undefined) {
+    const [namespace = '', name = ''] = first.split('/')
+    return [
+      `kubectl -n ${shellWord(namespace)} get pods -l vm.kubevirt.io/name=${shellWord(name)} -o wide`,
+      'end the launcher in which the guest does not run, and look at its disks, before anything else moves (kubevirt issue 18670)',
+    ]
+  }
+  return [
+    'kvup workloads migrations     shows what runs, what waits and what fails',
+    'kvup workloads update     goes on with what is outdated still',
+  ]
+}

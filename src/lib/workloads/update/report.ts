@@ -1,0 +1,121 @@
+import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
+import type { ReadContext } from '../../procedure/step.ts'
+import { blocked, type KvupError } from '../../system/errors.ts'
+import type { Candidate } from '../waves/candidate.ts'
+import { vmOf } from '../migrations/migration.ts'
+import type { UpdateLook } from './look.ts'
+import type { Rollout } from './rollout.ts'
+
+/** What became of one VM in this run. */
+export interface UpdatedVm {
+  namespace: string
+  name: string
+  /** `replaced`: it runs anew, and not by this run. `waiting`: its turn did not come. */
+  outcome: 'migrated' | 'restarted' | 'moving' | 'failed' | 'left' | 'waiting' | 'replaced' | 'gone'
+  by?: Candidate['by']
+  wave?: string
+  /** Migrations of it that failed in this run. */
+  failures?: number
+  why?: string
+  remedy?: readonly string[]
+}
+
+export type UpdateTotals = Record<UpdatedVm['outcome'], number> & { total: number }
+
+export interface UpdateOutcome {
+  totals: UpdateTotals
+  items: readonly UpdatedVm[]
+}
+
+/** From a fresh look at the cluster: what this run has moved, and what is outdated still. Throws ApiError. */
+export async function outcomeOf(cx: ReadContext, rollout: Rollout): Promise<UpdateOutcome> {
+  const look = await rollout.look(cx)
+  const items = await Promise.all(
+    [...rollout.known.values()].map((one) => become(cx, one, { look, rollout })),
+  )
+  for (const { vm, why, remedy } of look.fleet.left.values())
+    if (!rollout.known.has(vm)) items.push({ ...placeOf(vm), outcome: 'left', why, remedy })
+  items.sort(
+    (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
+  )
+  return { totals: totalsOf(items), items }
+}
+
+const order: readonly UpdatedVm['outcome'][] = [
+  'failed',
+  'gone',
+  'moving',
+  'waiting',
+  'left',
+  'replaced',
+  'restarted',
+  'migrated',
+]
+const nameOf = ({ namespace, name }: UpdatedVm) => `${namespace}/${name}`
+
+interface Ended {
+  look: UpdateLook
+  rollout: Rollout
+}
+
+async function become(cx: ReadContext, one: Candidate, { look, rollout }: Ended): Promise<UpdatedVm> {
+  const { vm, by, wave } = one
+  const failures = look.moves.failures(look.ledger, vm).length
+  const end = await endOfVm(cx, one, { look, rollout })
+  return {
+    ...placeOf(vm),
+    by,
+    ...(wave !== '' && { wave }),
+    ...(failures > 0 && { failures }),
+    ...end,
+  }
+}
+
+type End = Pick<UpdatedVm, 'outcome' | 'why' | 'remedy'>
+
+async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<End> {
+  const { vm, uid } = one
+  const seen = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
+  if (seen !== undefined) return seen
+  if (ended.look.moves.succeeded.has(vm)) return { outcome: 'migrated' }
+  const found = await cx.reader.find(VirtualMachineInstances, placeOf(vm))
+  if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
+  return found.object.metadata.uid === uid
+    ? { outcome: 'left', why: 'it is not outdated any more' }
+    : { outcome: 'replaced', why: 'somebody else restarted it' }
+}
+
+function endOfRestart(vm: string, { look: { restarts } }: Ended): End | undefined {
+  const is = restarts.find((one) => one.vm === vm)?.state.is
+  if (is === 'missing') return { outcome: 'failed', why: 'it did not come back after the restart' }
+  if (is === 'back') return { outcome: 'restarted' }
+  return is === 'under-way' ? { outcome: 'moving' } : undefined
+}
+
+function outdatedStill(vm: string, { look, rollout }: Ended): End | undefined {
+  if (look.ledger.open.some((one) => vmOf(one) === vm)) return { outcome: 'moving' }
+  const failed = rollout.failed(look).find((one) => one.vm === vm)
+  if (failed) return { outcome: 'failed', why: failed.reason }
+  if (look.fleet.candidates.has(vm)) return { outcome: 'waiting' }
+  const left = look.fleet.left.get(vm)
+  return left && { outcome: 'left', why: left.why, remedy: left.remedy }
+}
+
+/** The end of a run in which VMs failed although it went on; undefined where none did. */
+export function failureOf({ failed, total }: UpdateTotals): KvupError | undefined {
+  if (failed === 0) return undefined
+  return blocked('vms-failed', `${failed} of ${total} VMs failed`, {
+    remedy: 'kvup workloads update     tries those that are outdated still again',
+  })
+}
+
+function placeOf(vm: string): { namespace: string; name: string } {
+  const [namespace = '', name = ''] = vm.split('/')
+  return { namespace, name }
+}
+
+function totalsOf(items: readonly UpdatedVm[]): UpdateTotals {
+  const totals = { total: items.length } as UpdateTotals
+  for (const outcome of order) totals[outcome] = items.filter((item) => item.outcome === outcome).length
+  return totals
+}

@@ -1,0 +1,170 @@
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../../cluster/kinds/virtual-machines.ts'
+import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
+import { seconds } from '../../system/units.ts'
+import type { Candidate } from '../waves/candidate.ts'
+import { inOrder } from '../waves/order.ts'
+import { type Turn, turnOf } from '../waves/pacing.ts'
+import { type Stop, stopOf } from '../waves/stop-rules.ts'
+import type { Wave } from '../waves/waves.ts'
+import { stillFor, trafficOf, type UpdateLook } from './look.ts'
+import { remedyFor } from './remedy.ts'
+import { hasAgent, restartText } from './restarts.ts'
+import type { Rollout } from './rollout.ts'
+
+export interface WaveStepOptions {
+  title: string
+  /** ms: of the whole run. */
+  atMost: number
+  /** Id of the step that keeps KubeVirt from moving VMs meanwhile. */
+  dependsOn: readonly string[]
+}
+
+/** Expected time of one move, ms. */
+const oneMove = 30 * seconds
+
+/** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. */
+export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsOn }: WaveStepOptions): Step {
+  const members = new MovingWave(rollout, wave)
+  return {
+    id: wave.id,
+    title,
+    patience: { every: 5 * seconds, atMost },
+    estimate: oneMove * Math.ceil(wave.vms.length / Math.max(1, rollout.pacing.parallel)),
+    follows: [
+      { kind: VirtualMachineInstanceMigrations, where: { labels: 'app.kubernetes.io/managed-by=kvup' } },
+    ],
+    dependsOn,
+    risk: {
+      undo: 'none: a VM on the new virt-launcher cannot be migrated back',
+      safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
+    },
+    repeats: { atMost: Infinity, parallel: Math.min(rollout.pacing.parallel, wave.vms.length) },
+    check: (cx) => members.check(cx),
+    apply: (cx) => members.apply(cx),
+  }
+}
+
+class MovingWave {
+  readonly #rollout: Rollout
+  readonly #wave: Wave
+  readonly #members: ReadonlySet<string>
+  /** Decided by the last look: what `apply` begins. */
+  #next: readonly Candidate[] = []
+  #begun = false
+
+  constructor(rollout: Rollout, wave: Wave) {
+    this.#rollout = rollout
+    this.#wave = wave
+    this.#members = new Set(wave.vms.map(({ vm }) => vm))
+  }
+
+  async check(cx: ReadContext): Promise<StepState> {
+    const rollout = this.#rollout
+    const look = await rollout.look(cx)
+    const failed = rollout.failed(look)
+    const { split, doubtful } = await rollout.launchers.look(cx.reader, this.#moved(look), look.now)
+    const stop = this.#stop(look, { split, failed })
+    if (stop !== undefined)
+      return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(stop, split) }
+    const over = new Set(failed.map(({ vm }) => vm))
+    const queue = this.#queue(look).filter(({ vm }) => !over.has(vm))
+    const traffic = trafficOf(look, rollout.known, rollout.earlier)
+    const underWay = [...this.#members].filter((vm) => traffic.moving.has(vm) || doubtful.has(vm))
+    const progress = {
+      done: this.#members.size - new Set([...underWay, ...queue.map(({ vm }) => vm)]).size,
+      total: this.#members.size,
+    }
+    const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
+    if (open.length === 0 && underWay.length === 0) return this.#done(progress.done - over.size, over.size)
+    if (open.length === 0) return { is: 'waiting', on: `${listed(underWay)} to be through`, progress }
+    const turn = turnOf(
+      open,
+      { ...traffic, wavedAt: this.#wavedAt(look) },
+      { pacing: rollout.pacing, now: look.now },
+    )
+    return this.#turn(cx, turn, progress)
+  }
+
+  async #turn(cx: ReadContext, turn: Turn, progress: { done: number; total: number }): Promise<StepState> {
+    if (turn.is === 'wait') return { is: 'waiting', on: turn.on, progress }
+    const [first] = turn.vms
+    if (first?.by !== 'restart') {
+      this.#next = turn.vms.filter(({ by }) => by === 'migration')
+      return { is: 'todo', change: `migrate ${listed(this.#next.map(({ vm }) => vm))}` }
+    }
+    // One by one: the journal has to remember which instance was to go.
+    this.#next = [first]
+    return { is: 'todo', change: restartText(first, await this.#agentOf(cx, first)) }
+  }
+
+  async apply(cx: StepContext): Promise<void> {
+    this.#begun = true
+    for (const one of this.#next) await this.#rollout.begin(cx, one, this.#wave.id === 'canary')
+  }
+
+  /** This wave's VMs that run the old launcher still, in their order. */
+  #queue({ fleet }: UpdateLook): readonly Candidate[] {
+    const outdated = [...this.#members].flatMap((vm) => fleet.candidates.get(vm) ?? [])
+    return inOrder(outdated, this.#rollout.wanted.waves.order)
+  }
+
+  /** Those of all waves that migrated in this run and move no more. */
+  #moved({ moves, ledger, restarts }: UpdateLook): ReadonlyMap<string, string> {
+    const { known } = this.#rollout
+    const moving = ledger.openByVm
+    const restarted = new Set(restarts.map(({ vm }) => vm))
+    return new Map(
+      [...moves.succeeded.keys()].flatMap((vm) => {
+        const uid = known.get(vm)?.uid
+        return uid === undefined || moving.has(vm) || restarted.has(vm) ? [] : [[vm, uid] as const]
+      }),
+    )
+  }
+
+  #stop(
+    look: UpdateLook,
+    { split, failed }: { split: readonly string[]; failed: ReturnType<Rollout['failed']> },
+  ): Stop | undefined {
+    const { wanted, known } = this.#rollout
+    return stopOf({
+      failed,
+      canary: this.#wave.id === 'canary',
+      maxFailures: wanted.maxFailures,
+      split,
+      missing: look.restarts.filter(({ state }) => state.is === 'missing').map(({ vm }) => vm),
+      still: stillFor(look, known),
+      stillAtMost: wanted.stillAtMost,
+    })
+  }
+
+  /** When the last VM of another wave was through; a wave that has begun does not pause again. */
+  #wavedAt({ moves, restarts }: UpdateLook): number | undefined {
+    if (this.#begun) return undefined
+    const ends = [...moves.ended].filter(([vm]) => !this.#members.has(vm)).map(([, at]) => at)
+    const back = restarts.flatMap(({ vm, state }) =>
+      state.is === 'back' && !this.#members.has(vm) ? [state.wellAt] : [],
+    )
+    return [...ends, ...back].reduce<number | undefined>((last, at) => Math.max(last ?? 0, at), undefined)
+  }
+
+  #done(moved: number, failed: number): StepState {
+    this.#rollout.through.add(this.#wave.id)
+    return { is: 'done', note: `${moved} moved${failed > 0 ? `, ${failed} failed` : ''}` }
+  }
+
+  async #agentOf({ reader }: ReadContext, { vm }: Candidate): Promise<boolean> {
+    const [namespace, name = ''] = vm.split('/')
+    const found = await reader.find<VirtualMachineInstance>(VirtualMachineInstances, { namespace, name })
+    return found.is === 'object' && hasAgent(found.object)
+  }
+}
+
+const few = 3
+
+function listed(vms: readonly string[]): string {
+  return `${vms.slice(0, few).join(', ')}${vms.length > few ? ` and ${vms.length - few} more` : ''}`
+}

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { Nodes, PodDisruptionBudgets } from '../../src/lib/cluster/kinds/core.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import { runText } from '../lib/run-text.ts'
+
+const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
+const minute = 60_000
+
+/** Every eviction strategy with every run strategy, migratable and not; those that fail every time are told by name elsewhere. */
+const everyShape: readonly VmShape[] = ['LiveMigrate', 'LiveMigrateIfPossible', 'None', 'External'].flatMap(
+  (evictionStrategy) =>
+    ['Always', 'RerunOnFailure', 'Once', 'Manual', 'Halted'].flatMap((runStrategy) =>
+      [undefined, 'DisksNotLiveMigratable'].map((notMigratable) => ({
+        name: [evictionStrategy, runStrategy, notMigratable ?? 'ok'].join('-').toLowerCase(),
+        namespace: notMigratable === undefined ? 'shop' : 'demo',
+        evictionStrategy,
+        runStrategy,
+        ...(notMigratable && { notMigratable }),
+      })),
+    ),
+)
+
+interface Case {
+  methods: readonly string[]
+  vms?: readonly VmShape[]
+  workers?: number
+  faults?: OperatorFaults
+  before?: (sim: SimulatedCluster) => Promise<void>
+}
+
+interface Item {
+  namespace: string
+  name: string
+  uid?: string
+  will: string
+  why: { id: string; text: string }[]
+}
+
+interface Foretold {
+  items: Item[]
+  totals: {
+    total: number
+    byFate: Record<string, number>
+    namespaces: { namespace: string; total: number }[]
+  }
+}
+
+/** Asks before anything is touched, upgrades, lets KubeVirt's own updater work to its end, and asks what became of it. */
+async function play({ methods, vms = everyShape, workers = 3, faults, before }: Case) {
+  const clock = new SimClock()
+  const sim = await simulate({
+    clock,
+    version: 'v1.7.4',
+    operator: 'v1.8.4',
+    method: 'image-tag',
+    vms,
+    workers,
+    controlPlanes: 1,
+    methods: [],
+  })
+  if (faults) sim.faults.set(faults)
+  await clock.sleep(10_000)
+  await before?.(sim)
+  const place = { cluster: sim.cluster(), clock }
+  const flag = methods.length === 0 ? 'none' : methods.join()
+  const asked = ['workloads', 'forecast', '--to', 'v1.8.4', '--methods', flag, '-o', 'json']
+  const { code, out, err } = await runText(asked, place)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const uids = uidsIn(sim)
+  const workloadUpdateStrategy = {
+    workloadUpdateMethods: [...methods],
+    batchEvictionSize: 10,
+    batchEvictionInterval: '10s',
+  }
+  await sim
+    .cluster()
+    .writer.mergePatch(KubeVirts, kubevirt, { spec: { imageTag: 'v1.8.4', workloadUpdateStrategy } })
+  await clock.sleep(20 * minute)
+  await sim.stop()
+  const scored = await runText(['workloads', 'forecast', '--score', 'f.json', '--exit-code'], {
+    ...place,
+    files: { 'f.json': out },
+  })
+  const forecast = JSON.parse(out) as Foretold
+  return { sim, forecast, scored, seen: outcomesIn(sim, forecast.items, uids) }
+}
+
+const keyOf = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
+  `${metadata.namespace}/${metadata.name}`
+
+const instancesIn = (sim: SimulatedCluster) =>
+  sim.store.list(VirtualMachineInstances).items as readonly VirtualMachineInstance[]
+
+const uidsIn = (sim: SimulatedCluster) =>
+  new Map(instancesIn(sim).map((vmi) => [keyOf(vmi), vmi.metadata.uid]))
+
+/** From the simulator's own record, not from what kvup makes of it. */
+function outcomesIn(
+  sim: SimulatedCluster,
+  items: readonly Item[],
+  before: ReadonlyMap<string, string | undefined>,
+): Record<string, string> {
+  const now = new Map(instancesIn(sim).map((vmi) => [keyOf(vmi), vmi]))
+  const machines = new Set(sim.store.list(VirtualMachines).items.map((vm) => keyOf(vm)))
+  const became = (key: string): string => {
+    const vmi = now.get(key)
+    const runs = vmi?.status?.phase === 'Running'
+    if (!before.has(key)) return runs ? 'started' : 'is down'
+    if (!runs) return machines.has(key) ? 'shuts down' : 'is lost'
+    if (vmi.metadata.uid !== before.get(key)) return 'restarts'
+    return vmi.status?.launcherContainerImageVersion?.endsWith(':v1.8.4') ? 'migrates' : 'stays'
+  }
+  return Object.fromEntries(
+    items.map(({ namespace, name }) => [`${namespace}/${name}`, became(`${namespace}/${name}`)]),
+  )
+}
+
+const willOf = (items: readonly Item[]) =>
+  Object.fromEntries(items.map(({ namespace, name, will }) => [`${namespace}/${name}`, will]))
+
+const budget = (sim: SimulatedCluster) =>
+  sim.cluster().writer.create(PodDisruptionBudgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'all', namespace: 'demo' },
+    spec: { minAvailable: '100%', selector: { matchLabels: { 'kubevirt.io': 'virt-launcher' } } },
+  })
+
+/** As the disruption controller writes it, which the simulator does not have. */
+const countedBudget = async (sim: SimulatedCluster) => {
+  await budget(sim)
+  const status = { disruptionsAllowed: 0 }
+  const { writer } = sim.cluster()
+  await writer.mergePatch(PodDisruptionBudgets, { name: 'all', namespace: 'demo' }, { status }, 'status')
+}
+
+/** virt-handler does not answer on two of three nodes: from the third no VM can be moved away, to it they can. */
+const oneLeft = async (sim: SimulatedCluster) => {
+  for (const name of ['worker-2', 'worker-3'])
+    await sim
+      .cluster()
+      .writer.mergePatch(Nodes, { name }, { metadata: { labels: { 'kubevirt.io/schedulable': 'false' } } })
+}
+
+/** Runs whose VM is gone: a VMI alone. */
+const orphan = async (sim: SimulatedCluster) => {
+  const { writer } = sim.cluster()
+  await writer.mergePatch(
+    VirtualMachineInstances,
+    { name: 'none-always-disksnotlivemigratable', namespace: 'demo' },
+    { metadata: { ownerReferences: null } } as never,
+  )
+  await writer.delete(VirtualMachines, { name: 'none-always-disksnotlivemigratable', namespace: 'demo' })
+}
+
+const both = ['LiveMigrate', 'Evict']
+
+describe('Done 4: the forecast names what the updater then does, on every VM', () => {
+  test.each<[string, Case]>([
+    ['[]', { methods: [] }],
+    ['[LiveMigrate]', { methods: ['LiveMigrate'] }],
+    ['[LiveMigrate, Evict]', { methods: both }],
+    ['[Evict]', { methods: ['Evict'] }],
+    ['[LiveMigrate, Evict] on a single node', { methods: both, workers: 1 }],
+    ['[LiveMigrate, Evict] with a quota that is used up', { methods: both, faults: { quota: 'shop' } }],
+    ['[LiveMigrate, Evict] with one node left', { methods: both, before: oneLeft }],
+    ['[Evict] with a PodDisruptionBudget', { methods: ['Evict'], before: countedBudget }],
+    ['[LiveMigrate, Evict] with a VMI that no VM owns', { methods: both, before: orphan }],
+  ])('%s', { timeout: 60_000 }, async (_, one) => {
+    const { forecast, scored, seen } = await play(one)
+    expect(willOf(forecast.items)).toEqual(seen)
+    const { total } = forecast.totals
+    expect(total).toBe(everyShape.length)
+    expect(scored).toMatchObject({ code: 0, err: '' })
+    expect(scored.out).toContain(`the forecast agrees with what became of ${total} of ${total} VMs`)
+  })
+})

@@ -1,0 +1,253 @@
+import { expect, test } from 'vitest'
+import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { instance, migrate } from './machines.ts'
+import { interrupted } from '../../src/lib/system/errors.ts'
+import { byTag, minute, play, second } from './stage.ts'
+import { documentOf, labelled, madeAt, migrationsIn, outdated, overlaps } from './updates.ts'
+
+const moving = mixedVms.filter(({ name }) => name !== 'failing')
+const lasting = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, i) => ({ name: `vm-${i + 1}`, ...more }))
+
+test('all that can be migrated are, one migration each, and a second run has nothing to do', async () => {
+  await outdated(moving, async (stage) => {
+    const ended = await stage.update()
+    expect(ended).toMatchObject({ code: 0 })
+    expect(documentOf(ended)).toMatchObject({ outcome: 'done', totals: { migrated: 7, left: 3, failed: 0 } })
+    expect(ended.text).toContain('demo        stuck   left      not migratable: a host device')
+    expect(migrationsIn(stage)).toHaveLength(7)
+    const mark = stage.mark
+    const again = await stage.update()
+    expect(documentOf(again)).toMatchObject({ outcome: 'nothing-to-do', totals: { left: 3, migrated: 0 } })
+    expect(stage.writes(mark)).toEqual([])
+  })
+})
+
+test('W6 it holds for its duration, says so, and gives back; what somebody else holds stays held', async () => {
+  await outdated(4, async (stage) => {
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+    const seen: (readonly string[])[] = []
+    const ended = await stage.update(
+      {},
+      {
+        onEvent: ({ kind }) => void (kind === 'step-applied' && seen.push(stage.methods)),
+      },
+    )
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain(
+      'workload updates (LiveMigrate) are held meanwhile, and given back at the end',
+    )
+    expect(seen[0]).toEqual([])
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+  await outdated(
+    4,
+    async (stage) => {
+      await stage.hold()
+      expect(await stage.update()).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      expect(await stage.journal.loans()).toHaveLength(1)
+    },
+    ['LiveMigrate'],
+  )
+})
+
+test('no more at a time than asked for, nor than KubeVirt takes', async () => {
+  await outdated(lasting(12, { migration: '30s' }), async (stage) => {
+    expect(await stage.update({ parallel: '2' })).toMatchObject({ code: 0 })
+    expect(overlaps(stage)).toBe(2)
+  })
+  await outdated(lasting(12, { migration: '30s' }), async (stage) => {
+    expect(await stage.update({ parallel: '50' })).toMatchObject({ code: 0 })
+    expect(overlaps(stage)).toBe(5)
+  })
+})
+
+test('a canary that fails stops it: nothing else is moved', async () => {
+  await outdated([{ name: 'a', migration: 'fail' }, ...lasting(4)], async (stage) => {
+    const ended = await stage.update({ canary: '1', retries: '0' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'canary-failed' } })
+    expect(ended.error?.message).toContain("demo/a: operation failed: guest CPU doesn't match")
+    expect(documentOf(ended)).toMatchObject({
+      outcome: 'stopped',
+      totals: { failed: 1, waiting: 4, migrated: 0 },
+    })
+    expect(migrationsIn(stage)).toHaveLength(1)
+  })
+})
+
+test('canaries that passed are not chosen again after a run was cut off', async () => {
+  await outdated(lasting(5, { migration: '20s' }), async (stage) => {
+    const stop = new AbortController()
+    const cut = await stage.update(
+      { canary: '2', pauseBetween: '10m' },
+      {
+        signal: stop.signal,
+        onEvent: (event) => {
+          if (event.kind === 'step-done' && event.step.id === 'canary') stop.abort(interrupted('SIGINT'))
+        },
+      },
+    )
+    expect(cut).toMatchObject({ code: 130 })
+    const on = await stage.update({ canary: '2' })
+    expect(on).toMatchObject({ code: 0 })
+    expect(on.text).not.toContain('canary: ')
+    expect(migrationsIn(stage)).toHaveLength(5)
+  })
+})
+
+test('wave after wave, in the order that was named, with the pause between them', async () => {
+  await outdated(lasting(4), async (stage) => {
+    const tiers = { 'vm-1': 'prod', 'vm-2': 'dev', 'vm-3': 'prod', 'vm-4': 'test' }
+    for (const [name, tier] of Object.entries(tiers)) labelled(stage, name, { tier })
+    const ended = await stage.update({ waveBy: 'label=tier', waves: 'test,dev', pauseBetween: '5m' })
+    expect(ended).toMatchObject({ code: 0 })
+    const made = migrationsIn(stage)
+    expect(made.map(({ spec }) => spec?.vmiName)).toEqual(['vm-4', 'vm-2', 'vm-1', 'vm-3'])
+    const at = made.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(5 * minute)
+    expect((at[2] ?? 0) - (at[1] ?? 0)).toBeGreaterThan(5 * minute)
+    expect((at[3] ?? 0) - (at[2] ?? 0)).toBeLessThan(minute)
+  })
+})
+
+test('a VM that failed once is tried again after its back-off', async () => {
+  await outdated([{ name: 'a', migration: 'fail-once' }], async (stage) => {
+    const ended = await stage.update()
+    expect(ended).toMatchObject({ code: 0 })
+    expect(documentOf(ended).items).toMatchObject([{ outcome: 'migrated', name: 'a' }])
+    const [first, second_] = migrationsIn(stage).map(({ metadata, status }) => ({
+      made: Date.parse(metadata.creationTimestamp ?? ''),
+      ended: Date.parse(status?.migrationState?.endTimestamp ?? ''),
+    }))
+    expect((second_?.made ?? 0) - (first?.ended ?? 0)).toBeGreaterThanOrEqual(20 * second)
+  })
+})
+
+test('two launchers that run for one VMI stop it', async () => {
+  await outdated([{ name: 'a', migration: 'split' }, ...lasting(30)], async (stage) => {
+    const ended = await stage.update({ parallel: '1' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'two-launchers' } })
+    expect(ended.error?.message).toContain('demo/a: two launchers run for one VMI')
+    expect(documentOf(ended).totals.waiting).toBeGreaterThan(0)
+  })
+})
+
+test('nothing that gets any further is a stall', async () => {
+  await outdated([{ name: 'a', migration: 'hang' }], async (stage) => {
+    const ended = await stage.update({ stallTimeout: '5m' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'update-stalled' } })
+    expect(documentOf(ended).totals.moving).toBe(1)
+  })
+})
+
+test('never a second migration where one is active: somebody else began it', async () => {
+  await outdated(lasting(2, { migration: '60s' }), async (stage) => {
+    await migrate(stage, 'vm-1', 'mine')
+    expect(await stage.update()).toMatchObject({ code: 0 })
+    const made = migrationsIn(stage).map(
+      ({ metadata, spec }) => `${metadata.name.slice(0, 4)} ${spec?.vmiName}`,
+    )
+    expect(made.sort()).toEqual(['kvup vm-2', 'mine vm-1'])
+  })
+})
+
+test('W3 a restart is done when the new instance is ready on the new launcher; W2 the loss of data is accepted by name', async () => {
+  await outdated(moving, async (stage) => {
+    const refused = await stage.update({ restartUnmigratable: true })
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'data-loss' } })
+    expect(refused.error?.object).toContain('demo/pet (containerDisk root)')
+    const before = instance(stage, 'pet')?.metadata.uid
+    const asked: string[] = []
+    const ended = await stage.update(
+      { restartUnmigratable: true, accept: ['data-loss'] },
+      {
+        answer: async (question) => asked.push(question) > 0,
+      },
+    )
+    expect(ended).toMatchObject({ code: 0 })
+    expect(asked).toEqual(['Migrate 7 VMs and restart 3, which interrupts them?'])
+    expect(ended.text).toContain('restart: demo/pet')
+    expect(documentOf(ended).totals).toMatchObject({ migrated: 7, restarted: 3, left: 0 })
+    expect(instance(stage, 'pet')?.metadata.uid).not.toBe(before)
+    expect(instance(stage, 'pet')?.status).toMatchObject({ phase: 'Running' })
+  })
+})
+
+test('W3 the first that does not come back stops it', async () => {
+  await outdated([...lasting(2, { notMigratable: 'DisksNotLiveMigratable' })], async (stage) => {
+    stage.simulated.faults.set({ unschedulable: '^virt-launcher-vm-1-' })
+    const ended = await stage.update({
+      restartUnmigratable: true,
+      accept: ['data-loss'],
+      parallel: '1',
+      restartTimeout: '3m',
+    })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'did-not-come-back' } })
+    expect(documentOf(ended).items).toMatchObject([
+      { name: 'vm-1', outcome: 'failed' },
+      { name: 'vm-2', outcome: 'waiting' },
+    ])
+  })
+})
+
+test('nothing begins before a window opens; one that opens too late is a usage error', async () => {
+  await outdated(2, async (stage) => {
+    const opens = new Date(stage.now + 3 * 60 * minute)
+    const day = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][opens.getUTCDay()]
+    const clock = opens.toISOString().slice(11, 14)
+    const window = [`${day} ${clock}00-24:00 UTC`]
+    const late = await stage.update({ window, timeout: '1h' })
+    expect(late).toMatchObject({ code: 2, error: { reason: 'window-never-opens' } })
+    expect(await stage.update({ window })).toMatchObject({ code: 0 })
+    for (const { metadata } of migrationsIn(stage))
+      expect(metadata.creationTimestamp?.slice(11, 14)).toBe(clock)
+  })
+})
+
+test('W4 two of one value are never under way together, and the next waits for the soak', async () => {
+  await outdated(lasting(3), async (stage) => {
+    for (const name of ['vm-1', 'vm-3']) labelled(stage, name, { role: 'db' })
+    expect(await stage.update({ apartBy: 'role', soak: '2m' })).toMatchObject({ code: 0 })
+    const made = new Map(migrationsIn(stage).map((one) => [one.spec?.vmiName, one]))
+    const ended = Date.parse(made.get('vm-1')?.status?.migrationState?.endTimestamp ?? '')
+    expect(madeAt(made.get('vm-3')) - ended).toBeGreaterThanOrEqual(2 * minute)
+    expect(madeAt(made.get('vm-2'))).toBeLessThanOrEqual(ended)
+  })
+})
+
+test('W4 without a label VMs that keep away from each other are kept apart', async () => {
+  const anti = {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'db' } }, topologyKey: 'kubernetes.io/hostname' },
+      ],
+    },
+  }
+  await outdated(lasting(2, { migration: '30s' }), async (stage) => {
+    for (const name of ['vm-1', 'vm-2']) labelled(stage, name, { app: 'db' }, { affinity: anti })
+    expect(await stage.update({ soak: '0s' })).toMatchObject({ code: 0 })
+    expect(overlaps(stage)).toBe(1)
+  })
+})
+
+test('a dry run changes nothing and shows whose turn it is', async () => {
+  await outdated(3, async (stage) => {
+    const mark = stage.mark
+    const ended = await stage.update({ dryRun: 'client' })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(stage.writes(mark)).toEqual([])
+    expect(documentOf(ended)).toMatchObject({ outcome: 'rehearsed', totals: { waiting: 3 } })
+  })
+})
+
+test('with nothing outdated there is nothing to do', async () => {
+  await play({ ...byTag, workers: 3, vms: 1 }, async (stage) => {
+    const mark = stage.mark
+    const ended = await stage.update()
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('no VM is outdated')
+    expect(stage.writes(mark)).toEqual([])
+  })
+})
