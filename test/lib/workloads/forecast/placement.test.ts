@@ -63,24 +63,18 @@ interface Scene {
 function fill(store: Store, { other, here, pods = [], quota, budget }: Scene): void {
   for (const node of [aNode('node-1', here), aNode('node-2', other)]) store.put(Nodes, node)
   for (const pod of pods) store.put(Pods, pod)
-  const inShop = { name: 'q', namespace: 'shop' }
-  if (quota)
-    store.put(ResourceQuotas, {
-      apiVersion: 'v1',
-      kind: 'ResourceQuota',
-      metadata: inShop,
-      ...{ spec: { ...(quota.scopes && { scopes: quota.scopes }) }, status: quota },
-    })
-  if (budget)
-    store.put(PodDisruptionBudgets, {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: inShop,
-      ...{
-        spec: { selector: { matchLabels: budget.matchLabels ?? {} } },
-        status: { disruptionsAllowed: budget.allowed },
-      },
-    })
+  const metadata = { name: 'q', namespace: 'shop' }
+  if (quota) {
+    const spec = quota.scopes && { scopes: quota.scopes }
+    const made = { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: spec ?? {}, status: quota }
+    store.put(ResourceQuotas, made)
+  }
+  if (budget) {
+    const spec = { selector: { matchLabels: budget.matchLabels ?? {} } }
+    const status = { disruptionsAllowed: budget.allowed }
+    const made = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec, status }
+    store.put(PodDisruptionBudgets, made)
+  }
 }
 
 /** The outcome, and the reason that decides, of one VM on node-1 of two nodes. */
