@@ -3,6 +3,7 @@ import type { Reader } from '../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
 import { isWrite } from '../../src/lib/simulator/api/audit.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/lib/simulator/simulate.ts'
@@ -201,17 +202,18 @@ describe('rollout restart-required', () => {
 
   test('W11: every staged difference, what is frozen by it, and that putting it back clears it since v1.8', async () => {
     const { kvup, change, clock } = await on({ version: 'v1.8.4', vms: 3 })
+    const still = new SimClock(new Date(clock.now().getTime() + 3_600_000).toISOString())
     await change(
       'web-1',
       domain({ cpu: { cores: 2, sockets: 3 }, memory: { guest: '1Gi' }, machine: { type: 'q35' } }),
     )
     await change('web-2', domain({ memory: { guest: '256Mi' } }))
     await clock.sleep(60_000)
-    const { code, out } = await kvup('rollout restart-required')
+    const { code, out } = await kvup('rollout restart-required', { clock: still })
     expect(code).toBe(0)
-    expect(out.split('\n')).toEqual([
+    expect(out.replace(/\d+m(\d+s)? /u, '59m ').split('\n')).toEqual([
       'NAMESPACE   NAME    SINCE   DURING   FROZEN        CHANGED',
-      'demo        web-1   60s     <none>   CPU, memory   domain.cpu.cores 1 -> 2; domain.cpu.sockets 1 -> 3 (frozen); domain.memory.guest 128Mi -> 1Gi (frozen); domain.machine.type q35 added',
+      'demo        web-1   59m     <none>   CPU, memory   domain.cpu.cores 1 -> 2; domain.cpu.sockets 1 -> 3 (frozen); domain.memory.guest 128Mi -> 1Gi (frozen); domain.machine.type q35 added',
       '',
       'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
       'putting the fields back clears it as well, since v1.8',
@@ -263,6 +265,34 @@ describe('rollout restart-required', () => {
       ],
     })
     expect(await jsonOf(kvup('rollout restart-required -l no=such -o json'))).toMatchObject({ items: [] })
+  })
+
+  test('since which upgrade: the one that was at work when it began, by the journal', async () => {
+    const { kvup, change, clock, sim } = await on({ version: 'v1.8.4', vms: 2 })
+    const place = { namespace: 'kubevirt', who: 'jane@host', clock }
+    const journal = configMapJournal(sim.cluster(), place)
+    const record = (what: 'started' | 'finished') =>
+      journal.record({
+        at: clock.now().toISOString(),
+        by: 'jane@host',
+        procedure: 'upgrade to v1.8.4',
+        step: '',
+        what,
+        text: '',
+      })
+    await record('started')
+    await clock.sleep(60_000)
+    await change('web-1', domain({ firmware: { uuid: 'd633a622-2335-5606-93ae-d432b7c7f2d2' } }))
+    await clock.sleep(60_000)
+    await record('finished')
+    await clock.sleep(3_600_000)
+    await change('web-2', domain({ cpu: { cores: 2 } }))
+    await clock.sleep(60_000)
+    const { out } = await kvup('rollout restart-required')
+    expect(out).toMatch(/web-1 +\S+ +upgrade to v1\.8\.4 /u)
+    expect(out).toMatch(/web-2 +\S+ +<none> /u)
+    expect(out).toContain('2 VMs wait for a restart: 1 since an upgrade')
+    expect(out).toContain('domain.firmware.uuid is what KubeVirt itself writes into VMs')
   })
 
   test('what may not be read is said: exit 7, and the VMs are told all the same', async () => {

@@ -25,10 +25,10 @@ function methodsAt(object: HyperConverged, version: Version): unknown {
 
 /** What the server makes of what is written, as it was seen on the real one with the real CRDs. The simulator keeps the same. */
 export function hyperConvergedPromises(open: () => Promise<WithHyperConverged>): void {
-  const started = open()
+  let started: Promise<WithHyperConverged> | undefined
   let made = 0
   const at = async () => {
-    const { cluster, namespace, stored, other } = await started
+    const { cluster, namespace, stored, other } = await (started ??= open())
     const kind = atVersion(HyperConvergeds, stored)
     const below = (strategy: unknown) =>
       stored === 'v1'

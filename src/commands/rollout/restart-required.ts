@@ -33,7 +33,7 @@ export function restartRequiredCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout restart-required', 'which VMs wait for a restart, and for which changes'],
+          ['kvup rollout restart-required', 'which VMs wait, and for which changes'],
           ['kvup rollout restart-required -n demo -o wide', 'of one namespace, with who made them'],
           ['kvup rollout restart-required --exit-code -o name', 'for a script'],
         ],

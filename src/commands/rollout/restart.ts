@@ -23,9 +23,9 @@ export function restartCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup rollout restart --dry-run=client', 'which VMs would be restarted, in which waves'],
-          ['kvup rollout restart -n demo --canary 1 --pause-between 10m', 'one first, the others later'],
-          ["kvup rollout restart --window 'Sat 22:00-04:00 Europe/Prague' --timeout 8d --yes", 'only then'],
+          ['kvup rollout restart --dry-run=client', 'which would be restarted'],
+          ['kvup rollout restart --canary 1 --pause-between 10m', 'one first, the others later'],
+          ["kvup rollout restart --window 'Sat 22:00-04:00 UTC' --timeout 8d", 'only then'],
         ],
         more: 'Only VMs that wait for a restart. Running it again goes on.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],

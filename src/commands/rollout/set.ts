@@ -48,10 +48,7 @@ export function setRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          [
-            'kvup rollout set Stage',
-            'changes wait for the restart of each VM, whatever the next version does by itself',
-          ],
+          ['kvup rollout set Stage', 'changes wait for the restart of each VM'],
           ['kvup rollout set LiveUpdate --dry-run=client', 'what it would change'],
         ],
         more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',

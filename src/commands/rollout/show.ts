@@ -20,10 +20,7 @@ export function showRolloutCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          [
-            'kvup rollout show',
-            'what a change of a running VM does, who says so, and what the next version makes of it',
-          ],
+          ['kvup rollout show', 'what a change of a running VM does, and who says so'],
           ["kvup rollout show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
         ],
         codes: asksCluster,

@@ -3,8 +3,8 @@ import type { Given } from './answer.ts'
 import { seal } from './document.ts'
 import type { OutputFormat } from './format.ts'
 import { inLocale } from './paint.ts'
-import type { Document, DocumentStatus, Rows, RowsView, View } from './printer.ts'
-import { escapeUnsafe, onlyColours, sanitiseDeep, sanitiseLine } from './sanitise.ts'
+import type { Column, Document, DocumentStatus, Rows, RowsView, View } from './printer.ts'
+import { escapeUnsafe, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from './sanitise.ts'
 import { table, tableInParts } from './table.ts'
 
 /** Rows on their way to stdout. */
@@ -79,19 +79,28 @@ function tableRows(view: RowsView<unknown, Document>, how: Answering): OpenRows 
     const text = lines.map((line) => `${inLocale(onlyColours(line), how.paint)}\n`).join('')
     if (text !== '') how.write(text)
   }
-  const part = tableInParts(view.columns, { ...how.size(), paint: how.paint })
+  const part = tableInParts(view.columns.map(sanitised), { ...how.size(), paint: how.paint })
   let some = false
   return {
     rows: {
       add(rows) {
         if (rows.length === 0) return
         some = true
-        write(part(sanitiseDeep(rows)))
+        write(part(rows))
       },
       end: (document) => write(belowOf(view, sanitiseDeep(document), how, some)),
     },
     finish: () => false,
   }
+}
+
+/** The cells are all that is shown of a row: the rest of thousands of them need not be looked at. */
+function sanitised(column: Column<unknown>): Column<unknown> {
+  const cell = (row: unknown) => {
+    const text = column.cell(row)
+    return typeof text === 'string' ? sanitise(text) : text
+  }
+  return { ...column, cell }
 }
 
 function nameRows(view: RowsView<unknown, Document>, { write }: Answering): OpenRows {

@@ -1,5 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { Nodes } from '../../../lib/cluster/kinds/core.ts'
+import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
+import { homeOf } from '../../../lib/facts/snapshot.ts'
 import { type OutdatedDocument, outdatedView } from '../../../lib/output/views/outdated-workloads.ts'
 import type { Rows } from '../../../lib/output/printer.ts'
 import { openLoans } from '../../../lib/procedure/open-loans.ts'
@@ -87,10 +89,12 @@ export interface Around {
 }
 
 async function lookAround({ cluster, clock }: LookedAt, namespace: string | undefined): Promise<Around> {
-  const surroundings = await readSurroundings(cluster.reader, clock.now(), namespace)
-  const home = surroundings.kubevirt?.metadata.namespace
-  if (home === undefined) return { surroundings, held: undefined }
-  const found = await openLoans(cluster, { namespace: home, clock })
+  const { reader } = cluster
+  const home = homeOf(await findKubeVirts(reader))
+  const [surroundings, found] = await Promise.all([
+    readSurroundings(reader, clock.now(), namespace, home),
+    home === undefined ? { loans: [] } : openLoans(cluster, { namespace: home, clock }),
+  ])
   if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId) }
   const remarks = [...surroundings.remarks, `whether workload updates are held is not known: ${found.unread}`]
   return { surroundings: { ...surroundings, remarks }, held: undefined }

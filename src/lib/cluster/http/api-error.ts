@@ -81,9 +81,13 @@ function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling
   const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
   return new ApiError(403, failure.statusReason, message, {
     ...details,
-    remedy: `kvup rbac kvup-upgrade | kubectl${context(to)} apply -f -`,
+    remedy: `kvup rbac ${roleWith(subject)} | kubectl${context(to)} apply -f -`,
   })
 }
+
+/** The smallest role of kvup that may do more than look, and has it. */
+const roleWith = ({ resource }: Subject): string =>
+  resource.startsWith('hyperconvergeds.') ? 'kvup-workloads' : 'kvup-upgrade'
 
 const context = (to: Addressee): string => (to.context === undefined ? '' : ` --context ${to.context}`)
 

@@ -1,6 +1,7 @@
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import { displayWidth, pad } from '../display-width.ts'
 import type { Paint, Size } from '../printer.ts'
+import { wrap } from '../wrap.ts'
 import { diffText, stepDiff } from './step-diff.ts'
 
 const indent = ' '.repeat(4)
@@ -12,14 +13,21 @@ export function rehearsedLines(
   paint: Paint,
   size: Size,
 ): readonly string[] {
+  const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
   const width = Math.max(0, ...steps.map(({ title }) => displayWidth(title)))
   return [
     `${mode} dry run: nothing was changed`,
     ...steps.flatMap((step) => [
-      `${pad(step.title, size.columns < 60 ? 0 : width)}   ${stateText(step)}`,
-      ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
+      ...fitted([
+        `${pad(step.title, size.columns < 60 ? 0 : width)}   ${stateText(step)}`,
+        ...(step.refused
+          ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`]
+          : []),
+      ]),
       ...diffLines(step, paint, size),
-      ...(step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${JSON.stringify(value)}`),
+      ...fitted(
+        (step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${JSON.stringify(value)}`),
+      ),
     ]),
   ]
 }

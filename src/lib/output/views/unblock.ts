@@ -86,7 +86,7 @@ function nextLines(items: readonly UnblockItem[], paint: Paint, { columns: width
     ),
     ...restarts.slice(0, shownAtMost).map((command) => `  ${paint.mark.next} ${command}`),
     ...(restarts.length > shownAtMost ? [`  and ${restarts.length - shownAtMost} more (-o json)`] : []),
-    ...wrap('given back by', width),
+    ...wrap('what was there is given back by', width),
     `  ${paint.mark.next} kvup workloads restore`,
   ]
 }

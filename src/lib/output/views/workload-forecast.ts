@@ -74,7 +74,7 @@ const spanText = ({ low, high }: Span) =>
   `${formatDuration(Math.ceil(low) * 1000)}-${formatDuration(Math.ceil(high) * 1000)}`
 
 /** `3 migrate, 1 restarts`. */
-export function countsText(counts: Counts): string {
+function countsText(counts: Counts): string {
   return Object.entries(outcomeWords)
     .flatMap(([outcome, { one, many }]) => {
       const n = counts[outcome as Outcome]

@@ -3,6 +3,7 @@ import { valueText } from '../../system/value-text.ts'
 import type { EffectiveSetting } from '../../workloads/strategy/effective-settings.ts'
 import type { Column, Document, View } from '../printer.ts'
 import { table } from '../table.ts'
+import { wrap } from '../wrap.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
 import type { OwnerInDocument } from './workloads-held.ts'
 
@@ -29,16 +30,20 @@ export interface WorkloadStrategyDocument extends Document {
 export const workloadStrategyView: View<WorkloadStrategyDocument> = {
   text(document, paint, size) {
     const { outcome, items, said = [], steps = [], dryRun = 'client', owner } = document
-    if (outcome === 'rehearsed') return [...rehearsedLines({ steps, mode: dryRun }, paint, size), ...said]
+    const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
+    if (outcome === 'rehearsed')
+      return [...rehearsedLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
     const ended =
       outcome && { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
     return [
       ...(ended === undefined ? [] : [`${paint.mark.done} ${ended}`, '']),
-      `${owner.kind} ${owner.namespace}/${owner.name} (${owner.apiVersion}) owns them`,
-      ...heldLines(document),
+      ...fitted([
+        `${owner.kind} ${owner.namespace}/${owner.name} (${owner.apiVersion}) owns them`,
+        ...heldLines(document),
+      ]),
       '',
       ...table(columns, items, { ...size, paint }),
-      ...noteLines(items),
+      ...fitted(noteLines(items)),
     ]
   },
   names: ({ items }) => items.map(({ name }) => `setting/${name}`),
@@ -46,7 +51,7 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
 
 const columns: readonly Column<EffectiveSetting>[] = [
   { name: 'SETTING', cell: ({ name }) => name },
-  { name: 'VALUE', cell: ({ value }) => valueText(value), tone: () => 'strong' },
+  { name: 'VALUE', cell: withUnit, tone: () => 'strong' },
   {
     name: 'FROM',
     cell: ({ origin }) => origin,
@@ -54,6 +59,12 @@ const columns: readonly Column<EffectiveSetting>[] = [
   },
   { name: 'FIELD', cell: ({ path }) => path, wide: true },
 ]
+
+function withUnit({ value, unit }: EffectiveSetting): string {
+  if (unit === 'seconds') return `${valueText(value)} s`
+  if (unit === undefined) return valueText(value)
+  return /^0[a-zA-Z]*$/u.test(String(value)) ? 'no limit' : `${valueText(value)}/s`
+}
 
 function heldLines({ held }: WorkloadStrategyDocument): readonly string[] {
   if (held === undefined) return []

@@ -1,5 +1,6 @@
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import type { Document, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
 
 /** The object that owns the settings: the KubeVirt, or its HyperConverged. */
@@ -30,17 +31,18 @@ export const workloadsHeldView: View<WorkloadsHeldDocument> = {
   text(held, paint, size) {
     const { outcome, kept, by, at, steps = [], dryRun } = held
     if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun ?? 'client' }, paint, size)
+    const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
     if (outcome === 'nothing-to-hold')
-      return [
+      return fitted([
         'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
         'kvup workloads strategy set --methods LiveMigrate     turns workload updates on',
-      ]
+      ])
     const since = outcome === 'already-held' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
-    return [
+    return fitted([
       `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
       'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
       `${paint.mark.next} kvup workloads restore     gives them back`,
-    ]
+    ])
   },
   names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
 }

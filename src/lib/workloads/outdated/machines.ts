@@ -7,6 +7,8 @@ type Place = { name: string; namespace: string }
 
 /** More of one namespace are listed, fewer are read one by one. */
 const oneByOne = 10
+/** Namespaces that are asked for at the same time. */
+const atOnce = 8
 
 /** The VMs behind VMIs, of which only the runStrategy is kept: read when they are asked for, and once. */
 export class Machines {
@@ -26,9 +28,15 @@ export class Machines {
   /** By `namespace/name`; what is not in it does not exist, or its namespace is in `unread`. Throws ApiError but 403 and 404. */
   async behind(places: readonly Place[]): Promise<ReadonlyMap<string, Machine>> {
     const found = new Map<string, Machine>()
-    for (const [namespace, names] of byNamespace(places))
-      for (const [name, runStrategy] of await this.#of(namespace, names))
-        found.set(`${namespace}/${name}`, { spec: { runStrategy } })
+    const left = [...byNamespace(places)]
+    const worker = async () => {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const [namespace, names] = next
+        for (const [name, runStrategy] of await this.#of(namespace, names))
+          found.set(`${namespace}/${name}`, { spec: { runStrategy } })
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, worker))
     return found
   }
 

@@ -27,14 +27,15 @@ export interface Surroundings {
   remarks: readonly string[]
 }
 
-/** Reads it in two round trips. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
+/** Reads it in two round trips, or in one where KubeVirt's own namespace, `home`, is known. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
 export async function readSurroundings(
   reader: Reader,
   at: Date,
   namespace: string | undefined,
+  home?: string,
 ): Promise<Surroundings> {
   const [snapshot, nodes, migrating] = await Promise.all([
-    takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], at),
+    takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], at, home),
     known(nodesForVms(reader)),
     known(unfinished(reader, namespace)),
   ])

@@ -11,6 +11,8 @@ import { pendingTimeouts, type Setting, settings, type SettingValue } from './se
 export interface EffectiveSetting {
   name: string
   value: SettingValue
+  /** Of a number or a quantity; absent for a count. */
+  unit?: 'seconds' | 'bytes per second'
   /** `default`: nobody says it, and this is what KubeVirt does in its version. */
   origin: 'KubeVirt' | 'HyperConverged' | 'default'
   /** Where it is written; absent for what cannot be set. */
@@ -39,7 +41,7 @@ function effective(setting: Setting, { owner, holding, kubevirt }: Seen): Effect
   const inEffect = valueAt(kubevirt, [...kubeVirtFields[setting.in], name])
   const byDefault = setting.byDefault(versionOf(kubevirt.status?.observedKubeVirtVersion))
   const value = isSaid(inEffect) ? (inEffect as SettingValue) : byDefault
-  const shown = { name, value, path: path.join('.') }
+  const shown = { name, value, ...units[setting.is], path: path.join('.') }
   const onCr = isSaid(inEffect) ? 'KubeVirt' : 'default'
   const said = passesOn(owner) ? valueAt(holding, path) : undefined
   if (!isSaid(said)) return { ...shown, origin: onCr }
@@ -49,6 +51,11 @@ function effective(setting: Setting, { owner, holding, kubevirt }: Seen): Effect
     origin: onCr,
     note: `HyperConverged says ${valueText(said)}: not passed on yet, or overridden by an annotation kubevirt.kubevirt.io/jsonpatch`,
   }
+}
+
+const units: { [I in Setting['is']]?: Pick<EffectiveSetting, 'unit'> } = {
+  seconds: { unit: 'seconds' },
+  quantity: { unit: 'bytes per second' },
 }
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null

@@ -10,7 +10,7 @@ export interface Setting {
   /** What KubeVirt does where the field is absent; the newest one's where the version is not known. */
   byDefault(version: Version | undefined): SettingValue
   /** How two ways to write the same value are told from two values. */
-  is: 'methods' | 'duration' | 'quantity' | 'plain'
+  is: 'methods' | 'duration' | 'quantity' | 'seconds' | 'plain'
 }
 
 const setting = (
@@ -29,10 +29,10 @@ export const settings: readonly Setting[] = [
   setting('migrations', 'parallelOutboundMigrationsPerNode', 2),
   setting('migrations', 'bandwidthPerMigration', '0Mi', 'quantity'),
   {
-    ...setting('migrations', 'completionTimeoutPerGiB', 150),
+    ...setting('migrations', 'completionTimeoutPerGiB', 150, 'seconds'),
     byDefault: (version) => (isBefore(version, 4) ? 800 : 150),
   },
-  setting('migrations', 'progressTimeout', 150),
+  setting('migrations', 'progressTimeout', 150, 'seconds'),
   setting('migrations', 'allowAutoConverge', false),
   setting('migrations', 'allowPostCopy', false),
   setting('migrations', 'network', null),
@@ -48,12 +48,14 @@ export const pendingTimeouts = [
   {
     name: 'unschedulablePodTimeout',
     value: 300,
+    unit: 'seconds',
     origin: 'default',
     note: 'fixed; kubevirt.io/migrationUnschedulablePodTimeoutSeconds on a migration overrides it',
   },
   {
     name: 'pendingPodTimeout',
     value: 900,
+    unit: 'seconds',
     origin: 'default',
     note: 'fixed; kubevirt.io/migrationPendingPodTimeoutSeconds on a migration overrides it',
   },

@@ -21,7 +21,7 @@ export function unblockFindings(reads: readonly MachineRead[]): readonly HopFind
       id: 'loses-data',
       level: 'blocker',
       summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, what was written to volumes in the pod is gone: ${names}`,
-      remedy: ['the same command with --accept loses-data'],
+      remedy: ['kvup explain loses-data'],
       objects: losing,
     },
   ]

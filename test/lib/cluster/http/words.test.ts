@@ -148,6 +148,13 @@ describe('an error in words', () => {
     expect(error).toMatchObject({ exitCode: 7, reason: 'forbidden' })
   })
 
+  test('403 of a HyperConverged: the Role that has it', () => {
+    const about = { verb: 'get', resource: 'hyperconvergeds.hco.kubevirt.io', namespace: 'virt', name: 'hco' }
+    const message = 'forbidden: User "eve" cannot get resource "hyperconvergeds"'
+    const error = of({ status: 403, statusReason: 'Forbidden', message }, about)
+    expect(error.remedy).toEqual(['kvup rbac kvup-workloads | kubectl --context prod apply -f -'])
+  })
+
   test('403 from a webhook is no question of Roles', () => {
     const error = of({ status: 403, message: 'admission webhook "x" denied the request: no' })
     expect(error.message).toContain('denied the request: no')

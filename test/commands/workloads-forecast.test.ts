@@ -1,0 +1,245 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Cluster, Reader } from '../../src/lib/cluster/cluster.ts'
+import { Nodes, PodDisruptionBudgets } from '../../src/lib/cluster/kinds/core.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { type VmShape, mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { runText } from '../lib/run-text.ts'
+
+const vms: readonly VmShape[] = [
+  ...mixedVms.filter(({ name }) => !name.startsWith('web-')),
+  { name: 'web-1', namespace: 'shop' },
+  { name: 'off', namespace: 'shop', runStrategy: 'Halted' },
+]
+const clock = new SimClock('2026-01-03T00:00:00Z')
+let sim: SimulatedCluster
+
+let usual: SimulatedCluster
+
+/** Nothing in it moves any more. */
+async function still(): Promise<SimulatedCluster> {
+  const methods = ['LiveMigrate', 'Evict']
+  const made = await simulate({ clock: new SimClock(), version: 'v1.7.4', vms, methods, controlPlanes: 1 })
+  await made.stop()
+  return made
+}
+
+beforeAll(async () => {
+  usual = await still()
+})
+beforeEach(() => {
+  sim = usual
+})
+
+const run = (line: string, cluster: Cluster = sim.cluster(), files = {}) =>
+  runText(line.split(' '), { cluster, clock, files })
+
+const refusal = (plural: string) => new ApiError(403, 'Forbidden', `${plural} is forbidden`)
+
+/** The same cluster, in which this user may not read some of it. */
+function without(refused: (plural: string, namespace: string | undefined) => boolean): Cluster {
+  const { reader, ...rest } = sim.cluster()
+  const narrow: Partial<Reader> = {
+    list: async (kind, where = {}) => {
+      if (refused(kind.plural, where.namespace)) throw refusal(kind.plural)
+      return reader.list(kind, where)
+    },
+    async *pages(kind, where = {}) {
+      if (refused(kind.plural, where.namespace)) throw refusal(kind.plural)
+      yield* reader.pages(kind, where)
+    },
+  }
+  const narrowed = new Proxy(reader, {
+    get: (all, name) => Reflect.get(narrow, name) ?? Reflect.get(all, name).bind(all),
+  })
+  return { ...rest, reader: narrowed }
+}
+
+test('before an upgrade: each VM with what becomes of it and why, what is down already, and how many of each', async () => {
+  const { code, out, err } = await run('workloads forecast --to v1.8.4')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const data = 'loses data on containerDisk root'
+  const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable); Evict is on'
+  expect(out.split('\n')).toEqual([
+    'NAMESPACE   NAME      NODE       WILL        WHY',
+    'demo        failing   worker-1   migrate     can be migrated',
+    `demo        once      worker-2   shut down   ${disk}; runStrategy RerunOnFailure does not start it again; ${data}`,
+    `demo        pet       worker-3   restart     ${disk}; runStrategy Always starts it again; ${data}`,
+    'demo        slow      worker-1   migrate     can be migrated',
+    'demo        stuck     worker-2   stay        not migratable: a host device (HostDeviceNotLiveMigratable); evictionStrategy LiveMigrate forbids eviction',
+    'shop        web-1     worker-3   migrate     can be migrated',
+    'shop        off       <none>     already down   does not run (runStrategy Halted); it starts with the new virt-launcher',
+    '',
+    'demo: 2 migrate, 1 restarts, 1 shuts down, 1 stays',
+    'shop: 1 migrates, 1 is down',
+    'takes 4s-34s once it has begun',
+    '7 VMs after v1.8.4: 3 migrate, 1 restarts, 1 shuts down, 1 stays, 1 is down -> kvup plan --to v1.8.4',
+    '',
+  ])
+})
+
+test.each([
+  [
+    '--to v1.7.4',
+    '1 VM after v1.7.4: 1 is down; 6 on the new virt-launcher already -> kvup plan --to v1.7.4',
+  ],
+  ['', '1 VM: 1 is down; 6 on the new virt-launcher already'],
+  ['-n demo', 'no VM has to be moved in namespace demo; 5 on the new virt-launcher already'],
+  ['-n nowhere', 'no VM has to be moved in namespace nowhere'],
+])('where none has to be moved: %s', async (flags, last) => {
+  const { code, out } = await run(`workloads forecast ${flags}`.trim())
+  expect([code, out.trimEnd().split('\n').at(-1)]).toEqual([0, last])
+})
+
+test.each([
+  ['--methods LiveMigrate', { migrates: 3, stays: 3, 'is down': 1 }],
+  ['--methods none', { stays: 6, 'is down': 1 }],
+  ['--methods Evict', { migrates: 3, restarts: 1, 'shuts down': 1, stays: 1, 'is down': 1 }],
+])('what other methods would do: %s', async (flags, expected) => {
+  const { out } = await run(`workloads forecast --to v1.8.4 ${flags} -o json`)
+  const { totals, methodsFrom } = JSON.parse(out) as { totals: { byFate: object }; methodsFrom: string }
+  const counts = Object.fromEntries(Object.entries(totals.byFate).filter(([, n]) => n > 0))
+  expect([counts, methodsFrom]).toEqual([expected, 'flag'])
+})
+
+test('contract: while updates are held the methods that are given back decide, and it is said', async () => {
+  const live = new SimClock()
+  const held = await simulate({ clock: live, version: 'v1.7.4', vms, methods: ['LiveMigrate'] })
+  const place = { cluster: held.cluster(), clock: live }
+  await runText('workloads hold --yes'.split(' '), place)
+  const { out } = await runText('workloads forecast --to v1.8.4'.split(' '), place)
+  await held.stop()
+  expect(out).toContain(
+    'workload updates are held: this is what happens once they are restored, with LiveMigrate\n',
+  )
+  expect(out).toContain('7 VMs after v1.8.4: 3 migrate, 3 stay, 1 is down')
+})
+
+const budget = () =>
+  sim.cluster().writer.create(PodDisruptionBudgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'all', namespace: 'demo' },
+    spec: { minAvailable: '100%', selector: { matchLabels: { 'kubevirt.io': 'virt-launcher' } } },
+  })
+
+interface Row {
+  name: string
+  will: string
+  why: { id: string }[]
+  probe?: { answer: string }
+}
+
+test('--probe: the server is asked by dry runs, what it says beats what was worked out, and nothing is evicted', async () => {
+  sim = await still()
+  await budget()
+  const before = sim.store.list(VirtualMachineInstances).resourceVersion
+  const { code, out } = await run('workloads forecast --to v1.8.4 --probe -o json')
+  const { items } = JSON.parse(out) as { items: Row[] }
+  const said = items.map(({ name, will, why, probe }) => `${name} ${will} ${why[0]?.id} ${probe?.answer}`)
+  expect([code, said]).toEqual([
+    0,
+    [
+      'failing migrates migratable undefined',
+      'once stays probe-denied denied',
+      'pet stays probe-denied denied',
+      'slow migrates migratable undefined',
+      'stuck stays denied denied',
+      'web-1 migrates migratable undefined',
+      'off is down down undefined',
+    ],
+  ])
+  expect(sim.store.list(VirtualMachineInstances).resourceVersion).toBe(before)
+})
+
+const denied = async () => ({ allowed: false, reason: 'no RBAC policy matched' })
+
+test('--probe without the right: it is said, and the forecast stands', async () => {
+  const cluster = sim.cluster()
+  const reviewer = { ...cluster.reviewer, can: denied, rehearsal: cluster.reviewer.rehearsal }
+  const { code, out } = await run('workloads forecast --to v1.8.4 --probe', {
+    ...cluster,
+    reviewer,
+  })
+  expect(code).toBe(0)
+  expect(out).toContain(
+    '! evictions are not probed: this user may not create pods/eviction (no RBAC policy matched)\n',
+  )
+  expect(out).toContain('3 migrate, 1 restarts')
+})
+
+test('no rights in one namespace: the others, and exit 7', async () => {
+  const ours = new Set(['virtualmachineinstances', 'virtualmachines'])
+  const cluster = without((plural, namespace) => ours.has(plural) && namespace !== 'shop')
+  const { code, out, err } = await run('workloads forecast --to v1.8.4 -o json', cluster)
+  const { items, status, unread } = JSON.parse(out) as { items: Row[]; status: string; unread: object[] }
+  expect([code, status, items.map(({ name }) => name)]).toEqual([7, 'partial', ['web-1', 'off']])
+  expect(unread).toContainEqual({
+    namespace: 'demo',
+    what: 'virtualmachineinstances',
+    why: 'virtualmachineinstances is forbidden',
+  })
+  expect(err).toContain('not all of it may be read')
+})
+
+test.each([
+  ['pods', 'the room that is left on nodes is not judged: pods is forbidden'],
+  ['nodes', 'whether the other nodes take the VMs is not judged: nodes is forbidden'],
+  ['resourcequotas', 'quotas are not judged: resourcequotas is forbidden'],
+  ['poddisruptionbudgets', 'PodDisruptionBudgets are not judged: poddisruptionbudgets is forbidden'],
+  ['migrationpolicies', 'MigrationPolicies are not judged: migrationpolicies is forbidden'],
+])('what may not be read is not judged, and said: %s', async (plural, remark) => {
+  const { code, out } = await run(
+    'workloads forecast --to v1.8.4',
+    without((asked) => asked === plural),
+  )
+  expect(code).toBe(0)
+  expect(out).toContain(`! ${remark}\n`)
+  expect(out).toContain('3 migrate, 1 restarts, 1 shuts down')
+})
+
+test('--score: where the forecast was wrong is told, and asked for it is exit 10', async () => {
+  const { out: saved } = await run('workloads forecast --to v1.8.4 -o json')
+  const { code, out } = await run('workloads forecast --score f.json --exit-code', sim.cluster(), {
+    'f.json': saved,
+  })
+  expect(code).toBe(10)
+  expect(out.split('\n')).toEqual([
+    'NAMESPACE   NAME      FORECAST     BECAME    AGREES',
+    'demo        failing   migrates     stays     no',
+    'demo        once      shuts down   stays     no',
+    'demo        pet       restarts     stays     no',
+    'demo        slow      migrates     stays     no',
+    'demo        stuck     stays        stays     yes',
+    'shop        web-1     migrates     stays     no',
+    'shop        off       is down      is down   yes',
+    '',
+    'the forecast agrees with what became of 2 of 7 VMs',
+    '',
+  ])
+})
+
+test.each([
+  ['--to 1.9', 'it is a minor, name a release such as v1.9.0'],
+  ['--methods Livemigrate', 'is no workload update method'],
+  ['--score none.json', 'cannot read "none.json"'],
+  ['--score other.json', '"other.json" holds no forecast'],
+  ['--score other.json --to v1.8.4', 'cannot be used with'],
+  ['--probe --from x', 'cannot be used with'],
+])('bad input is exit 2: %s', async (flags, why) => {
+  const files = { 'other.json': '{"kind":"OutdatedWorkloads","items":[]}' }
+  const { code, out, err } = await run(`workloads forecast ${flags}`, sim.cluster(), files)
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain(why)
+})
+
+test('every node is cordoned: nobody can leave', async () => {
+  sim = await still()
+  for (const name of ['worker-1', 'worker-2', 'worker-3'])
+    await sim.cluster().writer.mergePatch(Nodes, { name }, { spec: { unschedulable: true } })
+  const { code, out } = await run('workloads forecast --to v1.8.4 -l kubevirt.io/vm=web-1 --exit-code')
+  expect(code).toBe(10)
+  expect(out).toContain('web-1   worker-3   stay   no other node takes it: 2 cordoned; can be migrated\n')
+})

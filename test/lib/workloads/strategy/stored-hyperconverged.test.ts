@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
+import type { CustomResourceDefinition } from '../../../../src/lib/cluster/kinds/extension.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { storedHyperConverged } from '../../../../src/lib/workloads/strategy/stored-hyperconverged.ts'
+
+interface Served {
+  served: readonly string[]
+  stored?: string
+  conversion?: string
+  inEtcd?: readonly string[]
+}
+
+function definition({ served, stored, conversion, inEtcd = [] }: Served): CustomResourceDefinition {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'hyperconvergeds.hco.kubevirt.io' },
+    spec: {
+      ...(conversion !== undefined && { conversion: { strategy: conversion } }),
+      versions: served.map((name) => ({ name, served: true, storage: name === stored })),
+    },
+    status: { storedVersions: [...inEtcd] },
+  }
+}
+
+const asking = (shape: Served, find: () => Promise<unknown>) =>
+  storedHyperConverged({ versions: async () => shape.served, find } as unknown as Reader)
+const asked = (shape: Served) => asking(shape, async () => ({ is: 'object', object: definition(shape) }))
+
+const both = ['v1', 'v1beta1']
+
+test.each<[string, Served, string]>([
+  ['one version needs no CRD to be read', { served: ['v1beta1'] }, 'v1beta1'],
+  ['what is stored', { served: both, stored: 'v1beta1', conversion: 'None', inEtcd: ['v1beta1'] }, 'v1beta1'],
+  ['what is stored, v1', { served: both, stored: 'v1', inEtcd: ['v1'] }, 'v1'],
+  [
+    'objects of both, and a webhook that converts',
+    { served: both, stored: 'v1', conversion: 'Webhook', inEtcd: ['v1beta1', 'v1'] },
+    'v1',
+  ],
+])('%s', async (_, shape, version) => {
+  expect(await asked(shape)).toMatchObject({ version, kind: { apiVersion: `hco.kubevirt.io/${version}` } })
+})
+
+test.each<[string, Served, string]>([
+  [
+    'objects of both and nobody who converts',
+    { served: both, stored: 'v1', conversion: 'None', inEtcd: ['v1beta1', 'v1'] },
+    'hyperconverged-not-converted',
+  ],
+  ['a version that nobody knows', { served: ['v2'] }, 'hyperconverged-version-unknown'],
+  ['none at all', { served: [] }, 'hyperconverged-version-unknown'],
+  [
+    'a stored version that is not served',
+    { served: both, stored: 'v1alpha1', conversion: 'Webhook' },
+    'hyperconverged-version-unknown',
+  ],
+])('refused: %s', async (_, shape, reason) => {
+  await expect(asked(shape)).rejects.toMatchObject({ exitCode: 3, reason })
+})
+
+test('a CRD that may not be read is exit 7 with the role, for a guess could lose settings', async () => {
+  const no = new ApiError(403, 'Forbidden', 'eve may not get customresourcedefinitions')
+  await expect(asking({ served: both }, () => Promise.reject(no))).rejects.toMatchObject({
+    exitCode: 7,
+    reason: 'hyperconverged-version-unread',
+    remedy: ['kvup rbac kvup-workloads | kubectl apply -f -'],
+  })
+})
