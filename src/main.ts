@@ -6,7 +6,8 @@ import { helpWords } from './lib/output/usage-remedy.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { KvupError, usageError } from './lib/system/errors.ts'
 import type { Called } from './open.ts'
-import { connection, program } from './program.ts'
+import { connection } from './commands/global-options.ts'
+import { program } from './program.ts'
 import type { Wire } from './wire.ts'
 
 /** What `main` needs of a process; `process` itself is one. */

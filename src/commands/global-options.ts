@@ -1,0 +1,45 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+/** As kubectl's -v. */
+function level(text: string): number {
+  if (/^\d$/u.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 0 to 9.')
+}
+
+const list = (value: string, before: string[] = []) => [...before, value]
+
+/** kubectl's names, so that nobody has to learn them again. */
+export const connection: readonly Option[] = [
+  new Option('--kubeconfig <file>', 'kubeconfig to use instead of KUBECONFIG or ~/.kube/config'),
+  new Option('--context <name>', 'context of the kubeconfig'),
+  new Option('--cluster <name>', 'cluster of the kubeconfig'),
+  new Option('--user <name>', 'user of the kubeconfig'),
+  new Option('-n, --namespace <namespace>', 'namespace of virtual machines; the one of KubeVirt is found'),
+  new Option('--as <user>', 'impersonate this user'),
+  new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
+  new Option('--as-uid <uid>', 'impersonate this uid'),
+  new Option('--request-timeout <duration>', 'how long one request may take, such as 30s').default('30s'),
+  new Option('-s, --server <url>', 'address of the API server'),
+  new Option('--token-file <file>', 'file with a bearer token, read again when it changes'),
+  new Option('--client-certificate <file>', 'client certificate'),
+  new Option('--client-key <file>', 'key of the client certificate'),
+  new Option('--certificate-authority <file>', 'certificate authority of the API server'),
+  new Option('--insecure-skip-tls-verify', 'do not check the certificate of the API server'),
+  new Option('--tls-server-name <name>', 'name to expect in the certificate of the API server'),
+]
+
+export const manners = [
+  new Option(
+    '-o, --output <format>',
+    'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
+  ).default('table'),
+  new Option('--no-headers', 'leave out the headings of tables'),
+  new Option('--sort-by <jsonpath>', 'sort rows by this field'),
+  new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
+  new Option('--no-color', 'the same as --color=never'),
+  new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
+  new Option('--no-input', 'ask nothing: end where a question would be asked'),
+  new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
+    .default(0)
+    .argParser(level),
+]
