@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { kubectlProgram } from '../e2e/lab.ts'
 import { compare, onPath, program } from './measure.mjs'
+import { forecastMany } from './forecast-many.mjs'
 import { manyVms } from './many-vms.mjs'
 import { realCluster } from './real-cluster.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
@@ -49,8 +50,12 @@ await simulatedCluster(({ kubeconfig }) => status('simulated cluster', kubeconfi
 const real =
   existsSync(kubectlProgram) && (await realCluster((kubeconfig) => status('real cluster', kubeconfig)))
 if (existsSync(kubectlProgram)) await manyVms(outdated)
+const forecast = await forecastMany()
 
 console.log(table(rows))
+console.log(
+  `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
+)
 if (real) {
   console.log(
     [
@@ -67,3 +72,4 @@ if (real) {
 }
 const over = rows.filter(({ ratio, limit }) => ratio > limit)
 if (over.length > 0 || (real && real.reactionMs > 1000)) process.exitCode = 1
+if (forecast.megabytes > 250 || forecast.firstRow > 1000) process.exitCode = 1
