@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { kubectlProgram } from '../e2e/lab.ts'
+import { forecastMany } from './forecast-many.mjs'
 import { manyVmis } from './many-vmis.mjs'
 import { manyVms } from './many-vms.mjs'
 import { compare, onPath, program, weigh } from './measure.mjs'
@@ -68,8 +69,12 @@ const real =
   existsSync(kubectlProgram) &&
   (await realCluster(({ kubeconfig }) => status('real cluster', kubeconfig), checkAtScale))
 if (existsSync(kubectlProgram)) await manyVms(outdated)
+const forecast = await forecastMany()
 
 console.log(table(rows))
+console.log(
+  `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
+)
 if (real) {
   console.log(
     [
@@ -86,3 +91,4 @@ if (real) {
 }
 const over = rows.filter(({ ratio, limit }) => ratio > limit)
 if (over.length > 0 || (real && real.reactionMs > 1000)) process.exitCode = 1
+if (forecast.megabytes > 250 || forecast.firstRow > 1000) process.exitCode = 1

@@ -57,6 +57,8 @@ const forChecks: readonly Row[] = [
   ],
   ['cluster', '', 'resourcequotas', 'list', 'see whether a migration target has room', checks],
   ['cluster', '', 'pods', 'list', 'say why the target pod of a migration waits', checks],
+  ['cluster', 'policy', 'poddisruptionbudgets', 'list', 'say which VMs may not be evicted', checks],
+  ['cluster', 'migrations.kubevirt.io', 'migrationpolicies', 'list', 'say how long migrations take', checks],
   ['cluster', '', 'namespaces', 'get', 'tell clusters apart by a uid', { ...checks, names: 'kube-system' }],
   ['cluster', rbac, 'clusterrolebindings', 'list', 'see what virt-operator may do', checks],
   ['cluster', rbac, 'clusterroles', 'get', 'see what virt-operator may do', checks],

@@ -129,7 +129,8 @@ function examplesIn(help: string): string[] {
 }
 
 /** What asks before it changes anything. */
-const changing = /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set|rollout restart)\b.*$/
+const changing =
+  /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set|rollout restart(?!-))\b.*$/
 
 /** What runs on or asks is stopped; a change is only rehearsed; other programs are replaced by `cat`. */
 async function endOf(line: string, alive: Alive): Promise<string> {

@@ -226,7 +226,7 @@ test('outdated workloads: held, of a part, with another count, and where KubeVir
 test('a forecast: of an upgrade, with other methods, probed, of a part, not readable, and its score', async () => {
   const { sim, clock } = await simulated({ version: 'v1.7.4', vms: mixedVms, methods })
   const cluster = sim.cluster()
-  const kvup = async (line: string, files = {}) => runKvup(line.split(' '), { cluster, clock, files })
+  const kvup = async (line: string, found = {}) => runKvup(line.split(' '), { cluster, clock, files: found })
   const first = await kvup('workloads forecast --to v1.8.4 --methods LiveMigrate,Evict --probe -o json')
   const { reader, ...rest } = cluster
   const narrow = new Proxy(reader, {

@@ -85,15 +85,16 @@ interface Telling {
 
 async function tell(looked: LookedAt, { foretold, basis, rows, probe }: Telling): Promise<void> {
   const { selection, at } = foretold
-  const { kubevirt, isCurrent } = await basis.then((known) => ({
-    kubevirt: known.surroundings.kubevirt,
-    isCurrent: isCurrentFor(known, foretold.to),
-  }))
-  foretold.time = kubevirt && new WholeTime(kubevirt)
+  const isCurrent = basis.then((known) => isCurrentFor(known, foretold.to))
+  // Both are awaited with the first page, which is read meanwhile.
+  const judging = judgingOf(basis)
+  for (const early of [isCurrent, judging]) early.catch(() => undefined)
   const notProbed = probe ? await whyNotProbed(looked.cluster, selection.namespace) : undefined
   if (notProbed !== undefined) foretold.remarks.push(notProbed)
-  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent, at }, judgingOf(basis))
+  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent, at }, judging)
   for await (const page of pages) {
+    const { kubevirt } = (await basis).surroundings
+    foretold.time ??= kubevirt && new WholeTime(kubevirt)
     const asked = probe && notProbed === undefined
     const items = asked ? await probeEvictions(looked.cluster, page.items, page.vmis) : page.items
     fold(foretold, { ...page, items })

@@ -15,9 +15,7 @@ export function workloadLines(
     behind && installation?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
   return [
     `${all}${lateText(behind)}${held}`,
-    ...(behind && verdict === 'Settled'
-      ? [`${paint.mark.next} kvup workloads outdated`]
-      : []),
+    ...(behind && verdict === 'Settled' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }
 

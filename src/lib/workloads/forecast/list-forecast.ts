@@ -20,7 +20,7 @@ export interface Wanted {
   namespace?: string | undefined
   labels?: string | undefined
   /** Nothing is to be done for it: it is counted, and no row. */
-  isCurrent(vmi: VirtualMachineInstance): boolean
+  isCurrent: Promise<(vmi: VirtualMachineInstance) => boolean>
   at: Date
 }
 
@@ -65,7 +65,8 @@ async function* instances(
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
     if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
     else {
-      const due = page.items.filter((vmi) => !isOver(vmi) && !wanted.isCurrent(vmi))
+      const isCurrent = await wanted.isCurrent
+      const due = page.items.filter((vmi) => !isOver(vmi) && !isCurrent(vmi))
       const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
       const rules = await judging
       const items = rules ? await judged(due, { reader, machines, at: wanted.at }, rules) : due.map(plainItem)
