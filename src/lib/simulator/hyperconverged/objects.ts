@@ -12,7 +12,7 @@ const name = 'kubevirt-hyperconverged'
 const uid = 'c0ffee00-0000-4000-8000-000000000001'
 
 /** The KubeVirt that a HyperConverged makes (hco 5). */
-export const managedKubeVirt = 'kubevirt-kubevirt-hyperconverged'
+const managedKubeVirt = 'kubevirt-kubevirt-hyperconverged'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */
 export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {

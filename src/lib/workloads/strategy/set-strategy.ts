@@ -69,7 +69,7 @@ async function write({ reader, writer }: StepContext, owner: SettingsOwner, want
 }
 
 /** What is wanted and not there; absence is as good as null, and not as good as the default: a default may change. */
-export function differences(
+function differences(
   object: KubeObject,
   at: Pick<SettingsOwner, 'strategy' | 'migrations'>,
   wanted: Wanted,
