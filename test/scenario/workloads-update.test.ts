@@ -251,3 +251,68 @@ test('with nothing outdated there is nothing to do', async () => {
     expect(stage.writes(mark)).toEqual([])
   })
 })
+
+test('W5 while KubeVirt moves VMs itself, failures with one reason make it hold again, and both ways on are named', async () => {
+  await outdated(
+    [...lasting(4, { migration: 'fail' }), ...lasting(2).map(({ name }) => ({ name: `good-${name}` }))],
+    async (stage) => {
+      stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+      const ended = await stage.update({ watchOnly: true, maxFailures: '3' })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
+      expect(ended.error?.message).toMatch(
+        /VMs failed for one reason: operation failed: guest CPU .*on worker-.*kubevirt issue 16386/,
+      )
+      expect(ended.error?.message).toContain('workload updates are held again')
+      expect(ended.error?.remedy.join()).toMatch(/kvup workloads update --canary 1.*kvup workloads restore/)
+      expect(stage.methods).toEqual([])
+      expect(await stage.journal.loans()).toMatchObject([
+        { id: 'workload-updates', was: { value: ['LiveMigrate'] } },
+      ])
+    },
+  )
+})
+
+test('W5 two launchers for one VMI make it hold again as well', async () => {
+  await outdated([{ name: 'a', migration: 'split' }, ...lasting(3, { migration: 'hang' })], async (stage) => {
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+    const ended = await stage.update({ watchOnly: true })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'two-launchers' } })
+    expect(ended.error?.message).toContain('kubevirt issue 18670')
+    expect(stage.methods).toEqual([])
+  })
+})
+
+test('W6 --watch-only holds nothing while all is well, and makes no migration', async () => {
+  await outdated(6, async (stage) => {
+    expect(await stage.update({ watchOnly: true })).toMatchObject({
+      code: 3,
+      error: { reason: 'nobody-moves' },
+    })
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+    const mark = stage.mark
+    const ended = await stage.update({ watchOnly: true })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(documentOf(ended).totals).toMatchObject({ migrated: 6 })
+    expect(new Set(stage.writes(mark).map(({ resource }) => resource))).toEqual(
+      new Set(['configmaps', 'leases']),
+    )
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('Ctrl-C leaves what runs to KubeVirt, or cancels it where that was asked for', async () => {
+  for (const cancelRunning of [false, true])
+    await outdated(lasting(3, { migration: '120s' }), async (stage) => {
+      const stop = new AbortController()
+      const onEvent = (event: { kind: string }) => {
+        if (event.kind === 'step-waiting') stage.later(20_000, () => stop.abort(interrupted('SIGINT')))
+      }
+      const ended = await stage.update({ cancelRunning }, { signal: stop.signal, onEvent })
+      expect(ended).toMatchObject({ code: 130 })
+      expect(ended.text).toContain('goes on')
+      await stage.until(5 * minute)
+      const left = migrationsIn(stage).filter(({ status }) => status?.phase === 'Succeeded')
+      expect(left).toHaveLength(cancelRunning ? 0 : 3)
+      expect(await stage.update()).toMatchObject({ code: 0 })
+    })
+})

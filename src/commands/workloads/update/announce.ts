@@ -5,7 +5,8 @@ import type { Wave } from '../../../lib/workloads/waves/waves.ts'
 import type { Running } from './update.ts'
 
 /** Before the question: what is borrowed, and which VMs come when. */
-export function announce({ printer }: Context, { seen }: Running, waves: readonly Wave[]): void {
+export function announce({ printer }: Context, { seen, options }: Running, waves: readonly Wave[]): void {
+  if (options.watchOnly) return
   const methods = methodsIn(seen.holding, seen.owner)
   if (methods.length > 0)
     printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)

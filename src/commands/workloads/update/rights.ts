@@ -5,12 +5,11 @@ import {
 } from '../../../lib/cluster/kinds/virtual-machines.ts'
 import { type Used, workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import { passesOn, type SettingsOwner } from '../../../lib/workloads/strategy/owner.ts'
-import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 
 /** What an update takes: the hold, migrations, restarts where they were asked for, and a look at launchers. */
 export function updateRights(
   owner: SettingsOwner,
-  { restart }: Pick<UpdateWanted, 'restart'>,
+  { restart, cancels, watchOnly }: { restart: boolean; cancels: boolean; watchOnly: boolean },
 ): ReturnType<typeof workloadsAccess> {
   const { kind, ref } = owner
   const hold = (passesOn(owner) ? ['get', 'patch'] : ['patch']).map((verb): Used => ({ kind, verb }))
@@ -25,7 +24,8 @@ export function updateRights(
     : []
   return workloadsAccess(ref.namespace, [
     ...hold,
-    { kind: VirtualMachineInstanceMigrations, verb: 'create' },
+    ...(watchOnly ? [] : [{ kind: VirtualMachineInstanceMigrations, verb: 'create' }]),
+    ...(cancels ? [{ kind: VirtualMachineInstanceMigrations, verb: 'delete' }] : []),
     { kind: Pods, verb: 'list' },
     ...restarts,
   ])

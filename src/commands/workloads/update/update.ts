@@ -6,11 +6,17 @@ import {
 } from '../../../lib/output/views/workloads-update.ts'
 import type { Procedure, ReadContext } from '../../../lib/procedure/step.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
+import { runProcedure } from '../../../lib/procedure/run.ts'
 import { carryOut, type Work } from '../../../lib/run/carry-out.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { settledFor } from '../../../lib/upgrade/steps/settled.ts'
+import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
+import { minutes } from '../../../lib/system/units.ts'
+import { cancelProcedure } from '../../../lib/workloads/update/cancel.ts'
+import { guardProcedure } from '../../../lib/workloads/update/guard.ts'
+import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
 import { Rollout } from '../../../lib/workloads/update/rollout.ts'
 import { updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
@@ -27,15 +33,12 @@ import { updateRights } from './rights.ts'
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace, cx.clock.now())
   const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
-  const rollout = new Rollout(typed.wanted, { began: cx.clock.now().getTime(), releases: knownReleases })
-  const running: Running = {
-    cx,
-    options,
-    typed,
-    seen,
-    rollout,
-    procedure: procedureOf(cx, { seen, rollout, typed }),
-  }
+  const rollout = new Rollout(wantedOf(typed, options, seen), {
+    began: cx.clock.now().getTime(),
+    releases: knownReleases,
+  })
+  const whole = { options, typed, seen, rollout }
+  const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
   const work = await workOf(running)
   const dry = await rehearsed(cx, running.procedure, { hands: seen.hands, dryRun: options.dryRun })
   if (dry) {
@@ -50,6 +53,15 @@ export async function update(cx: Context, options: UpdateOptions): Promise<ExitC
   return exitCode.done
 }
 
+/** What KubeVirt itself shuts down is told of as well. */
+function wantedOf(
+  { wanted }: Typed,
+  { watchOnly }: UpdateOptions,
+  { owner, holding }: SettingsWork,
+): UpdateWanted {
+  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
+}
+
 export interface Running {
   cx: Context
   options: UpdateOptions
@@ -60,17 +72,12 @@ export interface Running {
 }
 
 function procedureOf(
-  { world }: Context,
-  { seen, rollout, typed }: Pick<Running, 'seen' | 'rollout' | 'typed'>,
+  { world: { who } }: Context,
+  { seen: { owner }, rollout, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
 ): Procedure {
-  const { owner } = seen
-  return updateProcedure({
-    owner,
-    rollout,
-    who: world.who,
-    timeoutMs: typed.timeoutMs,
-    settled: (id, title) => settledFor(owner.kubevirt, { id, title, settleMs: 0 }),
-  })
+  if (options.watchOnly) return guardProcedure({ owner, rollout, who, timeoutMs })
+  const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
+  return updateProcedure({ owner, rollout, who, timeoutMs, settled })
 }
 
 async function workOf(running: Running): Promise<Work & { waves: readonly Wave[] }> {
@@ -80,10 +87,16 @@ async function workOf(running: Running): Promise<Work & { waves: readonly Wave[]
   return {
     waves: await wavesLeft(reading, rollout, look),
     procedure,
-    findings: await updateFindings(look, seen),
+    findings: options.watchOnly ? [] : await updateFindings(look, seen),
     accepted: parseAccepted(options.accept),
-    rights: updateRights(seen.owner, typed.wanted),
-    question: questionOf([...look.fleet.candidates.values()].map(({ by }) => by)),
+    rights: updateRights(seen.owner, {
+      restart: typed.wanted.restart,
+      cancels: options.cancelRunning === true,
+      watchOnly: options.watchOnly === true,
+    }),
+    question: options.watchOnly
+      ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+      : questionOf([...look.fleet.candidates.values()].map(({ by }) => by)),
     limits: { timeoutMs: typed.timeoutMs },
   }
 }
@@ -99,7 +112,7 @@ async function carriedOut(
   running: Running,
   work: Work & { waves: readonly Wave[] },
 ): Promise<WorkloadsUpdateDocument> {
-  const { cx, seen, rollout } = running
+  const { cx, seen } = running
   let began = false
   const hands = {
     ...seen.hands,
@@ -113,17 +126,26 @@ async function carriedOut(
     const outcome = await withResume(cx, carryOut(work, hands))
     return await documentOf(running, outcome.is === 'nothing-to-do' ? 'nothing-to-do' : 'done')
   } catch (error) {
-    if (began && error instanceof KvupError && rollout.known.size > 0) await tellHowFar(running)
+    if (began && error instanceof KvupError) await afterwards(running, error)
     throw error
   }
 }
 
-async function tellHowFar(running: Running): Promise<void> {
+/** The running migrations go on by themselves, unless they are to be cancelled. */
+async function afterwards(running: Running, { exitCode: code }: KvupError): Promise<void> {
+  const { cx, options, seen, rollout } = running
   try {
-    running.cx.printer.result(await documentOf(running, 'stopped'), workloadsUpdateView)
+    const interrupted = code === exitCode.interrupted || code === exitCode.terminated
+    if (options.cancelRunning && interrupted)
+      await runProcedure(cancelProcedure(rollout.began), {
+        ...seen.hands,
+        signal: new AbortController().signal,
+        limits: { timeoutMs: 1 * minutes },
+      })
+    if (rollout.known.size > 0) cx.printer.result(await documentOf(running, 'stopped'), workloadsUpdateView)
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
-    running.cx.printer.warn(`how far it got cannot be read: ${error.message}`)
+    cx.printer.warn(`how far it got cannot be told: ${error.message}`)
   }
 }
 

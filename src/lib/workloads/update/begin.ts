@@ -11,7 +11,6 @@ import { outdatedLabel } from '../../facts/workload-count.ts'
 import type { StepContext } from '../../procedure/step.ts'
 import { ApiError, isConflict } from '../../system/errors.ts'
 import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
-import { isMigrating } from '../outdated/due.ts'
 import type { Candidate } from '../waves/candidate.ts'
 
 /** Under virt-api's own API. */
@@ -60,13 +59,10 @@ export async function begin(
   }
 }
 
+/** Its status is not asked for a migration: one that was cancelled may stay in it as if it ran. */
 function isDue({ metadata, status }: VirtualMachineInstance, { uid }: Candidate): boolean {
-  if (metadata.uid !== uid || metadata.deletionTimestamp !== undefined || status?.phase !== 'Running')
-    return false
-  return (
-    Object.hasOwn(metadata.labels ?? {}, outdatedLabel) &&
-    !isMigrating({ metadata, status } as VirtualMachineInstance)
-  )
+  if (metadata.uid !== uid || metadata.deletionTimestamp !== undefined) return false
+  return status?.phase === 'Running' && Object.hasOwn(metadata.labels ?? {}, outdatedLabel)
 }
 
 /** virt-api labels each migration with the name of its VMI (facts 3.7); until it is asked for by that, it is named here. */

@@ -1,9 +1,20 @@
 import type { Reader } from '../../cluster/cluster.ts'
-import { minutes } from '../../system/units.ts'
+import { minutes, seconds } from '../../system/units.ts'
 import { readLaunchers } from '../migrations/launchers.ts'
 
 /** How long the launcher that a VM has left may take to end. */
 const endsWithin = 1 * minutes
+/** It takes a few seconds mostly: after that nothing else is begun until it is known. */
+const usual = 10 * seconds
+
+interface LaunchersSeen {
+  /** VMs with two launchers, which may be the one that is about to end. */
+  doubtful: ReadonlySet<string>
+  /** Of those, the ones for which it takes longer than usual. */
+  slow: readonly string[]
+  /** And the ones for which it is taken for certain. */
+  split: readonly string[]
+}
 
 /**
  * Finds VMs with more than one launcher alive although nothing moves them: the guest may run twice and destroy its disks (facts 8). Each VM
@@ -20,11 +31,7 @@ export class LauncherWatch {
   }
 
   /** `uids` of the VMIs by VM. Throws ApiError. */
-  async look(
-    reader: Reader,
-    uids: ReadonlyMap<string, string>,
-    now: number,
-  ): Promise<{ split: readonly string[]; doubtful: ReadonlySet<string> }> {
+  async look(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<LaunchersSeen> {
     const asked = [...uids].filter(([vm]) => !this.#clean.has(vm))
     const { living } = await readLaunchers(
       reader,
@@ -41,7 +48,11 @@ export class LauncherWatch {
         this.#twiceSince.delete(vm)
       }
     }
-    const split = [...doubtful].filter((vm) => now - (this.#twiceSince.get(vm) ?? now) >= endsWithin)
-    return { split, doubtful }
+    const twiceFor = (vm: string) => now - (this.#twiceSince.get(vm) ?? now)
+    return {
+      doubtful,
+      slow: [...doubtful].filter((vm) => twiceFor(vm) >= usual),
+      split: [...doubtful].filter((vm) => twiceFor(vm) >= endsWithin),
+    }
   }
 }

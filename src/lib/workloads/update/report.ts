@@ -82,7 +82,7 @@ async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<E
   if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
   return found.object.metadata.uid === uid
     ? { outcome: 'left', why: 'it is not outdated any more' }
-    : { outcome: 'replaced', why: 'somebody else restarted it' }
+    : { outcome: 'replaced', why: 'it was restarted, and not by this run' }
 }
 
 function endOfRestart(vm: string, { look: { restarts } }: Ended): End | undefined {

@@ -23,6 +23,7 @@ const fewCandidates = 500
 const listEvery = 60_000
 /** What decides over VMs in general changes seldom. */
 const rulesEvery = 60_000
+const lookAgainAfter = 15_000
 
 /**
  * One run of an update. Where it stands is read from the cluster with every look; what is kept here is what this process has seen, for its
@@ -39,6 +40,8 @@ export class Rollout {
   readonly launchers = new LauncherWatch()
   /** What a webhook refused, and why. */
   readonly #refused = new Map<string, string>()
+  /** VMs that needed no move when it was their turn, and when they are looked at again; ms since the epoch. */
+  readonly #notYet = new Map<string, number>()
   readonly #releases: Releases
   #rules: { at: number; rules: FleetRules; kubevirt: KubeVirt; launcher: string | undefined } | undefined
   #fleet: { at: number; fleet: Fleet } | undefined
@@ -87,11 +90,17 @@ export class Rollout {
     return [...failedIn(look, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
   }
 
+  /** Whose turn was for nothing waits a moment, lest it be its turn without end. */
+  get notYet(): ReadonlyMap<string, number> {
+    return this.#notYet
+  }
+
   /** Begins one move; a refusal is remembered as a failure of this VM. */
   async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<void> {
     const begun = await begin(cx, one, { launcher: this.launcher, canary })
     if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
     if (begun.is === 'begun') this.launchers.forget(one.vm)
+    else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
     this.#fleet = undefined
   }
 

@@ -11,6 +11,7 @@ import { type Turn, turnOf } from '../waves/pacing.ts'
 import { type Stop, stopOf } from '../waves/stop-rules.ts'
 import type { Wave } from '../waves/waves.ts'
 import { stillFor, trafficOf, type UpdateLook } from './look.ts'
+import { movedIn } from './moved.ts'
 import { remedyFor } from './remedy.ts'
 import { hasAgent, restartText } from './restarts.ts'
 import type { Rollout } from './rollout.ts'
@@ -66,7 +67,11 @@ class MovingWave {
     const rollout = this.#rollout
     const look = await rollout.look(cx)
     const failed = rollout.failed(look)
-    const { split, doubtful } = await rollout.launchers.look(cx.reader, this.#moved(look), look.now)
+    const { split, slow, doubtful } = await rollout.launchers.look(
+      cx.reader,
+      movedIn(look, rollout.known),
+      look.now,
+    )
     const stop = this.#stop(look, { split, failed })
     if (stop !== undefined)
       return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(stop, split) }
@@ -79,11 +84,14 @@ class MovingWave {
       total: this.#members.size,
     }
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
+    const notBefore = new Map([...rollout.notYet, ...traffic.notBefore])
     if (open.length === 0 && underWay.length === 0) return this.#done(progress.done - over.size, over.size)
     if (open.length === 0) return { is: 'waiting', on: `${listed(underWay)} to be through`, progress }
+    if (slow.length > 0)
+      return { is: 'waiting', on: `the launcher that ${listed(slow)} has left to end`, progress }
     const turn = turnOf(
       open,
-      { ...traffic, wavedAt: this.#wavedAt(look) },
+      { ...traffic, notBefore, wavedAt: this.#wavedAt(look) },
       { pacing: rollout.pacing, now: look.now },
     )
     return this.#turn(cx, turn, progress)
@@ -110,19 +118,6 @@ class MovingWave {
   #queue({ fleet }: UpdateLook): readonly Candidate[] {
     const outdated = [...this.#members].flatMap((vm) => fleet.candidates.get(vm) ?? [])
     return inOrder(outdated, this.#rollout.wanted.waves.order)
-  }
-
-  /** Those of all waves that migrated in this run and move no more. */
-  #moved({ moves, ledger, restarts }: UpdateLook): ReadonlyMap<string, string> {
-    const { known } = this.#rollout
-    const moving = ledger.openByVm
-    const restarted = new Set(restarts.map(({ vm }) => vm))
-    return new Map(
-      [...moves.succeeded.keys()].flatMap((vm) => {
-        const uid = known.get(vm)?.uid
-        return uid === undefined || moving.has(vm) || restarted.has(vm) ? [] : [[vm, uid] as const]
-      }),
-    )
   }
 
   #stop(
