@@ -191,7 +191,7 @@ describe('kvup explain', () => {
     const [head, ...lines] = out.trimEnd().split('\n')
     expect(head).toMatch(/^ID +MEANING$/u)
     expect(lines).toContain(
-      `${'kubernetes-window'.padEnd(29)}The target does not support the Kubernetes that runs here`,
+      `${'kubernetes-window'.padEnd(33)}The target does not support the Kubernetes that runs here`,
     )
     expect(lines.filter((line) => !/^[a-z0-9-]+ {3,}\S/u.test(line) || line.length > 132)).toEqual([])
     expect(lines.filter((line) => / (?:blocker|warning|info|refused)[.,]/iu.test(line))).toEqual([])

@@ -316,7 +316,7 @@ const updateDefaults: UpdateOptions = {
   restartTimeout: '10m',
   stallTimeout: '30m',
   accept: [],
-  timeout: '24h',
+  timeout: '8d',
 }
 
 /** Small, so that a whole update costs little. */

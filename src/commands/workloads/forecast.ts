@@ -45,14 +45,11 @@ export function forecastCommand(wire: Wire): Command {
 
 const text = manual({
   examples: [
-    ['kvup workloads forecast', 'what KubeVirt does with the VMs that are outdated now'],
-    [
-      'kvup workloads forecast --to v1.8.4 -o wide',
-      'after an upgrade, with how long each takes and what helps',
-    ],
+    ['kvup workloads forecast', 'of the VMs outdated now'],
+    ['kvup workloads forecast --to v1.8.4 -o wide', 'after an upgrade'],
     ['kvup workloads forecast --to v1.8.4 --methods LiveMigrate,Evict', 'with other methods'],
-    ['kvup workloads forecast --probe -n demo', 'evictions proved by dry runs of the server'],
-    ['kvup workloads forecast --to v1.8.4 -o json', 'into a file, for --score FILE afterwards'],
+    ['kvup workloads forecast --probe -n demo', 'evictions as dry runs'],
+    ['kvup workloads forecast --to v1.8.4 -o json', 'for --score afterwards'],
   ],
   more: 'Changes nothing. What may not be read is said and is exit 7, with all that may be on stdout.',
   codes: [...asksCluster, 'asked'],

@@ -44,12 +44,9 @@ export function migrationsCommand(wire: Wire): Command {
       'after',
       manual({
         examples: [
-          ['kvup workloads migrations', 'what moves, what waits and for what, what fails every time'],
+          ['kvup workloads migrations', 'what moves, waits or fails'],
           ['kvup workloads migrations -w', 'and again at every change'],
-          [
-            'kvup workloads migrations -n demo --history',
-            'also those that are over, with what they failed of',
-          ],
+          ['kvup workloads migrations -n demo --history', 'also those that are over'],
           ["kvup workloads migrations -o jsonpath='{.totals.endless}'", 'how many fail every time'],
         ],
         codes: [...asksCluster, 'interrupted', 'terminated'],

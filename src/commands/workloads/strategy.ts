@@ -7,12 +7,12 @@ import { setWorkloadStrategy } from './strategy/set.ts'
 import { showWorkloadStrategy } from './strategy/show.ts'
 
 const look = [
-  ['kvup workloads strategy show', 'what holds, and who says so'],
+  ['kvup workloads strategy show', 'what holds'],
   ['kvup workloads strategy show -o wide', 'and where it is written'],
 ] as const
 const change = [
-  ['kvup workloads strategy set --methods LiveMigrate', 'KubeVirt migrates what it can'],
-  ['kvup workloads strategy set --methods LiveMigrate,Evict', 'and shuts down what it cannot'],
+  ['kvup workloads strategy set --methods LiveMigrate', 'only migrations'],
+  ['kvup workloads strategy set --methods LiveMigrate,Evict', 'and shutdowns'],
   ['kvup workloads strategy set --parallel-per-cluster 10 --dry-run=server', 'what it would change'],
 ] as const
 

@@ -46,9 +46,10 @@ export function unblockCommand(wire: Wire): Command {
           ['kvup workloads unblock --all', 'change them, after a question'],
         ],
         more:
-          'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains and updates for ever.\n' +
-          'Its evictionStrategy becomes None, and its runStrategy Always where it would not come back; kvup workloads\n' +
-          'restore gives both back. It takes effect when the VM is restarted, and nothing is restarted here.',
+          'A VM that cannot be migrated and whose evictionStrategy is LiveMigrate blocks drains for ever.\n' +
+          'Its evictionStrategy becomes None, and its runStrategy Always where it would not come back;\n' +
+          'kvup workloads restore gives both back. It takes effect when the VM is restarted, and nothing\n' +
+          'is restarted here.',
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )

@@ -12,20 +12,11 @@ const later = async (cx: Context, options: UpdateOptions) =>
   (await import('./update/update.ts')).update(cx, options)
 
 const examples = [
-  ['kvup workloads update', 'migrates all outdated VMs that can be'],
-  [
-    'kvup workloads update --canary 2 --wave-by label=tier --waves dev,prod',
-    'two first, then wave after wave',
-  ],
-  [
-    "kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague' --timeout 8d --yes",
-    'begins VMs only then',
-  ],
-  [
-    'kvup workloads update -n demo --restart-unmigratable --dry-run=client',
-    'what would be moved and restarted',
-  ],
-  ['kvup workloads update --watch-only', "follows KubeVirt's own updater, and stops it when it does harm"],
+  ['kvup workloads update', 'migrates what can be migrated'],
+  ['kvup workloads update --canary 2 --wave-by label=tier', 'two first, then wave by wave'],
+  ["kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague'", 'begins VMs only then'],
+  ['kvup workloads update -n demo --dry-run=client', 'what it would do'],
+  ['kvup workloads update --watch-only', "follows KubeVirt's own updater"],
 ] as const
 
 export function updateCommand(wire: Wire): Command {
@@ -34,7 +25,7 @@ export function updateCommand(wire: Wire): Command {
   return command
     .addOption(acceptOption())
     .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long it may take altogether', '24h')
+    .option('--timeout <duration>', 'how long it may take altogether', '8d')
     .option('--take-over <holder>', 'take the lock of this holder')
     .addHelpText(
       'after',

@@ -9,7 +9,7 @@ export const methodsEmpty: Check = {
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'borrowed'],
   blocks: false,
-  assess({ evidence, installation: { workloadUpdateMethods, name, namespace } }) {
+  assess({ evidence, installation: { workloadUpdateMethods, name, namespace, manager } }) {
     if (workloadUpdateMethods.length > 0 || isHeldByKvup(evidence)) return []
     return [
       {
@@ -18,8 +18,11 @@ export const methodsEmpty: Check = {
         summary:
           'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
         objects: [`kubevirt/${name}`],
+        // HyperConverged sets back what is written to its KubeVirt.
         remedy: [
-          `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
+          manager.kind === 'hyperconverged'
+            ? 'kvup workloads strategy set --methods LiveMigrate'
+            : `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
         ],
       },
     ]

@@ -46,7 +46,7 @@ export function planMarkdown(plan: PlanDocument): string {
 /** A line that is pasted as a whole works too: what it does is a comment. */
 function endLines(plan: PlanDocument): readonly string[] {
   const why = whyNot(plan)
-  const lines = plan.next ?? []
+  const lines = (plan.next ?? []).map((line) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # '))
   return [...(why === undefined ? [] : [`${text(why)}.`]), ...(lines.length > 0 ? fenced(lines) : [])]
 }
 
