@@ -39,7 +39,7 @@ function nameOf({ verb, group, resource, subresource }: Access): string {
   return `${verb} ${group === '' ? path : `${path}.${group}`}`
 }
 
-const everywhere = ({ namespace: _, ...right }: Right): Right => right
+const everywhere = ({ verb, resource }: Right): Right => ({ verb, resource })
 
 const keyOf = ({ verb, resource, namespace = '', name = '' }: Right) =>
   [verb, resource, namespace, name].join(' ')
