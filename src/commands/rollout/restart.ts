@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
-import { orders } from '../../lib/workloads/waves/order.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from '../workloads/accept-option.ts'
 import { dryRunOption } from '../workloads/dry-run.ts'
+import { paceFlags, selectionFlags, waveFlags } from '../workloads/wave-flags.ts'
 import type { RestartOptions } from './restart/restart.ts'
 
 /** Loaded when it runs: help does without. */
@@ -13,7 +13,8 @@ const later = async (cx: Context, options: RestartOptions) =>
 
 export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')
-  for (const option of [...which, ...waves, ...pace]) command.addOption(option)
+  for (const option of [...selectionFlags(), ...waveFlags('no other is restarted'), ...pace])
+    command.addOption(option)
   return command
     .addOption(acceptOption())
     .addOption(dryRunOption())
@@ -34,30 +35,9 @@ export function restartCommand(wire: Wire): Command {
     .action(wire<RestartOptions, []>(later))
 }
 
-const which = [
-  new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'),
-  new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'),
-]
-
-const waves = [
-  new Option('--canary <count>', 'so many VMs first; when one fails no other is restarted'),
-  new Option('--canary-label <labels>', 'the VMs with these labels first, in the same way'),
-  new Option('--wave-by <what>', 'label=KEY, namespace or node: one wave after the other'),
-  new Option('--waves <list>', 'the waves that come first, in this order, separated by commas'),
-  new Option('--order <order>', 'which VM of a wave comes first').choices(orders).default('name'),
-]
-
 const pace = [
   new Option('--parallel <count>', 'how many at a time').default('1'),
-  new Option('--pause-between <duration>', 'how long to wait between two waves').default('0s'),
-  new Option('--apart-by <label>', 'never two VMs of one value at a time; default: their own anti-affinity'),
-  new Option(
-    '--soak <duration>',
-    'how long the one has to be well before the next that is kept apart',
-  ).default('1m'),
-  new Option('--window <window>', 'restart VMs only then (repeatable)')
-    .argParser((value: string, before: string[]) => [...before, value])
-    .default([], 'always'),
+  ...paceFlags('restart VMs'),
   new Option('--max-failures <count>', 'stop when so many restarts were refused').default('3'),
   new Option('--restart-timeout <duration>', 'how long a VM may take to be well again').default('10m'),
 ]

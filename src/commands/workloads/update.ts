@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
-import { orders } from '../../lib/workloads/waves/order.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from './accept-option.ts'
 import { dryRunOption } from './dry-run.ts'
+import { paceFlags, selectionFlags, waveFlags } from './wave-flags.ts'
 import type { UpdateOptions } from './update/options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -21,7 +21,7 @@ const examples = [
 
 export function updateCommand(wire: Wire): Command {
   const command = new Command('update')
-  for (const option of [...selection, ...waves, ...pace, ...stops]) command.addOption(option)
+  for (const option of [...moves, ...stops]) command.addOption(option)
   return command
     .addOption(acceptOption())
     .addOption(dryRunOption())
@@ -38,31 +38,12 @@ export function updateCommand(wire: Wire): Command {
     .action(wire<UpdateOptions, []>(later))
 }
 
-const selection = [
-  new Option('-A, --all-namespaces', 'all namespaces; that is the default without -n'),
-  new Option('-l, --selector <labels>', 'only VMs with these labels, such as app=db,tier!=test'),
+const moves = [
+  ...selectionFlags(),
   new Option('--node <name>', 'only VMs on this node'),
-]
-
-const waves = [
-  new Option('--canary <count>', 'so many VMs first; when one fails nothing else is moved'),
-  new Option('--canary-label <labels>', 'the VMs with these labels first, in the same way'),
-  new Option('--wave-by <what>', 'label=KEY, namespace or node: one wave after the other'),
-  new Option('--waves <list>', 'the waves that come first, in this order, separated by commas'),
-  new Option('--order <order>', 'which VM of a wave comes first').choices(orders).default('name'),
-]
-
-const pace = [
+  ...waveFlags('nothing else is moved'),
   new Option('--parallel <count>', "how many at a time, within KubeVirt's own limits; default: these"),
-  new Option('--pause-between <duration>', 'how long to wait between two waves').default('0s'),
-  new Option('--apart-by <label>', 'never two VMs of one value at a time; default: their own anti-affinity'),
-  new Option(
-    '--soak <duration>',
-    'how long the one has to be well before the next that is kept apart',
-  ).default('1m'),
-  new Option('--window <window>', 'begin VMs only then (repeatable)')
-    .argParser((value: string, before: string[]) => [...before, value])
-    .default([], 'always'),
+  ...paceFlags('begin VMs'),
 ]
 
 const stops = [
