@@ -1,0 +1,179 @@
+import type { Command } from 'commander'
+import type { Wire } from '../wire.ts'
+import type { Manual } from './manual.ts'
+
+/** A command that is loaded only when its name was typed: `--help` and completion stay fast. */
+export interface Entry {
+  name: string
+  description: string
+  load?: () => Promise<(wire: Wire) => Command>
+  under?: readonly Entry[]
+  hidden?: boolean
+  /** Of a command that only groups others. */
+  manual?: Manual
+}
+
+/** Every command, in the order of help. */
+export const entries: readonly Entry[] = [
+  {
+    name: 'status',
+    description: 'Show where KubeVirt stands, component by component, and why',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    name: 'wait',
+    description: 'Wait until KubeVirt is where it should be, for scripts',
+    load: async () => (await import('./wait.ts')).waitCommand,
+  },
+  {
+    name: 'check',
+    description: 'Say what speaks against an upgrade, and what to do first',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  {
+    name: 'explain',
+    description: 'Explain a check, a finding or a refusal by its name',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
+    name: 'releases',
+    description: 'Show the releases of KubeVirt that are known, and the Kubernetes they run on',
+    load: async () => (await import('./releases.ts')).releasesCommand,
+  },
+  {
+    name: 'snapshot',
+    description: 'Save what kvup judges by, to look at it elsewhere or later with --from',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand,
+  },
+  {
+    name: 'plan',
+    description: 'Show what an upgrade would do, as a document to review and to carry out',
+    load: async () => (await import('./plan.ts')).planCommand,
+  },
+  {
+    name: 'upgrade',
+    description: 'Take KubeVirt to another version, and end only when every component runs it',
+    load: async () => (await import('./upgrade.ts')).upgradeCommand,
+  },
+  {
+    name: 'workloads',
+    description: 'Look after the virtual machines around an upgrade',
+    manual: {
+      examples: [
+        ['kvup history', 'what is borrowed'],
+        ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+      ],
+    },
+    under: [
+      {
+        name: 'outdated',
+        description: 'Show which VMs run an old virt-launcher, why, and what becomes of each',
+        load: async () => (await import('./workloads/outdated.ts')).outdatedCommand,
+      },
+      {
+        name: 'forecast',
+        description: 'Say VM by VM what will become of it, before anything is touched',
+        load: async () => (await import('./workloads/forecast.ts')).forecastCommand,
+      },
+      {
+        name: 'hold',
+        description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
+        load: async () => (await import('./workloads/hold.ts')).holdCommand,
+      },
+      {
+        name: 'strategy',
+        description: 'Show and set how VMs follow: methods, batches, limits of migrations',
+        load: async () => (await import('./workloads/strategy.ts')).strategyCommand,
+      },
+      {
+        name: 'restore',
+        description: 'Give back the workload update methods that an upgrade or a hold borrowed',
+        load: async () => (await import('./workloads/restore.ts')).restoreCommand,
+      },
+      {
+        name: 'migrations',
+        description: 'Show what migrates, what waits and for what, and what fails every time',
+        load: async () => (await import('./workloads/migrations.ts')).migrationsCommand,
+      },
+      {
+        name: 'update',
+        description: 'Move outdated VMs to the new virt-launcher, in an order and at a pace that you choose',
+        load: async () => (await import('./workloads/update.ts')).updateCommand,
+      },
+      {
+        name: 'unblock',
+        description: 'Let VMs that block drains and updates be evicted, until they are restored',
+        load: async () => (await import('./workloads/unblock.ts')).unblockCommand,
+      },
+    ],
+  },
+  {
+    name: 'rollout',
+    description: 'Look after what a change of a running VM does, and the VMs that wait for a restart',
+    manual: {
+      examples: [
+        ['kvup rollout show', 'what a change of a running VM does'],
+        ['kvup rollout restart-required', 'which VMs wait for a restart, and for which change'],
+      ],
+    },
+    under: [
+      {
+        name: 'show',
+        description:
+          'Show what a change of a running VM does, who says so, and what this version makes of it',
+        load: async () => (await import('./rollout/show.ts')).showRolloutCommand,
+      },
+      {
+        name: 'set',
+        description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
+        load: async () => (await import('./rollout/set.ts')).setRolloutCommand,
+      },
+      {
+        name: 'restart-required',
+        description: 'Show which VMs wait for a restart, for which changes, and since when',
+        load: async () => (await import('./rollout/restart-required.ts')).restartRequiredCommand,
+      },
+      {
+        name: 'restart',
+        description: 'Restart the VMs that wait for it, in waves, each one well again before the next',
+        load: async () => (await import('./rollout/restart.ts')).restartCommand,
+      },
+    ],
+  },
+  {
+    name: 'history',
+    description: 'Show what kvup changed on this cluster, and what is still borrowed',
+    load: async () => (await import('./history.ts')).historyCommand,
+  },
+  {
+    name: 'rbac',
+    description: 'Print the roles that kvup needs, ready for kubectl apply',
+    load: async () => (await import('./rbac.ts')).rbacCommand,
+  },
+  {
+    name: 'demo',
+    description: 'Run an upgrade on the built-in simulated cluster',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'config',
+    description: 'Show the configuration and where each value comes from',
+    load: async () => (await import('./config.ts')).configCommand,
+  },
+  {
+    name: 'completion',
+    description: 'Print the completion script of a shell',
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
+  {
+    name: '__complete',
+    description: 'Say what may stand at the cursor: for the completion scripts and kubectl',
+    load: async () => (await import('./complete.ts')).completeCommand,
+    hidden: true,
+  },
+  {
+    name: 'version',
+    description: 'Show the versions of kvup, the API server and KubeVirt',
+    load: async () => (await import('./version.ts')).versionCommand,
+  },
+]
