@@ -13,7 +13,7 @@ const look = [
 const change = [
   ['kvup workloads strategy set --methods LiveMigrate', 'KubeVirt migrates what it can'],
   ['kvup workloads strategy set --methods LiveMigrate,Evict', 'and shuts down what it cannot'],
-  ['kvup workloads strategy set --parallel-per-cluster 10 --dry-run=server', 'what it would change'],
+  ['kvup workloads strategy set --batch-size 5 --dry-run=server', 'what it would change'],
 ] as const
 
 /** `show` is what `kvup workloads strategy` alone does. */
