@@ -1,0 +1,48 @@
+import type { Context } from '../../src/context.ts'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
+import { systemClock } from '../../src/lib/system/clock.ts'
+import { type Recorded, recordingPrinter } from '../scenario/recording-printer.ts'
+import type { Lab } from './lab.ts'
+
+/** The lab's API server as an admin sees it, over HTTP, in this process. */
+export function clusterOf(lab: Lab, userAgent = 'kvup/test'): Promise<Cluster> {
+  return openCluster(
+    { kubeconfig: lab.kubeconfig },
+    {
+      clock: systemClock,
+      random: Math.random,
+      env: {},
+      onWarning: () => {},
+      verbosity: 0,
+      userAgent,
+    },
+  )
+}
+
+/** A process of its own on this machine, so that one that was killed is known to be dead; its cluster may die at any call. */
+export function processOn(cluster: Cluster, pid: number): { cx: Context; said: Recorded } {
+  const { printer, recorded } = recordingPrinter(systemClock)
+  const cx: Context = {
+    cluster: () => Promise.resolve(cluster),
+    clock: systemClock,
+    printer,
+    prompt: { confirm: () => Promise.resolve(true) },
+    signal: new AbortController().signal,
+    flags: { output: 'table', headers: true, color: 'never', yes: true, verbosity: 0 },
+    world: {
+      who: `jane@here`,
+      pid,
+      host: 'here',
+      version: '0.0.0-test',
+      commandLine: 'kvup workloads hold',
+      isAlive: (other) => other === pid,
+      env: {},
+      readText: () => Promise.reject(new Error('no files here')),
+      writeText: () => Promise.reject(new Error('no files here')),
+      readStdin: () => Promise.resolve(''),
+      scratchFile: (name) => name,
+    },
+  }
+  return { cx, said: recorded }
+}
