@@ -18,13 +18,18 @@ const passing: Readonly<Record<string, string>> = {
   moreHandlerRolls: 'false-ends.test.ts',
 }
 
+/** No upgrade meets them: it leaves such a cluster alone. Other tests show what the commands say that do meet them. */
+const elsewhere: Readonly<Record<string, string>> = {
+  hyperConvergedStopped: 'workloads-hold.test.ts',
+}
+
 /** They say how another fault looks: in whose words a registry refuses, and on which nodes (night C6). */
 const faces = new Set(['pullWords', 'pullsFailOn'])
 
 test('every fault of the simulator has a row here, or passes by itself', () => {
   const names = faultNames().filter((name) => !faces.has(name))
   expect(names.length).toBeGreaterThan(15)
-  expect(names.toSorted()).toEqual([...Object.keys(stallRows), ...Object.keys(passing)].toSorted())
+  expect(names.toSorted()).toEqual(Object.keys({ ...stallRows, ...passing, ...elsewhere }).toSorted())
 })
 
 const rows = Object.entries(stallRows).flatMap(([fault, all]) =>

@@ -40,7 +40,10 @@ const steps = ['set-image-tag', 'virt-api', 'virt-handler', 'settled', 'settled-
 
 /** Everything that is offered, in the words that the line then holds. */
 const offered: readonly (readonly [typed: string, all: readonly string[]])[] = [
-  ['kvup workloads ', ['help', 'restore']],
+  [
+    'kvup workloads ',
+    ['forecast', 'help', 'hold', 'migrations', 'outdated', 'restore', 'strategy', 'unblock', 'update'],
+  ],
   ['kvup upgrade --to ', whole],
   ['kvup upgrade --to=', whole],
   ['kvup wait --for version=', ['version=v1.7.0', 'version=v1.7.4', 'version=v1.8.4']],
