@@ -9,7 +9,8 @@ import { startScenario } from '../../lib/simulator/scenarios/start-scenario.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { insideDemo } from './inside-demo.ts'
-import { upgradeInside } from './upgrade-inside.ts'
+import { runInside } from './run-inside.ts'
+import { typed } from './typed.ts'
 
 export interface DemoOptions {
   scenario: string
@@ -28,9 +29,9 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   try {
     if (options.serve) return await keepServing(cx, server.kubeconfig())
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
-    const manifest = manifestText(cluster.operatorManifest(scenario.upgrade.to))
+    const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
     const inside = await insideDemo(cx, { clock, speed, kubeconfig: server.kubeconfig(), manifest })
-    return await upgradeInside(inside, scenario.upgrade)
+    return await runInside(inside, typed(scenario))
   } finally {
     await server.close()
     await cluster.stop()

@@ -11,6 +11,8 @@ import { defaultVms, type VmShape, virtualMachine } from './virtual-machine.ts'
 export interface ClusterShape {
   /** KubeVirt's version; default v1.7.0. */
   version?: string
+  /** It was installed as that version and is updated since, by its operator's manifest: VMs run on that one's virt-launcher. */
+  updatedFrom?: string
   /** virt-operator's version; default KubeVirt's. */
   operator?: string
   /** `image-tag`: the CR says which version; `operator-manifest` (default): the operator's own. */
@@ -33,10 +35,11 @@ export interface ClusterShape {
   hyperconverged?: HyperConvergedShape
 }
 
+export const defaultVersion = 'v1.7.0'
 const namespace = 'kubevirt'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
-  const { version = 'v1.7.0', registry, pinned } = shape
+  const { version = defaultVersion, registry, pinned } = shape
   const options = {
     ...(registry === undefined ? {} : { registry }),
     ...(pinned === undefined ? {} : { pinned }),

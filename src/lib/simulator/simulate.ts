@@ -9,7 +9,7 @@ import { hyperConvergedKind } from './hyperconverged/objects.ts'
 import { runHyperConverged } from './hyperconverged/operator.ts'
 import type { HyperConvergedShape } from './hyperconverged/versions.ts'
 import { FastForward } from './fast-forward.ts'
-import { type ClusterShape, initialObjects } from './initial-objects.ts'
+import { type ClusterShape, defaultVersion, initialObjects } from './initial-objects.ts'
 import type { ControllerContext } from './machinery/controller.ts'
 import { Faults } from './machinery/faults.ts'
 import { seeded } from './machinery/luck.ts'
@@ -45,16 +45,19 @@ export interface SimulatedCluster {
   stop(): Promise<void>
 }
 
-/** How much of the cluster's past is played before it is handed out: an installation takes about one. */
+/** How much of the cluster's past is played before it is handed out: an installation takes about half of one, an update about one. */
 const past = 120_000
 
 /** Installs KubeVirt in a new cluster, lets it settle, and hands it out. Takes milliseconds, whatever the clock. */
 export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
-  const time = new FastForward(simulation.clock, past)
+  const { updatedFrom, hyperconverged } = simulation
+  const time = new FastForward(simulation.clock, updatedFrom === undefined ? past : 3 * past)
   const store = new Store(time)
-  const { hyperconverged } = simulation
   if (hyperconverged) store.kinds.add(hyperConvergedKind(hyperconverged))
-  seed(store, initialObjects(simulation))
+  seed(
+    store,
+    initialObjects(updatedFrom === undefined ? simulation : { ...simulation, version: updatedFrom }),
+  )
   const faults = new Faults<OperatorFaults>()
   const logs = new PodLogs()
   const life = new Life({
@@ -69,7 +72,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
   servePodLogs(store, logs)
   limitPods(store, faults)
   storeOldVersions(store, faults)
+  const updated = updatedFrom === undefined ? undefined : updateLater(simulation, { time, store })
   await time.arrive()
+  await updated
   faults.set(simulation.faults ?? {})
   life.throwIfBroken()
   return {
@@ -78,6 +83,19 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
     cluster: (options) => storeCluster(store, options),
     operatorManifest: (version) => operatorManifest(version, manifestOptions(simulation)),
     stop: () => life.stop(),
+  }
+}
+
+/** Once it is installed, somebody applies the manifest of its version. */
+async function updateLater(
+  simulation: Simulation,
+  { time, store }: { time: Clock; store: Store },
+): Promise<void> {
+  await time.sleep(past)
+  const { writer } = storeCluster(store, { fieldManager: 'kubectl' })
+  for (const object of operatorManifest(simulation.version ?? defaultVersion, manifestOptions(simulation))) {
+    const kind = store.kinds.ofObject(object)
+    if (kind) await writer.apply(kind, object, { force: true })
   }
 }
 

@@ -29,6 +29,13 @@ export const goodScenarios: readonly Scenario[] = [
     upgrade: { to: 'v1.9.0', method: 'operator-manifest', flags: ['--leave-held'] },
   },
   {
+    name: 'outdated-workloads',
+    title:
+      'The control plane is new, the VMs still run on their old virt-launcher: kvup moves them, one first.',
+    cluster: { version: 'v1.9.0', updatedFrom: 'v1.8.4', vms: mixedVms, methods: [] },
+    update: ['--canary-label', 'kubevirt.io/vm=web-1', '--order', 'name'],
+  },
+  {
     name: 'blip',
     title: 'Four seconds after "all good" the operator fails once on its own cache, and heals.',
     cluster: { version: 'v1.8.4' },

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
+import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
+import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { SimClock } from '../../../../src/lib/simulator/clock.ts'
 import { scenarios } from '../../../../src/lib/simulator/scenarios/scenarios.ts'
+import { simulate } from '../../../../src/lib/simulator/simulate.ts'
 import { play } from '../../../transcripts/play.ts'
 import { reduce } from '../../../transcripts/reduce.ts'
 
@@ -90,5 +94,25 @@ it('every scenario has a name of its own that can be typed, and a sentence', () 
   for (const { name, title } of scenarios) {
     expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/)
     expect(title).toMatch(/\.$/)
+  }
+})
+
+it('where a cluster was updated before it is handed out, its VMs run on the launcher of before', async () => {
+  const simulated = await simulate({
+    clock: new SimClock(),
+    version: 'v1.9.0',
+    updatedFrom: 'v1.8.4',
+    vms: 3,
+    methods: [],
+  })
+  try {
+    const found = (labels?: string) =>
+      simulated.store.list(VirtualMachineInstances, labels === undefined ? {} : { labels }).items
+    expect(found('kubevirt.io/outdatedLauncherImage')).toHaveLength(3)
+    expect(found()).toHaveLength(3)
+    const { items } = simulated.store.list(KubeVirts)
+    expect(items).toMatchObject([{ status: { observedKubeVirtVersion: 'v1.9.0', phase: 'Deployed' } }])
+  } finally {
+    await simulated.stop()
   }
 })
