@@ -142,10 +142,12 @@ function standing(state: StepState): Pick<RehearsedStep, 'state' | 'on' | 'refus
   return { state: 'waits', refused: { reason: state.reason ?? 'blocked', message: state.by } }
 }
 
-async function refusal(apply: () => Promise<void> | undefined): Promise<RehearsedStep['refused']> {
+async function refusal(
+  apply: () => ReturnType<NonNullable<Step['apply']>> | undefined,
+): Promise<RehearsedStep['refused']> {
   try {
-    await apply()
-    return undefined
+    const answer = await apply()
+    return answer ? { reason: 'refused', message: answer.notApplied } : undefined
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
     return { reason: error.reason, message: error.message }

@@ -30,8 +30,9 @@ export class SettlingStep {
   #refused = 0
   #troubles = 0
   #intended = ''
-  /** The change was made, and the journal does not know yet. */
-  #owed: { key: string; change: string } | undefined
+  #changed = false
+  /** The change was made or refused, and the journal does not know yet. */
+  #owed: { what: 'applied' | 'failed'; key: string; text: string } | undefined
   /** Why the change could not be made when it was tried last. */
   #failure: unknown
   /** The next look is at the cluster, not at what the watches say. */
@@ -81,7 +82,7 @@ export class SettlingStep {
     if (!(await this.#paid())) return this.#trouble()
     const because = this.#applied === 0 ? this.#stopReason(state) : undefined
     if (because !== undefined) return { is: 'stopped', because }
-    if (state.is === 'done') return { is: 'done', changed: this.#applied > 0, note: state.note }
+    if (state.is === 'done') return { is: 'done', changed: this.#changed, note: state.note }
     if (state.is === 'todo') return this.#todo(state)
     if (state.is === 'blocked') throw this.#blocked(state)
     return this.#show(state)
@@ -120,21 +121,31 @@ export class SettlingStep {
     if (this.#intended !== intent)
       await unlessAborted(this.#run.record('intends', key, change), this.#run.signal)
     this.#intended = intent
-    await this.#step.apply?.(this.#run.writing)
+    const { notApplied } = (await this.#step.apply?.(this.#run.writing)) ?? {}
     this.#applied++
     this.#refused = 0
     this.#failure = undefined
     this.#since = this.#run.now
-    this.#owed = { key, change }
-    this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
+    this.#owe(key, change, notApplied)
     await this.#paid()
+  }
+
+  #owe(key: string, change: string, notApplied: string | undefined): void {
+    if (notApplied === undefined) {
+      this.#changed = true
+      this.#owed = { what: 'applied', key, text: change }
+      this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
+    } else {
+      this.#owed = { what: 'failed', key, text: `${change}: ${notApplied}` }
+      this.#run.emit({ kind: 'remark', text: this.#owed.text })
+    }
   }
 
   /** Writes down what was changed; false when the journal cannot be reached just now. */
   async #paid(): Promise<boolean> {
     if (this.#owed === undefined) return true
-    const { key, change } = this.#owed
-    const { ok } = await this.#run.tolerantly(() => this.#run.record('applied', key, change))
+    const { what, key, text } = this.#owed
+    const { ok } = await this.#run.tolerantly(() => this.#run.record(what, key, text))
     if (ok) this.#owed = undefined
     return ok
   }

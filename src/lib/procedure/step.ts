@@ -38,6 +38,11 @@ export type StepState =
   /** Going on would be wrong: the run ends here with exit 3. */
   | { is: 'blocked'; by: string; reason?: string; remedy?: readonly string[] }
 
+/** The cluster refused the change, or nothing had to be changed any more: the journal says so, and the run goes on. */
+export interface NotApplied {
+  notApplied: string
+}
+
 /** A change in these wakes the runner at once; while a step is waited for they are followed instead of listed again. */
 export interface Followed {
   kind: Kind
@@ -91,7 +96,7 @@ export interface Step {
   /** Reads only. `done` ends the step, so this is also what is waited for. */
   check(cx: ReadContext): Promise<StepState>
   /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
-  apply?(cx: StepContext): Promise<void>
+  apply?(cx: StepContext): Promise<NotApplied | void>
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
   /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */

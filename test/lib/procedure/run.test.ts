@@ -64,6 +64,34 @@ test('our change that is undone ends the run with exit 3, naming who', async () 
   expect((await engine.history()).at(-1)).toBe('failed a')
 })
 
+test('a change that was refused is written down as failed, and is no change', async () => {
+  const engine = new Engine()
+  let turn = 0
+  const waves = flip('w', {
+    repeats: { atMost: Infinity, parallel: 1 },
+    check: async () => (turn < 2 ? { is: 'todo', change: `restart ${turn}` } : { is: 'done' }),
+    apply: async () => (turn++ === 0 ? { notApplied: 'the server says no' } : undefined),
+  })
+  const ended = await engine.run({ ...procedureOf(waves), reached: async () => false })
+  expect(ended).toMatchObject({ changed: ['w'] })
+  const entries = await engine.journal().entries()
+  expect(entries.map(({ what, step, text }) => `${what} ${step}: ${text}`).slice(1, 5)).toEqual([
+    'intends w#1: restart 0',
+    'failed w#1: restart 0: the server says no',
+    'intends w#2: restart 1',
+    'applied w#2: restart 1',
+  ])
+  expect(engine.kinds().filter((kind) => kind === 'step-applied')).toHaveLength(1)
+  turn = 0
+  const alone = {
+    ...waves,
+    check: async () => ({ is: turn === 0 ? 'todo' : 'done', change: '' }) as StepState,
+  }
+  expect(await engine.run({ ...procedureOf(alone), reached: async () => false })).toMatchObject({
+    changed: [],
+  })
+})
+
 test('a step that repeats is applied at most so often, each time under its own key', async () => {
   const engine = new Engine()
   let wave = 0

@@ -25,21 +25,24 @@ export type RestartState =
   | { is: 'missing' }
   | { is: 'not-begun' }
 
-const form = /^restart (?<vm>\S+\/\S+), whose instance is (?<uid>\S+?)(?<agent> with its agent)?$/u
+/** Behind a colon stands why it was refused. */
+const form = /^restart (?<vm>\S+\/\S+), whose instance is (?<uid>[^\s:]+)(?<agent> with its agent)?(?:$|: )/u
 
 /** The intent of a restart, for the journal and for `restartsIn`. */
 export function restartText({ vm, uid }: Pick<Candidate, 'vm' | 'uid'>, agent: boolean): string {
   return `restart ${vm}, whose instance is ${uid}${agent ? ' with its agent' : ''}`
 }
 
-/** The last restart of each VM that the journal tells of, since a time in ms. Pure. */
+/** The last restart of each VM that the journal tells of, since a time in ms; one that was refused is none (night W3). Pure. */
 export function restartsIn(entries: readonly Entry[], since: number): readonly Restart[] {
   const last = new Map<string, Restart>()
   for (const { what, text, at } of entries) {
     const found = form.exec(text)?.groups
     const time = Date.parse(at)
-    if (found === undefined || time < since || (what !== 'intends' && what !== 'applied')) continue
+    if (found === undefined || time < since) continue
     const { vm = '', uid = '', agent } = found
+    if (what === 'failed') last.delete(vm)
+    if (what !== 'intends' && what !== 'applied') continue
     last.set(vm, { vm, uid, agent: agent !== undefined, at: time, taken: what === 'applied' })
   }
   return [...last.values()]
