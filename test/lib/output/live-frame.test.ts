@@ -6,7 +6,6 @@ import { paintFor } from '../../../src/lib/output/paint.ts'
 import { progressFailed, progressOf } from '../../../src/lib/output/progress.ts'
 import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
-process.env['TZ'] = 'UTC'
 const plain = paintFor({ colour: false, unicode: true })
 const ascii = paintFor({ colour: false, unicode: false })
 const now = new Date(at('13:14'))

@@ -10,8 +10,6 @@ import { blocked, timedOut } from '../../../src/lib/system/errors.ts'
 import { Pipe, Terminal } from './terminal.ts'
 import { at, upgradeEvents } from './upgrade-events.ts'
 
-process.env['TZ'] = 'UTC'
-
 interface Things extends Document {
   kind: 'ThingList'
   items: { name: string; message: string }[]

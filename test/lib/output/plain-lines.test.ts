@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { paintFor } from '../../../src/lib/output/paint.ts'
 import { plainLines } from '../../../src/lib/output/plain-lines.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
-
-beforeAll(() => {
-  process.env['TZ'] = 'UTC'
-})
 
 function open(start = at('13:14')) {
   const lines: string[] = []

@@ -4,7 +4,6 @@ import { progressOf } from '../../../src/lib/output/progress.ts'
 import { timeLeft } from '../../../src/lib/output/time-left.ts'
 import { at, steps as known, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
-process.env['TZ'] = 'UTC'
 const minute = 60_000
 const now = new Date('2026-11-21T08:00:00Z')
 const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
