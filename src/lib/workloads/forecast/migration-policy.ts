@@ -25,19 +25,28 @@ export async function readPolicies(reader: Reader): Promise<Policies> {
   return { all, namespaces }
 }
 
-/** The one that selects it by most labels; of equals the first by name (KV:pkg/util/migrations, MatchPolicy). Pure. */
+/**
+ * The one that selects it by most labels, of equals by most of the VM's own, then the first by name. Empty selectors select every VM,
+ * none at all select none (KV:pkg/virt-controller/watch/migration/migrationpolicy.go, matchPolicy). Pure.
+ */
 export function policyFor(
   { metadata: { namespace = '', labels = {} } }: VirtualMachineInstance,
   { all, namespaces }: Policies,
 ): MigrationPolicy | undefined {
   const matching = all.flatMap((policy) => {
-    const { namespaceSelector = {}, virtualMachineInstanceSelector = {} } = policy.spec?.selectors ?? {}
+    const { selectors } = policy.spec ?? {}
+    if (!selectors) return []
+    const { namespaceSelector = {}, virtualMachineInstanceSelector = {} } = selectors
+    const own = Object.keys(virtualMachineInstanceSelector).length
+    const weight = Object.keys(namespaceSelector).length + own
     const selected =
       has(namespaces.get(namespace) ?? {}, namespaceSelector) && has(labels, virtualMachineInstanceSelector)
-    const weight = Object.keys(namespaceSelector).length + Object.keys(virtualMachineInstanceSelector).length
-    return selected && weight > 0 ? [{ policy, weight }] : []
+    return selected ? [{ policy, weight, own }] : []
   })
-  return matching.toSorted((a, b) => b.weight - a.weight || byName(a.policy, b.policy))[0]?.policy
+  const [best] = matching.toSorted(
+    (a, b) => b.weight - a.weight || b.own - a.own || byName(a.policy, b.policy),
+  )
+  return best?.policy
 }
 
 const has = (labels: Labels, wanted: Labels): boolean =>

@@ -49,7 +49,7 @@ const policy = (name: string, spec: MigrationPolicy['spec']): MigrationPolicy =>
   ...(spec && { spec }),
 })
 
-test('the MigrationPolicy that selects it by most labels holds, of equals the first by name', () => {
+test('the MigrationPolicy that selects it by most labels holds, of equals by most of its own, then by name', () => {
   const all = [
     policy('none', {}),
     policy('b', {
@@ -61,9 +61,15 @@ test('the MigrationPolicy that selects it by most labels holds, of equals the fi
   ]
   const vmi = aVmi({ metadata: { labels: { app: 'db' } } })
   const red = new Map([['shop', { team: 'red' }]])
-  expect(policyFor(vmi, { all, namespaces: red })?.metadata.name).toBe('a')
+  expect(policyFor(vmi, { all, namespaces: red })?.metadata.name).toBe('b')
+  const twins = [...all, policy('also-a', { selectors: { namespaceSelector: { team: 'red' } } })]
+  const bare = aVmi({ metadata: { labels: {} } })
+  expect(policyFor(bare, { all: twins, namespaces: red })?.metadata.name).toBe('a')
   expect(policyFor(vmi, { all, namespaces: new Map() })?.metadata.name).toBe('b')
-  expect(policyFor(aVmi({ metadata: { labels: {} } }), { all, namespaces: new Map() })).toBeUndefined()
+  expect(policyFor(bare, { all, namespaces: new Map() })).toBeUndefined()
+  const every = [...all, policy('every', { selectors: {} })]
+  expect(policyFor(bare, { all: every, namespaces: new Map() })?.metadata.name).toBe('every')
+  expect(policyFor(vmi, { all: every, namespaces: new Map() })?.metadata.name).toBe('b')
   const cluster = { bandwidth: 5, completionTimeoutPerGiB: 150 }
   expect(speedBy(all[1], cluster)).toEqual({ bandwidth: 2 ** 20, completionTimeoutPerGiB: 150 })
   expect(speedBy(undefined, cluster)).toEqual(cluster)
