@@ -161,6 +161,8 @@ test.each(['client', 'server'])('a %s dry run lists them and restarts none', asy
   const before = await uids()
   const rehearsed = await document(`rollout restart --dry-run=${mode} ${lost}`)
   expect(rehearsed).toMatchObject({ code: 0, outcome: 'rehearsed', totals: { waiting: 2 } })
+  expect(rehearsed).toMatchObject({ steps: [{ state: 'would-change' }] })
+  expect(JSON.stringify(rehearsed)).not.toContain('"refused"')
   expect(await uids()).toEqual(before)
   expect(asked()).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { actedOn } from '../cluster/acted-on.ts'
 import { applied } from '../cluster/apply/applied.ts'
 import { differences } from '../cluster/apply/differences.ts'
 import { owns } from '../cluster/apply/owned-fields.ts'
@@ -42,7 +43,7 @@ export function localWriter(reader: Pick<Reader, 'find'>): Writer {
       mustBeThis(await live(kind, ref), only, kind)
     },
     async subresource(kind, ref) {
-      await live(kind, ref)
+      await live(actedOn(kind), ref)
       return {}
     },
   }

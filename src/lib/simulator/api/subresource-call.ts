@@ -1,3 +1,4 @@
+import { actedOn } from '../../cluster/acted-on.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import type { Json } from './json.ts'
 import type { ObjectRef } from './object-table.ts'
@@ -14,15 +15,10 @@ export interface NamedCall {
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** `subresources.kubevirt.io` is virt-api's: it acts on the objects of `kubevirt.io`. */
-export function behindAggregation<T extends Pick<Kind, 'apiVersion'>>(kind: T): T {
-  return { ...kind, apiVersion: kind.apiVersion.replace(/^subresources\.kubevirt\.io\//, 'kubevirt.io/') }
-}
-
 /** Throws 404 when there is no such object, or nobody answers for that subresource. */
 export function callSubresource(store: Store, { user }: Caller, call: NamedCall): object | string {
   const { ref, name, body = {}, dryRun = false, parameters = {} } = call
-  const kind = behindAggregation(call.kind)
+  const kind = actedOn(call.kind)
   const object = store.read(kind, ref)
   if (!object) throw notFound(kind, ref.name)
   const hook = store.subresources.find(kind, name)

@@ -227,6 +227,9 @@ test('subresources are whoever registered for them, under the group of virt-api 
   expect((await call(path, send('PUT', 'application/json', { dryRun: ['All'] }))).status).toBe(200)
   expect((await call(path.replace('restart', 'pause'), send('PUT', 'application/json', {}))).status).toBe(404)
   expect(calls).toEqual([['vm', true]])
+  const none = path.replace('/restart', '')
+  expect(await call(none).then((answer) => answer.text())).toBe(`unknown api endpoint: ${none}`)
+  expect((await call(none)).status).toBe(401)
   expect(store.audit.at(0)).toMatchObject({
     verb: 'update',
     group: 'subresources.kubevirt.io',

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { actedOn } from '../../../cluster/acted-on.ts'
 import { nameSelected } from '../field-selector.ts'
 import type { ApiFaults } from '../../faults.ts'
 import { patchTypes } from '../patch.ts'
 import { type ApiRequest, type Caller, perform } from '../request.ts'
 import type { Store } from '../store.ts'
-import { behindAggregation } from '../subresource-call.ts'
 import { type Answer, failure, ok } from './answer.ts'
 import { callerOf } from './caller.ts'
 import { discovery } from './discovery.ts'
@@ -54,7 +54,7 @@ async function exchangeOf(
   const { pathname, searchParams: query } = urlOf(request)
   const body = await bodyOf(request)
   const route = resourceRoute(pathname)
-  const kind = route && store.kinds.find(behindAggregation(route))
+  const kind = route && store.kinds.find(route.subresource === undefined ? route : actedOn(route))
   if (!route || !kind) return undefined
   const { accept, 'content-type': type = '' } = request.headers
   const patchType = patchTypes[type.split(';')[0] ?? '']
@@ -89,8 +89,14 @@ async function about({ store, faults }: Front, request: IncomingMessage, { user 
     wellKnown(store, pathname) ??
     discovery(store, pathname, request.headers.accept) ??
     openApi(store, pathname)
-  // Plain text: what nothing serves has nobody who would make a Status.
-  return answer ?? { status: 404, body: '404 page not found\n' }
+  return answer ?? nowhere(pathname)
+}
+
+/** Plain text: what nothing serves has nobody who would make a Status. virt-api takes it for a missing login (lab "Seen with workloads" 13). */
+function nowhere(path: string): Answer {
+  if (path.startsWith('/apis/subresources.kubevirt.io/'))
+    return { status: 401, body: `unknown api endpoint: ${path}` }
+  return { status: 404, body: '404 page not found\n' }
 }
 
 const verbs: Readonly<Record<string, string>> = {

@@ -106,13 +106,13 @@ function change(
   return success
 }
 
-/** facts 5: nothing that runs, or a run strategy that allows no restart. */
+/** facts 5: nothing that runs, or a run strategy that allows no restart; in virt-api's own spelling (lab "Seen with workloads" 14). */
 function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
-  if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running'
+  if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running: Halted'
   const { runStrategy = '' } = spec ?? {}
   if (isUnderway(status)) return 'unable to complete request: stop/start already underway'
   const refused = requests.length === 2 && ['Halted', 'Once'].includes(runStrategy)
-  return refused ? `${runStrategy} does not support manual restart requests` : undefined
+  return refused ? `RunStategy ${runStrategy} does not support manual restart requests` : undefined
 }
 
 function isUnderway(status: object = {}): boolean {
