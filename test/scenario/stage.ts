@@ -313,6 +313,7 @@ const updateDefaults: UpdateOptions = {
   pauseBetween: '0s',
   soak: '1m',
   window: [],
+  pauseBefore: [],
   restartTimeout: '10m',
   stallTimeout: '30m',
   accept: [],

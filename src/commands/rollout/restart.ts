@@ -4,7 +4,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from '../workloads/accept-option.ts'
 import { dryRunOption } from '../workloads/dry-run.ts'
-import { paceFlags, selectionFlags, waveFlags } from '../workloads/wave-flags.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-flags.ts'
 import type { RestartOptions } from './restart/restart.ts'
 
 /** Loaded when it runs: help does without. */
@@ -13,7 +13,7 @@ const later = async (cx: Context, options: RestartOptions) =>
 
 export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')
-  for (const option of [...selectionFlags(), ...waveFlags('no other is restarted'), ...pace])
+  for (const option of [...selectionFlags(), ...waveFlags('no other is restarted'), ...pace, ...stopFlags()])
     command.addOption(option)
   return command
     .addOption(acceptOption())

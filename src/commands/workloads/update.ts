@@ -4,7 +4,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from './accept-option.ts'
 import { dryRunOption } from './dry-run.ts'
-import { paceFlags, selectionFlags, waveFlags } from './wave-flags.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-flags.ts'
 import type { UpdateOptions } from './update/options.ts'
 
 /** Loaded when it runs: help does without. */
@@ -15,13 +15,14 @@ const examples = [
   ['kvup workloads update', 'migrates what can be migrated'],
   ['kvup workloads update --canary 2 --wave-by label=tier', 'two first, then wave by wave'],
   ["kvup workloads update --window 'Sat 22:00-04:00 Europe/Prague'", 'begins VMs only then'],
+  ['kvup workloads update --canary 2 --until canary', 'two, and no others yet'],
   ['kvup workloads update -n demo --dry-run=client', 'what it would do'],
   ['kvup workloads update --watch-only', "follows KubeVirt's own updater"],
 ] as const
 
 export function updateCommand(wire: Wire): Command {
   const command = new Command('update')
-  for (const option of [...moves, ...stops]) command.addOption(option)
+  for (const option of [...moves, ...stopFlags(), ...stops]) command.addOption(option)
   return command
     .addOption(acceptOption())
     .addOption(dryRunOption())
@@ -46,6 +47,25 @@ const moves = [
   ...paceFlags('begin VMs'),
 ]
 
+/** What only says how VMs are moved by kvup. */
+const notWatching = [
+  'canary',
+  'canaryLabel',
+  'waveBy',
+  'waves',
+  'order',
+  'parallel',
+  'pauseBetween',
+  'apartBy',
+  'soak',
+  'window',
+  'until',
+  'pauseBefore',
+  'restartUnmigratable',
+  'retries',
+  'cancelRunning',
+]
+
 const stops = [
   new Option('--max-failures <count>', 'stop when so many VMs have failed').default('3'),
   new Option('--retries <count>', 'how often a VM is tried again that failed').default('1'),
@@ -57,8 +77,6 @@ const stops = [
   new Option('--restart-timeout <duration>', 'how long a restarted VM may take to be well again').default(
     '10m',
   ),
-  new Option('--watch-only', "move nothing: follow KubeVirt's own updater").conflicts([
-    'restartUnmigratable',
-  ]),
+  new Option('--watch-only', "move nothing: follow KubeVirt's own updater").conflicts(notWatching),
   new Option('--cancel-running', 'on Ctrl-C, cancel the migrations that this run began'),
 ]

@@ -16,6 +16,14 @@ export const waveFlags = (whenItFails: string): Option[] => [
   new Option('--order <order>', 'which VM of a wave comes first').choices(orders).default('name'),
 ]
 
+/** Where to end, by the ids that a dry run shows: `canary`, `wave-VALUE`. */
+export const stopFlags = (): Option[] => [
+  new Option('--until <wave>', 'end after this wave, such as canary'),
+  new Option('--pause-before <wave>', 'stop before this wave (repeatable)')
+    .argParser((value: string, before: string[]) => [...before, value])
+    .default([], 'none'),
+]
+
 /** How fast, and when. `doing`: what happens in a window, such as `begin VMs`. */
 export const paceFlags = (doing: string): Option[] => [
   new Option('--pause-between <duration>', 'how long to wait between two waves').default('0s'),

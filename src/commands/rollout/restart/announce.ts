@@ -3,11 +3,18 @@ import type { Finding } from '../../../lib/checks/finding.ts'
 import { count } from '../../../lib/output/count.ts'
 import type { RestartCandidate } from '../../../lib/workloads/rollout/restart/fleet.ts'
 import type { RestartRun } from '../../../lib/workloads/rollout/restart/restart-run.ts'
-import { wavesOf } from '../../../lib/workloads/waves/waves.ts'
+import type { RestartWork } from './restart.ts'
 
 /** Before the question: every VM that is restarted, in its wave, and which of them only this restart starts again. */
-export function announceRestarts({ printer }: Context, { known, wanted }: RestartRun): void {
-  for (const { id, vms } of wavesOf(known.values(), wanted.waves)) {
+export function announceRestarts(
+  { printer }: Context,
+  { known, remarks }: RestartRun,
+  { waves, unread }: RestartWork,
+): void {
+  for (const { namespace, what, why } of unread)
+    printer.warn(`${what} of namespace ${namespace} may not be read, and nothing is done there: ${why}`)
+  for (const remark of remarks) printer.warn(remark)
+  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0)) {
     printer.note(`${id}: ${count(vms.length, 'VM')}`)
     for (const { vm } of vms) printer.note(`  ${vm}${known.get(vm)?.onlyOnce ? onlyOnce : ''}`)
   }

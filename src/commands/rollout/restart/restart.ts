@@ -11,10 +11,16 @@ import { blocked, KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import { restartOutcome } from '../../../lib/workloads/rollout/restart/outcome.ts'
-import { restartProcedure } from '../../../lib/workloads/rollout/restart/restart-procedure.ts'
+import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
+import { restartProcedure, restartWaves } from '../../../lib/workloads/rollout/restart/restart-procedure.ts'
 import { RestartRun } from '../../../lib/workloads/rollout/restart/restart-run.ts'
+import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
+import type { Wave } from '../../../lib/workloads/waves/waves.ts'
 import { handsOf } from '../../upgrade/hands.ts'
 import { rehearsed } from '../../workloads/dry-run.ts'
+import { endOfRun } from '../../workloads/update/ended.ts'
+import { namespacesOf, narrowed } from '../../workloads/update/narrowed.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../workloads/update/partly-unread.ts'
 import { typedUpdate, type UpdateOptions } from '../../workloads/update/options.ts'
 import { withResume } from '../../workloads/with-resume.ts'
 import { announceRestarts, restartFindings } from './announce.ts'
@@ -24,6 +30,12 @@ export type RestartOptions = Omit<
   UpdateOptions,
   'node' | 'retries' | 'restartUnmigratable' | 'stallTimeout' | 'watchOnly' | 'cancelRunning'
 >
+
+/** What is to be done, in which waves, and what could not be seen. */
+export interface RestartWork extends Work {
+  waves: readonly Wave[]
+  unread: readonly Unread[]
+}
 
 interface Restarting {
   cx: Context
@@ -45,23 +57,34 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
   const { namespace } = installation
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const run = new RestartRun(wanted, cx.clock.now().getTime())
+  const run = new RestartRun(wanted, { began: cx.clock.now().getTime(), kubevirt: installation.kubevirt })
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, hands, run, procedure }
-  const work = await workOf(restarting, { accept: options.accept, timeoutMs })
+  const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
+    throw oneNamespaceHelps(error, 'kvup rollout restart')
+  })
   const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
   if (dry) {
-    cx.printer.result(await documentOf(restarting, { outcome: 'rehearsed', ...dry }), vmRestartsView)
+    const waves = shownWaves(work.waves, wanted.waveBy)
+    const rehearsal = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(rehearsal, vmRestartsView)
     passGate(work.findings, work.accepted)
-    return exitCode.done
+    return ended(rehearsal)
   }
   const document = await carriedOut(restarting, work)
   cx.printer.result(document, vmRestartsView)
   const { failed, total } = document.totals
-  if (failed === 0) return exitCode.done
+  if (failed === 0) return ended(document)
   throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
     remedy: 'kvup rollout restart-required     shows which wait still',
   })
+}
+
+/** Never a plain 0 where VMs could not be seen. */
+function ended({ unread }: VmRestartsDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
+  return exitCode.done
 }
 
 const restartRight = {
@@ -72,23 +95,30 @@ const restartRight = {
 
 async function workOf(
   { cx, cluster, installation, hands, run, procedure }: Restarting,
-  { accept, timeoutMs }: { accept: string[]; timeoutMs: number },
-): Promise<Work> {
-  const { candidates } = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
+  { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
+): Promise<RestartWork> {
+  const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
+  const { candidates, unread } = look
+  const namespaces = namespacesOf(candidates.keys(), {
+    namespace: run.wanted.selection.namespace,
+    partly: unread.length > 0,
+  })
   const vms =
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   return {
     procedure,
     findings: restartFindings([...candidates.values()]),
-    accepted: parseAccepted(accept),
-    rights: workloadsAccess(installation.namespace, [restartRight]),
+    accepted: parseAccepted(options.accept),
+    rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
+    waves: restartWaves(run, look),
+    unread,
     question: `Restart ${vms}?`,
-    limits: { timeoutMs },
+    limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
   }
 }
 
 /** What was done is told, however it ended. */
-async function carriedOut(restarting: Restarting, work: Work): Promise<VmRestartsDocument> {
+async function carriedOut(restarting: Restarting, work: RestartWork): Promise<VmRestartsDocument> {
   const { cx, hands, run } = restarting
   let began = false
   const emit: Hands['emit'] = (event) => {
@@ -96,9 +126,9 @@ async function carriedOut(restarting: Restarting, work: Work): Promise<VmRestart
     hands.emit(event)
   }
   try {
-    const announce = () => announceRestarts(cx, run)
-    const ended = await withResume(cx, carryOut(work, { ...hands, announce, emit }))
-    return await documentOf(restarting, { outcome: ended.is === 'nothing-to-do' ? 'nothing-to-do' : 'done' })
+    const announce = () => announceRestarts(cx, run, work)
+    const outcome = await withResume(cx, carryOut(work, { ...hands, announce, emit }))
+    return await documentOf(restarting, endOfRun(cx, outcome, []))
   } catch (error) {
     if (began && error instanceof KvupError) await tellHowFar(restarting)
     throw error
@@ -123,7 +153,7 @@ async function documentOf(
     hands: { journal },
     run,
   }: Restarting,
-  end: Pick<VmRestartsDocument, 'outcome' | 'dryRun' | 'steps'>,
+  end: Pick<VmRestartsDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
 ): Promise<VmRestartsDocument> {
   return {
     apiVersion: 'kvup.io/v1alpha1',

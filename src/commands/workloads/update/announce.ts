@@ -1,16 +1,26 @@
 import type { Context } from '../../../context.ts'
+import { count } from '../../../lib/output/count.ts'
 import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { methodsText } from '../../../lib/workloads/update-methods.ts'
-import type { Wave } from '../../../lib/workloads/waves/waves.ts'
-import type { Running } from './update.ts'
+import type { Running, UpdateWork } from './update.ts'
 
-/** Before the question: what is borrowed, and which VMs come when. */
-export function announce({ printer }: Context, { seen, options }: Running, waves: readonly Wave[]): void {
+/** Before the question: what is borrowed, which VMs come when, which of them only a restart starts again, and what could not be seen. */
+export function announce(
+  { printer }: Context,
+  { seen, options, rollout }: Running,
+  { waves, unread }: UpdateWork,
+): void {
+  for (const { namespace, what, why } of unread)
+    printer.warn(`${what} of namespace ${namespace} may not be read, and nothing is done there: ${why}`)
   if (options.watchOnly) return
+  for (const remark of rollout.remarks) printer.warn(remark)
   const methods = methodsIn(seen.holding, seen.owner)
   if (methods.length > 0)
     printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)
-  for (const { id, vms } of waves) printer.note(`${id}: ${vms.length} ${vms.length === 1 ? 'VM' : 'VMs'}`)
+  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
+    printer.note(`${id}: ${count(vms.length, 'VM')}`)
   const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
-  for (const { vm } of restarts) printer.note(`restart: ${vm}`)
+  for (const { vm, onlyOnce } of restarts) printer.note(`restart: ${vm}${onlyOnce ? onlyThis : ''}`)
 }
+
+const onlyThis = ': its runStrategy does not bring it back by itself; only this restart starts it again'

@@ -1,8 +1,9 @@
 import { parseLabels } from '../../../lib/cluster/label-selector.ts'
 import { parseDuration } from '../../../lib/system/duration.ts'
 import { usageError } from '../../../lib/system/errors.ts'
-import type { UpdateWanted, WaveBy } from '../../../lib/workloads/update/wanted.ts'
+import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import type { Order } from '../../../lib/workloads/waves/order.ts'
+import type { WaveBy } from '../../../lib/workloads/waves/wave-title.ts'
 import { nextOpening, parseWindow, type Window } from '../../../lib/workloads/waves/windows.ts'
 import type { DryRun } from '../dry-run.ts'
 import { selectionOf } from '../outdated/selection.ts'
@@ -23,6 +24,8 @@ export interface UpdateOptions {
   apartBy?: string
   soak: string
   window: string[]
+  until?: string
+  pauseBefore: string[]
   restartUnmigratable?: boolean
   restartTimeout: string
   stallTimeout: string

@@ -6,8 +6,9 @@ import {
 } from '../../../lib/output/views/workloads-update.ts'
 import type { Procedure, ReadContext } from '../../../lib/procedure/step.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
+import type { RunOutcome } from '../../../lib/procedure/run-context.ts'
 import { runProcedure } from '../../../lib/procedure/run.ts'
-import { carryOut, type Work } from '../../../lib/run/carry-out.ts'
+import { carryOut, type Hands, type Work } from '../../../lib/run/carry-out.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -19,14 +20,20 @@ import { guardProcedure } from '../../../lib/workloads/update/guard.ts'
 import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
 import { Rollout } from '../../../lib/workloads/update/rollout.ts'
-import { updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
+import { settledAgainId, updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
+import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
+import { loanId } from '../../../lib/workloads/update-methods.ts'
+import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
 import type { Wave } from '../../../lib/workloads/waves/waves.ts'
 import { rehearsed } from '../dry-run.ts'
 import { seeSettings, type SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
 import { announce } from './announce.ts'
+import { endOfRun } from './ended.ts'
 import { updateFindings } from './findings.ts'
+import { namespacesOf, narrowed } from './narrowed.ts'
 import { type Typed, typedUpdate, type UpdateOptions } from './options.ts'
+import { oneNamespaceHelps, partlyUnread } from './partly-unread.ts'
 import { updateRights } from './rights.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
@@ -39,17 +46,28 @@ export async function update(cx: Context, options: UpdateOptions): Promise<ExitC
   })
   const whole = { options, typed, seen, rollout }
   const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
-  const work = await workOf(running)
+  const work = await workOf(running).catch((error: unknown) => {
+    throw oneNamespaceHelps(error, 'kvup workloads update')
+  })
   const dry = await rehearsed(cx, running.procedure, { hands: seen.hands, dryRun: options.dryRun })
   if (dry) {
-    cx.printer.result(await documentOf(running, 'rehearsed', dry), workloadsUpdateView)
+    const waves = shownWaves(work.waves, rollout.wanted.waveBy)
+    const rehearsal = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(rehearsal, workloadsUpdateView)
     passGate(work.findings, work.accepted)
-    return exitCode.done
+    return ended(rehearsal)
   }
   const document = await carriedOut(running, work)
   cx.printer.result(document, workloadsUpdateView)
   const failure = failureOf(document.totals)
   if (failure) throw failure
+  return ended(document)
+}
+
+/** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
+function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
   return exitCode.done
 }
 
@@ -60,6 +78,12 @@ function wantedOf(
   { owner, holding }: SettingsWork,
 ): UpdateWanted {
   return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
+}
+
+/** What is to be done, in which waves, and what could not be seen. */
+export interface UpdateWork extends Work {
+  waves: readonly Wave[]
+  unread: readonly Unread[]
 }
 
 export interface Running {
@@ -80,24 +104,32 @@ function procedureOf(
   return updateProcedure({ owner, rollout, who, timeoutMs, settled })
 }
 
-async function workOf(running: Running): Promise<Work & { waves: readonly Wave[] }> {
+async function workOf(running: Running): Promise<UpdateWork> {
   const { rollout, procedure, seen, typed, options } = running
   const reading = readingOf(running)
   const look = await rollout.look(reading)
+  const { candidates, unread } = look.fleet
+  const namespaces = namespacesOf(candidates.keys(), {
+    namespace: rollout.wanted.selection.namespace,
+    partly: unread.length > 0,
+  })
+  const rights = updateRights(seen.owner, {
+    restart: typed.wanted.restart,
+    cancels: options.cancelRunning === true,
+    watchOnly: options.watchOnly === true,
+  })
+  const { until, pauseBefore } = options
   return {
     waves: await wavesLeft(reading, rollout, look),
+    unread,
     procedure,
     findings: options.watchOnly ? [] : await updateFindings(look, seen),
     accepted: parseAccepted(options.accept),
-    rights: updateRights(seen.owner, {
-      restart: typed.wanted.restart,
-      cancels: options.cancelRunning === true,
-      watchOnly: options.watchOnly === true,
-    }),
+    rights: narrowed(rights, namespaces),
     question: options.watchOnly
       ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
-      : questionOf([...look.fleet.candidates.values()].map(({ by }) => by)),
-    limits: { timeoutMs: typed.timeoutMs },
+      : questionOf([...candidates.values()].map(({ by }) => by)),
+    limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
   }
 }
 
@@ -108,27 +140,33 @@ function questionOf(moves: readonly ('migration' | 'restart')[]): string {
 }
 
 /** What was done is told, however it ended. */
-async function carriedOut(
-  running: Running,
-  work: Work & { waves: readonly Wave[] },
-): Promise<WorkloadsUpdateDocument> {
+async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
   const { cx, seen } = running
   let began = false
   const hands = {
     ...seen.hands,
-    announce: () => announce(cx, running, work.waves),
+    announce: () => announce(cx, running, work),
     emit: (event: Parameters<typeof seen.hands.emit>[0]) => {
       if (event.kind === 'run-started') began = true
       seen.hands.emit(event)
     },
   }
   try {
-    const outcome = await withResume(cx, carryOut(work, hands))
-    return await documentOf(running, outcome.is === 'nothing-to-do' ? 'nothing-to-do' : 'done')
+    const outcome = await withResume(cx, throughTheEnd(work, hands))
+    const held = (await seen.hands.journal.loans()).some(({ id }) => id === loanId)
+    const borrowed = held ? ['kvup workloads restore     gives workload updates back to KubeVirt'] : []
+    return await documentOf(running, endOfRun(cx, outcome, borrowed))
   } catch (error) {
     if (began && error instanceof KvupError) await afterwards(running, error)
     throw error
   }
+}
+
+/** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
+async function throughTheEnd(work: UpdateWork, hands: Hands): Promise<RunOutcome> {
+  const outcome = await carryOut(work, hands)
+  if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
+  return runProcedure(work.procedure, { ...hands, limits: { timeoutMs: work.limits.timeoutMs } })
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
@@ -142,7 +180,8 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
         signal: new AbortController().signal,
         limits: { timeoutMs: 1 * minutes },
       })
-    if (rollout.known.size > 0) cx.printer.result(await documentOf(running, 'stopped'), workloadsUpdateView)
+    if (rollout.known.size > 0)
+      cx.printer.result(await documentOf(running, { outcome: 'stopped' }), workloadsUpdateView)
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
     cx.printer.warn(`how far it got cannot be told: ${error.message}`)
@@ -155,16 +194,14 @@ function readingOf({ cx: { clock }, seen: { cluster, hands } }: Running): ReadCo
 
 async function documentOf(
   running: Running,
-  outcome: WorkloadsUpdateDocument['outcome'],
-  dry: Pick<WorkloadsUpdateDocument, 'dryRun' | 'steps'> = {},
+  end: Pick<WorkloadsUpdateDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
 ): Promise<WorkloadsUpdateDocument> {
   const { name, namespace } = running.seen.installation
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
-    outcome,
-    ...dry,
+    ...end,
     ...(await outcomeOf(readingOf(running), running.rollout)),
   }
 }

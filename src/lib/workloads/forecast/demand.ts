@@ -13,6 +13,12 @@ export interface PodTerm {
   apart: boolean
 }
 
+/** A claim whose volume can be used on some nodes only. */
+export interface BoundVolume {
+  claim: string
+  terms: readonly NodeTerm[]
+}
+
 /** What a launcher pod of a VMI asks of the node that it is to run on. */
 export interface Demand {
   resources: Resources
@@ -22,6 +28,8 @@ export interface Demand {
   tolerations: readonly Toleration[]
   nodeTerms: readonly NodeTerm[]
   podTerms: readonly PodTerm[]
+  /** Read only where the pod is to end first: who migrates takes none along. */
+  volumes?: readonly BoundVolume[]
 }
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'

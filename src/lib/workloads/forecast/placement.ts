@@ -57,6 +57,11 @@ const sights: readonly Sight[] = [
     const missing = labels.find(({ key }) => metadata.labels?.[key] !== 'true')
     return missing && `without ${missing.means}`
   },
+  ({ metadata }, { volumes = [] }) => {
+    const place = { name: metadata.name, labels: metadata.labels ?? {} }
+    const elsewhere = volumes.find(({ terms }) => !fitsTerms(terms, place))
+    return elsewhere && `without the volume of claim ${elsewhere.claim}`
+  },
 ]
 
 function refusalBySight(place: Place, demand: Demand): string | undefined {

@@ -5,29 +5,26 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-  VirtualMachines,
 } from '../../cluster/kinds/virtual-machines.ts'
 import { outdatedLabel } from '../../facts/workload-count.ts'
 import type { StepContext } from '../../procedure/step.ts'
-import { ApiError, isConflict } from '../../system/errors.ts'
+import { ApiError } from '../../system/errors.ts'
 import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
+import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import type { Candidate } from '../waves/candidate.ts'
-
-/** Under virt-api's own API. */
-const restartable = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+import { type Against, askRestart, type Begun } from './ask-restart.ts'
 
 /** On migrations of the canary: how many have passed is read from them. */
 const canaryLabel = 'kvup.io/canary'
 /** The virt-launcher that a canary was moved to: the next upgrade needs canaries of its own. */
 const launcherAnnotation = 'kvup.io/launcher'
 
-/** `not-needed`: it is on its way already, or needs no new launcher any more. */
-export type Begun = { is: 'begun' } | { is: 'not-needed' } | { is: 'refused'; why: string }
-
 export interface Beginning {
   /** The virt-launcher of new pods, where it is known. */
   launcher: string | undefined
   canary: boolean
+  /** Of a restart. */
+  against: Against
 }
 
 /**
@@ -42,22 +39,21 @@ export async function begin(
   const [namespace = '', name = ''] = one.vm.split('/')
   const ref = { name, namespace }
   const found = await reader.find(VirtualMachineInstances, ref)
-  if (found.is !== 'object' || !isDue(found.object, one)) return { is: 'not-needed' }
+  if (found.is !== 'object' || !isDue(found.object, one))
+    return { is: 'not-needed', why: 'it needs no new virt-launcher any more' }
   const migrations = await migrationsOf(reader, ref)
-  if (!migrations.every((migration) => isFinished(migrationOf(migration)))) return { is: 'not-needed' }
+  if (!migrations.every((migration) => isFinished(migrationOf(migration)))) return onItsWay
+  if (one.by === 'restart') return askRestart({ reader, writer }, one, beginning.against)
   try {
-    if (one.by === 'restart')
-      await writer.subresource(restartable, ref, { name: 'restart', method: 'PUT', body: {} })
-    else
-      await writer.create(
-        VirtualMachineInstanceMigrations,
-        newMigration(one, ref, { ...beginning, migrations }),
-      )
+    const migration = newMigration(one, ref, { ...beginning, migrations })
+    await writer.create(VirtualMachineInstanceMigrations, migration)
     return { is: 'begun' }
   } catch (error) {
-    return refusal(error, one)
+    return refusal(error)
   }
 }
+
+const onItsWay: Begun = { is: 'not-needed', why: 'a migration of it is under way' }
 
 /** Its status is not asked for a migration: one that was cancelled may stay in it as if it ran. */
 function isDue({ metadata, status }: VirtualMachineInstance, { uid }: Candidate): boolean {
@@ -84,7 +80,7 @@ function newMigration(
     launcher = '',
     canary,
     migrations,
-  }: Beginning & { migrations: readonly VirtualMachineInstanceMigration[] },
+  }: Omit<Beginning, 'against'> & { migrations: readonly VirtualMachineInstanceMigration[] },
 ): VirtualMachineInstanceMigration {
   const [last] = migrations.map(migrationOf).sort((a, b) => endOf(b) - endOf(a))
   const seen = createHash('sha256')
@@ -107,22 +103,28 @@ function newMigration(
   }
 }
 
-/** A webhook's no is of this VM and no reason to end; no right to do it at all is. "Already underway" is waiting (night W3). */
-function refusal(error: unknown, { by }: Candidate): Begun {
+/** A webhook's no is of this VM and no reason to end; no right to do it at all is. */
+function refusal(error: unknown): Begun {
   if (!(error instanceof ApiError)) throw error
-  if (/in-flight migration|already underway|already exists/iu.test(error.message)) return { is: 'not-needed' }
-  if (by === 'restart' && isConflict(error)) return { is: 'refused', why: error.message }
+  if (/in-flight migration|already exists/iu.test(error.message)) return onItsWay
   if (/admission webhook|denied the request/iu.test(error.message))
     return { is: 'refused', why: error.message }
   throw error
 }
 
-/** How many canaries have been migrated to this launcher. Throws ApiError. */
-export async function passedCanaries(reader: Reader, launcher: string | undefined): Promise<number> {
-  const found = await reader.list(VirtualMachineInstanceMigrations, { labels: canaryLabel })
-  const passed = found.filter(
-    ({ metadata, status }) =>
-      status?.phase === 'Succeeded' && metadata.annotations?.[launcherAnnotation] === (launcher ?? ''),
-  )
-  return new Set(passed.map(({ metadata, spec }) => `${metadata.namespace}/${spec?.vmiName}`)).size
+/** How many canaries have been migrated to this launcher, as far as that may be read. Throws ApiError. */
+export async function passedCanaries(
+  reader: Reader,
+  launcher: string | undefined,
+  namespace: string | undefined,
+): Promise<number> {
+  const passed = new Set<string>()
+  for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, {
+    namespace,
+    labels: canaryLabel,
+  }))
+    for (const { metadata, spec, status } of 'unread' in page ? [] : page.items)
+      if (status?.phase === 'Succeeded' && metadata.annotations?.[launcherAnnotation] === (launcher ?? ''))
+        passed.add(`${metadata.namespace}/${spec?.vmiName}`)
+  return passed.size
 }

@@ -1,8 +1,10 @@
 import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { guestMemory } from '../../facts/guest-memory.ts'
+import { seconds } from '../../system/units.ts'
 import type { Candidate } from '../waves/candidate.ts'
-import type { UpdateWanted, WaveBy } from './wanted.ts'
+import type { WaveBy } from '../waves/wave-title.ts'
+import type { UpdateWanted } from './wanted.ts'
 
 /** What is kept of an outdated VMI that is to be moved. Pure. */
 export function candidateOf(
@@ -22,11 +24,20 @@ export function candidateOf(
     ...(apart !== undefined && { apart }),
     memory: guestMemory(vmi),
     bornAt: bornAt(vmi),
+    ...(by === 'restart' && { grace: graceOf(vmi) }),
   }
 }
 
 const nodeOf = ({ status }: VirtualMachineInstance) => (status?.nodeName ? { node: status.nodeName } : {})
 const bornAt = ({ metadata }: VirtualMachineInstance) => Date.parse(metadata.creationTimestamp ?? '') || 0
+
+/** KV:staging/src/kubevirt.io/api/core/v1, DefaultGracePeriodSeconds. */
+const usualGrace = 30
+
+function graceOf({ spec }: VirtualMachineInstance): number {
+  const given = valueAt(spec, ['terminationGracePeriodSeconds'])
+  return (typeof given === 'number' ? given : usualGrace) * seconds
+}
 
 function waveOf({ metadata, status }: VirtualMachineInstance, by: WaveBy): string {
   if (by.is === 'label') return metadata.labels?.[by.key] ?? ''

@@ -1,4 +1,5 @@
 import type { Reader } from '../../cluster/cluster.ts'
+import { ApiError } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { readLaunchers } from '../migrations/launchers.ts'
 
@@ -33,11 +34,7 @@ export class LauncherWatch {
   /** `uids` of the VMIs by VM. Throws ApiError. */
   async look(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<LaunchersSeen> {
     const asked = [...uids].filter(([vm]) => !this.#clean.has(vm))
-    const { living } = await readLaunchers(
-      reader,
-      asked.map(([, uid]) => uid),
-      { at: new Date(now) },
-    )
+    const living = await livingPods(reader, asked, new Date(now))
     const doubtful = new Set<string>()
     for (const [vm, uid] of asked) {
       if ((living.get(uid) ?? 0) > 1) {
@@ -54,5 +51,29 @@ export class LauncherWatch {
       slow: [...doubtful].filter((vm) => twiceFor(vm) >= usual),
       split: [...doubtful].filter((vm) => twiceFor(vm) >= endsWithin),
     }
+  }
+}
+
+/** Of all namespaces at once, or of each where that may not be read. */
+async function livingPods(
+  reader: Reader,
+  asked: readonly (readonly [vm: string, uid: string])[],
+  at: Date,
+): Promise<ReadonlyMap<string, number>> {
+  const uids = asked.map(([, uid]) => uid)
+  try {
+    return (await readLaunchers(reader, uids, { at })).living
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    const living = new Map<string, number>()
+    for (const [namespace, those] of Map.groupBy(asked, ([vm]) => vm.split('/')[0])) {
+      const found = await readLaunchers(
+        reader,
+        those.map(([, uid]) => uid),
+        { namespace, at },
+      )
+      for (const [uid, pods] of found.living) living.set(uid, pods)
+    }
+    return living
   }
 }

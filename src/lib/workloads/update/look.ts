@@ -15,11 +15,13 @@ export interface UpdateLook {
   ledger: MigrationLedger
   moves: ObservedMoves
   restarts: readonly (Restart & { state: RestartState })[]
+  /** Of VMs that are kept apart from others: since when they are well after their migration. */
+  wellAt: ReadonlyMap<string, number>
 }
 
 /** What is under way, and when who may be next. `known`: every VM that was seen since the update began. Pure. */
 export function trafficOf(
-  { ledger, moves, restarts, fleet }: UpdateLook,
+  { ledger, moves, restarts, fleet, wellAt }: UpdateLook,
   known: ReadonlyMap<string, Candidate>,
   earlier: number,
 ): Traffic {
@@ -36,12 +38,17 @@ export function trafficOf(
     const at = triedAgainAt(ledger.pastOf(vm).failures)
     if (at > 0) notBefore.set(vm, at)
   }
-  return { moving, fromNode, notBefore, apart: apartOf({ moves, restarts }, { known, moving, earlier }) }
+  return {
+    moving,
+    fromNode,
+    notBefore,
+    apart: apartOf({ moves, restarts, wellAt }, { known, moving, earlier }),
+  }
 }
 
 /** What a run before this one moved is not known by its value: until the soak is over it may be any (night W4). */
 function apartOf(
-  { moves, restarts }: Pick<UpdateLook, 'moves' | 'restarts'>,
+  { moves, restarts, wellAt }: Pick<UpdateLook, 'moves' | 'restarts' | 'wellAt'>,
   {
     known,
     moving,
@@ -54,10 +61,10 @@ function apartOf(
   const apart = new Map<string, number>()
   for (const { vm, apart: value } of known.values()) {
     if (value === undefined) continue
-    const wellAt = moving.has(vm)
+    const since = moving.has(vm)
       ? Infinity
-      : Math.max(moves.succeeded.get(vm) ?? 0, back.get(vm) ?? 0, earlier)
-    apart.set(value, Math.max(apart.get(value) ?? 0, wellAt))
+      : Math.max(wellAt.get(vm) ?? moves.succeeded.get(vm) ?? 0, back.get(vm) ?? 0, earlier)
+    apart.set(value, Math.max(apart.get(value) ?? 0, since))
   }
   return apart
 }

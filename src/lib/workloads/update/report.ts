@@ -2,6 +2,7 @@ import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts
 import type { ReadContext } from '../../procedure/step.ts'
 import { blocked, type KvupError } from '../../system/errors.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import type { Unread } from '../migrations/ledger.ts'
 import { vmOf } from '../migrations/migration.ts'
 import type { UpdateLook } from './look.ts'
 import type { Rollout } from './rollout.ts'
@@ -24,6 +25,8 @@ export type UpdateTotals = Record<UpdatedVm['outcome'], number> & { total: numbe
 
 export interface UpdateOutcome {
   totals: UpdateTotals
+  /** What may not be read: VMs there are in none of these. */
+  unread?: readonly Unread[]
   items: readonly UpdatedVm[]
 }
 
@@ -38,7 +41,8 @@ export async function outcomeOf(cx: ReadContext, rollout: Rollout): Promise<Upda
   items.sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
-  return { totals: totalsOf(items), items }
+  const { unread } = look.fleet
+  return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
 }
 
 const order: readonly UpdatedVm['outcome'][] = [

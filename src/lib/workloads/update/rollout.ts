@@ -1,21 +1,28 @@
+import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
+import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { openDataJobs } from '../../facts/data-jobs.ts'
 import { itemsOf, known as asKnown } from '../../facts/known.ts'
 import type { ReadContext, StepContext } from '../../procedure/step.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { readMigrations } from '../migrations/ledger.ts'
+import { ApiError } from '../../system/errors.ts'
+import { type MigrationLedger, readMigrations } from '../migrations/ledger.ts'
+import type { Migration } from '../migrations/migration.ts'
 import { migrationLimits } from '../migrations/limits.ts'
 import { rulesFrom } from '../outdated/rules-from.ts'
 import { readSurroundings } from '../outdated/surroundings.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Pacing } from '../waves/pacing.ts'
 import type { FailedVm } from '../waves/stop-rules.ts'
+import type { Begun } from './ask-restart.ts'
 import { begin } from './begin.ts'
 import { type Fleet, type FleetRules, readFleet } from './fleet.ts'
 import { LauncherWatch } from './launcher-watch.ts'
 import { failedIn, type UpdateLook } from './look.ts'
 import { ObservedMoves } from './observed-moves.ts'
 import { restartsIn, standingOf } from './restarts.ts'
+import { readReturnRoom, type ReturnRoom } from './return-room.ts'
+import { SoakWatch } from './soak-watch.ts'
 import type { UpdateWanted } from './wanted.ts'
 
 /** Fewer are listed anew with every look, more of them once a minute. */
@@ -38,12 +45,16 @@ export class Rollout {
   /** Ids of waves that are through. */
   readonly through = new Set<string>()
   readonly launchers = new LauncherWatch()
+  /** Workload updates have been held in this run. */
+  held = false
   /** What a webhook refused, and why. */
   readonly #refused = new Map<string, string>()
   /** VMs that needed no move when it was their turn, and when they are looked at again; ms since the epoch. */
   readonly #notYet = new Map<string, number>()
   readonly #releases: Releases
-  #rules: { at: number; rules: FleetRules; kubevirt: KubeVirt; launcher: string | undefined } | undefined
+  readonly #remarks = new Set<string>()
+  readonly #soaks: SoakWatch
+  #rules: Decided | undefined
   #fleet: { at: number; fleet: Fleet } | undefined
   /** When the last run before this one ended to move VMs; 0: never. */
   #earlier = 0
@@ -52,6 +63,7 @@ export class Rollout {
     this.wanted = wanted
     this.began = began
     this.#releases = releases
+    this.#soaks = new SoakWatch(wanted.pacing.soak)
   }
 
   get earlier(): number {
@@ -61,6 +73,11 @@ export class Rollout {
   /** The virt-launcher of new pods, as far as it was read. */
   get launcher(): string | undefined {
     return this.#rules?.launcher
+  }
+
+  /** What is not judged or not counted, because it may not be read. */
+  get remarks(): readonly string[] {
+    return [...this.#remarks, ...(this.#rules?.room?.remarks ?? [])]
   }
 
   /** Within the limits of the cluster: what is more would only wait in KubeVirt (facts 3.3). */
@@ -77,11 +94,12 @@ export class Rollout {
   async look(cx: ReadContext): Promise<UpdateLook> {
     const now = cx.clock.now().getTime()
     const moves = new ObservedMoves(this.began)
-    const { ledger } = await readMigrations(cx.reader, { each: (migration) => moves.add(migration) })
+    const ledger = await this.#migrations(cx.reader, moves)
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
     const restarts = await this.#restarts(cx, now)
     const fleet = await this.#outdated(cx, now)
-    return { now, fleet, ledger, moves, restarts }
+    const wellAt = await this.#soaks.look(cx.reader, moves, { known: this.known, now })
+    return { now, fleet, ledger, moves, restarts, wellAt }
   }
 
   /** Those whose tries are over, or that a webhook refused. */
@@ -96,12 +114,29 @@ export class Rollout {
   }
 
   /** Begins one move; a refusal is remembered as a failure of this VM. */
-  async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<void> {
-    const begun = await begin(cx, one, { launcher: this.launcher, canary })
+  async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
+    const against = async (vmi: VirtualMachineInstance) =>
+      (await readReturnRoom(cx.reader, this.#rules?.kubevirt)).refusal(vmi)
+    const begun = await begin(cx, one, { launcher: this.launcher, canary, against })
     if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
     if (begun.is === 'begun') this.launchers.forget(one.vm)
     else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
+    if (begun.is !== 'begun' && one.by === 'restart') this.#rules = undefined
     this.#fleet = undefined
+    return begun
+  }
+
+  /** Of all namespaces, for the limits are of the cluster; of its own where no other may be read. */
+  async #migrations(reader: Reader, moves: ObservedMoves): Promise<MigrationLedger> {
+    const each = (migration: Migration) => moves.add(migration)
+    const { namespace } = this.wanted.selection
+    try {
+      return (await readMigrations(reader, { each })).ledger
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403 || namespace === undefined) throw error
+      this.#remarks.add(`migrations of other namespaces are not counted: ${error.message}`)
+      return (await readMigrations(reader, { namespace, each })).ledger
+    }
   }
 
   async #restarts({ reader, journal }: ReadContext, now: number): Promise<UpdateLook['restarts']> {
@@ -128,8 +163,9 @@ export class Rollout {
   async #decides({ reader }: ReadContext, now: number): Promise<FleetRules> {
     if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules.rules
     const at = new Date(now)
+    const { restart, selection } = this.wanted
     const [around, jobs] = await Promise.all([
-      readSurroundings(reader, at, this.wanted.selection.namespace),
+      readSurroundings(reader, at, selection.namespace),
       asKnown(openDataJobs(reader)),
     ])
     const { kubevirt, launcher } = around
@@ -141,7 +177,24 @@ export class Rollout {
         vm === undefined ? [] : [[vm, `${kind} ${name} is ${phase}`] as const],
       ),
     )
-    this.#rules = { at: now, kubevirt, launcher, rules: { ...others, methods: ['LiveMigrate'], busy } }
+    const room = restart ? await readReturnRoom(reader, kubevirt) : undefined
+    const stranded = async (vmi: VirtualMachineInstance) => room?.refusal(vmi)
+    this.#rules = {
+      at: now,
+      kubevirt,
+      launcher,
+      ...(room && { room }),
+      rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
+    }
     return this.#rules.rules
   }
+}
+
+/** What was read of all that decides over VMs in general. */
+interface Decided {
+  at: number
+  rules: FleetRules
+  kubevirt: KubeVirt
+  launcher: string | undefined
+  room?: ReturnRoom
 }

@@ -4,15 +4,20 @@ import { giveBackSteps } from '../give-back.ts'
 import { holdWorkloadUpdates } from '../hold.ts'
 import { loanOn } from '../loan-on.ts'
 import { methodsIn, type SettingsOwner } from '../strategy/owner.ts'
+import { lateId, waveTitle } from '../waves/wave-title.ts'
 import type { Wave } from '../waves/waves.ts'
 import { wavesOf } from '../waves/waves.ts'
 import { passedCanaries } from './begin.ts'
 import type { UpdateLook } from './look.ts'
 import type { Rollout } from './rollout.ts'
+import { remembering, unlessSwitchedOn } from './switched-on.ts'
 import { waveStep } from './wave-step.ts'
 
 /** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
 const updateName = 'update workloads'
+
+/** Behind the last wave: from here on the loan is given back. */
+export const settledAgainId = 'settled-again'
 
 export interface Updating {
   owner: SettingsOwner
@@ -40,7 +45,7 @@ export function updateProcedure(updating: Updating): Procedure {
       const look = await rollout.look(cx)
       const waves = await wavesLeft(cx, rollout, look)
       return [
-        holdWorkloadUpdates(owner, { who, procedure: updateName }),
+        remembering(holdWorkloadUpdates(owner, { who, procedure: updateName }), rollout),
         settled('settled', 'KubeVirt is settled'),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await givingBack(cx, updating)),
@@ -49,8 +54,13 @@ export function updateProcedure(updating: Updating): Procedure {
   }
 }
 
-function stepOf({ rollout, timeoutMs }: Updating, wave: Wave): Step {
-  return waveStep(rollout, wave, { title: titleOf(wave, rollout), atMost: timeoutMs, dependsOn: [] })
+function stepOf({ owner, rollout, timeoutMs }: Updating, wave: Wave): Step {
+  const step = waveStep(rollout, wave, {
+    title: waveTitle(wave, rollout.wanted.waveBy),
+    atMost: timeoutMs,
+    dependsOn: [],
+  })
+  return unlessSwitchedOn(step, { owner, holding: rollout })
 }
 
 /** Those that are not through, in this run or before it; what comes back later has a wave of its own. Throws ApiError. */
@@ -69,24 +79,29 @@ export async function wavesLeft(
   const restarting = look.restarts.filter(({ state }) => state.is === 'under-way' || state.is === 'missing')
   const pending =
     waves.length === 0 && restarting.length > 0 && !through.has('wave') ? [{ id: 'wave', vms: [] }] : []
-  return [...waves.filter(({ id }) => !through.has(id)), ...late, ...pending]
+  return [
+    ...canaryThatPassed(rollout, waves),
+    ...waves.filter(({ id }) => !through.has(id)),
+    ...late,
+    ...pending,
+  ]
 }
 
-const lateId = 'late'
+/** It is a step all the same: `--until canary` ends there, however often it is run. */
+function canaryThatPassed({ wanted, through }: Rollout, waves: readonly Wave[]): readonly Wave[] {
+  const asked = wanted.waves.canaries > 0 || wanted.canary !== undefined
+  const isThere = waves.some(({ id }) => id === 'canary')
+  return asked && !isThere && !through.has('canary') ? [{ id: 'canary', vms: [] }] : []
+}
 
 async function canariesPassed(
   { reader }: ReadContext,
   { wanted, through, launcher }: Rollout,
 ): Promise<number> {
   if (wanted.waves.canaries === 0) return 0
-  return through.has('canary') ? wanted.waves.canaries : passedCanaries(reader, launcher)
-}
-
-function titleOf({ id, value }: Wave, { wanted: { waveBy } }: Rollout): string {
-  if (id === 'canary') return 'canary'
-  if (id === lateId) return 'VMs that had to wait'
-  if (value === undefined) return waveBy.is === 'one' ? 'virtual machines' : 'the other virtual machines'
-  return waveBy.is === 'label' ? `${waveBy.key}=${value}` : `${waveBy.is} ${value}`
+  return through.has('canary')
+    ? wanted.waves.canaries
+    : passedCanaries(reader, launcher, wanted.selection.namespace)
 }
 
 /** Somebody else's hold stays (night W6). */
@@ -100,5 +115,5 @@ async function givingBack(
     : methodsIn(await readOwner(reader, owner), owner).length > 0
   if (!own) return []
   const takenFrom = loan ? { takenFrom: loan.object.uid } : {}
-  return [settled('settled-again', 'KubeVirt is still settled'), ...giveBackSteps(owner, takenFrom)]
+  return [settled(settledAgainId, 'KubeVirt is still settled'), ...giveBackSteps(owner, takenFrom)]
 }

@@ -1,9 +1,7 @@
 import type { LabelTest } from '../../cluster/label-selector.ts'
 import type { Pacing } from '../waves/pacing.ts'
+import type { WaveBy } from '../waves/wave-title.ts'
 import type { WavesWanted } from '../waves/waves.ts'
-
-/** By what VMs are put into waves. */
-export type WaveBy = { is: 'one' } | { is: 'label'; key: string } | { is: 'namespace' } | { is: 'node' }
 
 /** What was asked for. Times in ms. */
 export interface UpdateWanted {

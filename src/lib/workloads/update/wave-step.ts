@@ -3,9 +3,10 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../cluster/kinds/virtual-machines.ts'
-import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
-import { seconds } from '../../system/units.ts'
+import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
+import { minutes, seconds } from '../../system/units.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { estimateOf } from '../waves/estimate.ts'
 import { inOrder } from '../waves/order.ts'
 import { type Turn, turnOf } from '../waves/pacing.ts'
 import { type Stop, stopOf } from '../waves/stop-rules.ts'
@@ -24,9 +25,6 @@ export interface WaveStepOptions {
   dependsOn: readonly string[]
 }
 
-/** Expected time of one move, ms. */
-const oneMove = 30 * seconds
-
 /** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. */
 export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsOn }: WaveStepOptions): Step {
   const members = new MovingWave(rollout, wave)
@@ -34,7 +32,7 @@ export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsO
     id: wave.id,
     title,
     patience: { every: 5 * seconds, atMost },
-    estimate: oneMove * Math.ceil(wave.vms.length / Math.max(1, rollout.pacing.parallel)),
+    estimate: estimateOf(wave.vms, rollout.pacing),
     follows: [
       { kind: VirtualMachineInstanceMigrations, where: { labels: 'app.kubernetes.io/managed-by=kvup' } },
     ],
@@ -49,6 +47,8 @@ export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsO
   }
 }
 
+const asleepAtMost = 1 * minutes
+
 class MovingWave {
   readonly #rollout: Rollout
   readonly #wave: Wave
@@ -56,6 +56,8 @@ class MovingWave {
   /** Decided by the last look: what `apply` begins. */
   #next: readonly Candidate[] = []
   #begun = false
+  /** While nothing is under way and it is nobody's turn, the cluster is asked once a minute. */
+  #asleep: { until: number; state: StepState } | undefined
 
   constructor(rollout: Rollout, wave: Wave) {
     this.#rollout = rollout
@@ -64,6 +66,13 @@ class MovingWave {
   }
 
   async check(cx: ReadContext): Promise<StepState> {
+    const now = cx.clock.now().getTime()
+    if (this.#asleep !== undefined && now < this.#asleep.until) return this.#asleep.state
+    this.#asleep = undefined
+    return this.#look(cx)
+  }
+
+  async #look(cx: ReadContext): Promise<StepState> {
     const rollout = this.#rollout
     const look = await rollout.look(cx)
     const failed = rollout.failed(look)
@@ -85,7 +94,7 @@ class MovingWave {
     }
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
     const notBefore = new Map([...rollout.notYet, ...traffic.notBefore])
-    if (open.length === 0 && underWay.length === 0) return this.#done(progress.done - over.size, over.size)
+    if (open.length === 0 && underWay.length === 0) return this.#done(look, over)
     if (open.length === 0) return { is: 'waiting', on: `${listed(underWay)} to be through`, progress }
     if (slow.length > 0)
       return { is: 'waiting', on: `the launcher that ${listed(slow)} has left to end`, progress }
@@ -94,7 +103,10 @@ class MovingWave {
       { ...traffic, notBefore, wavedAt: this.#wavedAt(look) },
       { pacing: rollout.pacing, now: look.now },
     )
-    return this.#turn(cx, turn, progress)
+    const state = await this.#turn(cx, turn, progress)
+    if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + doubtful.size === 0)
+      this.#asleep = { until: Math.min(turn.until, look.now + asleepAtMost), state }
+    return state
   }
 
   async #turn(cx: ReadContext, turn: Turn, progress: { done: number; total: number }): Promise<StepState> {
@@ -109,9 +121,14 @@ class MovingWave {
     return { is: 'todo', change: restartText(first, await this.#agentOf(cx, first)) }
   }
 
-  async apply(cx: StepContext): Promise<void> {
+  async apply(cx: StepContext): Promise<NotApplied | undefined> {
     this.#begun = true
-    for (const one of this.#next) await this.#rollout.begin(cx, one, this.#wave.id === 'canary')
+    const against: string[] = []
+    for (const one of this.#next) {
+      const begun = await this.#rollout.begin(cx, one, this.#wave.id === 'canary')
+      if (begun.is !== 'begun') against.push(begun.why)
+    }
+    return against.length < this.#next.length ? undefined : { notApplied: [...new Set(against)].join('; ') }
   }
 
   /** This wave's VMs that run the old launcher still, in their order. */
@@ -146,8 +163,12 @@ class MovingWave {
     return [...ends, ...back].reduce<number | undefined>((last, at) => Math.max(last ?? 0, at), undefined)
   }
 
-  #done(moved: number, failed: number): StepState {
+  #done({ moves, restarts }: UpdateLook, over: ReadonlySet<string>): StepState {
     this.#rollout.through.add(this.#wave.id)
+    if (this.#members.size === 0) return { is: 'done', note: 'nothing of it is left' }
+    const back = new Set(restarts.filter(({ state }) => state.is === 'back').map(({ vm }) => vm))
+    const moved = [...this.#members].filter((vm) => moves.succeeded.has(vm) || back.has(vm)).length
+    const failed = [...this.#members].filter((vm) => over.has(vm)).length
     return { is: 'done', note: `${moved} moved${failed > 0 ? `, ${failed} failed` : ''}` }
   }
 

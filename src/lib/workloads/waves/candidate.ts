@@ -16,4 +16,8 @@ export interface Candidate {
   memory: number
   /** ms since the epoch: when the VMI was made. */
   bornAt: number
+  /** ms: how long the guest may take to shut down. Of a restart. */
+  grace?: number
+  /** Only the restart itself starts it again: were that lost, it would stay down (facts 3.4). */
+  onlyOnce?: boolean
 }

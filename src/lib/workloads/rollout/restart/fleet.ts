@@ -7,9 +7,12 @@ import {
 } from '../../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../../cluster/object.ts'
 import { isNotFound } from '../../../system/errors.ts'
+import type { Unread } from '../../migrations/ledger.ts'
 import { runStrategyOf } from '../../outdated/behind.ts'
 import { isMigrating } from '../../outdated/due.ts'
 import { lostData } from '../../outdated/lost-data.ts'
+import { pagesAllowed } from '../../outdated/pages-allowed.ts'
+import type { Against } from '../../update/ask-restart.ts'
 import { candidateOf } from '../../update/candidate-of.ts'
 import { hasAgent } from '../../update/restarts.ts'
 import type { Candidate } from '../../waves/candidate.ts'
@@ -33,6 +36,8 @@ export interface RestartFleet {
   candidates: ReadonlyMap<string, RestartCandidate>
   /** Those that are not restarted, and why. */
   left: ReadonlyMap<string, string>
+  /** What may not be read: which VMs wait there is not known. */
+  unread: readonly Unread[]
 }
 
 interface Waiting {
@@ -40,25 +45,56 @@ interface Waiting {
   since: number
 }
 
-/** Two lists, page by page: the VMs that wait, and of their VMIs what their turn depends on. Throws ApiError. */
-export async function readRestartFleet(reader: Reader, wanted: RestartWanted): Promise<RestartFleet> {
-  const waiting = await waitingVms(reader, wanted)
+/**
+ * Two lists, page by page: the VMs that wait, and of their VMIs what their turn depends on. `stranded`: why one would not come back
+ * (night W2). Throws ApiError, a refusal where nothing of it may be read.
+ */
+export async function readRestartFleet(
+  reader: Reader,
+  wanted: RestartWanted,
+  stranded: Against,
+): Promise<RestartFleet> {
+  const unread: Unread[] = []
+  const waiting = await waitingVms(reader, wanted, unread)
   const candidates = new Map<string, RestartCandidate>()
   const left = new Map<string, string>()
-  if (waiting.size === 0) return { candidates, left }
+  for await (const vmi of instancesOf(reader, waiting, { wanted, unread })) {
+    const vm = nameOf(vmi)
+    const known = waiting.get(vm)
+    if (known === undefined) continue
+    waiting.delete(vm)
+    const against = whyNot(vmi, known) ?? (await stranded(vmi))
+    if (against === undefined) candidates.set(vm, restartCandidate(vmi, known, wanted))
+    else left.set(vm, against)
+  }
+  for (const vm of waiting.keys()) left.set(vm, whyNone(vm, unread))
+  return { candidates, left, unread }
+}
+
+/** Nothing is listed where nobody waits. */
+async function* instancesOf(
+  reader: Reader,
+  waiting: ReadonlyMap<string, Waiting>,
+  { wanted, unread }: { wanted: RestartWanted; unread: Unread[] },
+): AsyncGenerator<VirtualMachineInstance> {
+  if (waiting.size === 0) return
   const { namespace } = wanted.selection
-  for await (const { items } of reader.pages(VirtualMachineInstances, { namespace }))
-    for (const vmi of items) {
-      const vm = nameOf(vmi)
-      const known = waiting.get(vm)
-      if (known === undefined) continue
-      waiting.delete(vm)
-      const against = whyNot(vmi, known)
-      if (against === undefined) candidates.set(vm, restartCandidate(vmi, known, wanted))
-      else left.set(vm, against)
-    }
-  for (const vm of waiting.keys()) left.set(vm, 'it does not run: its next start takes everything over')
-  return { candidates, left }
+  for await (const page of pagesAllowed(reader, VirtualMachineInstances, { namespace }))
+    if ('unread' in page) unread.push(refusedIn(VirtualMachineInstances.plural, page))
+    else yield* page.items
+}
+
+const refusedIn = (what: string, { unread, why }: { unread: string; why: Error }): Unread => ({
+  namespace: unread,
+  what,
+  why: why.message,
+})
+
+function whyNone(vm: string, unread: readonly Unread[]): string {
+  const refused = unread.find(({ namespace }) => vm.startsWith(`${namespace}/`))
+  return refused
+    ? `what runs of it may not be read: ${refused.why}`
+    : 'it does not run: its next start takes everything over'
 }
 
 const nameOf = ({ metadata }: VirtualMachine | VirtualMachineInstance) =>
@@ -67,19 +103,23 @@ const nameOf = ({ metadata }: VirtualMachine | VirtualMachineInstance) =>
 async function waitingVms(
   reader: Reader,
   { selection: { namespace, labels } }: RestartWanted,
+  unread: Unread[],
 ): Promise<Map<string, Waiting>> {
   const waiting = new Map<string, Waiting>()
   try {
-    for await (const { items } of reader.pages(VirtualMachines, { namespace, labels }))
-      for (const vm of items.filter(waitsForRestart)) {
-        const since = Date.parse(condition(vm, 'RestartRequired')?.lastTransitionTime ?? '') || 0
-        waiting.set(nameOf(vm), { runStrategy: runStrategyOf(vm), since })
-      }
+    for await (const page of pagesAllowed(reader, VirtualMachines, { namespace, labels }))
+      if ('unread' in page) unread.push(refusedIn(VirtualMachines.plural, page))
+      else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(nameOf(vm), waitingOf(vm)))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
   return waiting
 }
+
+const waitingOf = (vm: VirtualMachine): Waiting => ({
+  runStrategy: runStrategyOf(vm),
+  since: Date.parse(condition(vm, 'RestartRequired')?.lastTransitionTime ?? '') || 0,
+})
 
 /** What virt-api refuses, or what would break off something else (facts 5, KubeVirt RestartVMRequestHandler). */
 function whyNot(vmi: VirtualMachineInstance, { runStrategy }: Waiting): string | undefined {

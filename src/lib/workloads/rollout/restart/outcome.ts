@@ -1,4 +1,5 @@
 import type { ReadContext } from '../../../procedure/step.ts'
+import type { Unread } from '../../migrations/ledger.ts'
 import type { RestartRun } from './restart-run.ts'
 
 /** What became of one VM in this run. */
@@ -15,11 +16,15 @@ export type RestartTotals = Record<RestartedVm['outcome'], number> & { total: nu
 
 const order: readonly RestartedVm['outcome'][] = ['failed', 'restarting', 'waiting', 'left', 'restarted']
 
+interface RestartOutcome {
+  totals: RestartTotals
+  items: readonly RestartedVm[]
+  /** What may not be read: VMs there are in none of these. */
+  unread?: readonly Unread[]
+}
+
 /** From a fresh look at the cluster. Throws ApiError. */
-export async function restartOutcome(
-  cx: ReadContext,
-  run: RestartRun,
-): Promise<{ totals: RestartTotals; items: readonly RestartedVm[] }> {
+export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<RestartOutcome> {
   const look = await run.look(cx)
   const refused = new Map(run.failed.map(({ vm, reason }) => [vm, reason]))
   const states = new Map(look.restarts.map(({ vm, state }) => [vm, state.is]))
@@ -41,7 +46,8 @@ export async function restartOutcome(
     items.push({ ...placeOf(vm), ...endOf(vm), ...(wave && { wave }) })
   }
   items.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || byName(a, b))
-  return { totals: totalsOf(items), items }
+  const { unread } = look
+  return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
 }
 
 const byName = (a: RestartedVm, b: RestartedVm) =>

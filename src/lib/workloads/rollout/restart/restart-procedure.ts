@@ -1,4 +1,5 @@
 import type { Procedure } from '../../../procedure/step.ts'
+import { lateId, waveTitle } from '../../waves/wave-title.ts'
 import { type Wave, wavesOf } from '../../waves/waves.ts'
 import type { RestartLook, RestartRun } from './restart-run.ts'
 import { restartWave } from './restart-wave.ts'
@@ -18,15 +19,15 @@ export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure 
     },
     async steps(cx) {
       const look = await run.look(cx)
-      return wavesLeft(run, look).map((wave) =>
-        restartWave(run, wave, { title: titleOf(wave, run), atMost: timeoutMs }),
+      return restartWaves(run, look).map((wave) =>
+        restartWave(run, wave, { title: waveTitle(wave, run.wanted.waveBy), atMost: timeoutMs }),
       )
     },
   }
 }
 
 /** What has to be waited for is a wave as well, where nothing else is left. */
-function wavesLeft(run: RestartRun, { candidates, restarts }: RestartLook): readonly Wave[] {
+export function restartWaves(run: RestartRun, { candidates, restarts }: RestartLook): readonly Wave[] {
   const { wanted, through } = run
   const canaries = through.has('canary') ? wanted.waves.canaries : 0
   const waves = wavesOf(candidates.values(), wanted.waves, canaries).filter(({ id }) => !through.has(id))
@@ -34,15 +35,13 @@ function wavesLeft(run: RestartRun, { candidates, restarts }: RestartLook): read
     ({ vm }) => !waves.some(({ vms }) => vms.some((one) => one.vm === vm)),
   )
   const open = restarts.some(({ state }) => state.is === 'under-way' || state.is === 'missing')
-  if (waves.length > 0 || through.has(late)) return waves
-  return missed.length > 0 || open ? [{ id: late, vms: missed }] : []
+  if (waves.length > 0 || through.has(lateId)) return [...canaryThatPassed(run, waves), ...waves]
+  return missed.length > 0 || open ? [{ id: lateId, vms: missed }] : []
 }
 
-const late = 'late'
-
-function titleOf({ id, value }: Wave, { wanted: { waveBy } }: RestartRun): string {
-  if (id === 'canary') return 'canary'
-  if (id === late) return 'virtual machines that had to wait'
-  if (value === undefined) return 'virtual machines'
-  return waveBy.is === 'label' ? `${waveBy.key}=${value}` : `${waveBy.is} ${value}`
+/** It is a step all the same, within one run: `--until canary` ends there. */
+function canaryThatPassed({ wanted, through }: RestartRun, waves: readonly Wave[]): readonly Wave[] {
+  const asked = wanted.waves.canaries > 0 || wanted.canary !== undefined
+  const isThere = waves.some(({ id }) => id === 'canary')
+  return asked && !isThere && !through.has('canary') ? [{ id: 'canary', vms: [] }] : []
 }

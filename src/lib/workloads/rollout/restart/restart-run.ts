@@ -1,10 +1,13 @@
+import type { KubeVirt } from '../../../cluster/kinds/kubevirt.ts'
 import type { ReadContext, StepContext } from '../../../procedure/step.ts'
 import { minutes } from '../../../system/units.ts'
+import { askRestart, type Begun } from '../../update/ask-restart.ts'
+import { readReturnRoom, type ReturnRoom } from '../../update/return-room.ts'
 import { type Restart, restartsIn, type RestartState, standingOf } from '../../update/restarts.ts'
+import type { Unread } from '../../migrations/ledger.ts'
 import type { Traffic } from '../../waves/pacing.ts'
 import type { FailedVm } from '../../waves/stop-rules.ts'
 import { readRestartFleet, type RestartCandidate, type RestartFleet } from './fleet.ts'
-import { restartVm } from './restart-vm.ts'
 import type { RestartWanted } from './wanted.ts'
 
 /** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
@@ -16,6 +19,8 @@ export interface RestartLook {
   /** Without those that were restarted. */
   candidates: ReadonlyMap<string, RestartCandidate>
   left: ReadonlyMap<string, string>
+  /** What may not be read. */
+  unread: readonly Unread[]
   restarts: readonly (Restart & { state: RestartState })[]
 }
 
@@ -29,13 +34,20 @@ export class RestartRun {
   /** Ids of waves that are through. */
   readonly through = new Set<string>()
   readonly #refused = new Map<string, string>()
-  /** VMs whose instance was gone when their turn came, until all are listed again. */
+  readonly #kubevirt: KubeVirt
+  /** VMs that were not to be restarted when their turn came, until all are listed again. */
   readonly #gone = new Set<string>()
-  #listed: { at: number; fleet: RestartFleet } | undefined
+  #listed: { at: number; fleet: RestartFleet; room: ReturnRoom } | undefined
 
-  constructor(wanted: RestartWanted, began: number) {
+  constructor(wanted: RestartWanted, { began, kubevirt }: { began: number; kubevirt: KubeVirt }) {
     this.wanted = wanted
     this.began = began
+    this.#kubevirt = kubevirt
+  }
+
+  /** What is not judged, because it may not be read. */
+  get remarks(): readonly string[] {
+    return this.#listed?.room.remarks ?? []
   }
 
   get failed(): FailedVm[] {
@@ -45,18 +57,23 @@ export class RestartRun {
   async look(cx: ReadContext): Promise<RestartLook> {
     const now = cx.clock.now().getTime()
     const restarts = await this.#restarts(cx, now)
-    const { candidates, left } = await this.#fleet(cx, now)
+    const { candidates, left, unread } = await this.#fleet(cx, now)
     const asked = new Map(restarts.map((restart) => [restart.vm, restart]))
     const open = [...candidates].filter(([vm, one]) => this.#isOpen(one, asked.get(vm)))
-    return { now, candidates: new Map(open), left, restarts }
+    return { now, candidates: new Map(open), left, unread, restarts }
   }
 
   /** Asks for one restart; a refusal is remembered as a failure of this VM. */
-  async restart(cx: StepContext, one: RestartCandidate): Promise<void> {
+  async restart(cx: StepContext, one: RestartCandidate): Promise<Begun> {
     const { vm } = one
-    const restarted = await restartVm(cx, one)
-    if (restarted.is === 'refused') this.#refused.set(vm, restarted.why)
-    if (restarted.is === 'not-needed') this.#gone.add(vm)
+    const room = await readReturnRoom(cx.reader, this.#kubevirt)
+    const begun = await askRestart(cx, one, (vmi) => room.refusal(vmi))
+    if (begun.is === 'refused') this.#refused.set(vm, begun.why)
+    if (begun.is === 'not-needed') {
+      this.#gone.add(vm)
+      this.#listed = undefined
+    }
+    return begun
   }
 
   #isOpen({ vm, since }: RestartCandidate, asked: (Restart & { state: RestartState }) | undefined): boolean {
@@ -66,13 +83,11 @@ export class RestartRun {
     return asked.state.is === 'back' && asked.at < this.began && since > asked.at
   }
 
-  /** A refused one is in the journal too, and has not begun. */
   async #restarts({ reader, journal }: ReadContext, now: number): Promise<RestartLook['restarts']> {
     const { backWithin } = this.wanted
     const entries = restartsIn(await journal.entries(), this.began - backWithin)
-    const asked = entries.filter(({ vm }) => !this.#refused.has(vm) && !this.#gone.has(vm))
-    const states = await Promise.all(asked.map((one) => standingOf(reader, one, { now, backWithin })))
-    return asked.flatMap((one, index) => {
+    const states = await Promise.all(entries.map((one) => standingOf(reader, one, { now, backWithin })))
+    return entries.flatMap((one, index) => {
       const state = states[index]
       return state === undefined ? [] : [{ ...one, state }]
     })
@@ -80,8 +95,10 @@ export class RestartRun {
 
   async #fleet({ reader }: ReadContext, now: number): Promise<RestartFleet> {
     if (this.#listed && now - this.#listed.at < listEvery) return this.#listed.fleet
-    const fleet = await readRestartFleet(reader, this.wanted)
-    this.#listed = { at: now, fleet }
+    const room = await readReturnRoom(reader, this.#kubevirt)
+    const fleet = await readRestartFleet(reader, this.wanted, (vmi) => room.refusal(vmi))
+    this.#listed = { at: now, fleet, room }
+    this.#gone.clear()
     for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
     return fleet
   }

@@ -1,16 +1,15 @@
 import { VirtualMachineInstances } from '../../../cluster/kinds/virtual-machines.ts'
-import type { ReadContext, Step, StepState } from '../../../procedure/step.ts'
-import { minutes, seconds } from '../../../system/units.ts'
+import type { NotApplied, ReadContext, Step, StepState } from '../../../procedure/step.ts'
+import { seconds } from '../../../system/units.ts'
+import type { Begun } from '../../update/ask-restart.ts'
 import { restartText } from '../../update/restarts.ts'
+import { estimateOf } from '../../waves/estimate.ts'
 import { inOrder } from '../../waves/order.ts'
 import { turnOf } from '../../waves/pacing.ts'
 import { stopOf } from '../../waves/stop-rules.ts'
 import type { Wave } from '../../waves/waves.ts'
 import type { RestartCandidate } from './fleet.ts'
 import { type RestartLook, type RestartRun, restartTraffic } from './restart-run.ts'
-
-/** Expected time until a restarted VM is well again, ms. */
-const oneRestart = 1 * minutes
 
 /** Restarts the VMs of one wave, each VM once and as many at a time as may be; the first that does not come back ends it (night W3). `atMost` in ms. */
 export function restartWave(
@@ -24,7 +23,7 @@ export function restartWave(
     id: wave.id,
     title,
     patience: { every: 5 * seconds, atMost },
-    estimate: oneRestart * Math.ceil(wave.vms.length / Math.max(1, parallel)),
+    estimate: estimateOf(wave.vms, run.wanted.pacing),
     follows: [{ kind: VirtualMachineInstances, where: { ...namespaceOf(run) } }],
     risk: {
       undo: 'none: a VM that was restarted has taken its changes over',
@@ -65,7 +64,7 @@ class RestartingWave {
       done: total - open.length - [...traffic.moving].filter((vm) => this.#members.has(vm)).length,
       total,
     }
-    if (open.length === 0 && traffic.moving.size === 0) return this.#done()
+    if (open.length === 0 && traffic.moving.size === 0) return this.#done(look)
     if (open.length === 0)
       return { is: 'waiting', on: `${[...traffic.moving].slice(0, 3).join(', ')} to be back`, progress }
     const { pacing } = this.#run.wanted
@@ -80,9 +79,10 @@ class RestartingWave {
     return { is: 'todo', change: restartText(this.#next, this.#next.agent) }
   }
 
-  async apply(restart: (one: RestartCandidate) => Promise<void>): Promise<void> {
+  async apply(restart: (one: RestartCandidate) => Promise<Begun>): Promise<NotApplied | undefined> {
     this.#begun = true
-    if (this.#next) await restart(this.#next)
+    const begun = this.#next && (await restart(this.#next))
+    return begun === undefined || begun.is === 'begun' ? undefined : { notApplied: begun.why }
   }
 
   #queue({ candidates }: RestartLook) {
@@ -111,13 +111,12 @@ class RestartingWave {
     return ends.length === 0 ? undefined : Math.max(...ends)
   }
 
-  #done(): StepState {
+  #done({ restarts }: RestartLook): StepState {
     this.#run.through.add(this.#wave.id)
+    if (this.#members.size === 0) return { is: 'done', note: 'nothing of it is left' }
     const failed = this.#run.failed.filter(({ vm }) => this.#members.has(vm)).length
-    return {
-      is: 'done',
-      note: `${this.#members.size - failed} back${failed > 0 ? `, ${failed} refused` : ''}`,
-    }
+    const back = restarts.filter(({ vm, state }) => state.is === 'back' && this.#members.has(vm)).length
+    return { is: 'done', note: `${back} back${failed > 0 ? `, ${failed} refused` : ''}` }
   }
 }
 

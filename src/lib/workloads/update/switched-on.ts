@@ -1,0 +1,50 @@
+import { lastWriter } from '../../procedure/last-writer.ts'
+import type { Step, StepState } from '../../procedure/step.ts'
+import { readOwner } from '../find-owner.ts'
+import { methodsPointer, type SettingsOwner } from '../strategy/owner.ts'
+import { methodsOf, methodsText } from '../update-methods.ts'
+
+/** Whether workload updates have been held in this run. */
+export interface Holding {
+  held: boolean
+}
+
+/** Remembers that the hold was reached: only after that somebody can have switched it off. */
+export function remembering(hold: Step, holding: Holding): Step {
+  return {
+    ...hold,
+    async check(cx) {
+      const state = await hold.check(cx)
+      if (state.is === 'done') holding.held = true
+      return state
+    },
+  }
+}
+
+/** The order that a person chose is none any more where KubeVirt's own updater was switched on meanwhile: nothing further is begun. */
+export function unlessSwitchedOn(
+  step: Step,
+  { owner, holding }: { owner: SettingsOwner; holding: Holding },
+): Step {
+  return {
+    ...step,
+    async check(cx): Promise<StepState> {
+      if (!holding.held) return step.check(cx)
+      const methods = methodsOf(await readOwner(cx.reader, owner.kubevirt))
+      if (methods.length === 0) return step.check(cx)
+      const who = lastWriter(await readOwner(cx.reader, owner), methodsPointer(owner))
+      return {
+        is: 'blocked',
+        reason: 'updater-switched-on',
+        by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
+        remedy,
+      }
+    },
+  }
+}
+
+const remedy = [
+  'kvup workloads update     holds again, and goes on',
+  'kvup workloads update --watch-only     follows KubeVirt instead',
+  'kvup workloads restore --keep-current     closes the loan, and leaves it to KubeVirt',
+]

@@ -1,0 +1,26 @@
+import type { WaveBy } from './wave-title.ts'
+import { waveTitle } from './wave-title.ts'
+import type { Wave } from './waves.ts'
+
+/** A wave as it is told beforehand: whose turn comes when. */
+export interface ShownWave {
+  /** For --until and --pause-before. */
+  id: string
+  title: string
+  /** In their order. */
+  vms: readonly { namespace: string; name: string; by: 'migration' | 'restart' }[]
+}
+
+/** Waves without VMs are left out. Pure. */
+export function shownWaves(waves: readonly Wave[], by: WaveBy): readonly ShownWave[] {
+  return waves
+    .filter(({ vms }) => vms.length > 0)
+    .map((wave) => ({
+      id: wave.id,
+      title: waveTitle(wave, by),
+      vms: wave.vms.map(({ vm, by: how }) => {
+        const [namespace = '', name = ''] = vm.split('/')
+        return { namespace, name, by: how }
+      }),
+    }))
+}
