@@ -1,9 +1,11 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
+import { known } from '../lib/facts/known.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { openLoans } from '../lib/procedure/open-loans.ts'
+import { countLent } from '../lib/workloads/unblock/count-lent.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
@@ -66,11 +68,32 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
   const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report } as const
   if (!report.installation) return document
   const { namespace } = report.installation
-  const [found, running] = await Promise.all([
+  const [found, lent, running] = await Promise.all([
     openLoans(looked.cluster, { namespace, clock: looked.clock }),
+    lentToMachines(looked),
     report.running && whoHoldsLock(cx, looked, namespace),
   ])
-  const held = { ...document, ...(running && { running }) }
-  if ('loans' in found) return { ...held, borrowed: found.loans }
-  return { ...held, remarks: [...(report.remarks ?? []), `what is borrowed: ${found.unread}`] }
+  const unread = [
+    ...('unread' in found ? [`what is borrowed: ${found.unread}`] : []),
+    ...('unread' in lent ? [lent.unread] : []),
+  ]
+  return {
+    ...document,
+    ...(running && { running }),
+    ...('loans' in found && { borrowed: found.loans }),
+    ...('machines' in lent && lent.machines > 0 && { lent: { machines: lent.machines, giveBack } }),
+    ...(unread.length > 0 && { remarks: [...(report.remarks ?? []), ...unread] }),
+  }
+}
+
+const giveBack = 'kvup workloads restore'
+
+/** A saved cluster need not hold its VMs: that is no news. */
+async function lentToMachines({
+  cluster,
+  saved,
+}: LookedAt): Promise<{ machines: number } | { unread: string }> {
+  const counted = await known(countLent(cluster.reader).then((count) => [count]))
+  if (counted.known) return { machines: counted.items[0] ?? 0 }
+  return saved ? { machines: 0 } : { unread: `what VMs were lent: ${counted.why}` }
 }

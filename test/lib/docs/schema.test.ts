@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
+import { MigrationPolicies, type MigrationPolicy } from '../../../src/lib/cluster/kinds/migration-policies.ts'
 import {
   VirtualMachineInstanceMigrations,
   VirtualMachines,
@@ -141,10 +142,18 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   ).toEqual([])
 })
 
+const slowPolicy: MigrationPolicy = {
+  apiVersion: MigrationPolicies.apiVersion,
+  kind: MigrationPolicies.kind,
+  metadata: { name: 'slow', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+  spec: { bandwidthPerMigration: '32Mi', selectors: { namespaceSelector: { env: 'prod' } } },
+}
+
 test('workloads hold and strategy: dry runs, done, done already, refused, on KubeVirt and on HyperConverged', async () => {
   const stored = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
   for (const shape of [{}, { hyperconverged: stored }]) {
-    const { kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
+    const { sim, kvup } = await simulated({ version: 'v1.8.4', methods, ...shape })
+    sim.store.put(MigrationPolicies, slowPolicy)
     const ran = [
       await kvup('workloads hold --dry-run=server -o json'),
       await kvup('workloads hold --yes -o json'),
@@ -267,8 +276,10 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
     await kvup(`${unblock} --accept loses-data`),
     await kvup('workloads unblock web db -n demo -o json'),
     await kvup('workloads restore --dry-run=client -o json'),
+    await kvup('status -o json'),
     await kvup('history -o json'),
   ]
+  expect(documents.at(-2)?.documents).toMatchObject([{ lent: { machines: 2 } }])
   expect(documents.at(-1)?.documents).toMatchObject([
     { machines: [{ name: 'db', kept: ['evictionStrategy was LiveMigrate'] }, { name: 'job' }] },
   ])
@@ -276,7 +287,7 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
   sim.store.patch(VirtualMachines, { name: 'db', namespace: 'demo' }, { type: 'merge', body })
   const asked = await kvup('workloads restore --yes -o json')
   const ran = [...documents, asked, await kvup('workloads restore --keep-current --yes -o json')]
-  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 3, 0])
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0, 0, 0, 3, 0])
   expect(asked.documents).toMatchObject([
     {
       machines: [

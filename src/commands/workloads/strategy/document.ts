@@ -2,7 +2,12 @@ import type { WorkloadStrategyDocument } from '../../../lib/output/views/workloa
 import { readOwner } from '../../../lib/workloads/find-owner.ts'
 import { loanOn } from '../../../lib/workloads/loan-on.ts'
 import { effectiveSettings } from '../../../lib/workloads/strategy/effective-settings.ts'
-import { keptMethods } from '../../../lib/workloads/update-methods.ts'
+import { gateFinding } from '../../../lib/workloads/strategy/live-migration-gate.ts'
+import {
+  overridingPolicies,
+  readMigrationPolicies,
+} from '../../../lib/workloads/strategy/overriding-policies.ts'
+import { keptMethods, methodsOf } from '../../../lib/workloads/update-methods.ts'
 import { ownerInDocument, type SettingsWork } from '../settings-work.ts'
 
 /** What is in effect now, read again, with what is borrowed of it. */
@@ -12,11 +17,14 @@ export async function strategyDocument({
   hands,
   installation: { name, namespace },
 }: SettingsWork): Promise<WorkloadStrategyDocument> {
-  const [holding, kubevirt, loans] = await Promise.all([
+  const [holding, kubevirt, loans, policies] = await Promise.all([
     readOwner(reader, owner),
     readOwner(reader, owner.kubevirt),
     hands.journal.loans(),
+    readMigrationPolicies(reader),
   ])
+  const items = effectiveSettings(owner, holding, kubevirt)
+  const findings = gateFinding(kubevirt, methodsOf(kubevirt))
   const loan = loanOn(owner, loans)
   const version = kubevirt.status?.observedKubeVirtVersion
   return {
@@ -26,6 +34,10 @@ export async function strategyDocument({
     owner: ownerInDocument(owner),
     ...(version !== undefined && { version }),
     ...(loan && { held: { methods: keptMethods(loan), by: loan.by, at: loan.at } }),
-    items: effectiveSettings(owner, holding, kubevirt),
+    items,
+    ...(policies.known
+      ? { policies: overridingPolicies(policies.items, items) }
+      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
+    ...(findings.length > 0 && { findings }),
   }
 }

@@ -6,7 +6,9 @@ export interface MigrationPolicy extends KubeObject {
   spec?: {
     bandwidthPerMigration?: string
     completionTimeoutPerGiB?: number
+    allowAutoConverge?: boolean
     allowPostCopy?: boolean
+    allowWorkloadDisruption?: boolean
     selectors?: {
       namespaceSelector?: Record<string, string>
       virtualMachineInstanceSelector?: Record<string, string>

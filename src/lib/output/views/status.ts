@@ -14,6 +14,8 @@ export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
   /** Open loans; absent where the journal could not be read. */
   borrowed?: readonly Loan[]
+  /** VMs that have what `kvup workloads unblock` lent them, where there are any, and the line that gives it back. */
+  lent?: { machines: number; giveBack: string }
   /** Who has kvup's lock now. */
   running?: ShownHolder
 }
@@ -41,6 +43,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...entry('operator', operatorText(status)),
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
     ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, { paint, entry })),
+    ...lentLines(status, { paint, entry }),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(remark))),
     '',
     ...componentLines(status, paint, size),
@@ -68,6 +71,16 @@ function borrowedLines(loan: Loan, { takenAt }: StatusDocument, { paint, entry }
     ),
     ...entry('', paint.dim(`${paint.mark.next} ${loanRemedy(loan)}     gives it back`)),
     ...entry('', paint.dim(`${paint.mark.next} kvup history     shows it`)),
+  ]
+}
+
+function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {
+  if (lent === undefined) return []
+  const whose = lent.machines === 1 ? '1 VM has settings' : `${lent.machines} VMs have settings`
+  return [
+    ...entry('borrowed', paint.warn(`${whose} that kvup workloads unblock lent`)),
+    ...entry('', paint.dim(`${paint.mark.next} ${lent.giveBack}     gives them back`)),
+    ...entry('', paint.dim(`${paint.mark.next} kvup history     names them`)),
   ]
 }
 

@@ -1,10 +1,13 @@
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
-import { valueText } from '../../system/value-text.ts'
 import type { EffectiveSetting } from '../../workloads/strategy/effective-settings.ts'
-import type { Column, Document, View } from '../printer.ts'
+import type { Column, Document, Paint, View } from '../printer.ts'
 import { table } from '../table.ts'
 import { wrap } from '../wrap.ts'
+import type { Finding } from '../../checks/finding.ts'
+import type { OverridingPolicy } from '../../workloads/strategy/overriding-policies.ts'
+import { policyLines } from './overriding-policies.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
+import { settingText } from './setting-text.ts'
 import type { OwnerInDocument } from './workloads-held.ts'
 
 /** `kvup workloads strategy show` and `set`. */
@@ -23,6 +26,12 @@ export interface WorkloadStrategyDocument extends Document {
   said?: readonly string[]
   /** In effect now; after a `set` as they were read back. */
   items: readonly EffectiveSetting[]
+  /** For the VMs that they select other values hold; absent where they may not be read. */
+  policies?: readonly OverridingPolicy[]
+  /** What is not known, and why. */
+  remarks?: readonly string[]
+  /** What keeps the methods in effect from working, where something does. */
+  findings?: readonly Finding[]
   dryRun?: 'client' | 'server'
   steps?: readonly RehearsedStep[]
 }
@@ -30,6 +39,7 @@ export interface WorkloadStrategyDocument extends Document {
 export const workloadStrategyView: View<WorkloadStrategyDocument> = {
   text(document, paint, size) {
     const { outcome, items, said = [], steps = [], dryRun = 'client', owner } = document
+    const { policies = [], remarks = [], findings = [] } = document
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
     if (outcome === 'rehearsed')
       return [...rehearsedLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
@@ -44,14 +54,20 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
       '',
       ...table(columns, items, { ...size, paint }),
       ...fitted(noteLines(items)),
+      ...policyLines(policies, paint, size),
+      ...fitted(remarks.flatMap((remark) => ['', `${paint.warn(paint.mark.warning)} ${remark}`])),
+      ...fitted(findings.flatMap((finding) => findingLines(finding, paint))),
     ]
   },
-  names: ({ items }) => items.map(({ name }) => `setting/${name}`),
+  names: ({ items, policies = [] }) => [
+    ...items.map(({ name }) => `setting/${name}`),
+    ...policies.map(({ name }) => `migrationpolicy/${name}`),
+  ],
 }
 
 const columns: readonly Column<EffectiveSetting>[] = [
   { name: 'SETTING', cell: ({ name }) => name },
-  { name: 'VALUE', cell: withUnit, tone: () => 'strong' },
+  { name: 'VALUE', cell: settingText, tone: () => 'strong' },
   {
     name: 'FROM',
     cell: ({ origin }) => origin,
@@ -60,10 +76,12 @@ const columns: readonly Column<EffectiveSetting>[] = [
   { name: 'FIELD', cell: ({ path }) => path, wide: true },
 ]
 
-function withUnit({ value, unit }: EffectiveSetting): string {
-  if (unit === 'seconds') return `${valueText(value)} s`
-  if (unit === undefined) return valueText(value)
-  return /^0[a-zA-Z]*$/u.test(String(value)) ? 'no limit' : `${valueText(value)}/s`
+function findingLines({ summary, id, remedy }: Finding, paint: Paint): readonly string[] {
+  return [
+    '',
+    `${paint.bad(paint.mark.failed)} ${summary} (${id})`,
+    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
 }
 
 function heldLines({ held }: WorkloadStrategyDocument): readonly string[] {

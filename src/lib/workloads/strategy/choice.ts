@@ -1,8 +1,7 @@
-import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { HopFinding } from '../../releases/finding.ts'
-import { versionOf } from '../../releases/version.ts'
 import { type Forecast, forecastText } from '../forecast.ts'
+import { gateFinding } from './live-migration-gate.ts'
 import type { Wanted } from './wanted.ts'
 
 /** What a choice of settings is judged by. */
@@ -39,30 +38,8 @@ function evictions(choice: Choice): readonly HopFinding[] {
   ]
 }
 
-const gateName = 'LiveMigration'
-
-/** Before v0.56 nothing migrates without its gate; since then it is always on (kubevirt pull request 8047, night W7). */
-function gate(choice: Choice): readonly HopFinding[] {
-  const { kubevirt } = choice
-  const version = versionOf(kubevirt.status?.observedKubeVirtVersion)
-  const needsIt = version !== undefined && version.major === 0 && version.minor < 56
-  if (!needsIt || !chosenMethods(choice)?.includes('LiveMigrate') || isOn(kubevirt)) return []
-  return [
-    {
-      id: 'live-migration-gate',
-      level: 'blocker',
-      summary: `KubeVirt ${version.text} migrates nothing without the feature gate ${gateName}, which is not on`,
-      objects: [`kubevirt/${kubevirt.metadata.name}`],
-      remedy: [`add ${gateName} to spec.configuration.developerConfiguration.featureGates first`],
-    },
-  ]
-}
-
-function isOn({ spec }: KubeVirt): boolean {
-  const developer = spec?.configuration?.['developerConfiguration']
-  const gates = valueAt(developer, ['featureGates'])
-  return Array.isArray(gates) && gates.includes(gateName)
-}
+const gate = (choice: Choice): readonly HopFinding[] =>
+  gateFinding(choice.kubevirt, chosenMethods(choice) ?? [])
 
 /** The network is one of the inputs of the deployment ID (facts 2.3): virt-handler rolls, which kills migrations (facts 2.8). */
 function network({ wanted }: Choice): readonly HopFinding[] {

@@ -58,4 +58,10 @@ const units: { [I in Setting['is']]?: Pick<EffectiveSetting, 'unit'> } = {
   quantity: { unit: 'bytes per second' },
 }
 
+/** In which a setting of this name is shown. */
+export function unitOf(name: string): Pick<EffectiveSetting, 'unit'> {
+  const setting = settings.find((one) => one.name === name)
+  return (setting && units[setting.is]) ?? {}
+}
+
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null
