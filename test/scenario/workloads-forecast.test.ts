@@ -183,3 +183,18 @@ describe('Done 4: the forecast names what the updater then does, on every VM', (
     expect(scored.out).toContain(`the forecast agrees with what became of ${total} of ${total} VMs`)
   })
 })
+
+test('W8 a VM whose migrations fail every time stays, though another one of it is under way', async () => {
+  const clock = new SimClock()
+  const vms = [{ name: 'failing', migration: 'fail' }] as const
+  const sim = await simulate({ clock, version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', vms })
+  await sim.cluster().writer.mergePatch(KubeVirts, kubevirt, {
+    spec: { imageTag: 'v1.8.4', workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } },
+  })
+  await clock.sleep(15 * minute)
+  await sim.stop()
+  const { out } = await runText(['workloads', 'forecast', '-o', 'json'], { cluster: sim.cluster(), clock })
+  expect((JSON.parse(out) as Foretold).items).toMatchObject([
+    { name: 'failing', will: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
+  ])
+})

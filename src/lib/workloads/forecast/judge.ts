@@ -10,6 +10,7 @@ import { policyFor } from './migration-policy.ts'
 import { migrationSpan, type MigrationSpeed, speedBy } from './migration-time.ts'
 import {
   type Beside,
+  failsEveryTime,
   type Obstacle,
   obstacleToEviction,
   obstacleToMigration,
@@ -54,7 +55,8 @@ async function hindered(
   beside: Beside,
 ): Promise<Outlook> {
   const { fate, why } = outlook
-  if (fate === 'stays' || why[0]?.id === 'migrating') return outlook
+  if (fate === 'stays') return outlook
+  if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
   if (fate === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
   const forbidden = obstacleToEviction(vmi, room)
   if (forbidden !== undefined || fate !== 'restarts') return staysFor(outlook, forbidden)

@@ -27,7 +27,12 @@ export async function obstacleToMigration(
   room: Room,
   beside: Beside,
 ): Promise<Obstacle | undefined> {
-  return besideIt(vmi, beside) ?? quotaRefuses(vmi, room) ?? (await noNode(vmi, room, false))
+  return (
+    twoLaunchers(vmi, beside) ??
+    failsEveryTime(vmi, beside) ??
+    quotaRefuses(vmi, room) ??
+    (await noNode(vmi, room, false))
+  )
 }
 
 /** Why its pod would never be evicted. Pure. */
@@ -49,24 +54,32 @@ export async function obstacleToReturn(
   return noNode(vmi, room, true)
 }
 
-/** facts 3.3: KubeVirt waits while there are two pods, and repeats what fails without end. */
-function besideIt({ metadata }: VirtualMachineInstance, { pods = 0, endless }: Beside): Obstacle | undefined {
-  const [name, place] = [shellWord(metadata.name), shellWord(metadata.namespace ?? '')]
-  if (pods > 1)
-    return {
-      why: reason(
-        'two-launchers',
-        `${pods} launcher pods of it are alive without a migration: KubeVirt waits`,
-      ),
-      remedy: [`kubectl -n ${place} get pods -l kubevirt.io/created-by=${metadata.uid ?? ''}`],
-    }
+/** facts 3.3: KubeVirt waits while there are two pods. */
+function twoLaunchers({ metadata }: VirtualMachineInstance, { pods = 0 }: Beside): Obstacle | undefined {
+  if (pods < 2) return undefined
+  const why = `${pods} launcher pods of it are alive without a migration: KubeVirt waits`
+  const uid = metadata.uid ?? ''
+  return {
+    why: reason('two-launchers', why),
+    remedy: [`kubectl -n ${placeOf(metadata)} get pods -l kubevirt.io/created-by=${uid}`],
+  }
+}
+
+/** What fails is repeated without end (facts 3.3): true too of the one that is under way. Pure. */
+export function failsEveryTime(
+  { metadata }: VirtualMachineInstance,
+  { endless }: Beside,
+): Obstacle | undefined {
   if (endless === undefined) return undefined
+  const [name, place] = [shellWord(metadata.name), placeOf(metadata)]
   const because = endless.reason === undefined ? '' : `: ${endless.reason}`
   return {
     why: reason('fails-every-time', `its last ${endless.times} migrations failed${because}`),
     remedy: [`kubectl -n ${place} describe vmi ${name}`, `virtctl restart ${name} -n ${place}`],
   }
 }
+
+const placeOf = ({ namespace = '' }: VirtualMachineInstance['metadata']): string => shellWord(namespace)
 
 function quotaRefuses(vmi: VirtualMachineInstance, { quotas, sharing }: Room): Obstacle | undefined {
   const { namespace = '' } = vmi.metadata
