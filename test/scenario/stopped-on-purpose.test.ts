@@ -1,10 +1,28 @@
 import { expect, test } from 'vitest'
+import {
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { byTag, play } from './stage.ts'
 
-const vms = [{ name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }, { name: 'web-1' }] as const
+const vms = [
+  { name: 'failing', migration: 'fail' },
+  { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' },
+  { name: 'web-1' },
+] as const
 
-test('--leave-held names one VM to try first, and says before the question that they stay held', async () => {
+/** By hand, and over before the upgrade. */
+const tried = (vmiName: string): VirtualMachineInstanceMigration => ({
+  apiVersion: VirtualMachineInstanceMigrations.apiVersion,
+  kind: VirtualMachineInstanceMigrations.kind,
+  metadata: { name: `tried-${vmiName}`, namespace: 'demo' },
+  spec: { vmiName },
+})
+
+test('--leave-held names one VM to try first, none that failed before, and says before the question that they stay held', async () => {
   await play({ ...byTag, workers: 2, vms }, async (stage) => {
+    await stage.simulated.cluster().writer.create(VirtualMachineInstanceMigrations, tried('failing'))
+    await stage.clock.sleep(30_000)
     const ended = await stage.upgrade('v1.8.4', { leaveHeld: true })
     expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { held: true } }] })
     expect(ended.text).toContain('held meanwhile and stay so at the end, until kvup workloads restore')

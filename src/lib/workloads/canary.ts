@@ -3,10 +3,13 @@ import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
 import { condition } from '../cluster/object.ts'
 import { outdatedLabel } from '../facts/workload-count.ts'
 
-/** An outdated VMI that can migrate, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
+/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
 export async function findCanary(reader: Reader): Promise<string | undefined> {
   for await (const { items } of reader.pages(VirtualMachineInstances, { labels: outdatedLabel })) {
-    const found = items.find((vmi) => condition(vmi, 'LiveMigratable')?.status === 'True')
+    const found = items.find(
+      (vmi) =>
+        condition(vmi, 'LiveMigratable')?.status === 'True' && vmi.status?.migrationState?.failed !== true,
+    )
     if (found) return `${found.metadata.namespace}/${found.metadata.name}`
   }
   return undefined
