@@ -24,8 +24,9 @@ const migration = (vmiName: string): VirtualMachineInstanceMigration => ({
   metadata: { name: `move-${vmiName}`, namespace: 'demo' },
   spec: { vmiName },
 })
-const ended = (at: number, phase: string) => ({
+const ended = (at: number, phase: string, by = 'kubevirt.io/workloadUpdateMigration') => ({
   ...migration('vm'),
+  metadata: { ...migration('vm').metadata, annotations: { [by]: '' } },
   status: { phase, migrationState: { endTimestamp: new Date(at * 1000).toISOString() } },
 })
 const restart = { name: 'restart', method: 'PUT', body: {} } as const
@@ -48,6 +49,12 @@ it('the back-off doubles from 20 s to 320 s and forgets failures before a succes
   expect([1, 2, 5, 6].map((n) => backOffUntil(failures.slice(0, n)) / 1000)).toEqual([21, 42, 325, 326])
   expect(backOffUntil([...failures.slice(0, 2), ended(9, 'Succeeded')])).toBe(0)
   expect(backOffUntil([])).toBe(0)
+})
+
+it('the back-off counts what KubeVirt makes itself, and not what a person or kvup made', () => {
+  const failures = ['kubevirt.io/evacuationMigration', 'kubevirt.io/workloadUpdateMigration', 'of-mine']
+  expect(backOffUntil(failures.map((by, at) => ended(at, 'Failed', by))) / 1000).toBe(41)
+  expect(backOffUntil([ended(1, 'Failed', 'of-mine')])).toBe(0)
 })
 
 it('PUT restart gives a VM a new instance; one that is Once or stopped refuses', async () => {

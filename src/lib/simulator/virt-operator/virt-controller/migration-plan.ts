@@ -29,9 +29,16 @@ export function endOf({ status, metadata }: VirtualMachineInstanceMigration): nu
   return Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '')
 }
 
+/** Made by KubeVirt itself: only these are held back, and only their failures count (facts 3.3, lab "Seen with workloads" 16). */
+export function isHeldBack({ metadata: { annotations = {} } }: VirtualMachineInstanceMigration): boolean {
+  return (
+    'kubevirt.io/workloadUpdateMigration' in annotations || 'kubevirt.io/evacuationMigration' in annotations
+  )
+}
+
 /** 20 s, doubled for each failure in a row among those that are kept: at most 320 s (facts 3.3). In ms; pure. */
 export function backOffUntil(finished: readonly VirtualMachineInstanceMigration[]): number {
-  const newestFirst = [...finished].sort((a, b) => endOf(b) - endOf(a))
+  const newestFirst = finished.filter(isHeldBack).sort((a, b) => endOf(b) - endOf(a))
   const success = newestFirst.findIndex((m) => m.status?.phase === 'Succeeded')
   const failures = success === -1 ? newestFirst : newestFirst.slice(0, success)
   const [last] = failures

@@ -10,7 +10,7 @@ import { seconds, type VirtControllerContext } from './controller-context.ts'
 import { createLauncher } from './launcher-pods.ts'
 import { migrationFinalizer } from './migration-cleanup.ts'
 import { become, type Migrated } from './migration-phase.ts'
-import { backOffUntil, isFinal, isRunning } from './migration-plan.ts'
+import { backOffUntil, isFinal, isHeldBack, isRunning } from './migration-plan.ts'
 import type { MigrationView } from './migrations.ts'
 
 const by = 'virtualmachine-controller'
@@ -33,7 +33,7 @@ export async function schedule(
 ): Promise<number> {
   const { migration, vmi } = both
   const before = view.migrations.filter((m) => isFinal(m) && instanceOf(view, m) === vmi)
-  const wait = backOffUntil(before) - cx.clock.now().getTime()
+  const wait = isHeldBack(migration) ? backOffUntil(before) - cx.clock.now().getTime() : 0
   if (wait > 0) {
     await announceBackOff(cx, view, both)
     return wait
