@@ -16,6 +16,10 @@ test('all that can be migrated are, one migration each, and a second run has not
     expect(documentOf(ended)).toMatchObject({ outcome: 'done', totals: { migrated: 7, left: 3, failed: 0 } })
     expect(ended.text).toContain('demo        stuck   left      not migratable: a host device')
     expect(migrationsIn(stage)).toHaveLength(7)
+    const makers = migrationsIn(stage).map(
+      ({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'],
+    )
+    expect(new Set(makers)).toEqual(new Set(['kvup']))
     const mark = stage.mark
     const again = await stage.update()
     expect(documentOf(again)).toMatchObject({ outcome: 'nothing-to-do', totals: { left: 3, migrated: 0 } })
