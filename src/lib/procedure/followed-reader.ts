@@ -9,6 +9,8 @@ import type { Followed } from './step.ts'
 const settleBurst = 150
 /** Looking costs requests when the check reads what is not followed: then less often, still within a second. */
 const settleCostly = 600
+/** Nobody reads it. Without a reason each wait would make a DOMException with a stack. */
+const changeCame = new Error('a change came')
 
 export interface FollowedReaderOptions {
   live: Reader
@@ -69,7 +71,7 @@ export class FollowedReader {
     })
     const slept = clock.sleep(ms, over).then(() => false)
     const news = await Promise.race([changed.then(() => true), slept])
-    patience.abort()
+    patience.abort(changeCame)
     if (news) await clock.sleep(Math.min(ms, this.#liveReads > 0 ? settleCostly : settleBurst), signal)
   }
 

@@ -26,17 +26,22 @@ const unowned = new Set([
 
 /** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
 export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
-  return collected(object, kind, false)
+  return collected(object, undefined, { kind, holders: false })
 }
 
-/** With the maps and lists that hold them: who brings a map by an update owns it as well as what is in it. */
-export function fieldsAndHoldersOf(object: unknown, kind: SimKind): FieldSet {
-  return collected(object, kind, true)
+/** What is collected: `holders` are the maps and lists; who brings one by an update owns it as well as what is in it. */
+export interface Collecting {
+  readonly kind: SimKind
+  readonly holders: boolean
 }
 
-function collected(object: unknown, kind: SimKind, holders: boolean): FieldSet {
+/**
+ * The owned fields of an object, without those that it shares with another one: what is the very same value in the same place of
+ * both is skipped, so that two such sets, each without the other's, differ as the whole ones do.
+ */
+export function collected(object: unknown, other: unknown, { kind, holders }: Collecting): FieldSet {
   const fields: FieldSet = new Map()
-  if (isJson(object)) members(object, { kind, fields, key: '', path: [], holders })
+  if (isJson(object)) members(object, other, { kind, fields, key: '', path: [], holders })
   return fields
 }
 
@@ -51,7 +56,7 @@ const given = new Set([
   'names',
   'scope',
 ])
-const empty = {}
+const empty: Json = {}
 
 function hold(spot: Spot): void {
   const field = spot.path.at(-1) ?? ''
@@ -67,41 +72,49 @@ interface Spot {
   path: readonly string[]
 }
 
-function below(spot: Spot, element: string, name?: string): Spot {
-  const key = spot.key === '' ? element : `${spot.key}${separator}${element}`
-  return { ...spot, key, path: name === undefined ? spot.path : [...spot.path, name] }
-}
-
-function members(object: Json, spot: Spot): void {
-  for (const [name, value] of Object.entries(object)) {
-    const next = below(spot, `f:${name}`, name)
-    if (!unowned.has(next.key)) visit(value, next)
+function members(object: Json, other: unknown, spot: Spot): void {
+  const twin = isJson(other) ? other : empty
+  for (const name in object) {
+    const value = object[name]
+    if (value === twin[name]) continue
+    const key = spot.key === '' ? `f:${name}` : `${spot.key}${separator}f:${name}`
+    if (unowned.has(key)) continue
+    if (typeof value !== 'object' || value === null) spot.fields.set(key, value)
+    else visit(value, twin[name], { ...spot, key, path: [...spot.path, name] })
   }
 }
 
-function visit(value: unknown, spot: Spot): void {
-  if (isJson(value)) {
-    if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn)) {
-      spot.fields.set(spot.key, value)
-      return
-    }
+function visit(value: object, twin: unknown, spot: Spot): void {
+  if (Array.isArray(value)) visitList(value, twin, spot)
+  else if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
+    spot.fields.set(spot.key, value)
+  else {
     hold(spot)
-    members(value, spot)
-    return
+    members(value as Json, twin, spot)
   }
-  const keys = Array.isArray(value) && value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
-  if (!Array.isArray(value) || keys === 'atomic') {
+}
+
+function visitList(value: readonly unknown[], twin: unknown, spot: Spot): void {
+  const keys = value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
+  if (keys === 'atomic') {
     spot.fields.set(spot.key, value)
     return
   }
   hold(spot)
-  for (const item of value) visitItem(item, keys, spot)
+  const twins: readonly unknown[] = Array.isArray(twin) ? twin : []
+  for (const [i, item] of value.entries()) if (item !== twins[i]) visitItem(item, twins[i], { keys, spot })
 }
 
-function visitItem(item: unknown, keys: readonly string[] | 'set', spot: Spot): void {
-  const next = below(spot, itemElement(item, keys))
-  spot.fields.set(next.key, keys === 'set' ? item : null)
-  if (keys !== 'set' && isJson(item)) members(item, next)
+function visitItem(
+  item: unknown,
+  twin: unknown,
+  { keys, spot }: { keys: readonly string[] | 'set'; spot: Spot },
+): void {
+  const element = itemElement(item, keys)
+  const key = `${spot.key}${separator}${element}`
+  spot.fields.set(key, keys === 'set' ? item : null)
+  if (keys === 'set' || !isJson(item)) return
+  members(item, isJson(twin) && itemElement(twin, keys) === element ? twin : undefined, { ...spot, key })
 }
 
 /** `k:{"name":"a"}` or `v:"a"`. */

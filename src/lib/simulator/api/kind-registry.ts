@@ -66,7 +66,13 @@ export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1)
 }
 
+const keys = new WeakMap<Pick<Kind, 'apiVersion' | 'plural'>, string>()
+
 /** Objects are kept per group and plural, whatever version they are read in. */
 export function storageKey(kind: Pick<Kind, 'apiVersion' | 'plural'>): string {
-  return `${groupOf(kind)}/${kind.plural}`
+  const known = keys.get(kind)
+  if (known !== undefined) return known
+  const key = `${groupOf(kind)}/${kind.plural}`
+  keys.set(kind, key)
+  return key
 }

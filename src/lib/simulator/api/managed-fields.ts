@@ -1,5 +1,5 @@
 import type { KubeObject, ManagedField } from '../../cluster/object.ts'
-import { fieldsAndHoldersOf, type FieldSet, fromFieldsV1, toFieldsV1 } from './field-set.ts'
+import { collected, type Collecting, fromFieldsV1, toFieldsV1 } from './field-set.ts'
 import { type Json, same } from './json.ts'
 import type { SimKind } from './sim-kind.ts'
 
@@ -80,17 +80,17 @@ export function isOwner(owner: Owner, writer: FieldWriter): boolean {
 }
 
 export interface FieldChanges {
-  /** Added or modified. */
-  readonly changed: Set<string>
-  readonly removed: Set<string>
+  /** Added or modified, with their values. */
+  readonly changed: ReadonlyMap<string, unknown>
+  readonly removed: readonly string[]
 }
 
-export function fieldChanges(before: FieldSet, after: FieldSet): FieldChanges {
-  const changed = new Set<string>()
-  for (const [path, value] of after)
-    if (!before.has(path) || !same(before.get(path), value)) changed.add(path)
-  const removed = new Set([...before.keys()].filter((path) => !after.has(path)))
-  return { changed, removed }
+export function fieldChanges(before: unknown, after: unknown, how: Collecting): FieldChanges {
+  const old = collected(before, after, how)
+  const now = collected(after, before, how)
+  const changed = new Map<string, unknown>()
+  for (const [path, value] of now) if (!old.has(path) || !same(old.get(path), value)) changed.set(path, value)
+  return { changed, removed: [...old.keys()].filter((path) => !now.has(path)) }
 }
 
 /** The managedFields after a create, an update or a patch that is no apply: who writes a field owns it alone. */
@@ -100,16 +100,19 @@ export function afterUpdate(
   after: KubeObject,
   writer: FieldWriter,
 ): ManagedField[] {
-  const { changed, removed } = fieldChanges(fieldsAndHoldersOf(before, kind), fieldsAndHoldersOf(after, kind))
+  const changes = fieldChanges(before, after, { kind, holders: true })
   const owners = baseOwners(before, after)
-  const others = owners
-    .filter((o) => !isOwner(o, writer))
-    .map((o) => without(o, (path) => changed.has(path) || removed.has(path)))
+  const others = owners.filter((o) => !isOwner(o, writer)).map((o) => without(o, changes))
   const mine = owners.find((o) => isOwner(o, writer))
-  if (changed.size === 0)
-    return toEntries([...others, ...(mine ? [without(mine, (p) => removed.has(p))] : [])])
-  const fields = new Set([...(mine?.fields ?? []), ...changed].filter((path) => !removed.has(path)))
-  return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields }])
+  if (changes.changed.size === 0) return toEntries([...others, ...(mine ? [without(mine, changes)] : [])])
+  return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields: grown(mine, changes) }])
+}
+
+/** The same set where it says so already: it has been written down before. */
+function grown(mine: Owner | undefined, { changed, removed }: FieldChanges): Set<string> {
+  const kept = mine ? less(mine.fields, removed) : new Set<string>()
+  const more = [...changed.keys()].filter((path) => !kept.has(path))
+  return more.length === 0 ? kept : new Set([...kept, ...more])
 }
 
 /** A writer may edit managedFields themselves, as `kubectl apply --server-side` does to take over older entries. */
@@ -119,8 +122,16 @@ function baseOwners(before: KubeObject | undefined, after: KubeObject): readonly
   return ownersOf(after).filter((o) => o.apiVersion !== '')
 }
 
-/** The same owner where nothing is taken away. */
-export function without(owner: Owner, gone: (path: string) => boolean): Owner {
-  const fields = [...owner.fields].filter((path) => !gone(path))
-  return fields.length === owner.fields.size ? owner : { ...owner, fields: new Set(fields) }
+/** The owner without what changed hands or went; the same one where that is nothing. */
+export function without(owner: Owner, { changed, removed }: FieldChanges): Owner {
+  const fields = less(less(owner.fields, changed.keys()), removed)
+  return fields === owner.fields ? owner : { ...owner, fields }
+}
+
+function less(fields: Set<string>, gone: Iterable<string>): Set<string> {
+  const found = [...gone].filter((path) => fields.has(path))
+  if (found.length === 0) return fields
+  const kept = new Set(fields)
+  for (const path of found) kept.delete(path)
+  return kept
 }

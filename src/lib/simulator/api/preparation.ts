@@ -41,6 +41,14 @@ function named(kind: SimKind, prefix: string | undefined, identity: Identity): s
   ])
 }
 
+/** To fill defaults in. Its managedFields are the store's, which knows what stands in them only while they are the same. */
+function ownCopy(given: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = given.metadata
+  const own: KubeObject = copy({ ...given, metadata })
+  if (managedFields) own.metadata.managedFields = managedFields
+  return own
+}
+
 /** What the server keeps of its own when an object is written over: identity, generation, the other half's fields. */
 export function prepareUpdate(
   kind: SimKind,
@@ -52,7 +60,7 @@ export function prepareUpdate(
   const object =
     on === 'status'
       ? statusOnly(before, given)
-      : withStatusOf(kind, kind.defaults ? copy(given) : { ...given }, before)
+      : withStatusOf(kind, kind.defaults ? ownCopy(given) : { ...given }, before)
   object.apiVersion = kind.apiVersion
   object.kind = kind.kind
   object.metadata = { ...object.metadata }

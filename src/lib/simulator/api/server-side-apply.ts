@@ -35,18 +35,19 @@ export function applied(
   const wantedFields = new Set(fieldsOf(wanted, kind).keys())
   const merged = merge(live ?? {}, wanted, { kind, path: [] }) as Json
   for (const path of droppedFields(mine, wantedFields, others)) prune(merged, path.split(separator))
-  const after = fieldsOf(merged, kind)
-  const { changed, removed } = fieldChanges(fieldsOf(live, kind), after)
+  const changes = fieldChanges(live, merged, { kind, holders: false })
+  const { changed, removed } = changes
   // A map that is left empty is nobody's loss.
-  const contested = (path: string) => changed.has(path) && !isEmptyMap(after.get(path))
+  const contested = (path: string) => changed.has(path) && !isEmptyMap(changed.get(path))
   const conflicts = others.map((o) => ({
     owner: o,
     fields: [...o.fields].filter((path) => contested(path)),
   }))
   if (!force) refuse(conflicts.filter((c) => c.fields.length > 0))
-  const settled = others.map((o) => without(o, (path) => changed.has(path) || removed.has(path)))
+  const settled = others.map((o) => without(o, changes))
   const object = merged as unknown as KubeObject
-  const unchanged = mine && changed.size === 0 && removed.size === 0 && sameFields(mine.fields, wantedFields)
+  const unchanged =
+    mine && changed.size === 0 && removed.length === 0 && sameFields(mine.fields, wantedFields)
   const own = unchanged ? mine : { ...writer, apiVersion: kind.apiVersion, fields: wantedFields }
   object.metadata.managedFields = toEntries([...settled, own])
   return object
