@@ -11,6 +11,7 @@ export function treeOf(command: Command): CommandTree {
     description: command.description(),
     options: optionsOf(command),
     arguments: command.registeredArguments.map(({ argChoices }) => argChoices ?? []),
+    ...(command.registeredArguments.at(-1)?.variadic && { repeats: true }),
     subcommands: subcommands.map((one) => (one.name === 'help' ? helpOn(one, subcommands) : one)),
   }
 }

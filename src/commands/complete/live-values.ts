@@ -7,9 +7,11 @@ const inKubeconfig =
   async () =>
     (await import('./kubeconfig-names.ts')).namesIn(list)
 const versions: Load = async () => (await import('./versions.ts')).reachableVersions
+const waveIds: Load = async () => (await import('./wave-ids.ts')).waveIds
+const waveValues: Load = async () => (await import('./wave-ids.ts')).waveValues
 const stepIds: Load = async () => (await import('./step-ids.ts')).stepIds
 
-/** By option, or by command and option where it means something of its own there. */
+/** By command of an argument, by option, or by command and option where it means something of its own there. */
 const sources: Readonly<Record<string, Load>> = {
   '--context': inKubeconfig('contexts'),
   '--cluster': inKubeconfig('clusters'),
@@ -20,6 +22,14 @@ const sources: Readonly<Record<string, Load>> = {
   '--for': async () => (await import('./versions.ts')).versionConditions,
   'upgrade --until': stepIds,
   'upgrade --pause-before': stepIds,
+  'update --until': waveIds,
+  'update --pause-before': waveIds,
+  'update --waves': waveValues,
+  'restart --until': waveIds,
+  'restart --pause-before': waveIds,
+  'restart --waves': waveValues,
+  '--node': async () => (await import('./object-names.ts')).nodeNames,
+  unblock: async () => (await import('./object-names.ts')).machineNames,
 }
 
 /** What this kubeconfig or this cluster knows; undefined where neither is asked. Rejects with whatever goes wrong there. */
@@ -33,6 +43,6 @@ export function isLive(asked: { command: string; option?: string }): boolean {
 }
 
 function loadFor({ command, option }: { command: string; option?: string }): Load | undefined {
-  if (option === undefined) return undefined
+  if (option === undefined) return sources[command]
   return sources[`${command} ${option}`] ?? sources[option]
 }

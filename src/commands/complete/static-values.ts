@@ -11,6 +11,8 @@ const sources: Readonly<Record<string, Source>> = {
   '--for': waitConditions,
   '--dry-run': async () => dryRuns,
   '--verbosity': async () => verbosities,
+  '--wave-by': async () => waveBys,
+  'set --methods': async () => methods,
   'releases --since': latestPatches,
   'releases --until': latestPatches,
 }
@@ -65,6 +67,18 @@ const dryRuns: readonly Candidate[] = [
   { value: 'none', description: 'change what has to be changed' },
   { value: 'client', description: 'show what would change, send no write' },
   { value: 'server', description: 'show what would change, asked of the API server' },
+]
+
+const waveBys: readonly Candidate[] = [
+  { value: 'label=', description: 'by the values of a label' },
+  { value: 'namespace', description: 'by namespace' },
+  { value: 'node', description: 'by the node on which they run' },
+]
+
+const methods: readonly Candidate[] = [
+  { value: 'LiveMigrate', description: 'VMs that can be migrated are' },
+  { value: 'LiveMigrate,Evict', description: 'the others are shut down' },
+  { value: 'Evict', description: 'VMs are shut down, or migrated where their evictionStrategy says so' },
 ]
 
 const verbosities: readonly Candidate[] = [

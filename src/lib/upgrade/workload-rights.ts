@@ -58,4 +58,12 @@ export const workloadRights: readonly Row[] = [
     optional,
   ],
   ['cluster', '', 'pods', 'list', 'update: see that one launcher runs for each VM', optional],
+  [
+    'cluster',
+    '',
+    'persistentvolumes',
+    'get',
+    'before a restart: see on which nodes a volume can be used',
+    optional,
+  ],
 ]

@@ -5,6 +5,8 @@ export interface CommandTree {
   options: readonly OptionSpec[]
   /** What its positional arguments may be, by place; an empty list where that is not known. */
   arguments: readonly (readonly string[])[]
+  /** Its last argument may be given more than once. */
+  repeats?: boolean
   subcommands: readonly CommandTree[]
 }
 

@@ -12,7 +12,7 @@ export interface Completion {
   files: boolean
 }
 
-/** A value that the command line itself does not know: of that option, or of the command's first argument. */
+/** A value that the command line itself does not know: of that option, or of the command's argument. */
 export interface Wanted {
   command: string
   /** `--to`; absent for the argument. */
@@ -34,7 +34,7 @@ export function complete(
   const place = placeOf(tree, words)
   const value = valueAt(place, current)
   if (values !== undefined && wanted(tree, words) !== undefined)
-    return matching(values, value?.typed ?? current)
+    return matching(value ? values : notGiven(values, words), value?.typed ?? current)
   if (value !== undefined) return valuesOf(value)
   if (current.startsWith('-') && !place.isOperandsOnly) return matching(optionCandidates(place), current)
   return operands(place, current)
@@ -52,10 +52,13 @@ export function wanted(tree: CommandTree, words: readonly string[]): Wanted | un
     return isKnown ? undefined : { command: name, option: namesOf(option).at(-1) ?? '', typed }
   }
   const isOperand = place.isOperandsOnly || !current.startsWith('-')
-  return isOperand && place.positionals === 0 && subcommands.length === 0
-    ? { command: name, typed: current }
-    : undefined
+  const isNext = place.positionals === 0 || place.command.repeats === true
+  return isOperand && isNext && subcommands.length === 0 ? { command: name, typed: current } : undefined
 }
+
+/** Of several arguments each is given once. */
+const notGiven = (values: readonly Candidate[], words: readonly string[]): readonly Candidate[] =>
+  values.filter(({ value }) => !words.slice(0, -1).includes(value))
 
 // Older PowerShells cannot pass an empty argument and send its quotes.
 const currentOf = (words: readonly string[]) => (words.at(-1) ?? '').replace(/^""$/, '')

@@ -81,7 +81,7 @@ async function refusalByRoom(
   if (free === undefined) return undefined
   const back = move.again && place.metadata.name === move.from
   const short = Object.entries(resources).find(
-    ([name, asked]) => asked > 0 && (free[name] ?? 0) + (back ? asked : 0) < asked,
+    ([name, asked]) => asked > 0 && (free[name] ?? -asked) + (back ? asked : 0) < asked,
   )
   return short && shortOf(short[0], free)
 }

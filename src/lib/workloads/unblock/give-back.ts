@@ -7,7 +7,7 @@ import {
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { blocked } from '../../system/errors.ts'
 import type { Meanwhile } from '../restore.ts'
-import { type MachineRef, readMachine } from './read-machine.ts'
+import { type MachineRef, readMachine, refOf } from './read-machine.ts'
 import { placeOf, stepOn, withValues } from './unblock-step.ts'
 import {
   fieldName,
@@ -27,7 +27,10 @@ export type LoanStanding =
   /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
   | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running'; why: string }
 
-/** Night W1: given back only while the VM runs and nobody changed it. Throws `blocked` where its note cannot be read. Pure. */
+/**
+ * Night W1: given back only while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
+ * nothing, and is given back whether it runs or not. Throws `blocked` where its note cannot be read. Pure.
+ */
 export function loanStanding(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
@@ -40,7 +43,7 @@ export function loanStanding(
     (field) => valueOf(vm, field.path) === field.lent && !wasThatAlready(field),
   )
   const run = fields.find(({ path }) => path === '/spec/runStrategy')
-  if (run !== undefined && vmi?.status?.phase !== 'Running')
+  if (run !== undefined && !runs(vmi))
     return {
       is: 'asks',
       loan,
@@ -49,6 +52,10 @@ export function loanStanding(
     }
   return { is: 'to-give-back', loan, fields }
 }
+
+/** One that is being stopped would not come back with what it had before. */
+const runs = (vmi: VirtualMachineInstance | undefined): boolean =>
+  vmi?.status?.phase === 'Running' && vmi.metadata.deletionTimestamp === undefined
 
 const isAs = (vm: VirtualMachine, field: LentField) =>
   valueOf(vm, field.path) === field.lent || valueOf(vm, field.path) === formerly(field)
@@ -77,9 +84,11 @@ export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
     async apply(cx) {
       const { vm, vmi } = await readMachine(cx.reader, ref)
       const standing = vm && loanStanding(vm, vmi)
-      if (standing === undefined) return
-      if (meanwhile !== 'keep-current') await setBack(cx, ref, fieldsOf(standing))
-      await takeNoteOff(cx, ref)
+      if (vm === undefined || standing === undefined) return undefined
+      // It was stopped or changed right after the look.
+      if (standing.is === 'asks' && meanwhile === 'ask') return { notApplied: standing.why }
+      if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(standing))
+      return takeNoteOff(cx, ref)
     },
   }
 }
@@ -107,18 +116,19 @@ function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
   return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
 }
 
+/** `vm`: as it was judged; who wrote it meanwhile makes it a conflict, and it is judged again. */
 async function setBack(
   { reader, writer }: StepContext,
-  ref: MachineRef,
+  vm: VirtualMachine,
   back: readonly LentField[],
 ): Promise<void> {
-  const vm = await present(reader, ref)
-  if (vm === undefined || back.every((field) => isBack(vm, field))) return
+  if (back.every((field) => isBack(vm, field))) return
   const values = new Map(back.map((field) => [field.path, formerly(field) ?? null]))
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: { resourceVersion: vm.metadata.resourceVersion ?? '' },
     ...withValues(values),
   })
+  const ref = refOf(vm)
   const after = await present(reader, ref)
   const undone = back.filter((field) => after !== undefined && !isBack(after, field))
   if (undone.length === 0) return

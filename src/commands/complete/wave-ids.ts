@@ -1,0 +1,84 @@
+import { theInstallation } from '../../lib/facts/installation.ts'
+import { takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
+import type { ReadContext } from '../../lib/procedure/step.ts'
+import { knownReleases } from '../../lib/releases/releases.ts'
+import { RestartRun } from '../../lib/workloads/rollout/restart/restart-run.ts'
+import { restartWaves } from '../../lib/workloads/rollout/restart/restart-procedure.ts'
+import { Rollout } from '../../lib/workloads/update/rollout.ts'
+import { wavesLeft } from '../../lib/workloads/update/update-procedure.ts'
+import type { UpdateWanted } from '../../lib/workloads/update/wanted.ts'
+import { type WaveBy, waveTitle } from '../../lib/workloads/waves/wave-title.ts'
+import type { Wave } from '../../lib/workloads/waves/waves.ts'
+import { typedUpdate } from '../workloads/update/options.ts'
+import { type Asked, clusterOf, last, type Source } from './asked.ts'
+
+/** The waves of the line before the cursor, by the ids that --until and --pause-before take. */
+export const waveIds: Source = async (asked, offer) => {
+  const { waves, by } = await wavesOfLine(asked)
+  for (const wave of waves) offer({ value: wave.id, description: waveTitle(wave, by) })
+}
+
+/** What --waves may name; of several, the next one. */
+export const waveValues: Source = async (asked, offer) => {
+  const typed = asked.typed.split(',').slice(0, -1)
+  const before = typed.map((value) => `${value},`).join('')
+  const { waves, by } = await wavesOfLine(asked)
+  for (const wave of waves)
+    if (wave.value !== undefined && !typed.includes(wave.value))
+      offer({ value: `${before}${wave.value}`, description: waveTitle(wave, by) })
+}
+
+async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: WaveBy }> {
+  const { cx } = asked
+  const wanted = wantedBy(asked)
+  const cluster = await clusterOf(asked)
+  const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
+  const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
+  const reading: ReadContext = { reader: cluster.reader, clock: cx.clock, journal }
+  const began = cx.clock.now().getTime()
+  if (asked.command === 'restart') {
+    const run = new RestartRun(wanted, { began, kubevirt })
+    return { waves: restartWaves(run, await run.look(reading)), by: wanted.waveBy }
+  }
+  const rollout = new Rollout(wanted, { began, releases: knownReleases })
+  return { waves: await wavesLeft(reading, rollout, await rollout.look(reading)), by: wanted.waveBy }
+}
+
+const usual = {
+  maxFailures: '3',
+  retries: '1',
+  pauseBetween: '0s',
+  soak: '1m',
+  window: [],
+  pauseBefore: [],
+  restartTimeout: '10m',
+  stallTimeout: '30m',
+  accept: [],
+  timeout: '8d',
+}
+
+/** What decides about the waves as it was typed, the rest as it is by default. */
+function wantedBy(asked: Asked): UpdateWanted {
+  const { cx, options } = asked
+  const given = (key: string, flag: string) => {
+    const value = last(asked, flag)
+    return value === undefined ? {} : { [key]: value }
+  }
+  const typed = typedUpdate(
+    {
+      allNamespaces: options.has('--all-namespaces'),
+      ...given('selector', '--selector'),
+      ...given('node', '--node'),
+      ...given('canary', '--canary'),
+      ...given('canaryLabel', '--canary-label'),
+      ...given('waveBy', '--wave-by'),
+      order: 'name',
+      restartUnmigratable: asked.command === 'restart' || options.has('--restart-unmigratable'),
+      ...usual,
+    },
+    last(asked, '--namespace') ?? cx.flags.namespace,
+    cx.clock.now(),
+  )
+  return typed.wanted
+}

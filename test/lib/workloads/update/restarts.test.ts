@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { Entry } from '../../../../src/lib/procedure/journal.ts'
+import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
+import { Store } from '../../../../src/lib/simulator/api/store.ts'
+import { SimClock } from '../../../../src/lib/simulator/clock.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { askRestart } from '../../../../src/lib/workloads/update/ask-restart.ts'
+import {
+  type Restart,
+  restartText,
+  restartsIn,
+  standingOf,
+} from '../../../../src/lib/workloads/update/restarts.ts'
+
+const vm = 'shop/db'
+const at = '2026-01-10T12:00:00Z'
+const began = Date.parse(at)
+const entry = (what: Entry['what'], text: string): Entry => ({
+  at,
+  by: 'jane@here',
+  procedure: 'update workloads',
+  step: 'wave#1',
+  what,
+  text,
+})
+const text = restartText({ vm, uid: 'old-1' }, true)
+const told = (...entries: Entry[]) =>
+  restartsIn(entries, began).map(({ uid, agent, taken }) => `${uid} ${agent} ${taken}`)
+
+test.each<[string, readonly Entry[], readonly string[]]>([
+  [
+    'the UID of the VMI that is to go is remembered',
+    [entry('intends', text), entry('applied', text)],
+    ['old-1 true true'],
+  ],
+  ['cut off in between, it may have been taken or not', [entry('intends', text)], ['old-1 true false']],
+  ['one that was refused is none', [entry('intends', text), entry('failed', `${text}: Conflict: no`)], []],
+  [
+    'refused, and taken when it was asked again',
+    [entry('intends', text), entry('failed', `${text}: no`), entry('intends', text), entry('applied', text)],
+    ['old-1 true true'],
+  ],
+  [
+    'another failure of the step says nothing about it',
+    [entry('intends', text), entry('failed', 'interrupted by SIGINT')],
+    ['old-1 true false'],
+  ],
+])('W3 %s', (_, entries, expected) => {
+  expect(told(...entries)).toEqual(expected)
+})
+
+interface Now {
+  uid?: string
+  ready?: 'True' | 'False'
+  agent?: boolean
+  outdated?: boolean
+  phase?: string
+  deleting?: boolean
+}
+
+function vmiOf({
+  uid = 'new-1',
+  ready = 'True',
+  agent = true,
+  outdated = false,
+  phase = 'Running',
+  deleting = false,
+}: Now) {
+  const conditions = [
+    { type: 'Ready', status: ready, lastTransitionTime: '2026-01-10T12:03:00Z' },
+    ...(agent ? [{ type: 'AgentConnected', status: 'True' }] : []),
+  ]
+  const labels = outdated ? { 'kubevirt.io/outdatedLauncherImage': '' } : {}
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'db', namespace: 'shop', uid, labels, ...(deleting && { deletionTimestamp: at }) },
+    status: { phase, conditions },
+  } as VirtualMachineInstance
+}
+
+const found = (now: Now | undefined) =>
+  ({ find: async () => (now ? { is: 'object', object: vmiOf(now) } : { is: 'not-found' }) }) as never
+const asked: Restart = { vm, uid: 'old-1', agent: true, at: began, taken: true }
+
+test.each<[string, Now | undefined, Partial<Restart>, string]>([
+  ['back: a *new* VMI, Ready, on the new launcher, with its agent', {}, {}, 'back'],
+  ['the old VMI is not the new one', { uid: 'old-1' }, {}, 'under-way'],
+  ['a new one that is not Ready is not back', { ready: 'False' }, {}, 'under-way'],
+  ['a new one on the old launcher is not back', { outdated: true }, {}, 'under-way'],
+  ['a new one that only starts is not back', { phase: 'Scheduling' }, {}, 'under-way'],
+  ['an agent that was connected has to be again', { agent: false }, {}, 'under-way'],
+  ['an agent that was not connected before is not waited for', { agent: false }, { agent: false }, 'back'],
+  ['cut off before it was taken: not begun', { uid: 'old-1' }, { taken: false }, 'not-begun'],
+  [
+    'cut off, but it is being stopped: it was taken',
+    { uid: 'old-1', deleting: true },
+    { taken: false },
+    'under-way',
+  ],
+  ['between the two instances there is none', undefined, {}, 'under-way'],
+])('W3 %s', async (_, now, more, expected) => {
+  const options = { now: began + 60_000, backWithin: 600_000 }
+  expect((await standingOf(found(now), { ...asked, ...more }, options)).is).toBe(expected)
+})
+
+test('W3 one that is not back in time is missing', async () => {
+  const options = { now: began + 600_001, backWithin: 600_000 }
+  expect(await standingOf(found({ ready: 'False' }), asked, options)).toEqual({ is: 'missing' })
+  expect(await standingOf(found({}), asked, options)).toEqual({ is: 'back', wellAt: began + 180_000 })
+})
+
+async function answer(error: ApiError | undefined, now: Now = { uid: 'old-1' }, against?: string) {
+  const store = new Store(new SimClock())
+  store.put(VirtualMachineInstances, vmiOf(now))
+  const subresource = async () => {
+    if (error) throw error
+  }
+  const cx = { reader: storeCluster(store).reader, writer: { subresource } as never }
+  const one = { vm, uid: 'old-1', by: 'restart', wave: '', canary: false, memory: 0, bornAt: 0 } as const
+  return askRestart(cx, one, async () => against)
+}
+const no = (status: number, message: string) => new ApiError(status, 'x', message)
+
+test('W3 "stop/start already underway" is waiting, every other 409 a refusal, and no right at all ends it', async () => {
+  expect(await answer(undefined)).toEqual({ is: 'begun' })
+  const underway = 'unable to complete request: stop/start already underway'
+  expect(await answer(no(409, underway))).toEqual({ is: 'begun' })
+  expect(await answer(no(409, 'Halted does not support manual restart requests'))).toMatchObject({
+    is: 'refused',
+  })
+  expect(await answer(no(409, 'VM is not running'))).toMatchObject({
+    is: 'refused',
+    why: 'VM is not running',
+  })
+  await expect(answer(no(403, 'may not'))).rejects.toThrow('may not')
+})
+
+test('W3 another instance than the one that was looked at is not restarted; W2 nor one that no node would take', async () => {
+  expect(await answer(undefined, { uid: 'new-1' })).toMatchObject({ is: 'not-needed' })
+  expect(await answer(undefined, { uid: 'old-1', deleting: true })).toMatchObject({ is: 'not-needed' })
+  expect(await answer(no(500, 'never asked'), { uid: 'old-1' }, 'no node')).toEqual({
+    is: 'not-needed',
+    why: 'no node',
+  })
+})
