@@ -53,7 +53,15 @@ function restartOf(
   if (vm === undefined) return machinesUnread && isOfVm(vmi) ? [`virtctl restart ${place(vmi)}`] : []
   const strategy = runStrategyOf(vm)
   if (strategy === 'Halted') return []
-  return strategy === 'Once'
-    ? [`virtctl stop ${place(vmi)}`, `virtctl start ${place(vmi)}`]
-    : [`virtctl restart ${place(vmi)}`]
+  return strategy === 'Once' ? byStopAndStart(vmi) : [`virtctl restart ${place(vmi)}`]
+}
+
+/** A start is refused until the instance is gone (lab "Seen with workloads" 17). */
+function byStopAndStart(vmi: VirtualMachineInstance): readonly string[] {
+  const { name, namespace = '' } = vmi.metadata
+  return [
+    `virtctl stop ${place(vmi)}`,
+    `kubectl -n ${shellWord(namespace)} wait --for=delete vmi/${shellWord(name)} --timeout=5m`,
+    `virtctl start ${place(vmi)}`,
+  ]
 }

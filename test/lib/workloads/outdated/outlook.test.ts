@@ -156,7 +156,11 @@ test.each([
     aVmi(denied),
     'Once',
     rules(['LiveMigrate']),
-    ['virtctl stop db-0 -n shop', 'virtctl start db-0 -n shop'],
+    [
+      'virtctl stop db-0 -n shop',
+      'kubectl -n shop wait --for=delete vmi/db-0 --timeout=5m',
+      'virtctl start db-0 -n shop',
+    ],
   ],
   ['halted', aVmi(denied), 'Halted', rules(['LiveMigrate']), []],
   [
