@@ -226,7 +226,11 @@ test('subresources are whoever registered for them, under the group of virt-api 
   const path = '/apis/subresources.kubevirt.io/v1/namespaces/kubevirt/virtualmachines/vm/restart'
   expect((await call(path, send('PUT', 'application/json', { dryRun: ['All'] }))).status).toBe(200)
   expect((await call(path.replace('restart', 'pause'), send('PUT', 'application/json', {}))).status).toBe(404)
-  expect(calls).toEqual([['vm', true]])
+  expect((await call(`${path}?dryRun=All`, send('PUT', 'application/json', {}))).status).toBe(200)
+  expect(calls).toEqual([
+    ['vm', true],
+    ['vm', false],
+  ])
   const none = path.replace('/restart', '')
   expect(await call(none).then((answer) => answer.text())).toBe(`unknown api endpoint: ${none}`)
   expect((await call(none)).status).toBe(401)

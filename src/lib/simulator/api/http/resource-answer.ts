@@ -57,6 +57,9 @@ function create(store: Store, exchange: Exchange): Answer {
   return { ...shown(store, exchange, made), status: 201 }
 }
 
+/** It reads a dry run from the body alone, and would really restart (lab "Seen with workloads" 15). */
+const isOfVirtApi = ({ apiVersion }: Exchange['route']) => apiVersion.startsWith('subresources.kubevirt.io/')
+
 function onSubresource(store: Store, exchange: Exchange): Answer {
   const { route, body, query, caller } = exchange
   const answer = callSubresource(store, caller, {
@@ -65,7 +68,7 @@ function onSubresource(store: Store, exchange: Exchange): Answer {
     name: route.subresource ?? '',
     body: (body ?? {}) as Json,
     dryRun:
-      isDryRun(exchange) ||
+      (isDryRun(exchange) && !isOfVirtApi(route)) ||
       words(body, 'deleteOptions', 'dryRun').includes('All') ||
       words(body, 'dryRun').includes('All'),
     parameters: Object.fromEntries(query),
