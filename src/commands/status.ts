@@ -68,32 +68,32 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
   const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report } as const
   if (!report.installation) return document
   const { namespace } = report.installation
-  const [found, lent, running] = await Promise.all([
-    openLoans(looked.cluster, { namespace, clock: looked.clock }),
+  const [settings, machines, running] = await Promise.all([
+    borrowedSettings(looked, namespace),
     lentToMachines(looked),
     report.running && whoHoldsLock(cx, looked, namespace),
   ])
-  const unread = [
-    ...('unread' in found ? [`what is borrowed: ${found.unread}`] : []),
-    ...('unread' in lent ? [lent.unread] : []),
-  ]
+  const remarks = [report.remarks, settings.remarks, machines.remarks].flatMap((some) => some ?? [])
   return {
     ...document,
     ...(running && { running }),
-    ...('loans' in found && { borrowed: found.loans }),
-    ...('machines' in lent && lent.machines > 0 && { lent: { machines: lent.machines, giveBack } }),
-    ...(unread.length > 0 && { remarks: [...(report.remarks ?? []), ...unread] }),
+    ...settings,
+    ...machines,
+    ...(remarks.length > 0 && { remarks }),
   }
 }
 
-const giveBack = 'kvup workloads restore'
+type Borrowed = Pick<StatusDocument, 'borrowed' | 'lent' | 'remarks'>
+
+async function borrowedSettings({ cluster, clock }: LookedAt, namespace: string): Promise<Borrowed> {
+  const found = await openLoans(cluster, { namespace, clock })
+  return 'loans' in found ? { borrowed: found.loans } : { remarks: [`what is borrowed: ${found.unread}`] }
+}
 
 /** A saved cluster need not hold its VMs: that is no news. */
-async function lentToMachines({
-  cluster,
-  saved,
-}: LookedAt): Promise<{ machines: number } | { unread: string }> {
+async function lentToMachines({ cluster, saved }: LookedAt): Promise<Borrowed> {
   const counted = await known(countLent(cluster.reader).then((count) => [count]))
-  if (counted.known) return { machines: counted.items[0] ?? 0 }
-  return saved ? { machines: 0 } : { unread: `what VMs were lent: ${counted.why}` }
+  if (!counted.known) return saved ? {} : { remarks: [`what VMs were lent: ${counted.why}`] }
+  const [machines = 0] = counted.items
+  return machines === 0 ? {} : { lent: { machines, giveBack: 'kvup workloads restore' } }
 }
