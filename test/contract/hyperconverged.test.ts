@@ -26,11 +26,10 @@ const shapes: readonly HyperConvergedShape[] = [
 
 describe.each(shapes)('the simulator, HyperConverged stored as $stored, served as $served', (shape) => {
   const other = shape.served.find((version) => version !== shape.stored)
-  hyperConvergedPromises(async () => ({
+  hyperConvergedPromises(other, async () => ({
     cluster: clusterWith(shape),
     namespace,
     stored: shape.stored,
-    other,
   }))
 })
 

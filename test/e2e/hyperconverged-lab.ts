@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { atVersion } from '../../src/lib/cluster/kind.ts'
+import { ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
 import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
 import { runHyperConverged } from '../../src/lib/simulator/hyperconverged/operator.ts'
 import { Faults } from '../../src/lib/simulator/machinery/faults.ts'
 import { systemClock } from '../../src/lib/system/clock.ts'
@@ -106,4 +108,16 @@ export async function methodsOn({ reader }: Cluster, { stored }: RealCrd): Promi
   const place = (stored === 'v1' ? spec?.['virtualization'] : spec) as Record<string, unknown> | undefined
   const strategy = place?.['workloadUpdateStrategy'] as Record<string, unknown> | undefined
   return JSON.stringify(strategy?.['workloadUpdateMethods'])
+}
+
+/** The methods as the KubeVirt CR has them, as JSON. */
+export async function methodsOnKubeVirt({ reader }: Cluster): Promise<string> {
+  const found = await reader.find(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })
+  return JSON.stringify(found.is === 'object' ? methodsOf(found.object) : undefined)
+}
+
+/** Lines of the journal's loans, as they lie in its ConfigMap. */
+export async function loansOn({ reader }: Cluster): Promise<readonly string[]> {
+  const found = await reader.find(ConfigMaps, { name: 'kvup-journal', namespace: 'kubevirt' })
+  return found.is === 'object' ? (found.object.data?.['loans'] ?? '').split('\n').filter(Boolean) : []
 }

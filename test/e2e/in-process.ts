@@ -1,7 +1,7 @@
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
-import { systemClock } from '../../src/lib/system/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/system/clock.ts'
 import { type Recorded, recordingPrinter } from '../scenario/recording-printer.ts'
 import type { Lab } from './lab.ts'
 
@@ -20,12 +20,25 @@ export function clusterOf(lab: Lab, userAgent = 'kvup/test'): Promise<Cluster> {
   )
 }
 
+/** What a run waits after a change for those that come with it: longer pauses are the lock's, and stay as they are. */
+const burst = 600
+
+/** The wall clock, but for bursts of changes there is hardly a pause. */
+export const briskClock: Clock = {
+  now: () => systemClock.now(),
+  sleep: (ms, signal) => systemClock.sleep(ms <= burst ? ms / 20 : ms, signal),
+}
+
 /** A process of its own on this machine, so that one that was killed is known to be dead; its cluster may die at any call. */
-export function processOn(cluster: Cluster, pid: number): { cx: Context; said: Recorded } {
-  const { printer, recorded } = recordingPrinter(systemClock)
+export function processOn(
+  cluster: Cluster,
+  pid: number,
+  clock: Clock = systemClock,
+): { cx: Context; said: Recorded } {
+  const { printer, recorded } = recordingPrinter(clock)
   const cx: Context = {
     cluster: () => Promise.resolve(cluster),
-    clock: systemClock,
+    clock,
     printer,
     prompt: { confirm: () => Promise.resolve(true) },
     signal: new AbortController().signal,
