@@ -198,7 +198,7 @@ test('W3 the first that does not come back stops it', async () => {
 
 test('nothing begins before a window opens; one that opens too late is a usage error', async () => {
   await outdated(2, async (stage) => {
-    const opens = new Date(stage.now + 3 * 60 * minute)
+    const opens = new Date(stage.now + 2 * 60 * minute)
     const day = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][opens.getUTCDay()]
     const clock = opens.toISOString().slice(11, 14)
     const window = [`${day} ${clock}00-24:00 UTC`]

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
 import type { Finding } from '../../../lib/checks/finding.ts'
+import { unreadText } from '../../../lib/output/views/wave-lines.ts'
 import { count } from '../../../lib/output/count.ts'
 import type { RestartCandidate } from '../../../lib/workloads/rollout/restart/fleet.ts'
 import type { RestartRun } from '../../../lib/workloads/rollout/restart/restart-run.ts'
@@ -11,8 +12,7 @@ export function announceRestarts(
   { known, remarks }: RestartRun,
   { waves, unread }: RestartWork,
 ): void {
-  for (const { namespace, what, why } of unread)
-    printer.warn(`${what} of namespace ${namespace} may not be read, and nothing is done there: ${why}`)
+  for (const line of unreadText(unread)) printer.warn(line)
   for (const remark of remarks) printer.warn(remark)
   for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0)) {
     printer.note(`${id}: ${count(vms.length, 'VM')}`)

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { count } from '../../../lib/output/count.ts'
+import { unreadText } from '../../../lib/output/views/wave-lines.ts'
 import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { methodsText } from '../../../lib/workloads/update-methods.ts'
 import type { Running, UpdateWork } from './update.ts'
@@ -10,8 +11,7 @@ export function announce(
   { seen, options, rollout }: Running,
   { waves, unread }: UpdateWork,
 ): void {
-  for (const { namespace, what, why } of unread)
-    printer.warn(`${what} of namespace ${namespace} may not be read, and nothing is done there: ${why}`)
+  for (const line of unreadText(unread)) printer.warn(line)
   if (options.watchOnly) return
   for (const remark of rollout.remarks) printer.warn(remark)
   const methods = methodsIn(seen.holding, seen.owner)

@@ -1,8 +1,5 @@
 import type { Finding } from '../../../lib/checks/finding.ts'
-import { evictionFinding } from '../../../lib/workloads/eviction-finding.ts'
-import { forecastUpdates } from '../../../lib/workloads/forecast.ts'
-import { clusterEvictionOf } from '../../../lib/workloads/cluster-eviction.ts'
-import { outdatedLabel } from '../../../lib/facts/workload-count.ts'
+import { evictionFinding, forecastOutdated } from '../../../lib/workloads/eviction-finding.ts'
 import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
 import { dataLoss } from '../../../lib/workloads/update/data-loss.ts'
@@ -13,13 +10,13 @@ import type { SettingsWork } from '../settings-work.ts'
 export async function updateFindings(look: UpdateLook, seen: SettingsWork): Promise<readonly Finding[]> {
   const { owner, holding, cluster, installation } = seen
   const methods = methodsIn(holding, owner)
-  const rules = { methods, clusterEviction: clusterEvictionOf(installation.kubevirt) }
+  const { kubevirt } = installation
   const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
   return [
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
     ...dataLoss(look.fleet),
     ...(interrupts
-      ? evictionFinding(methods, await forecastUpdates(cluster.reader, rules, outdatedLabel))
+      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
       : []),
   ]
 }

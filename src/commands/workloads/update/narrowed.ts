@@ -2,7 +2,12 @@ import type { Access } from '../../../lib/cluster/cluster.ts'
 import type { Work } from '../../../lib/run/carry-out.ts'
 
 /** What is in the namespaces of VMs. */
-const ofVms: ReadonlySet<string> = new Set(['virtualmachineinstancemigrations', 'virtualmachines', 'pods'])
+const ofVms: ReadonlySet<string> = new Set([
+  'virtualmachines',
+  'virtualmachineinstances',
+  'virtualmachineinstancemigrations',
+  'pods',
+])
 
 /** The same rights, asked for in these namespaces only: who may move the VMs of one need not be allowed to move all. Undefined: in all. */
 export function narrowed(rights: Work['rights'], namespaces: readonly string[] | undefined): Work['rights'] {

@@ -29,14 +29,20 @@ interface Unread {
   why: string
 }
 
+const fewNamespaces = 5
+
+/** A sentence for each kind of which not all may be read; the reason is that of the first namespace. */
+export function unreadText(unread: readonly Unread[]): readonly string[] {
+  return [...Map.groupBy(unread, ({ what }) => what)].map(([what, all]) => {
+    const names = all.slice(0, fewNamespaces).map(({ namespace }) => namespace)
+    const more = all.length > names.length ? ` and ${all.length - names.length} more` : ''
+    return `${what} may not be read in ${names.join(', ')}${more}, and nothing is done there: ${all[0]?.why ?? ''}`
+  })
+}
+
 /** That a number is not of all VMs has to be seen beside it. */
 export function unreadLines(unread: readonly Unread[], { mark }: Paint, { columns: width }: Size): string[] {
-  return unread.flatMap(({ namespace, what, why }) =>
-    wrap(
-      `${mark.warning} ${what} of namespace ${namespace} may not be read, and are not told of: ${why}`,
-      width,
-    ),
-  )
+  return unreadText(unread).flatMap((line) => wrap(`${mark.warning} ${line}`, width))
 }
 
 /** Where a run ended because it was asked to. */

@@ -34,7 +34,10 @@ export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsO
     patience: { every: 5 * seconds, atMost },
     estimate: estimateOf(wave.vms, rollout.pacing),
     follows: [
-      { kind: VirtualMachineInstanceMigrations, where: { labels: 'app.kubernetes.io/managed-by=kvup' } },
+      {
+        kind: VirtualMachineInstanceMigrations,
+        where: { ...withinOf(rollout), labels: 'app.kubernetes.io/managed-by=kvup' },
+      },
     ],
     dependsOn,
     risk: {
@@ -46,6 +49,9 @@ export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsO
     apply: (cx) => members.apply(cx),
   }
 }
+
+const withinOf = ({ wanted: { selection } }: Rollout) =>
+  selection.namespace === undefined ? {} : { namespace: selection.namespace }
 
 const asleepAtMost = 1 * minutes
 

@@ -122,9 +122,10 @@ test.each<[string, Scene, string | undefined]>([
   expect(await refusal(scene)).toBe(expected)
 })
 
+const no = () => Promise.reject(new ApiError(403, 'Forbidden', 'jane may not'))
+
 test('W2 what may not be read refuses nothing, and is said', async () => {
   const { reader } = storeCluster(filled({}))
-  const no = () => Promise.reject(new ApiError(403, 'Forbidden', 'jane may not'))
   const blind = { pages: reader.pages.bind(reader), find: no } as never
   const room = await readReturnRoom(blind, undefined)
   const vmi = aVmi({})

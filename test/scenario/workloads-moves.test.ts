@@ -1,0 +1,312 @@
+import { expect, test } from 'vitest'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+} from '../../src/lib/cluster/kinds/extension.ts'
+import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
+import { rolesFor } from '../../src/lib/upgrade/roles.ts'
+import { runText } from '../lib/run-text.ts'
+import { instance } from './machines.ts'
+import { minute, second, type Stage } from './stage.ts'
+import { documentOf, labelled, madeAt, migrationsIn, outdated } from './updates.ts'
+
+const lasting = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, i) => ({ name: `vm-${i + 1}`, ...more }))
+const pets = lasting(2, { notMigratable: 'DisksNotLiveMigratable' })
+const restarting = { restartUnmigratable: true, accept: ['data-loss'], parallel: '1' }
+const outcomes = (ended: Parameters<typeof documentOf>[0]) =>
+  documentOf(ended).items.map(({ name, outcome }) => `${name} ${outcome}`)
+const restartsAsked = ({ simulated }: Stage) =>
+  simulated.store.audit.filter(({ subresource, status }) => subresource === 'restart' && status < 400)
+const kvup = (stage: Stage, line: string, cluster = stage.cluster) =>
+  runText(line.split(' '), { cluster, clock: stage.clock })
+
+/** The cluster, but virt-api answers a restart of one VM in another way. */
+function answering(
+  { cluster }: Stage,
+  vm: string,
+  answer: (pass: () => Promise<unknown>) => Promise<unknown>,
+): Cluster {
+  const { reader, writer, reviewer } = cluster
+  const subresource: typeof writer.subresource = (kind, ref, call) => {
+    const pass = () => writer.subresource(kind, ref, call)
+    return ref.name === vm ? answer(pass) : pass()
+  }
+  const methods = ['create', 'mergePatch', 'jsonPatch', 'apply', 'delete'] as const
+  const rest = Object.fromEntries(
+    methods.map((name) => [name, (writer[name] as (...all: never[]) => unknown).bind(writer)]),
+  )
+  return { reader, reviewer, writer: { ...rest, subresource } as never }
+}
+const conflict = (why: string) => new ApiError(409, 'Conflict', `Operation cannot be fulfilled on vm: ${why}`)
+
+test('W2 a VM that no node would take again is left out by name, and the others are restarted', async () => {
+  await outdated(pets, async (stage) => {
+    labelled(stage, 'vm-1', {}, { nodeSelector: { zone: 'gone' } })
+    const ended = await stage.update(restarting)
+    expect(ended).toMatchObject({ code: 0 })
+    expect(outcomes(ended)).toEqual(['vm-1 left', 'vm-2 restarted'])
+    expect(ended.text).toContain('no node would take it again: 3 no label zone=gone')
+    expect(ended.text).not.toContain('restart: demo/vm-1')
+  })
+})
+
+test('W2 it is asked again right before the restart: where no node is left meanwhile, it is left out and counts as no failure', async () => {
+  await outdated(pets, async (stage) => {
+    const { store, faults } = stage.simulated
+    const before = instance(stage, 'vm-1')?.metadata.uid
+    store.watch(VirtualMachineInstances, ({ object }) => {
+      const { metadata, status } = object as VirtualMachineInstance
+      const isBack = metadata.name === 'vm-1' && metadata.uid !== before && status?.phase === 'Running'
+      if (isBack) faults.set({ tainted: ['worker-1', 'worker-2', 'worker-3'] })
+    })
+    const ended = await stage.update(restarting)
+    expect(ended).toMatchObject({ code: 0 })
+    expect(outcomes(ended)).toEqual(['vm-2 left', 'vm-1 restarted'])
+    expect(ended.text).toContain('no node would take it again: 3 taint dedicated')
+    const entries = await stage.journal.entries()
+    expect(entries.filter(({ what }) => what === 'failed').map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^restart demo\/vm-2, .*: no node would take it again: 3 taint dedicated$/),
+    ])
+    expect(restartsAsked(stage)).toHaveLength(1)
+  })
+})
+
+test('W3 a restart that was refused is told as failed, and the next run neither waits for it nor counts it', async () => {
+  await outdated(pets, async (stage) => {
+    const refusing = answering(stage, 'vm-1', () => Promise.reject(conflict('VM is not running')))
+    const ended = await stage.update(restarting, { cluster: refusing })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-failed' } })
+    expect(outcomes(ended)).toEqual(['vm-1 failed', 'vm-2 restarted'])
+    expect(ended.text).toContain('VM is not running')
+    const entries = await stage.journal.entries()
+    const told = entries.filter(({ text }) => text.startsWith('restart demo/vm-1')).map(({ what }) => what)
+    expect(told).toEqual(['intends', 'failed'])
+    const again = await stage.update(restarting)
+    expect(again).toMatchObject({ code: 0 })
+    expect(outcomes(again)).toEqual(['vm-1 restarted'])
+    expect(restartsAsked(stage)).toHaveLength(2)
+  })
+})
+
+test('W3 "already underway" is waiting: somebody else restarts it at that moment, and its new instance is what counts', async () => {
+  await outdated(pets.slice(0, 1), async (stage) => {
+    const before = instance(stage, 'vm-1')?.metadata.uid
+    const cluster = answering(stage, 'vm-1', async (pass) => {
+      await pass()
+      throw conflict('unable to complete request: stop/start already underway')
+    })
+    const ended = await stage.update(restarting, { cluster })
+    expect(ended).toMatchObject({ code: 0 })
+    expect(outcomes(ended)).toEqual(['vm-1 restarted'])
+    expect(instance(stage, 'vm-1')?.metadata.uid).not.toBe(before)
+    expect(restartsAsked(stage)).toHaveLength(1)
+  })
+})
+
+const ofVms = (group: string) => group === 'kubevirt.io' || group === 'subresources.kubevirt.io'
+
+const isOfVms = ({ apiGroups = [], resources = [] }: { apiGroups?: string[]; resources?: string[] }) =>
+  apiGroups.some(ofVms) && !resources.includes('kubevirts')
+
+/** Jane may do everything but see VMs, except in one namespace. */
+function grantOnly({ simulated: { store } }: Stage, namespace: string): Cluster {
+  const user = 'jane'
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const [everywhere, here] = rolesFor('kvup-workloads', 'kubevirt')
+  const rules = everywhere.rules ?? []
+  const put = (kind: typeof Roles, of: Role) => store.put(kind, of)
+  put(ClusterRoles, { ...everywhere, rules: rules.filter((rule) => !isOfVms(rule)) })
+  put(Roles, here)
+  put(Roles, {
+    apiVersion: here.apiVersion,
+    kind: here.kind,
+    metadata: { name: 'vms', namespace },
+    rules: rules.filter(isOfVms),
+  })
+  put(ClusterRoles, {
+    ...everywhere,
+    metadata: { name: 'names' },
+    rules: [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list'] }],
+  })
+  const subjects = [{ kind: 'User', name: user, apiGroup }]
+  const bind = (kind: typeof RoleBindings, [of, name]: readonly [string, string], within?: string) => {
+    const metadata = { name, ...(within !== undefined && { namespace: within }) }
+    const roleRef = { apiGroup, kind: of, name }
+    const binding: RoleBinding = { apiVersion: kind.apiVersion, kind: kind.kind, metadata, subjects, roleRef }
+    store.put(kind, binding)
+  }
+  bind(ClusterRoleBindings, ['ClusterRole', everywhere.metadata.name])
+  bind(ClusterRoleBindings, ['ClusterRole', 'names'])
+  bind(RoleBindings, ['Role', here.metadata.name], 'kubevirt')
+  bind(RoleBindings, ['Role', 'vms'], namespace)
+  return storeCluster(store, { user })
+}
+
+test('contract: a namespace that may not be read is said, the others are moved, and the end is exit 7', async () => {
+  const vms = [...lasting(2), { name: 'hidden', namespace: 'secret' }]
+  await outdated(vms, async (stage) => {
+    const cluster = grantOnly(stage, 'demo')
+    const ended = await stage.update({}, { cluster })
+    expect(ended).toMatchObject({ code: 7, error: { reason: 'partly-unread' } })
+    expect(outcomes(ended)).toEqual(['vm-1 migrated', 'vm-2 migrated'])
+    const places = new Set(documentOf(ended).unread?.map(({ namespace }) => namespace))
+    expect(places.has('secret') && !places.has('demo')).toBe(true)
+    expect(ended.text).toMatch(
+      /virtualmachineinstances may not be read in .*secret, and nothing is done there: .*jane/,
+    )
+    const again = await kvup(stage, 'workloads update --yes', cluster)
+    expect(again.code).toBe(7)
+    expect(again.out).toContain('no VM is outdated of those that may be read')
+    expect(again.out.replaceAll(/\s+/g, ' ')).toMatch(/virtualmachineinstances may not be read in .*secret/)
+    const one = await kvup(stage, 'workloads update -n demo --yes', cluster)
+    expect(one).toMatchObject({ code: 0, out: expect.stringContaining('no VM is outdated') })
+    expect(await kvup(stage, 'workloads update -n secret --yes', cluster)).toMatchObject({ code: 7, out: '' })
+    expect(await kvup(stage, 'rollout restart --yes', cluster)).toMatchObject({
+      code: 7,
+      out: expect.stringContaining('no VM waits for a restart of those that may be read'),
+    })
+  })
+})
+
+test('--until canary ends there and stays on hold, however often it is run; what goes on is said, and goes on', async () => {
+  await outdated(
+    lasting(3),
+    async (stage) => {
+      await stage.restore()
+      const tiers = { 'vm-1': 'dev', 'vm-2': 'prod', 'vm-3': 'prod' }
+      for (const [name, tier] of Object.entries(tiers)) labelled(stage, name, { tier })
+      const stop = { canary: '1', waveBy: 'label=tier', until: 'canary' }
+      for (const _ of [1, 2]) {
+        const ended = await stage.update(stop, {
+          commandLine: 'kvup workloads update --canary 1 --until canary',
+        })
+        expect(ended).toMatchObject({ code: 0 })
+        expect(documentOf(ended)).toMatchObject({
+          outcome: 'stopped',
+          stoppedBefore: { step: 'wave-prod', because: '--until' },
+          next: [
+            'kvup workloads update --canary 1     goes on from here',
+            'kvup workloads restore     gives workload updates back to KubeVirt',
+          ],
+        })
+        expect(migrationsIn(stage)).toHaveLength(1)
+        expect(stage.methods).toEqual([])
+      }
+      const unknown = await stage.update({ ...stop, until: 'wave-dve' })
+      expect(unknown).toMatchObject({ code: 2, error: { reason: 'no-such-step' } })
+      expect(unknown.text).toContain('canary, wave-prod')
+      const paused = await stage.update({ waveBy: 'label=tier', pauseBefore: ['wave-prod'] })
+      expect(documentOf(paused)).toMatchObject({
+        stoppedBefore: { step: 'wave-prod', because: '--pause-before' },
+      })
+      const last = await stage.update({ waveBy: 'label=tier', until: 'wave-prod' })
+      expect(documentOf(last)).toMatchObject({ outcome: 'done', totals: { migrated: 2 } })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    },
+    ['LiveMigrate'],
+  )
+})
+
+test('a dry run shows the waves with their VMs in their order, and changes nothing', async () => {
+  await outdated(
+    [...lasting(3), { name: 'pet', notMigratable: 'HostDeviceNotLiveMigratable' }],
+    async (stage) => {
+      const tiers = { 'vm-1': 'prod', 'vm-2': 'dev', 'vm-3': 'prod', pet: 'dev' }
+      for (const [name, tier] of Object.entries(tiers)) labelled(stage, name, { tier })
+      const mark = stage.mark
+      const line = 'workloads update --canary 1 --wave-by label=tier --waves prod --dry-run=client'
+      const { code, out } = await kvup(stage, line)
+      expect(code).toBe(0)
+      expect(out.replaceAll(/ +/g, ' ')).toContain(
+        [
+          'WAVE NAMESPACE VM BY',
+          'canary demo vm-1 migration',
+          'wave-prod demo vm-3 migration',
+          'wave-dev demo vm-2 migration',
+        ].join('\n'),
+      )
+      expect(out).toMatch(/pet +left +not migratable/)
+      expect(stage.writes(mark)).toEqual([])
+    },
+  )
+})
+
+test('W6 where somebody switches KubeVirt’s own updater on meanwhile, nothing further is begun', async () => {
+  await outdated(lasting(6, { migration: '30s' }), async (stage) => {
+    let done = false
+    const onEvent = ({ kind }: { kind: string }) => {
+      if (kind !== 'step-applied' || done) return
+      done = true
+      stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+    }
+    const ended = await stage.update({ parallel: '1' }, { onEvent })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'updater-switched-on' } })
+    expect(ended.error?.message).toContain('workloadUpdateMethods was set to LiveMigrate meanwhile')
+    expect(ended.error?.message).toContain('kubectl-edit')
+    const own = migrationsIn(stage).filter(({ metadata }) => metadata.name.startsWith('kvup-update-'))
+    expect(own).toHaveLength(1)
+  })
+})
+
+test('a second update at the same time is exit 6, and the first one goes on', async () => {
+  await outdated(lasting(2, { migration: '60s' }), async (stage) => {
+    const first = stage.update({ parallel: '1' }, { host: 'first', pid: 1, alive: [1] })
+    await stage.until(15 * second)
+    expect(await stage.update({}, { host: 'second' })).toMatchObject({ code: 6 })
+    expect(await first).toMatchObject({ code: 0 })
+    expect(migrationsIn(stage)).toHaveLength(2)
+  })
+})
+
+test('--timeout ends it with exit 4 and the line that goes on; what it began is not begun again', async () => {
+  await outdated(lasting(2, { migration: '60s' }), async (stage) => {
+    const late = await stage.update({ parallel: '1', timeout: '30s' })
+    expect(late).toMatchObject({ code: 4 })
+    expect(late.error?.remedy.join()).toContain('goes on')
+    expect(outcomes(late)).toEqual(['vm-1 moving', 'vm-2 waiting'])
+    expect(await stage.update({ parallel: '1' })).toMatchObject({ code: 0 })
+    expect(migrationsIn(stage).map(({ spec }) => spec?.vmiName)).toEqual(['vm-1', 'vm-2'])
+  })
+})
+
+const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+
+test('a window that closes while VMs move: what runs ends, and the next waits for the next window, over midnight', async () => {
+  await outdated(lasting(2, { migration: '60s' }), async (stage) => {
+    const [from, to] = [stage.now - 60 * minute, stage.now + minute]
+    const opens = stage.now + 20 * minute
+    const windows = [`daily ${clock(from)}-${clock(to)} UTC`, `daily ${clock(opens)}-${clock(from)} UTC`]
+    const ended = await stage.update({ parallel: '1', window: windows, timeout: '1d' })
+    expect(ended).toMatchObject({ code: 0 })
+    const [first, second_] = migrationsIn(stage)
+    expect(first?.status?.phase).toBe('Succeeded')
+    expect(clock(madeAt(second_))).toBe(clock(opens))
+  })
+})
+
+test('Ctrl-C while it waits for a window ends it at once, with nothing under way', async () => {
+  await outdated(lasting(1), async (stage) => {
+    const stop = new AbortController()
+    const hour = new Date(stage.now + 120 * minute).toISOString().slice(11, 13)
+    const window = [`daily ${hour}:00-${hour}:59 UTC`]
+    const onEvent = ({ kind }: { kind: string }) => {
+      if (kind === 'step-waiting') stage.later(5 * second, () => stop.abort(interrupted('SIGINT')))
+    }
+    const ended = await stage.update({ window }, { signal: stop.signal, onEvent })
+    expect(ended).toMatchObject({ code: 130 })
+    expect(ended.took).toBeLessThan(minute)
+    expect(migrationsIn(stage)).toEqual([])
+  })
+})
