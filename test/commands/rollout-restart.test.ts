@@ -138,13 +138,18 @@ test('a run that ended early is resumed: what it began is waited for and not res
   expect(asked()).toEqual(['web-1', 'web-2'])
 })
 
-test('a VM that was changed again after its restart is restarted again by the next run', async () => {
+test('a VM that was changed again after its restart is restarted again by the next run, and is none of the one after that', async () => {
   const { document, asked, patch, clock } = await waiting(['web-1'])
   expect(await document(`rollout restart --yes ${lost}`)).toMatchObject({ code: 0 })
   await patch('web-1', { template: { spec: { domain: { cpu: { cores: 4 } } } } })
   await clock.sleep(30 * second)
   expect(await document(`rollout restart --yes ${lost}`)).toMatchObject({ totals: { restarted: 1 } })
   expect(asked()).toEqual(['web-1', 'web-1'])
+  await clock.sleep(10 * second)
+  await patch('web-2', { template: { spec: { domain: { cpu: { cores: 4 } } } } })
+  await clock.sleep(30 * second)
+  const third = await document(`rollout restart --yes ${lost}`)
+  expect(third.items).toMatchObject([{ name: 'web-2', outcome: 'restarted' }])
 })
 
 test('W2: what a restart loses is not taken by --yes alone', async () => {

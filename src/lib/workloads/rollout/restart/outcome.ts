@@ -1,6 +1,6 @@
 import type { ReadContext } from '../../../procedure/step.ts'
 import type { Unread } from '../../migrations/ledger.ts'
-import type { RestartRun } from './restart-run.ts'
+import type { RestartLook, RestartRun } from './restart-run.ts'
 
 /** What became of one VM in this run. */
 export interface RestartedVm {
@@ -27,7 +27,8 @@ interface RestartOutcome {
 export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<RestartOutcome> {
   const look = await run.look(cx)
   const refused = new Map(run.failed.map(({ vm, reason }) => [vm, reason]))
-  const states = new Map(look.restarts.map(({ vm, state }) => [vm, state.is]))
+  const concerning = look.restarts.filter((one) => run.known.has(one.vm) || isOfRun(one, run))
+  const states = new Map(concerning.map(({ vm, state }) => [vm, state.is]))
   const endOf = (vm: string): Pick<RestartedVm, 'outcome' | 'why'> => {
     const why = refused.get(vm)
     if (why !== undefined) return { outcome: 'failed', why }
@@ -48,6 +49,16 @@ export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<
   items.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || byName(a, b))
   const { unread } = look
   return { totals: totalsOf(items), items, ...(unread.length > 0 && { unread }) }
+}
+
+/** Asked for by it, or by an earlier one that was cut off and whose VMs it has waited for: not what was through when it began. */
+function isOfRun(
+  { vm, at, state }: RestartLook['restarts'][number],
+  { began, wanted: { selection } }: RestartRun,
+): boolean {
+  const { namespace } = selection
+  if (namespace !== undefined && !vm.startsWith(`${namespace}/`)) return false
+  return at >= began || state.is !== 'back' || state.wellAt >= began
 }
 
 const byName = (a: RestartedVm, b: RestartedVm) =>
