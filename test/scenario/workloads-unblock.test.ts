@@ -104,6 +104,53 @@ test('W1 restore asks where the VM does not run, or somebody changed it, and giv
   })
 })
 
+test('W1 evictionStrategy alone is given back whether the VM runs or not: it starts and stops nothing', async () => {
+  await play(shape, async (stage) => {
+    const before = specOf(stage, 'db')
+    await stage.unblock({ accept })
+    edit(stage, 'db', { runStrategy: 'Halted' })
+    await stopInstance(stage, 'db')
+    const { code, out } = await kvup(stage, 'workloads restore --yes')
+    expect([code, out.includes('db')]).toEqual([0, true])
+    expect(specOf(stage, 'db')).toBe(before.replace('"runStrategy":"Always"', '"runStrategy":"Halted"'))
+    expect(borrowed(stage, 'db')).toBeUndefined()
+    await stage.until(minute)
+    expect(
+      stage.simulated.store.read(VirtualMachineInstances, { name: 'db', namespace: 'demo' }),
+    ).toBeUndefined()
+  })
+})
+
+test('W1 running VMs only: one that does not run is not unblocked, and one that stops before its turn is left alone', async () => {
+  await play(shape, async (stage) => {
+    edit(stage, 'db', { runStrategy: 'Halted' })
+    await stopInstance(stage, 'db')
+    const before = specOf(stage, 'db')
+    const { code, out } = await kvup(stage, 'workloads unblock db -n demo --yes --accept loses-data')
+    expect(code).toBe(0)
+    expect(out).toMatch(/db +does not block +it does not run/)
+    expect([specOf(stage, 'db'), borrowed(stage, 'db')]).toEqual([before, undefined])
+  })
+})
+
+test('W1 a VM that stops between the look and the give-back is asked about, and nothing of it is written', async () => {
+  await play(shape, async (stage) => {
+    await stage.unblock({ accept })
+    const lent = specOf(stage, 'job')
+    // KubeVirt begins to stop it right after the first look of its step.
+    const onEvent = ({ kind, ...event }: { kind: string }) => {
+      if (kind !== 'step-started' || !JSON.stringify(event).includes('give-back/demo/job')) return
+      stage.simulated.faults.set({ unschedulable: '^virt-launcher-job' })
+      stage.simulated.store.remove(VirtualMachineInstances, { name: 'job', namespace: 'demo' })
+    }
+    const ended = await stage.restore({}, { onEvent })
+    expect(ended).toMatchObject({ code: 3 })
+    expect(ended.text).toContain('it does not run')
+    expect(specOf(stage, 'job')).toBe(lent)
+    expect(borrowed(stage, 'job')).toBeDefined()
+  })
+})
+
 test('W1 --keep-current closes the loan and leaves what is there', async () => {
   await play(shape, async (stage) => {
     await stage.unblock({ accept })

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { VirtualMachine } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { loanStanding } from '../../../src/lib/workloads/unblock/give-back.ts'
+import { loanAnnotation, type LentField } from '../../../src/lib/workloads/unblock/vm-loan.ts'
+import { aVmi } from './outdated/a-vmi.ts'
+
+const eviction: LentField = {
+  path: '/spec/template/spec/evictionStrategy',
+  was: { present: true, value: 'LiveMigrate' },
+  lent: 'None',
+}
+const run = (value: string): LentField => ({
+  path: '/spec/runStrategy',
+  was: { present: true, value },
+  lent: 'Always',
+})
+
+function vmWith(fields: readonly LentField[], now: { runStrategy?: string; evictionStrategy?: string } = {}) {
+  const { runStrategy = 'Always', evictionStrategy = 'None' } = now
+  const text = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', fields })
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'db-0', namespace: 'shop', annotations: { [loanAnnotation]: text } },
+    spec: { runStrategy, template: { spec: { evictionStrategy } } },
+  } as VirtualMachine
+}
+
+const running = aVmi()
+const stopping = aVmi({ metadata: { deletionTimestamp: '2026-01-10T12:00:00Z' } })
+const ended = aVmi({ status: { phase: 'Succeeded' } })
+
+test.each<[string, VirtualMachine, typeof running | undefined, string]>([
+  ['W1 runStrategy while the VM runs', vmWith([eviction, run('Manual')]), running, 'to-give-back'],
+  [
+    'W1 asked where it does not run: Once could start it',
+    vmWith([eviction, run('Once')]),
+    undefined,
+    'vm-not-running',
+  ],
+  [
+    'W1 asked where it does not run: giving back Halted would stop it',
+    vmWith([run('Halted')]),
+    undefined,
+    'vm-not-running',
+  ],
+  [
+    'W1 asked where it has ended: RerunOnFailure could start it',
+    vmWith([run('RerunOnFailure')]),
+    ended,
+    'vm-not-running',
+  ],
+  [
+    'W1 asked where it is being stopped: it would not come back',
+    vmWith([run('Manual')]),
+    stopping,
+    'vm-not-running',
+  ],
+  ['W1 evictionStrategy alone, stopped', vmWith([eviction]), undefined, 'to-give-back'],
+  ['W1 evictionStrategy alone, being stopped', vmWith([eviction]), stopping, 'to-give-back'],
+  [
+    'W1 asked where somebody changed it',
+    vmWith([eviction], { evictionStrategy: 'External' }),
+    running,
+    'changed-meanwhile',
+  ],
+  [
+    'W1 asked where somebody changed it, stopped',
+    vmWith([eviction, run('Manual')], { runStrategy: 'Halted' }),
+    undefined,
+    'changed-meanwhile',
+  ],
+])('%s', (_, vm, vmi, expected) => {
+  const standing = loanStanding(vm, vmi)
+  expect(standing?.is === 'asks' ? standing.id : standing?.is).toBe(expected)
+})
