@@ -201,6 +201,7 @@ async function documentOf(
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
+    selection: running.rollout.wanted.selection,
     ...end,
     ...(await outcomeOf(readingOf(running), running.rollout)),
   }

@@ -13,6 +13,8 @@ import { stoppedLines, type StoppedBefore, unreadLines, waveLines } from './wave
 export interface WorkloadsUpdateDocument extends Document {
   kind: 'WorkloadsUpdate'
   kubevirt: { name: string; namespace: string }
+  /** What was asked for; empty: the whole cluster. */
+  selection: { namespace?: string; labels?: string; node?: string }
   /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
   outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
   dryRun?: 'client' | 'server'
@@ -68,11 +70,14 @@ const columns: readonly Column<UpdatedVm>[] = [
 ]
 
 function summary(
-  { outcome, totals, unread, stoppedBefore }: WorkloadsUpdateDocument,
+  { outcome, totals, unread, stoppedBefore, selection }: WorkloadsUpdateDocument,
   { mark }: Paint,
 ): string {
-  if (totals.total === 0)
-    return unread ? 'no VM is outdated of those that may be read' : `${mark.done} no VM is outdated`
+  if (totals.total === 0) {
+    if (unread) return 'no VM is outdated of those that may be read'
+    const whole = Object.keys(selection).length === 0
+    return `${mark.done} no VM is outdated${whole ? '' : ' of those that were asked for'}`
+  }
   const { total, ...parts } = totals
   const counted = Object.entries(parts).filter(([, some]) => some > 0)
   const sign =
