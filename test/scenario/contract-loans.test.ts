@@ -202,7 +202,7 @@ test('contract: restore in the middle of an update counts every VM, for none is 
 })
 
 test('contract: what makes VMs move says the forecast before the question', async () => {
-  await play({ ...byTag, vms: 3 }, async (stage) => {
+  await play({ ...byTag, vms: 3, workers: 2 }, async (stage) => {
     const asked = await stage.upgrade('v1.8.4', {}, { answer: async () => false })
     expect(asked.text).toContain('migrates 3')
     await stage.upgrade('v1.8.4', { leaveHeld: true })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Nodes, PodDisruptionBudgets } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
@@ -10,6 +10,7 @@ import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
 import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
 import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import { forecastUpdates } from '../../src/lib/workloads/forecast.ts'
 import { runText } from '../lib/run-text.ts'
 
 const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
@@ -74,6 +75,7 @@ async function play({ methods, vms = everyShape, workers = 3, faults, before }: 
   const asked = ['workloads', 'forecast', '--to', 'v1.8.4', '--methods', flag, '-o', 'json']
   const { code, out, err } = await runText(asked, place)
   expect({ code, err }).toEqual({ code: 0, err: '' })
+  const short = await forecastUpdates(sim.cluster().reader, { kubevirt: await kubevirtIn(sim), methods })
   const uids = uidsIn(sim)
   const workloadUpdateStrategy = {
     workloadUpdateMethods: [...methods],
@@ -90,7 +92,13 @@ async function play({ methods, vms = everyShape, workers = 3, faults, before }: 
     files: { 'f.json': out },
   })
   const forecast = JSON.parse(out) as Foretold
-  return { sim, forecast, scored, seen: outcomesIn(sim, forecast.items, uids) }
+  return { sim, forecast, short, scored, seen: outcomesIn(sim, forecast.items, uids) }
+}
+
+async function kubevirtIn(sim: SimulatedCluster): Promise<KubeVirt> {
+  const found = await sim.cluster().reader.find(KubeVirts, kubevirt)
+  if (found.is !== 'object') throw new Error('no KubeVirt')
+  return found.object
 }
 
 const keyOf = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
@@ -122,6 +130,16 @@ function outcomesIn(
     items.map(({ namespace, name }) => [`${namespace}/${name}`, became(`${namespace}/${name}`)]),
   )
 }
+
+const ends = new Set(['restarts', 'shuts down', 'is lost'])
+
+/** The short forecast, as it follows from the long one. */
+const inShort = ({ items, totals }: Foretold) => ({
+  counts: Object.fromEntries(Object.entries(totals.byFate).filter(([fate]) => fate !== 'is down')),
+  interrupted: items
+    .filter(({ will }) => ends.has(will))
+    .map(({ namespace, name, will }) => `${namespace}/${name} (${will})`),
+})
 
 const willOf = (items: readonly Item[]) =>
   Object.fromEntries(items.map(({ namespace, name, will }) => [`${namespace}/${name}`, will]))
@@ -175,8 +193,9 @@ describe('Done 4: the forecast names what the updater then does, on every VM', (
     ['[Evict] with a PodDisruptionBudget', { methods: ['Evict'], before: countedBudget }],
     ['[LiveMigrate, Evict] with a VMI that no VM owns', { methods: both, before: orphan }],
   ])('%s', { timeout: 60_000 }, async (_, one) => {
-    const { forecast, scored, seen } = await play(one)
+    const { forecast, short, scored, seen } = await play(one)
     expect(willOf(forecast.items)).toEqual(seen)
+    expect(short).toMatchObject(inShort(forecast))
     const { total } = forecast.totals
     expect(total).toBe(everyShape.length)
     expect(scored).toMatchObject({ code: 0, err: '' })
@@ -197,4 +216,19 @@ test('W8 a VM whose migrations fail every time stays, though another one of it i
   expect((JSON.parse(out) as Foretold).items).toMatchObject([
     { name: 'failing', will: 'stays', why: [{ id: 'fails-every-time' }, { id: 'migrating' }] },
   ])
+})
+
+test('contract: a plan says of the VMs what their forecast says: cut off from all other nodes they stay', async () => {
+  const clock = new SimClock()
+  const methods = ['LiveMigrate', 'Evict']
+  const vms = everyShape.slice(0, 10)
+  const sim = await simulate({ clock, version: 'v1.7.4', method: 'image-tag', vms, workers: 3, methods })
+  await oneLeft(sim)
+  const place = { cluster: sim.cluster(), clock }
+  const long = await runText(['workloads', 'forecast', '--to', 'v1.8.4', '-o', 'json'], place)
+  const plan = await runText(['plan', '--to', 'v1.8.4', '-o', 'json'], place)
+  await sim.stop()
+  const { byFate } = (JSON.parse(long.out) as Foretold).totals
+  expect(byFate).toMatchObject({ migrates: 2, stays: 4 })
+  expect(plan.out).toContain('KubeVirt migrates 2, leaves 4 outdated')
 })

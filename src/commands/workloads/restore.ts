@@ -9,7 +9,6 @@ import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
 import { settledFor } from '../../lib/upgrade/steps/settled.ts'
-import { clusterEvictionOf } from '../../lib/workloads/cluster-eviction.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
 import { nameOf } from '../../lib/workloads/find-owner.ts'
 import { type Forecast, forecastText, forecastUpdates } from '../../lib/workloads/forecast.ts'
@@ -145,7 +144,7 @@ async function forecastOf(
 ): Promise<Forecast> {
   const methods = keptMethods(loan)
   if (standing.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
-  return forecastUpdates(reader, { methods, clusterEviction: clusterEvictionOf(kubevirt) })
+  return forecastUpdates(reader, { kubevirt, methods })
 }
 
 function announce({ printer }: Context, { loan, meanwhile, forecast }: Terms): void {

@@ -25,7 +25,8 @@ export async function known<T>(work: Promise<readonly T[]>): Promise<Known<T>> {
   }
 }
 
-function whyUnknown(error: unknown): string | undefined {
+/** Why a part is unknown; undefined for a failure that is one. */
+export function whyUnknown(error: unknown): string | undefined {
   const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)
   return unread || error instanceof NotSavedError ? error.message : undefined
 }

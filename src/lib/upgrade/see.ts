@@ -9,7 +9,6 @@ import { forecastUpdates } from '../workloads/forecast.ts'
 import { forbidden } from '../system/errors.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
-import { clusterEvictionOf } from '../workloads/cluster-eviction.ts'
 
 type LoansIn = (namespace: string) => Promise<readonly Loan[]>
 
@@ -23,16 +22,13 @@ export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: Loan
   ensureOperatorsSeen(snapshot)
   const loan = openLoan((await loansIn?.(installation.namespace)) ?? [], installation.uid)
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
-  const rules = {
-    methods,
-    clusterEviction: clusterEvictionOf(installation.kubevirt),
-    launcher: launcherImage(snapshot),
-  }
+  const { kubevirt } = installation
+  const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
   return {
     installation,
     methods,
     standing: standing(snapshot, clock.now()),
-    forecast: await forecastUpdates(reader, rules),
+    forecast: await forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
   }
 }
 

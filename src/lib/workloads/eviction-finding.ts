@@ -3,7 +3,6 @@ import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { outdatedLabel } from '../facts/workload-count.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { type Forecast, forecastText, forecastUpdates } from './forecast.ts'
-import { clusterEvictionOf } from './cluster-eviction.ts'
 
 /** Giving Evict back interrupts VMs: that is accepted by name, not by --yes (contract "Loans"). */
 export function evictionFinding(methods: readonly string[], forecast: Forecast): readonly HopFinding[] {
@@ -25,6 +24,5 @@ export function forecastOutdated(
   kubevirt: KubeVirt,
   methods: readonly string[],
 ): Promise<Forecast> {
-  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt) }
-  return forecastUpdates(reader, rules, outdatedLabel)
+  return forecastUpdates(reader, { kubevirt, methods }, outdatedLabel)
 }

@@ -1,12 +1,16 @@
 import type { Reader } from '../cluster/cluster.ts'
-import {
-  type VirtualMachine,
-  type VirtualMachineInstance,
-  VirtualMachineInstances,
-  VirtualMachines,
-} from '../cluster/kinds/virtual-machines.ts'
+import type { Node } from '../cluster/kinds/core.ts'
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import { type VirtualMachineInstance, VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../system/errors.ts'
+import { clusterEvictionOf } from './cluster-eviction.ts'
 import { type Fate, fateOf } from './fate.ts'
+import type { Outcome } from './forecast/forecast-item.ts'
+import type { Judging } from './forecast/judge.ts'
+import { judgePage } from './forecast/judge-page.ts'
+import { speedOf } from './forecast/migration-time.ts'
+import { nodesIn, readRoom } from './forecast/room.ts'
+import { Machines } from './outdated/machines.ts'
 import type { UpdateRules } from './outdated/rules.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
@@ -22,33 +26,69 @@ export interface Forecast {
 
 const namedAtMost = 100
 
-/** `launcher`: the image that VMIs are looked for on. */
-export interface ForecastRules extends UpdateRules {
+/** What is forecast: these methods on this KubeVirt. */
+export interface ForecastQuestion {
+  kubevirt: KubeVirt
+  methods: readonly string[]
+  /** The image that VMIs are looked for on. */
   launcher?: string | undefined
+  /** All of them, where they were read already. */
+  nodes?: readonly Node[] | undefined
 }
 
-/** Folds page by page: nothing of a VMI that migrates or stays is kept. `labels` narrows to the outdated ones. */
+/**
+ * By the judgement of `kvup workloads forecast`, so that both say the same of a VM. Folds page by page: nothing of a VMI that migrates or
+ * stays is kept. `labels` narrows to the outdated ones. What else decides is read only where there is a VMI. Throws ApiError.
+ */
 export async function forecastUpdates(
   reader: Reader,
-  rules: ForecastRules,
+  question: ForecastQuestion,
   labels?: string,
 ): Promise<Forecast> {
-  const runStrategies = rules.methods.includes('Evict')
-    ? await runStrategiesOf(reader)
-    : new Map<string, string>()
-  const counts: Forecast['counts'] = { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }
-  const interrupted: string[] = []
-  const evacuating: string[] = []
-  const onLauncher: string[] = []
-  for await (const vmi of running(reader, labels)) {
-    const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
-    const fate = fateOf(vmi, rules, runStrategies.get(name))
-    counts[fate]++
-    if (vmi.status?.evacuationNodeName) add(evacuating, name)
-    if (isOn(vmi, rules.launcher)) add(onLauncher, name)
-    if (fate !== 'migrates' && fate !== 'stays') add(interrupted, `${name} (${fate})`)
+  const machines = new Machines(reader)
+  const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
+  let judging: Judging | undefined
+  for await (const vmis of running(reader, labels)) {
+    if (vmis.length === 0) continue
+    judging ??= await judgingOf(reader, question)
+    const items = await judgePage(vmis, { reader, machines }, judging)
+    vmis.forEach((vmi, i) => take(found, { vmi, will: items[i]?.will }, question.launcher))
   }
-  return { counts, interrupted, evacuating, onLauncher }
+  return found
+}
+
+interface Found extends Forecast {
+  interrupted: string[]
+  onLauncher: string[]
+  evacuating: string[]
+}
+
+const noneOf = (): Forecast['counts'] => ({
+  migrates: 0,
+  restarts: 0,
+  'shuts down': 0,
+  'is lost': 0,
+  stays: 0,
+})
+
+async function judgingOf(reader: Reader, { kubevirt, methods, nodes }: ForecastQuestion): Promise<Judging> {
+  const room = await readRoom(reader, kubevirt, nodes)
+  const rules = { methods, clusterEviction: clusterEvictionOf(kubevirt), ...nodesIn(room) }
+  return { rules, room, speed: speedOf(kubevirt) }
+}
+
+interface Judged {
+  vmi: VirtualMachineInstance
+  will: Outcome | undefined
+}
+
+function take(found: Found, { vmi, will }: Judged, launcher: string | undefined): void {
+  const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
+  if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
+  if (isOn(vmi, launcher)) add(found.onLauncher, name)
+  if (will === undefined || will === 'is down') return
+  found.counts[will]++
+  if (will !== 'migrates' && will !== 'stays') add(found.interrupted, `${name} (${will})`)
 }
 
 function add(names: string[], name: string): void {
@@ -65,8 +105,8 @@ export async function countMoving(
   labels: string,
 ): Promise<{ moving: number; staying: number }> {
   const counts = { moving: 0, staying: 0 }
-  for await (const vmi of running(reader, labels))
-    counts[fateOf(vmi, rules, undefined) === 'stays' ? 'staying' : 'moving']++
+  for await (const vmis of running(reader, labels))
+    for (const vmi of vmis) counts[fateOf(vmi, rules, undefined) === 'stays' ? 'staying' : 'moving']++
   return counts
 }
 
@@ -81,24 +121,14 @@ export function forecastText({ counts }: Forecast): string {
   return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
 }
 
-async function* running(reader: Reader, labels: string | undefined): AsyncIterable<VirtualMachineInstance> {
+async function* running(
+  reader: Reader,
+  labels: string | undefined,
+): AsyncGenerator<readonly VirtualMachineInstance[]> {
   try {
     for await (const page of reader.pages(VirtualMachineInstances, labels === undefined ? {} : { labels }))
-      yield* page.items.filter((vmi) => vmi.status?.phase === 'Running')
+      yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-}
-
-async function runStrategiesOf(reader: Reader): Promise<Map<string, string>> {
-  const strategies = new Map<string, string>()
-  for await (const page of reader.pages(VirtualMachines))
-    for (const vm of page.items)
-      strategies.set(`${vm.metadata.namespace}/${vm.metadata.name}`, strategyOf(vm))
-  return strategies
-}
-
-/** `running: true` counts as Always (night W1). */
-function strategyOf({ spec }: VirtualMachine): string {
-  return spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
 }

@@ -1,12 +1,15 @@
+import { oneLook } from '../../../lib/cluster/one-look.ts'
 import type { VirtualMachineInstance } from '../../../lib/cluster/kinds/virtual-machines.ts'
+import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
 import { parseImage } from '../../../lib/facts/image.ts'
+import { homeOf } from '../../../lib/facts/snapshot.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { openLoans } from '../../../lib/procedure/open-loans.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
 import { type Version, versionOf } from '../../../lib/releases/version.ts'
 import type { Judging } from '../../../lib/workloads/forecast/judge.ts'
 import { speedOf } from '../../../lib/workloads/forecast/migration-time.ts'
-import { readRoom, type Room } from '../../../lib/workloads/forecast/room.ts'
+import { nodesIn, readRoom, type Room } from '../../../lib/workloads/forecast/room.ts'
 import { dueFor } from '../../../lib/workloads/outdated/due.ts'
 import { launchersOf } from '../../../lib/workloads/outdated/launchers.ts'
 import type { OutlookRules } from '../../../lib/workloads/outdated/rules.ts'
@@ -35,12 +38,18 @@ interface Asked {
 /** Borrowed methods are given back: what they were decides. Throws what reading throws but 403 and 404. */
 export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked): Promise<Basis> {
   const at = clock.now()
-  const surroundings = await readSurroundings(cluster.reader, at, asked.namespace)
-  const { kubevirt } = surroundings
-  const [room, { loan, unread }] = await Promise.all([
-    readRoom(cluster.reader, kubevirt),
-    loanOf(cluster, kubevirt?.metadata.namespace, clock),
+  const reader = oneLook(cluster.reader)
+  const home = findKubeVirts(reader).then(homeOf)
+  const surrounding = home.then((known) => readSurroundings(reader, at, asked.namespace, known))
+  const [surroundings, room, { loan, unread }] = await Promise.all([
+    surrounding,
+    readRoom(
+      reader,
+      surrounding.then((known) => known.kubevirt),
+    ),
+    home.then((known) => loanOf(cluster, known, clock)),
   ])
+  const { kubevirt } = surroundings
   const rules = rulesFrom(surroundings, { held: false, releases: knownReleases, at })
   const kept = loan && keptMethods(loan)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
@@ -53,9 +62,6 @@ export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked
     remarks: [...surroundings.remarks, ...unread],
   }
 }
-
-/** Where nodes are known, whether one takes a VM is judged for each; only where there is no second one all stay. */
-const nodesIn = ({ places }: Room) => (places === undefined ? {} : { nodes: places.nodes.length })
 
 async function loanOf(
   cluster: LookedAt['cluster'],

@@ -84,14 +84,14 @@ interface Telling {
 }
 
 async function tell(looked: LookedAt, { foretold, basis, rows, probe }: Telling): Promise<void> {
-  const { selection, at } = foretold
+  const { selection } = foretold
   const isCurrent = basis.then((known) => isCurrentFor(known, foretold.to))
   // Both are awaited with the first page, which is read meanwhile.
   const judging = judgingOf(basis)
   for (const early of [isCurrent, judging]) early.catch(() => undefined)
   const notProbed = probe ? await whyNotProbed(looked.cluster, selection.namespace) : undefined
   if (notProbed !== undefined) foretold.remarks.push(notProbed)
-  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent, at }, judging)
+  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent }, judging)
   for await (const page of pages) {
     const { kubevirt } = (await basis).surroundings
     foretold.time ??= kubevirt && new WholeTime(kubevirt)

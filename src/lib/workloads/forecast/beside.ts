@@ -3,10 +3,10 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstanceMigrations,
 } from '../../cluster/kinds/virtual-machines.ts'
-import { ApiError } from '../../system/errors.ts'
+import { whyUnknown } from '../../facts/known.ts'
 import { isMigrating } from '../outdated/due.ts'
 import { MigrationLedger, keptByKubeVirt } from '../migrations/ledger.ts'
-import { readLaunchers } from '../migrations/launchers.ts'
+import { countLivingLaunchers } from '../migrations/launchers.ts'
 import type { Beside } from './obstacles.ts'
 
 /**
@@ -16,11 +16,10 @@ import type { Beside } from './obstacles.ts'
 export async function readBeside(
   reader: Reader,
   vmis: readonly VirtualMachineInstance[],
-  at: Date,
 ): Promise<ReadonlyMap<string, Beside>> {
   const found = new Map<string, Beside>()
   const [living] = await Promise.all([
-    livingPods(reader, vmis, at),
+    livingPods(reader, vmis),
     ...vmis.filter(hasFailed).map(async (vmi) => {
       const endless = await endlessFailures(reader, vmi)
       if (endless !== undefined) found.set(vmi.metadata.uid ?? '', { endless })
@@ -33,14 +32,10 @@ export async function readBeside(
 async function livingPods(
   reader: Reader,
   vmis: readonly VirtualMachineInstance[],
-  at: Date,
 ): Promise<ReadonlyMap<string, number>> {
   const two = vmis.filter((vmi) => Object.keys(vmi.status?.activePods ?? {}).length > 1 && !isMigrating(vmi))
   const uids = two.flatMap(({ metadata }) => metadata.uid ?? [])
-  return orForbidden(
-    readLaunchers(reader, uids, { at }).then(({ living }) => living),
-    new Map(),
-  )
+  return ifKnown(countLivingLaunchers(reader, uids), new Map())
 }
 
 const hasFailed = ({ status }: VirtualMachineInstance): boolean => status?.migrationState?.failed === true
@@ -55,18 +50,18 @@ async function endlessFailures(
     namespace,
     labels: `kubevirt.io/vmi-name=${name}`,
   })
-  for (const object of await orForbidden(all, [])) ledger.add(object)
+  for (const object of await ifKnown(all, [])) ledger.add(object)
   const { failures } = ledger.pastOf(`${namespace}/${name}`)
   if (failures.length < keptByKubeVirt) return undefined
   const why = failures[0]?.failureReason
   return { times: failures.length, ...(why !== undefined && { reason: why }) }
 }
 
-async function orForbidden<T>(work: Promise<T>, otherwise: T): Promise<T> {
+async function ifKnown<T>(work: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    if (whyUnknown(error) === undefined) throw error
     return otherwise
   }
 }

@@ -6,14 +6,13 @@ import {
   VirtualMachines,
 } from '../../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../../system/errors.ts'
-import { controllerOf, isOfVm, runStrategyOf } from '../outdated/behind.ts'
-import { decisionOf, moves } from '../outdated/decision.ts'
+import { runStrategyOf } from '../outdated/behind.ts'
 import { Machines } from '../outdated/machines.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import { reason } from '../outdated/reasons.ts'
-import { readBeside } from './beside.ts'
 import { type ForecastItem, plainItem } from './forecast-item.ts'
-import { judge, type Judging } from './judge.ts'
+import type { Judging } from './judge.ts'
+import { judgePage } from './judge-page.ts'
 
 /** Which VMs, and which of them have the launcher already that they are to get. */
 export interface Wanted {
@@ -21,7 +20,6 @@ export interface Wanted {
   labels?: string | undefined
   /** Nothing is to be done for it: it is counted, and no row. */
   isCurrent: Promise<(vmi: VirtualMachineInstance) => boolean>
-  at: Date
 }
 
 export interface ForecastPage {
@@ -69,7 +67,7 @@ async function* instances(
       const due = page.items.filter((vmi) => !isOver(vmi) && !isCurrent(vmi))
       const current = page.items.filter((vmi) => !isOver(vmi)).length - due.length
       const rules = await judging
-      const items = rules ? await judged(due, { reader, machines, at: wanted.at }, rules) : due.map(plainItem)
+      const items = rules ? await judgePage(due, { reader, machines }, rules) : due.map(plainItem)
       yield { items, vmis: due, current, unread: newlyUnread(machines, before) }
     }
 }
@@ -89,38 +87,6 @@ function newlyUnread({ unread }: Machines, before: Set<string>): ForecastPage['u
   const fresh = [...unread].filter(([namespace]) => !before.has(namespace))
   for (const [namespace] of fresh) before.add(namespace)
   return fresh.map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why }))
-}
-
-interface Asking {
-  reader: Reader
-  machines: Machines
-  at: Date
-}
-
-async function judged(
-  vmis: readonly VirtualMachineInstance[],
-  { reader, machines, at }: Asking,
-  judging: Judging,
-): Promise<ForecastItem[]> {
-  const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
-  const [vms, beside] = await Promise.all([machines.behind(asked.map(vmOf)), readBeside(reader, vmis, at)])
-  const items: ForecastItem[] = []
-  for (const vmi of vmis) {
-    const { namespace, name } = vmOf(vmi)
-    const rules = { ...judging.rules, machinesUnread: machines.unread.has(namespace) }
-    const vm = vms.get(`${namespace}/${name}`)
-    items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
-  }
-  return items
-}
-
-/** What its VM says changes nothing for those that migrate, where they do. */
-function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
-  return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
-}
-
-function vmOf(vmi: VirtualMachineInstance): { name: string; namespace: string } {
-  return { name: controllerOf(vmi)?.name ?? vmi.metadata.name, namespace: vmi.metadata.namespace ?? '' }
 }
 
 async function* down(reader: Reader, wanted: Wanted): AsyncGenerator<ForecastPage> {

@@ -1,7 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { Pods } from '../../cluster/kinds/pods.ts'
 import { readAhead } from '../../cluster/read-ahead.ts'
-import { ApiError } from '../../system/errors.ts'
+import { whyUnknown } from '../../facts/known.ts'
 import type { PodTerm } from './demand.ts'
 import type { Move } from './placement.ts'
 import type { Place, Places } from './places.ts'
@@ -60,8 +60,8 @@ export class Neighbours {
       const read = namespaces.map((namespace) => neighboursIn(this.#reader, namespace, labels))
       return (await Promise.all(read)).flat()
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 403) throw error
-      this.#unread = error.message
+      this.#unread = whyUnknown(error)
+      if (this.#unread === undefined) throw error
       return []
     }
   }

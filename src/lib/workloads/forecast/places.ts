@@ -2,7 +2,7 @@ import type { Reader } from '../../cluster/cluster.ts'
 import { type Node, Nodes } from '../../cluster/kinds/core.ts'
 import { Pods } from '../../cluster/kinds/pods.ts'
 import { readAhead } from '../../cluster/read-ahead.ts'
-import { ApiError } from '../../system/errors.ts'
+import { whyUnknown } from '../../facts/known.ts'
 import type { Resources } from './launcher-resources.ts'
 import { numbersOf, podRequests } from './pod-requests.ts'
 
@@ -47,28 +47,39 @@ export class Places {
       for await (const { items } of readAhead(this.#reader.pages(Pods, { fields })))
         for (const pod of items) take(free, podRequests(pod))
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 403) throw error
-      this.#unread = error.message
+      this.#unread = whyUnknown(error)
+      if (this.#unread === undefined) throw error
       return undefined
     }
     return free
   }
 }
 
-/** Reads the nodes with virt-handler's label, whatever it says. Throws ApiError. */
-export async function readPlaces(reader: Reader): Promise<Places> {
+const watched = 'kubevirt.io/schedulable'
+
+/** Reads the nodes with virt-handler's label, whatever it says, where all nodes were not `seen` already. Throws ApiError. */
+export async function readPlaces(reader: Reader, seen?: readonly Node[]): Promise<Places> {
+  if (seen !== undefined)
+    return new Places(
+      reader,
+      seen.filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, watched)),
+    )
   const nodes: Place[] = []
-  for await (const { items } of readAhead(reader.pages(Nodes, { labels: 'kubevirt.io/schedulable' })))
-    for (const { metadata, spec, status } of items)
-      nodes.push({
-        metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }) },
-        ...(spec && { spec }),
-        status: {
-          ...(status?.allocatable && { allocatable: status.allocatable }),
-          conditions: status?.conditions?.filter(({ type }) => type === 'Ready') ?? [],
-        },
-      })
+  for await (const { items } of readAhead(reader.pages(Nodes, { labels: watched })))
+    nodes.push(...items.map(placeOf))
   return new Places(reader, nodes)
+}
+
+/** What is kept of a node: the images on it are most of it. */
+function placeOf({ metadata, spec, status }: Node): Place {
+  return {
+    metadata: { name: metadata.name, ...(metadata.labels && { labels: metadata.labels }) },
+    ...(spec && { spec }),
+    status: {
+      ...(status?.allocatable && { allocatable: status.allocatable }),
+      conditions: status?.conditions?.filter(({ type }) => type === 'Ready') ?? [],
+    },
+  }
 }
 
 function take(free: Record<string, number>, asked: Resources): void {

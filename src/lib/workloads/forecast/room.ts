@@ -1,4 +1,5 @@
 import type { Reader } from '../../cluster/cluster.ts'
+import type { Node } from '../../cluster/kinds/core.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import { known, type Known } from '../../facts/known.ts'
 import { type Budgets, readBudgets } from './budgets.ts'
@@ -20,16 +21,24 @@ export interface Room {
   remarks: readonly string[]
 }
 
-/** Reads nodes, quotas, budgets and policies, in parallel; pods are read where they are needed. Throws ApiError but 403 and 404. */
-export async function readRoom(reader: Reader, kubevirt: KubeVirt | undefined): Promise<Room> {
-  const [places, quotas, budgets, policies] = await Promise.all([
-    one(readPlaces(reader)),
+/**
+ * Reads nodes, quotas, budgets and policies, in parallel, while the KubeVirt may still be on its way; pods are read where they are needed, and nodes
+ * where they were not seen already. Throws ApiError but 403 and 404.
+ */
+export async function readRoom(
+  reader: Reader,
+  kubevirt: KubeVirt | undefined | Promise<KubeVirt | undefined>,
+  nodes?: readonly Node[],
+): Promise<Room> {
+  const [places, quotas, budgets, policies, owner] = await Promise.all([
+    one(readPlaces(reader, nodes)),
     one(readQuotas(reader)),
     one(readBudgets(reader)),
     one(readPolicies(reader)),
+    kubevirt,
   ])
   return {
-    sharing: sharingOf(kubevirt),
+    sharing: sharingOf(owner),
     neighbours: new Neighbours(reader),
     ...first('places', places),
     ...first('quotas', quotas),
@@ -53,6 +62,10 @@ function first<K extends string, T>(key: K, part: Known<T>): { [P in K]?: T } {
 
 const unread = (part: Known<unknown>, what: string): readonly string[] =>
   part.known ? [] : [`${what}: ${part.why}`]
+
+/** Where nodes are known, whether one takes a VM is judged for each; only where there is no second one all stay. */
+export const nodesIn = ({ places }: Room): { nodes?: number } =>
+  places === undefined ? {} : { nodes: places.nodes.length }
 
 /** What turned out only on the way that it could not be read. */
 export function lateRemarks({ places, neighbours }: Room): readonly string[] {

@@ -24,16 +24,36 @@ export async function readLaunchers(
 ): Promise<Launchers> {
   const targets = new Map<string, TargetPod>()
   const living = new Map<string, number>()
-  for (let from = 0; from < uids.length; from += atOnce) {
-    const labels = `${createdBy} in (${uids.slice(from, from + atOnce).join(',')})`
-    for await (const { items } of reader.pages(Pods, { namespace, labels }))
-      for (const pod of items.filter(isLiving)) {
-        const { [createdBy]: vmi = '', [migrationUid]: migration = '' } = pod.metadata.labels ?? {}
-        living.set(vmi, (living.get(vmi) ?? 0) + 1)
-        targets.set(migration, targetOf(pod, at))
-      }
+  for await (const pod of livingLaunchers(reader, uids, namespace)) {
+    const { [createdBy]: vmi = '', [migrationUid]: migration = '' } = pod.metadata.labels ?? {}
+    living.set(vmi, (living.get(vmi) ?? 0) + 1)
+    targets.set(migration, targetOf(pod, at))
   }
   return { targets, living }
+}
+
+/** How many launcher pods of each of these VMIs, by uid, have not ended. Throws ApiError. */
+export async function countLivingLaunchers(
+  reader: Reader,
+  uids: readonly string[],
+): Promise<Launchers['living']> {
+  const living = new Map<string, number>()
+  for await (const { metadata } of livingLaunchers(reader, uids, undefined)) {
+    const vmi = metadata.labels?.[createdBy] ?? ''
+    living.set(vmi, (living.get(vmi) ?? 0) + 1)
+  }
+  return living
+}
+
+async function* livingLaunchers(
+  reader: Reader,
+  uids: readonly string[],
+  namespace: string | undefined,
+): AsyncGenerator<Pod> {
+  for (let from = 0; from < uids.length; from += atOnce) {
+    const labels = `${createdBy} in (${uids.slice(from, from + atOnce).join(',')})`
+    for await (const { items } of reader.pages(Pods, { namespace, labels })) yield* items.filter(isLiving)
+  }
 }
 
 const isLiving = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'

@@ -1,6 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { VirtualMachines } from '../../cluster/kinds/virtual-machines.ts'
-import { ApiError, isNotFound } from '../../system/errors.ts'
+import { whyUnknown } from '../../facts/known.ts'
+import { isNotFound } from '../../system/errors.ts'
 import { type Machine, runStrategyOf } from './behind.ts'
 
 type Place = { name: string; namespace: string }
@@ -50,8 +51,9 @@ export class Machines {
       return listed
     } catch (error) {
       if (isNotFound(error)) return new Map()
-      if (!(error instanceof ApiError) || error.status !== 403) throw error
-      this.#unread.set(namespace, error.message)
+      const why = whyUnknown(error)
+      if (why === undefined) throw error
+      this.#unread.set(namespace, why)
       return new Map()
     }
   }
