@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts'
+import { oneLook } from '../../../lib/cluster/one-look.ts'
 import { Nodes } from '../../../lib/cluster/kinds/core.ts'
 import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
 import { homeOf } from '../../../lib/facts/snapshot.ts'
@@ -89,7 +90,7 @@ export interface Around {
 }
 
 async function lookAround({ cluster, clock }: LookedAt, namespace: string | undefined): Promise<Around> {
-  const { reader } = cluster
+  const reader = oneLook(cluster.reader)
   const home = homeOf(await findKubeVirts(reader))
   const [surroundings, found] = await Promise.all([
     readSurroundings(reader, clock.now(), namespace, home),
