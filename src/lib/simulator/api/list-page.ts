@@ -24,13 +24,14 @@ export class ListSnapshots {
     this.#kept.clear()
   }
 
+  /** `objects` is asked where a list begins, not where one goes on. */
   page(
-    list: { id: string; objects: readonly KubeObject[]; revision: number },
+    list: { id: string; objects: () => readonly KubeObject[]; revision: number },
     limit: number,
     token: string | undefined,
   ): PageOf {
     const from = token === undefined ? undefined : decoded(token)
-    const objects = from && from.rv >= 0 ? this.#resumed(list.id, from) : list.objects
+    const objects = from && from.rv >= 0 ? this.#resumed(list.id, from) : list.objects()
     const revision = from && from.rv >= 0 ? from.rv : list.revision
     const start = from ? firstFrom(objects, from.start) : 0
     const items = limit > 0 ? objects.slice(start, start + limit) : objects.slice(start)
@@ -60,14 +61,26 @@ export class ListSnapshots {
   }
 }
 
-/** Sorts as etcd does: by namespace, then name. */
-export function place({ metadata }: KubeObject): string {
+/** As etcd has them: by namespace, then name. */
+export function inOrder(objects: readonly KubeObject[]): KubeObject[] {
+  const placed = objects.map((object) => ({ object, at: place(object) }))
+  return placed.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ object }) => object)
+}
+
+function place({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`
 }
 
+/** They are in order: by halves. */
 function firstFrom(objects: readonly KubeObject[], start: string): number {
-  const found = objects.findIndex((o) => place(o) >= start)
-  return found < 0 ? objects.length : found
+  let [low, high] = [0, objects.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const object = objects[middle]
+    if (object !== undefined && place(object) < start) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function encoded(token: Token): string {

@@ -14,7 +14,7 @@ import { ownHalf } from './own-half.ts'
 import { at, copy, same } from './json.ts'
 import { KindRegistry, storageKey } from './kind-registry.ts'
 import { labelTest } from './label-selector.ts'
-import { ListSnapshots, type PageOf, place } from './list-page.ts'
+import { inOrder, ListSnapshots, type PageOf } from './list-page.ts'
 import { afterUpdate, type FieldWriter } from './managed-fields.ts'
 import { type ObjectRef, ObjectTable } from './object-table.ts'
 import { patched, type Patch } from './patch.ts'
@@ -88,11 +88,13 @@ export class Store {
     const resolved = this.kinds.resolve(kind)
     const labels = labelTest(where.labels)
     const fields = fieldTest(resolved, where.fields)
-    const objects = this.#table
-      .all(resolved)
-      .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
-      .filter((o) => labels(o.metadata.labels) && fields(o))
-      .sort((a, b) => (place(a) < place(b) ? -1 : 1))
+    const objects = () =>
+      inOrder(
+        this.#table
+          .all(resolved)
+          .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
+          .filter((o) => labels(o.metadata.labels) && fields(o)),
+      )
     const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
     const page = this.#snapshots.page(
       { id, objects, revision: this.revision },
