@@ -6,10 +6,11 @@ import { runningVmi } from './running-vmi.mjs'
 
 const namespaces = Array.from({ length: 20 }, (_, i) => `tenant-${i + 1}`)
 const atOnce = 8
+const createdAt = '2026-08-01T10:00:00Z'
 
 /**
- * Fills a cluster with running VMIs; returns how many bytes one takes in a list. They are put where the API server keeps them, in the
- * way it keeps them: through it, 10 000 of them take minutes.
+ * Fills a cluster with running VMIs of the VMs behind them, a tenth of them outdated; returns how many bytes a VMI takes in a list. They
+ * are put where the API server keeps them, in the way it keeps them: through it, 10 000 of them take minutes.
  */
 export async function manyVmis(lab, count) {
   await atRest(lab)
@@ -22,9 +23,13 @@ export async function manyVmis(lab, count) {
   }
   await Promise.all(Array.from({ length: atOnce }, putSome))
   await seen(lab, count)
+  await counted(lab, outdatedOf(count))
   const one = await lab.kubectl(['get', 'vmi', '-n', namespaces[0], nameOf(0), '-o', 'json'])
   return JSON.stringify(JSON.parse(one)).length
 }
+
+/** How many of so many VMIs are outdated. */
+export const outdatedOf = (count) => count / 10
 
 /** Until the API server's cache has followed, it refuses to list, or lists fewer. */
 async function seen(lab, count) {
@@ -39,32 +44,66 @@ async function seen(lab, count) {
   }
 }
 
+const inKubeVirt = (lab, ...args) => lab.kubectl(['-n', 'kubevirt', ...args])
+
 /** KubeVirt's controllers would make a pod for each. The operator first: it mends what is taken. */
 async function atRest(lab) {
-  const inKubeVirt = (...args) => lab.kubectl(['-n', 'kubevirt', ...args])
   for (const name of ['virt-operator', 'virt-controller']) {
-    await inKubeVirt('scale', 'deployment', name, '--replicas=0')
-    await inKubeVirt('wait', 'pod', '-l', `kubevirt.io=${name}`, '--for=delete', '--timeout=60s')
+    await inKubeVirt(lab, 'scale', 'deployment', name, '--replicas=0')
+    await inKubeVirt(lab, 'wait', 'pod', '-l', `kubevirt.io=${name}`, '--for=delete', '--timeout=60s')
   }
+}
+
+const patch = (body) => ['--type=merge', '-p', JSON.stringify(body)]
+
+/** What virt-controller would have written, had it seen them. Who holds its Lease must not look like a pod of it that is gone. */
+async function counted(lab, outdated) {
+  const status = { outdatedVirtualMachineInstanceWorkloads: outdated }
+  await inKubeVirt(lab, 'patch', 'kubevirt/kubevirt', '--subresource=status', ...patch({ status }))
+  const spec = { holderIdentity: 'bench' }
+  await inKubeVirt(lab, 'patch', 'lease/virt-controller', ...patch({ spec }))
 }
 
 const namespaceOf = (name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 const nameOf = (index) => `guest-${String(index).padStart(5, '0')}`
 const base64 = (text) => Buffer.from(text).toString('base64')
 
+/** The VM first: garbage collection ends what has an owner that is not there. */
 async function put(etcd, index) {
   const namespace = namespaces[index % namespaces.length]
   const name = nameOf(index)
-  const vmi = runningVmi({ name, namespace, index })
-  const metadata = {
-    ...vmi.metadata,
-    uid: randomUUID(),
-    creationTimestamp: '2026-08-01T10:00:00Z',
-    generation: 9,
-  }
+  const vm = kept(machine({ name, namespace }))
+  await putObject(etcd, 'virtualmachines', vm)
+  const { apiVersion, kind } = vm
+  const owner = { apiVersion, kind, name, uid: vm.metadata.uid, controller: true, blockOwnerDeletion: true }
+  // One in ten of every namespace.
+  const outdated = Math.floor(index / namespaces.length) % 10 === 0
+  await putObject(
+    etcd,
+    'virtualmachineinstances',
+    kept(runningVmi({ name, namespace, index, owner, outdated })),
+  )
+}
+
+/** With what the API server adds. */
+const kept = (object) => ({
+  ...object,
+  metadata: { ...object.metadata, uid: randomUUID(), creationTimestamp: createdAt, generation: 9 },
+})
+
+const machine = (metadata) => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  metadata,
+  spec: { runStrategy: 'Always', template: { metadata: {}, spec: { domain: { devices: {} } } } },
+  status: { created: true, ready: true, printableStatus: 'Running' },
+})
+
+async function putObject(etcd, plural, object) {
+  const { namespace, name } = object.metadata
   const body = {
-    key: base64(`/registry/kubevirt.io/virtualmachineinstances/${namespace}/${name}`),
-    value: base64(JSON.stringify({ ...vmi, metadata })),
+    key: base64(`/registry/kubevirt.io/${plural}/${namespace}/${name}`),
+    value: base64(JSON.stringify(object)),
   }
   const answer = await fetch(`${etcd}/v3/kv/put`, { method: 'POST', body: JSON.stringify(body) })
   if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`)

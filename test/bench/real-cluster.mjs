@@ -17,19 +17,21 @@ const admin = JSON.stringify({
 const settling = /stay settled/
 
 /** A whole upgrade on the real virt-operator, and what it cost. `before` and `after` run around it, on the same cluster. */
-export async function realCluster(before, after) {
+export function realCluster(before, after) {
   process.env.LAB_AUDIT_USER = user
-  const lab = await startLab({
-    name: 'bench',
-    operator: 'v1.8.4',
-    imageTag: 'v1.7.0',
-    methods: ['LiveMigrate'],
-  })
-  try {
+  return inLab({ imageTag: 'v1.7.0' }, async (lab) => {
     await before(lab)
     const cost = await upgrade(lab, await lab.serviceAccountKubeconfig('bench', admin))
     await after(lab)
     return cost
+  })
+}
+
+/** Runs `work` on a real cluster with KubeVirt. */
+export async function inLab(kubevirt, work) {
+  const lab = await startLab({ name: 'bench', operator: 'v1.8.4', methods: ['LiveMigrate'], ...kubevirt })
+  try {
+    return await work(lab)
   } finally {
     await lab.stop()
     await rm(lab.dir, { recursive: true, force: true })

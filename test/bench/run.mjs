@@ -1,13 +1,13 @@
 // npm run bench: how kvup compares with bare Node and kubectl, all measured in this one run, printed as ratios.
 // The cluster is the built-in simulated one and, where `npm run test:e2e` has built the lab, a real one.
+// `npm run bench -- vms forecast` measures only these parts.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { kubectlProgram } from '../e2e/lab.ts'
 import { forecastMany } from './forecast-many.mjs'
-import { manyVmis } from './many-vmis.mjs'
-import { manyVms } from './many-vms.mjs'
+import { manyVmis, outdatedOf } from './many-vmis.mjs'
 import { compare, onPath, program, weigh } from './measure.mjs'
-import { realCluster } from './real-cluster.mjs'
+import { inLab, realCluster } from './real-cluster.mjs'
 import { simulatedCluster } from './simulated-cluster.mjs'
 import { table } from './table.mjs'
 
@@ -32,25 +32,41 @@ function status(where, kubeconfig) {
   rows.push({ what: `status (${where})`, than: `kubectl ${args.join(' ')}`, limit: 3, ...measured })
 }
 
-/** Whether all VMs can follow has to be told of every one of them; kubectl reads them as well, and judges nothing. */
-async function checkAtScale(lab) {
-  const count = 10_000
+const count = 10_000
+
+/** A cluster with many VMs, on which kubectl reads them as well, and judges nothing. */
+async function atScale(lab) {
   const bytes = await manyVmis(lab, count)
   const env = { KUBECONFIG: lab.kubeconfig }
+  outdated(env, bytes)
+  await check(env, bytes)
+}
+
+/** Whether all VMs can follow has to be told of every one of them. */
+async function check(env, bytes) {
   const args = ['get', 'vmi', '-A', '-o', 'json']
   // What it finds is that the controllers are at rest: exit 3.
   const ours = { ...kvup('check', '--to', 'v1.9.0', '-o', 'json'), env, ends: [3] }
-  const { stdout } = spawnSync(ours.command, ours.args, { env: { ...process.env, ...env }, encoding: 'utf8' })
-  if (!stdout.includes(`${count / 100} running VMs cannot be migrated`))
-    throw new Error(`kvup check did not look at all ${count} VMIs:\n${stdout}`)
+  ensureSaid(ours, `${count / 100} running VMs cannot be migrated`)
   const { time, memory } = await weigh(ours, { command: kubectl, args, env })
   const row = { what: `check, ${count} VMIs of ${bytes} bytes`, than: `kubectl ${args.join(' ')}` }
   rows.push({ ...row, limit: 0.5, ...time }, { ...row, what: 'its peak memory', limit: 0.25, ...memory })
 }
 
-/** Of 10,000 VMIs, 1,000 outdated; the json has to be read page by page and written as it comes. */
-function outdated(kubeconfig) {
-  const env = { KUBECONFIG: kubeconfig }
+/** A program that looked at nothing would be quick. */
+function ensureSaid({ command, args, env }, words) {
+  const { stdout, stderr } = spawnSync(command, args, {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
+  if (!stdout.includes(words))
+    throw new Error(`${args.slice(1).join(' ')} did not say "${words}":\n${stderr}${stdout.slice(-2000)}`)
+}
+
+/** Of 10,000 VMIs 1,000 are outdated; the json has to be read page by page and written as it comes. */
+function outdated(env, bytes) {
+  ensureSaid({ ...kvup('workloads', 'outdated'), env }, `${outdatedOf(count)} outdated`)
   const label = ['get', 'vmi', '-A', '-l', 'kubevirt.io/outdatedLauncherImage']
   for (const [format, limit] of [
     [['-o', 'json'], 0.5],
@@ -58,23 +74,35 @@ function outdated(kubeconfig) {
   ]) {
     const ours = { ...kvup('workloads', 'outdated', ...format), env }
     const peer = { command: kubectl, args: [...label, ...format], env }
-    const what = ['workloads outdated', ...format].join(' ')
+    const what = [`workloads outdated, of ${count} VMIs of ${bytes} bytes`, ...format].join(' ')
     rows.push({ what, than: `kubectl ${peer.args.join(' ')}`, limit, ...compare(ours, peer) })
   }
 }
 
-startUp()
-await simulatedCluster(({ kubeconfig }) => status('simulated cluster', kubeconfig))
-const real =
-  existsSync(kubectlProgram) &&
-  (await realCluster(({ kubeconfig }) => status('real cluster', kubeconfig), checkAtScale))
-if (existsSync(kubectlProgram)) await manyVms(outdated)
-const forecast = await forecastMany()
+const parts = process.argv.slice(2)
+const isWanted = (part) => parts.length === 0 || parts.includes(part)
+const hasLab = existsSync(kubectlProgram)
 
-console.log(table(rows))
-console.log(
-  `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
-)
+if (isWanted('start')) {
+  startUp()
+  await simulatedCluster(({ kubeconfig }) => status('simulated cluster', kubeconfig))
+}
+const onReal = isWanted('upgrade')
+const real =
+  hasLab &&
+  onReal &&
+  (await realCluster(
+    ({ kubeconfig }) => status('real cluster', kubeconfig),
+    async (lab) => isWanted('vms') && atScale(lab),
+  ))
+if (hasLab && !onReal && isWanted('vms')) await inLab({}, atScale)
+const forecast = isWanted('forecast') && (await forecastMany())
+
+if (rows.length > 0) console.log(table(rows))
+if (forecast)
+  console.log(
+    `workloads forecast of ${forecast.rows} lines: peak memory ${forecast.megabytes} MB (limit 250 MB), first row after ${forecast.firstRow.toFixed(0)} ms (limit 1000 ms), ${(forecast.whole / 1000).toFixed(0)} s`,
+  )
 if (real) {
   console.log(
     [
@@ -84,11 +112,11 @@ if (real) {
       `peak memory: kvup upgrade ${real.megabytes} MB, kubectl get kv -A --watch ${real.peerMegabytes} MB`,
     ].join('\n'),
   )
-} else {
+} else if (!hasLab) {
   console.log(
-    'reaction, API calls and memory: not measured, the real cluster is not built (npm run test:e2e builds it)',
+    'reaction, API calls, memory and VMs: not measured, the real cluster is not built (npm run test:e2e builds it)',
   )
 }
 const over = rows.filter(({ ratio, limit }) => ratio > limit)
 if (over.length > 0 || (real && real.reactionMs > 1000)) process.exitCode = 1
-if (forecast.megabytes > 250 || forecast.firstRow > 1000) process.exitCode = 1
+if (forecast && (forecast.megabytes > 250 || forecast.firstRow > 1000)) process.exitCode = 1

@@ -8,8 +8,11 @@ const condition = (type, status, more) => ({
   ...more,
 })
 
-/** As virt-api, virt-controller and virt-handler leave it behind, without an owner. Every hundredth is bound to its node. */
-export function runningVmi({ name, namespace, index }) {
+/**
+ * As virt-api, virt-controller and virt-handler leave it behind. One in a hundred cannot be migrated. `owner`: the VM that it is of;
+ * `outdated`: it runs the launcher of an earlier release, and is labelled so.
+ */
+export function runningVmi({ name, namespace, index, owner, outdated = false }) {
   const nodeName = `worker-${(index % 3) + 1}`
   return {
     apiVersion: 'kubevirt.io/v1',
@@ -24,10 +27,16 @@ export function runningVmi({ name, namespace, index }) {
         'kubevirt.io/cluster-preference-name': 'fedora',
         'kubevirt.io/vm-generation': '3',
       },
-      labels: { 'kubevirt.io/nodeName': nodeName, 'kubevirt.io/vm': name, app: 'guest' },
+      labels: {
+        'kubevirt.io/nodeName': nodeName,
+        'kubevirt.io/vm': name,
+        app: 'guest',
+        ...(outdated && { 'kubevirt.io/outdatedLauncherImage': '' }),
+      },
+      ...(owner && { ownerReferences: [owner] }),
     },
     spec: specOf(name),
-    status: statusOf({ name, nodeName, index }),
+    status: statusOf({ name, nodeName, index, outdated }),
   }
 }
 
@@ -58,10 +67,11 @@ const specOf = (name) => ({
   ],
 })
 
-function statusOf({ name, nodeName, index }) {
+function statusOf({ name, nodeName, index, outdated }) {
   const pod = `a0000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+  const hundreds = Math.floor(index / 100)
   const migratable =
-    index % 100 === 0
+    index % 100 === hundreds % 20
       ? condition('LiveMigratable', 'False', {
           reason: 'HostDeviceNotLiveMigratable',
           message: 'VMI uses a PCI host device',
@@ -100,7 +110,7 @@ function statusOf({ name, nodeName, index }) {
         queueCount: 1,
       },
     ],
-    launcherContainerImageVersion: `${registry}/virt-launcher:v1.8.4`,
+    launcherContainerImageVersion: `${registry}/virt-launcher:${outdated ? 'v1.7.0' : 'v1.8.4'}`,
     machine: { type: 'pc-q35-rhel9.6.0' },
     memory: { guestAtBoot: '4Gi', guestCurrent: '4Gi', guestRequested: '4Gi' },
     migrationMethod: 'BlockMigration',
