@@ -246,6 +246,27 @@ test('a dry run shows the waves with their VMs in their order, and changes nothi
   )
 })
 
+test('W2 what a restart would do is shown beforehand: which VM only the restart itself brings back', async () => {
+  const once = { name: 'once', runStrategy: 'RerunOnFailure', notMigratable: 'DisksNotLiveMigratable' }
+  await outdated([...pets.slice(0, 1), once], async (stage) => {
+    const dry = await stage.update({ ...restarting, dryRun: 'client' })
+    expect(documentOf(dry).waves).toEqual([
+      {
+        id: 'wave',
+        title: 'virtual machines',
+        vms: [
+          { namespace: 'demo', name: 'once', by: 'restart', onlyOnce: true },
+          { namespace: 'demo', name: 'vm-1', by: 'restart' },
+        ],
+      },
+    ])
+    const no = await stage.update(restarting, { answer: async () => false })
+    expect(no).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
+    expect(no.text).toContain('restart: demo/once: its runStrategy does not bring it back by itself')
+    expect(no.text).toMatch(/restart: demo\/vm-1$/m)
+  })
+})
+
 test('W6 where somebody switches KubeVirt’s own updater on meanwhile, nothing further is begun', async () => {
   await outdated(lasting(6, { migration: '30s' }), async (stage) => {
     let done = false

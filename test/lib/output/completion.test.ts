@@ -35,8 +35,20 @@ const tree = leaf('kvup', {
     leaf('rbac', { arguments: [['kvup-view', 'kvup-upgrade']] }),
   ],
 })
+const many = leaf('kvup', {
+  subcommands: [leaf('unblock', { arguments: [[]], repeats: true }), leaf('one', { arguments: [[]] })],
+})
 const candidates = (...all: string[]) => all.map((value) => ({ value, description: '' }))
 const values = (...words: string[]) => complete(tree, words).candidates.map(({ value }) => value)
+
+test('of an argument that may be repeated each value is offered once; of another only the first is asked for', () => {
+  const offered = (...words: string[]) =>
+    complete(many, words, candidates('a', 'b')).candidates.map(({ value }) => value)
+  expect(offered('unblock', '')).toEqual(['a', 'b'])
+  expect(offered('unblock', 'a', '')).toEqual(['b'])
+  expect(wanted(many, ['unblock', 'a', ''])).toEqual({ command: 'unblock', typed: '' })
+  expect(wanted(many, ['one', 'a', ''])).toBeUndefined()
+})
 
 describe('what may stand at the cursor', () => {
   test.each<[string[], string[]]>([

@@ -8,6 +8,7 @@ interface Row {
   namespace: string
   name: string
   by: string
+  onlyOnce?: boolean
 }
 
 const columns: readonly Column<Row>[] = [
@@ -16,11 +17,19 @@ const columns: readonly Column<Row>[] = [
   { name: 'VM', cell: ({ name }) => name },
   { name: 'BY', cell: ({ by }) => by },
 ]
+/** Only where there is something to say. */
+const noted: Column<Row> = {
+  name: 'NOTE',
+  cell: ({ onlyOnce }) =>
+    onlyOnce ? 'does not come back by itself: only this restart starts it' : undefined,
+}
 
 /** Every VM in its wave, in the order in which their turns come. */
 export function waveLines(waves: readonly ShownWave[], paint: Paint, size: Size): string[] {
   const rows = waves.flatMap(({ id, vms }) => vms.map((vm) => ({ wave: id, ...vm })))
-  return rows.length === 0 ? [] : [...table(columns, rows, { ...size, paint }), '']
+  if (rows.length === 0) return []
+  const shown = rows.some(({ onlyOnce }) => onlyOnce) ? [...columns, noted] : columns
+  return [...table(shown, rows, { ...size, paint }), '']
 }
 
 interface Unread {

@@ -8,7 +8,15 @@ export interface ShownWave {
   id: string
   title: string
   /** In their order. */
-  vms: readonly { namespace: string; name: string; by: 'migration' | 'restart' }[]
+  vms: readonly ShownVm[]
+}
+
+interface ShownVm {
+  namespace: string
+  name: string
+  by: 'migration' | 'restart'
+  /** Only the restart itself starts it again. */
+  onlyOnce?: boolean
 }
 
 /** Waves without VMs are left out. Pure. */
@@ -18,9 +26,9 @@ export function shownWaves(waves: readonly Wave[], by: WaveBy): readonly ShownWa
     .map((wave) => ({
       id: wave.id,
       title: waveTitle(wave, by),
-      vms: wave.vms.map(({ vm, by: how }) => {
+      vms: wave.vms.map(({ vm, by: how, onlyOnce }) => {
         const [namespace = '', name = ''] = vm.split('/')
-        return { namespace, name, by: how }
+        return { namespace, name, by: how, ...(onlyOnce && { onlyOnce }) }
       }),
     }))
 }
