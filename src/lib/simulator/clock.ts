@@ -3,6 +3,9 @@ import type { Clock } from '../system/clock.ts'
 interface Sleeper {
   at: number
   wake: () => void
+  /** Rejects with the reason of the signal. */
+  giveUp: () => void
+  signal: AbortSignal | undefined
 }
 
 /** How many turns of the event loop nothing may have happened before time moves on. */
@@ -34,19 +37,27 @@ export class SimClock implements Clock {
         reject(signal.reason)
         return
       }
-      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), wake: () => undefined }
       const giveUp = () => {
         this.#sleepers = this.#sleepers.filter((s) => s !== sleeper)
         reject(signal?.reason)
       }
-      sleeper.wake = () => {
+      const wake = () => {
         signal?.removeEventListener('abort', giveUp)
         resolve()
       }
+      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), wake, giveUp, signal }
       signal?.addEventListener('abort', giveUp, { once: true })
       this.#sleepers.push(sleeper)
       this.#pump()
     })
+  }
+
+  /** Whoever sleeps here goes on sleeping there, for what is left after `end`, ms since the epoch. */
+  handOver(clock: Clock, end: number): void {
+    const sleepers = this.#sleepers
+    this.#sleepers = []
+    for (const { at, signal, wake, giveUp } of sleepers)
+      void clock.sleep(Math.max(0, at - end), signal).then(wake, giveUp)
   }
 
   /** Time stands still while this is under way: a request, a file, a child process. */

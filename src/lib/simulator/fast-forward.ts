@@ -8,7 +8,7 @@ import { SimClock } from './clock.ts'
 export class FastForward implements Clock {
   readonly #clock: Clock
   readonly #early: SimClock
-  readonly #handover = new AbortController()
+  #arrived = false
   readonly #end: number
 
   constructor(clock: Clock, ms: number) {
@@ -18,24 +18,17 @@ export class FastForward implements Clock {
   }
 
   now(): Date {
-    return this.#handover.signal.aborted ? this.#clock.now() : this.#early.now()
+    return this.#arrived ? this.#clock.now() : this.#early.now()
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const handover = this.#handover.signal
-    if (handover.aborted) return this.#clock.sleep(ms, signal)
-    const until = this.#early.now().getTime() + ms
-    try {
-      return await this.#early.sleep(ms, signal ? AbortSignal.any([signal, handover]) : handover)
-    } catch {
-      signal?.throwIfAborted()
-      return this.#clock.sleep(Math.max(0, until - this.#end), signal)
-    }
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return (this.#arrived ? this.#clock : this.#early).sleep(ms, signal)
   }
 
   /** Lets the whole time pass, then hands over. */
   async arrive(): Promise<void> {
     await this.#early.sleep(Math.max(0, this.#end - this.#early.now().getTime()))
-    this.#handover.abort()
+    this.#arrived = true
+    this.#early.handOver(this.#clock, this.#end)
   }
 }

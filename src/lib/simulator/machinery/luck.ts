@@ -12,10 +12,16 @@ export function between(random: () => number, least: number, most: number): numb
   return least + random() * (most - least)
 }
 
-/** Ten letters that stand for a pod template: part of the names of its ReplicaSet and pods. */
-export function templateHash(template: unknown): string {
+const hashes = new WeakMap<object, string>()
+
+/** Ten letters that stand for a pod template: part of the names of its ReplicaSet and pods. Templates come frozen from the store. */
+export function templateHash(template: object = {}): string {
+  const known = hashes.get(template)
+  if (known !== undefined) return known
   const digest = createHash('sha1').update(JSON.stringify(template)).digest()
-  return Array.from(digest.subarray(0, 10), (byte) => letters[byte % letters.length]).join('')
+  const hash = Array.from(digest.subarray(0, 10), (byte) => letters[byte % letters.length]).join('')
+  if (Object.isFrozen(template)) hashes.set(template, hash)
+  return hash
 }
 
 /** The same numbers between 0 and 1 for the same seed (mulberry32). */
