@@ -22,6 +22,8 @@ const whole = [
 
 export default defineConfig({
   test: {
+    // By default one core is left over, which is half of a machine with two.
+    maxWorkers: '100%',
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
       project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts'], { ...together, exclude: whole }),
