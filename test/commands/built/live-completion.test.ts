@@ -117,21 +117,21 @@ test.each(['json', 'yaml', 'name', 'nonsense'])(
   },
 )
 
+const ofVms: readonly [string, readonly string[]][] = [
+  ['workloads update --until ', ['wave']],
+  ['workloads update --canary 1 --wave-by namespace --pause-before ', ['canary', 'wave-demo']],
+  ['workloads update --wave-by namespace --waves d', ['demo']],
+  ['workloads unblock -n demo web-1 ', ['web-2', 'web-3']],
+  ['workloads unblock w', []],
+  ['workloads update -n ', ['demo']],
+  ['workloads strategy set --methods L', ['LiveMigrate', 'LiveMigrate,Evict']],
+  ['rollout restart --until ', []],
+]
+
 test('of VMs: waves that are left, names in the namespace of -n, each once, and methods', async () => {
   const outdated = await serveCluster({ version: 'v1.8.4', updatedFrom: 'v1.7.0', vms: 3, speed: 1 })
   try {
-    const there = (line: string) => expect.poll(offer(line, outdated), sooner)
-    await there('workloads update --until ').toEqual(['wave'])
-    await there('workloads update --canary 1 --wave-by namespace --pause-before ').toEqual([
-      'canary',
-      'wave-demo',
-    ])
-    await there('workloads update --wave-by namespace --waves d').toEqual(['demo'])
-    await there('workloads unblock -n demo web-1 ').toEqual(['web-2', 'web-3'])
-    await there('workloads unblock w').toEqual([])
-    await there('workloads update -n ').toEqual(['demo'])
-    await there('workloads strategy set --methods L').toEqual(['LiveMigrate', 'LiveMigrate,Evict'])
-    await there('rollout restart --until ').toEqual([])
+    for (const [line, values] of ofVms) await expect.poll(offer(line, outdated), sooner).toEqual(values)
   } finally {
     await outdated.stop()
   }

@@ -30,6 +30,9 @@ test.each([
   ['Sun 01:00-02:30 Europe/Prague', '2026-10-24T12:00Z', ['2026-10-24T23:00', '2026-10-25T00:30']],
   // Half an hour, on the other half of the world.
   ['Sun 01:00-03:00 Australia/Lord_Howe', '2026-10-03T00:00Z', ['2026-10-03T14:30', '2026-10-03T16:00']],
+  // Over midnight, and over both changes of the clocks on it.
+  ['Sat 23:30-02:30 America/New_York', '2026-03-07T12:00Z', ['2026-03-08T04:30', '2026-03-08T07:00']],
+  ['Sat 23:30-01:30 America/New_York', '2026-10-31T12:00Z', ['2026-11-01T03:30', '2026-11-01T05:30']],
   ['Sun 23:00-01:00 UTC', '2026-01-12T00:30Z', ['2026-01-12T00:30', '2026-01-12T01:00']],
   ['Fri-Mon 08:00-09:00 UTC', '2026-01-13T00:00Z', ['2026-01-16T08:00', '2026-01-16T09:00']],
   ['tue,thu 08:00-24:00 UTC', '2026-01-14T00:00Z', ['2026-01-15T08:00', '2026-01-16T00:00']],
@@ -41,6 +44,14 @@ test('several windows that touch are one', () => {
   const windows = ['Sat 22:00-24:00 UTC', 'Sun 00:00-04:00 UTC'].map(parseWindow)
   expect(iso(openUntil(windows, at('2026-01-10T23:00Z')))).toBe('2026-01-11T04:00')
   expect(openUntil(windows, at('2026-01-10T21:59Z'))).toBeUndefined()
+})
+
+test('of two windows the one that comes first opens, and a gap between them is closed', () => {
+  const windows = ['Sun 02:00-03:00 UTC', 'Sat 22:00-23:00 UTC'].map(parseWindow)
+  expect(iso(nextOpening(windows, at('2026-01-10T12:00Z')))).toBe('2026-01-10T22:00')
+  expect(iso(openUntil(windows, at('2026-01-10T22:30Z')))).toBe('2026-01-10T23:00')
+  expect(openUntil(windows, at('2026-01-11T00:30Z'))).toBeUndefined()
+  expect(iso(nextOpening(windows, at('2026-01-11T00:30Z')))).toBe('2026-01-11T02:00')
 })
 
 test('none, or one of every hour, is always open', () => {
