@@ -1,5 +1,5 @@
 // src/main.ts and src/open.ts -> dist/, split, minified, with source maps. `tsc` only checks types.
-import { readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { ownModules } from './own-modules.mjs'
 
@@ -21,6 +21,8 @@ await build({
   legalComments: 'linked',
   define: { KVUP_VERSION: JSON.stringify(version) },
 })
+// Node looks for what kind of module each file is: found beside it, that saves a tenth of the start of a command.
+await writeFile(`${fresh}/package.json`, '{"type":"module"}\n')
 // A program that starts meanwhile finds the old one or the new one.
 await rm(out, { recursive: true, force: true })
 await rename(fresh, out)
