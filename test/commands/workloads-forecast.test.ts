@@ -7,6 +7,7 @@ import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulat
 import { type VmShape, mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
 import { runText } from '../lib/run-text.ts'
+import { fileIn } from './saved.ts'
 
 const vms: readonly VmShape[] = [
   ...mixedVms.filter(({ name }) => !name.startsWith('web-')),
@@ -242,4 +243,15 @@ test('every node is cordoned: nobody can leave', async () => {
   const { code, out } = await run('workloads forecast --to v1.8.4 -l kubevirt.io/vm=web-1 --exit-code')
   expect(code).toBe(10)
   expect(out).toContain('web-1   worker-3   stay   no other node takes it: 2 cordoned; can be migrated\n')
+})
+
+test('--from: what a saved cluster does not hold is not judged, and that is said', async () => {
+  const file = fileIn('forecast.ndjson')
+  expect(await run(`snapshot --to-file ${file}`)).toMatchObject({ code: 0 })
+  const live = await run('workloads forecast --to v1.8.4 -o name')
+  const saved = await run(`workloads forecast --to v1.8.4 --from ${file}`)
+  expect(saved).toMatchObject({ code: 0, err: '' })
+  expect(saved.out).toMatch(/the room that is left on nodes is not judged: \S+ does not hold pods/u)
+  const { out } = await run(`workloads forecast --to v1.8.4 --from ${file} -o name`)
+  expect(out).toBe(live.out)
 })
