@@ -11,13 +11,16 @@ const project = (name: string, include: string[], more = {}) => ({
  */
 const together = { isolate: false, setupFiles: ['test/leaves-no-traces.ts'], env: { TZ: 'UTC' } }
 
-/** Whole simulated clusters and sockets: too slow for `npm run check`, which has to stay short to be run. */
+/** Whole simulated clusters, sockets, many runs: too slow for `npm run check`, which has to stay short to be run. */
 const whole = [
   'test/lib/simulator/**/*.test.ts',
   'test/lib/docs/schema.test.ts',
   'test/lib/facts/evidence/*.test.ts',
   'test/lib/checks/simulated.test.ts',
   'test/lib/cluster/**/*.test.ts',
+  'test/lib/manifests/read-manifest.test.ts',
+  'test/lib/output/narrow.test.ts',
+  'test/lib/procedure/killed.test.ts',
 ]
 
 export default defineConfig({

@@ -63,6 +63,14 @@ function long(value: unknown): unknown {
 
 function documents(file: string): unknown[] {
   const text = readFileSync(new URL(file, folder), 'utf8')
+  const known = parsed.get(text) ?? documentsIn(text)
+  parsed.set(text, known)
+  return structuredClone(known)
+}
+
+const parsed = new Map<string, unknown[]>()
+
+function documentsIn(text: string): unknown[] {
   return parseAllDocuments(text).map((document) => {
     const [error] = document.errors
     if (error) throw error
