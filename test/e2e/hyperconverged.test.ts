@@ -15,7 +15,7 @@ import {
   replaceCrd,
 } from './hyperconverged-lab.ts'
 import { clusterOf } from './in-process.ts'
-import { killedAtEachCall, run } from './killed-at-each-call.ts'
+import { killedAtEachCall, rememberingRights, run } from './killed-at-each-call.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 import { playLeader } from './played-leader.ts'
@@ -67,7 +67,7 @@ async function expectAsItWas(owned: Owned): Promise<void> {
 describe.skipIf(crdsMissing !== undefined)('HyperConverged on the real kube-apiserver', () => {
   beforeAll(async () => {
     lab = await startLab({ name: 'hyperconverged', workers: 1, operator: 'v1.8.4', methods: first })
-    cluster = await clusterOf(lab)
+    cluster = rememberingRights(await clusterOf(lab))
   })
   afterAll(() => lab.stop())
 
