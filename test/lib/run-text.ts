@@ -14,6 +14,8 @@ export interface Place {
   files?: Readonly<Record<string, string>>
   /** A UTF-8 terminal that is so wide; a pipe without. */
   columns?: number
+  /** Default: never; auto as on a command line without --color. */
+  color?: 'auto' | 'never'
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -21,7 +23,7 @@ export interface Place {
 /** Runs a whole command line in this process, and gives what it printed. */
 export async function runText(
   argv: readonly string[],
-  { cluster, clock, stdin, files = {}, columns, onOut }: Place,
+  { cluster, clock, stdin, files = {}, columns, color = 'never', onOut }: Place,
 ) {
   let out = ''
   let err = ''
@@ -39,7 +41,7 @@ export async function runText(
       stderr: { write: stderr.write },
       output: flags.output,
       headers: true,
-      color: 'never',
+      color,
       env: columns === undefined ? {} : { LANG: 'C.UTF-8' },
       clock,
       watch: called.watch,

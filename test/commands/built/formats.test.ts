@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
+import { admin } from '../../../src/lib/simulator/api/request.ts'
+import { systemClock } from '../../../src/lib/system/clock.ts'
+import { runText } from '../../lib/run-text.ts'
 import { kvup } from './program.ts'
 import { type Alive, serveCluster, serveObjects, type Served } from './simulated.ts'
 
@@ -135,14 +139,13 @@ describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) =
     },
   )
 
+  // That the built program takes them is shown below for one command; what they print is printed in this process too.
   test.each(texts)('-o $format is text on stdout', async ({ format, expected }) => {
-    const { code, stdout, stderr } = await kvup([...argv, '-o', format], settled)
-    expect({ code, said: stderr.includes('error:') || stderr.includes('\u001b') }).toEqual({
-      code: 0,
-      said: false,
-    })
-    expect(stdout).toMatch(expected)
-    expect(stdout).not.toContain('\u001b')
+    const cluster = settled.cluster.cluster()
+    const place = { cluster, clock: systemClock, color: 'auto' } as const
+    const { code, out, err } = await runText([...argv, '-o', format], place)
+    expect(manner({ code, stdout: out, stderr: err })).toEqual(quiet)
+    expect(out).toMatch(expected)
   })
 
   test('without -o a failure is on stderr, and stdout has what is known all the same', async () => {
@@ -154,6 +157,23 @@ describe.concurrent.each(commands)('manner 15: $argv', ({ argv, kind, fails }) =
   })
 })
 
+test.each(texts)('manner 16: -o $format of the built program', async ({ format, expected }) => {
+  const ended = await kvup(['status', '-o', format], settled)
+  expect(manner(ended)).toEqual(quiet)
+  expect(ended.stdout).toMatch(expected)
+})
+
+const quiet = { code: 0, said: false, escapes: false }
+
+function manner({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }) {
+  return { code, said: stderr.includes('error:'), escapes: `${stdout}${stderr}`.includes('\u001b') }
+}
+
 test('nothing of all that changed anything', () => {
   expect([...settled.writes(), ...empty.writes()]).toEqual([])
+  const inThisProcess = settled.store.audit.filter(
+    ({ user, userAgent }) => user === admin.user && userAgent === admin.userAgent,
+  )
+  expect(inThisProcess.length).toBeGreaterThan(100)
+  expect(inThisProcess.filter(isWrite)).toEqual([])
 })
