@@ -23,6 +23,8 @@ export interface Beginning {
   /** The virt-launcher of new pods, where it is known. */
   launcher: string | undefined
   canary: boolean
+  /** ms since the epoch: when the update began. */
+  since: number
   /** Of a restart. */
   against: Against
 }
@@ -44,6 +46,7 @@ export async function begin(
   const migrations = await migrationsOf(reader, ref)
   if (!migrations.every((migration) => isFinished(migrationOf(migration)))) return onItsWay
   if (one.by === 'restart') return askRestart({ reader, writer }, one, beginning.against)
+  if (wasForNothing(found.object, migrations, beginning)) return forNothing
   try {
     const migration = newMigration(one, ref, { ...beginning, migrations })
     await writer.create(VirtualMachineInstanceMigrations, migration)
@@ -52,6 +55,28 @@ export async function begin(
     return refusal(error)
   }
 }
+
+const forNothing: Begun = {
+  is: 'refused',
+  why: 'it was migrated, and KubeVirt takes it for outdated still: the image of its new pod is not the one that KubeVirt asks for, as where something rewrites images',
+}
+
+/** KubeVirt compares the images of pods as text (facts 3.1): where they are rewritten every move is followed by another, without end. */
+function wasForNothing(
+  { metadata }: VirtualMachineInstance,
+  migrations: readonly VirtualMachineInstanceMigration[],
+  { launcher, since }: Pick<Beginning, 'launcher' | 'since'>,
+): boolean {
+  const [last] = migrations
+    .filter(({ status }) => status?.phase === 'Succeeded')
+    .sort((a, b) => endOf(migrationOf(b)) - endOf(migrationOf(a)))
+  if (last === undefined || endOf(migrationOf(last)) < madeAt({ metadata })) return false
+  if (last.metadata.annotations?.[launcherAnnotation] !== (launcher ?? '')) return false
+  return launcher !== undefined || madeAt(last) >= since
+}
+
+const madeAt = ({ metadata }: Pick<VirtualMachineInstance, 'metadata'>) =>
+  Date.parse(metadata.creationTimestamp ?? '') || 0
 
 const onItsWay: Begun = { is: 'not-needed', why: 'a migration of it is under way' }
 
@@ -80,7 +105,7 @@ function newMigration(
     launcher = '',
     canary,
     migrations,
-  }: Omit<Beginning, 'against'> & { migrations: readonly VirtualMachineInstanceMigration[] },
+  }: Pick<Beginning, 'launcher' | 'canary'> & { migrations: readonly VirtualMachineInstanceMigration[] },
 ): VirtualMachineInstanceMigration {
   const [last] = migrations.map(migrationOf).sort((a, b) => endOf(b) - endOf(a))
   const seen = createHash('sha256')

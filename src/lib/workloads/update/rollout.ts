@@ -117,7 +117,7 @@ export class Rollout {
   async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
     const against = async (vmi: VirtualMachineInstance) =>
       (await readReturnRoom(cx.reader, this.#rules?.kubevirt)).refusal(vmi)
-    const begun = await begin(cx, one, { launcher: this.launcher, canary, against })
+    const begun = await begin(cx, one, { launcher: this.launcher, canary, since: this.began, against })
     if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
     if (begun.is === 'begun') this.launchers.forget(one.vm)
     else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
