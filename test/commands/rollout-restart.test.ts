@@ -18,6 +18,7 @@ afterEach(async () => {
 const second = 1000
 const four = ['web-1', 'web-2', 'web-3', 'web-4']
 const lost = '--accept data-loss=test'
+const web2 = { name: 'web-2', namespace: 'demo' }
 
 /** A cluster in which these VMs wait for a restart. */
 async function waiting(names: readonly string[], vms: number | readonly VmShape[] = 4) {
@@ -127,6 +128,36 @@ test('W3: a VM that allows no restart, or would not come back by itself, is said
   expect(err).toContain('demo/rerun: its runStrategy does not bring it back by itself')
   expect(out).toMatch(/once +left +runStrategy Once allows no restart/u)
   expect(asked()).toEqual(['rerun', 'web-1'])
+})
+
+test.each<[string, (sim: SimulatedCluster) => unknown]>([
+  [
+    'migrates',
+    ({ store }) =>
+      store.patch(VirtualMachineInstances, web2, {
+        type: 'merge',
+        body: { status: { migrationState: { startTimestamp: '2026-01-01T00:00:00Z' } } },
+      }),
+  ],
+  [
+    'does not wait for a restart any more',
+    ({ store }) =>
+      store.patch(VirtualMachines, web2, {
+        type: 'merge',
+        body: { spec: { template: { spec: { domain: { cpu: { cores: 1 } } } } } },
+      }),
+  ],
+])('W3: one that %s since all were listed is not restarted', async (_, change) => {
+  const { document, asked, sim } = await waiting(['web-1', 'web-2'])
+  let changed = false
+  const stop = sim.store.watch(VirtualMachineInstances, () => {
+    if (changed || asked().length === 0) return
+    changed = true
+    change(sim)
+  })
+  await document(`rollout restart --yes --timeout 50s ${lost}`)
+  stop()
+  expect({ changed, asked: asked() }).toEqual({ changed: true, asked: ['web-1'] })
 })
 
 test('a run that ended early is resumed: what it began is waited for and not restarted again', async () => {

@@ -125,6 +125,11 @@ const waitingOf = (vm: VirtualMachine): Waiting => ({
 function whyNot(vmi: VirtualMachineInstance, { runStrategy }: Waiting): string | undefined {
   if (runStrategy === 'Halted' || runStrategy === 'Once')
     return `runStrategy ${runStrategy} allows no restart: it would not come back by itself`
+  return whyNotNow(vmi)
+}
+
+/** What a restart would break off; it may have begun since the VMIs were listed. Pure. */
+export function whyNotNow(vmi: VirtualMachineInstance): string | undefined {
   if (isMigrating(vmi)) return 'it migrates now'
   if (condition(vmi, 'VolumesChange')?.status === 'True') return 'its volumes are being moved'
   return notRunning(vmi)

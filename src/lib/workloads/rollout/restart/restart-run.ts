@@ -1,4 +1,5 @@
 import type { KubeVirt } from '../../../cluster/kinds/kubevirt.ts'
+import { type VirtualMachineInstance, VirtualMachines } from '../../../cluster/kinds/virtual-machines.ts'
 import type { ReadContext, StepContext } from '../../../procedure/step.ts'
 import { minutes } from '../../../system/units.ts'
 import { askRestart, type Begun } from '../../update/ask-restart.ts'
@@ -7,7 +8,8 @@ import { type Restart, restartsIn, type RestartState, standingOf } from '../../u
 import type { Unread } from '../../migrations/ledger.ts'
 import type { Traffic } from '../../waves/pacing.ts'
 import type { FailedVm } from '../../waves/stop-rules.ts'
-import { readRestartFleet, type RestartCandidate, type RestartFleet } from './fleet.ts'
+import { waitsForRestart } from '../restart-required-item.ts'
+import { readRestartFleet, type RestartCandidate, type RestartFleet, whyNotNow } from './fleet.ts'
 import type { RestartWanted } from './wanted.ts'
 
 /** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
@@ -66,14 +68,21 @@ export class RestartRun {
   /** Asks for one restart; a refusal is remembered as a failure of this VM. */
   async restart(cx: StepContext, one: RestartCandidate): Promise<Begun> {
     const { vm } = one
-    const room = await readReturnRoom(cx.reader, this.#kubevirt)
-    const begun = await askRestart(cx, one, (vmi) => room.refusal(vmi))
+    const begun = await askRestart(cx, one, (vmi) => this.#against(cx, vmi))
     if (begun.is === 'refused') this.#refused.set(vm, begun.why)
     if (begun.is === 'not-needed') {
       this.#gone.add(vm)
       this.#listed = undefined
     }
     return begun
+  }
+
+  /** VMs are listed seldom: what is so since then counts here. */
+  async #against({ reader }: StepContext, vmi: VirtualMachineInstance): Promise<string | undefined> {
+    const { name, namespace } = vmi.metadata
+    const vm = await reader.find(VirtualMachines, { name, namespace })
+    if (vm.is !== 'object' || !waitsForRestart(vm.object)) return 'it does not wait for a restart any more'
+    return whyNotNow(vmi) ?? (await readReturnRoom(reader, this.#kubevirt)).refusal(vmi)
   }
 
   #isOpen({ vm, since }: RestartCandidate, asked: (Restart & { state: RestartState }) | undefined): boolean {
