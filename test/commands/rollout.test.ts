@@ -91,7 +91,9 @@ describe('rollout show', () => {
 
   test('says that live changes wait where LiveMigrate is not among the methods', async () => {
     const { kvup } = await on({ version: 'v1.8.4' })
-    expect((await kvup('rollout show')).out).toContain('LiveMigrate is not among the workload update methods')
+    const { out } = await kvup('rollout show')
+    expect(out).toContain('LiveMigrate is not among the workload update methods')
+    expect(out).toContain('\n  -> kvup workloads strategy show     shows the methods')
   })
 
   test('W10: on HyperConverged it is fixed, unless its annotation says otherwise', async () => {
@@ -123,6 +125,9 @@ describe('rollout set', () => {
     expect(first).toMatchObject({ code: 0 })
     expect(first.err).toContain('from now on a change of a running VM makes it RestartRequired')
     expect(first.out).toContain('set, and in effect')
+    const back = await kvup('rollout set LiveUpdate --yes')
+    expect(back.err).toContain('\n  -> kvup rollout restart-required     shows them')
+    await kvup('rollout set Stage --yes')
     expect(await configuration()).toMatchObject({ vmRolloutStrategy: 'Stage' })
     const mark = sim.store.audit.length
     expect((await kvup('rollout set Stage --yes')).out).toContain('already so, nothing was changed')

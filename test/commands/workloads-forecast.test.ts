@@ -105,6 +105,29 @@ test.each([
   expect([counts, methodsFrom]).toEqual([expected, 'flag'])
 })
 
+/** It runs the launcher of an older release. */
+const grownOld = (one: SimulatedCluster) =>
+  one.cluster().writer.mergePatch(
+    VirtualMachineInstances,
+    { namespace: 'demo', name: 'pet' },
+    {
+      status: { launcherContainerImageVersion: 'quay.io/kubevirt/virt-launcher:v1.6.0' },
+    },
+  )
+
+const supposed = (methods: string) => `kvup workloads strategy set --methods ${methods} --dry-run=client`
+
+test.each([
+  ['', 'kvup workloads hold'],
+  [' --methods LiveMigrate,Evict', supposed('LiveMigrate,Evict')],
+  [' --methods none', supposed('none')],
+])('what is only supposed needs no hold: after workloads forecast%s comes %s', async (flags, next) => {
+  sim = await still()
+  await grownOld(sim)
+  const { out } = await run(`workloads forecast${flags}`)
+  expect(out.trimEnd().split(' -> ').at(-1)).toBe(next)
+})
+
 test('contract: while updates are held the methods that are given back decide, and it is said', async () => {
   const live = new SimClock()
   const held = await simulate({ clock: live, version: 'v1.7.4', vms, methods: ['LiveMigrate'] })
@@ -112,6 +135,9 @@ test('contract: while updates are held the methods that are given back decide, a
   await runText('workloads hold --yes'.split(' '), place)
   const { out } = await runText('workloads forecast --to v1.8.4'.split(' '), place)
   await held.stop()
+  await grownOld(held)
+  const now = await runText('workloads forecast'.split(' '), place)
+  expect(now.out.trimEnd().split(' -> ').at(-1)).toBe('kvup workloads update')
   expect(out).toContain(
     'workload updates are held: this is what happens once they are restored, with LiveMigrate\n',
   )

@@ -81,7 +81,8 @@ export async function setVmRollout(
     passGate(work.findings, work.accepted)
     return exitCode.done
   }
-  const announce = () => said.forEach((line) => cx.printer.note(line))
+  const announce = () =>
+    said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line))
   const ended = await withResume(cx, carryOut(work, { ...hands, announce }))
   const changed = ended.is === 'finished' && ended.changed.length > 0
   return printed(cx, cluster, { outcome: changed ? 'set' : 'already-so' })

@@ -8,7 +8,7 @@ export function forecastDocument(
   { selection, to, at, totals, current, time, unread, remarks }: Foretold,
   { surroundings, room, judging, methodsFrom, remarks: known }: Basis,
 ): ForecastDocument {
-  const next = nextOf(totals.byFate, to?.text)
+  const next = nextOf(totals.byFate, { to: to?.text, methodsFrom, methods: judging?.rules.methods })
   const span = time?.span
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -26,9 +26,22 @@ export function forecastDocument(
   }
 }
 
-function nextOf(counts: Foretold['totals']['byFate'], to: string | undefined): string | undefined {
+interface Judged {
+  to: string | undefined
+  methodsFrom: Basis['methodsFrom']
+  methods: readonly string[] | undefined
+}
+
+/** What is held, or only supposed, needs no hold. */
+function nextOf(
+  counts: Foretold['totals']['byFate'],
+  { to, methodsFrom, methods = [] }: Judged,
+): string | undefined {
   if (to !== undefined) return `kvup plan --to ${to}`
   const interrupted = counts.restarts + counts['shuts down'] + counts['is lost']
-  if (interrupted > 0) return 'kvup workloads hold'
-  return counts.stays > 0 || counts.migrates > 0 ? 'kvup workloads outdated' : undefined
+  if (interrupted + counts.stays + counts.migrates === 0) return undefined
+  if (methodsFrom === 'flag')
+    return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
+  if (methodsFrom === 'loan') return 'kvup workloads update'
+  return interrupted > 0 ? 'kvup workloads hold' : 'kvup workloads outdated'
 }

@@ -1,7 +1,7 @@
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import type { RolloutOrigin } from '../../workloads/rollout/rollout-origin.ts'
 import type { RolloutStrategy, VmRollout } from '../../workloads/rollout/vm-rollout.ts'
-import type { Document, View } from '../printer.ts'
+import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
 
@@ -35,7 +35,7 @@ export const vmRolloutView: View<VmRolloutDocument> = {
     if (outcome === 'rehearsed')
       return [
         ...rehearsedLines({ steps, mode: dryRun }, paint, size),
-        ...said.flatMap((line) => wrap(line, size.columns)),
+        ...said.flatMap((line) => wrap(noteText(line, paint), size.columns)),
       ]
     const ended =
       outcome && { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
@@ -43,11 +43,16 @@ export const vmRolloutView: View<VmRolloutDocument> = {
       ...(ended === undefined ? [] : [`${paint.mark.done} ${ended}`]),
       `${paint.strong(strategy)} (${originText(document)}): ${meaning}`,
       ...(size.wide ? [`field: ${path}; default of this version: ${document.byDefault}`] : []),
-      ...document.notes,
+      ...document.notes.map((note) => noteText(note, paint)),
     ]
     return lines.flatMap((line) => wrap(line, size.columns))
   },
   names: ({ kubevirt: { name } }) => [`kubevirt.kubevirt.io/${name}`],
+}
+
+/** A command that helps stands behind an arrow, as everywhere. */
+function noteText(note: string, { mark }: Paint): string {
+  return note.startsWith('kvup ') ? `  ${mark.next} ${note}` : note
 }
 
 function originText({
