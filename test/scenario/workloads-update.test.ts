@@ -129,6 +129,20 @@ test('a VM that failed once is tried again after its back-off', async () => {
   })
 })
 
+test('cut off in its back-off, a VM is told to have failed, and why', async () => {
+  await outdated([{ name: 'a', migration: 'fail-once' }], async (stage) => {
+    const stop = new AbortController()
+    const onEvent = (event: { kind: string; state?: { on: string } }) => {
+      if (event.state?.on === 'the back-off of demo/a') stop.abort(interrupted('SIGINT'))
+    }
+    const ended = await stage.update({}, { signal: stop.signal, onEvent })
+    expect(ended).toMatchObject({ code: 130 })
+    const [item] = documentOf(ended).items
+    expect(item).toMatchObject({ outcome: 'waiting', failures: 1 })
+    expect(item?.why).toMatch(/^failed once, to be tried again: \S/u)
+  })
+})
+
 test('two launchers that run for one VMI stop it', async () => {
   await outdated([{ name: 'a', migration: 'split' }, ...lasting(30)], async (stage) => {
     const ended = await stage.update({ parallel: '1' })
@@ -191,7 +205,7 @@ test('W3 the first that does not come back stops it', async () => {
     expect(ended).toMatchObject({ code: 3, error: { reason: 'did-not-come-back' } })
     expect(documentOf(ended).items).toMatchObject([
       { name: 'vm-1', outcome: 'failed' },
-      { name: 'vm-2', outcome: 'waiting' },
+      { name: 'vm-2', outcome: 'waiting', why: 'its turn has not come' },
     ])
   })
 })

@@ -55,3 +55,12 @@ export function timeOfDay(at: Date | string): string {
     .map((n) => String(n).padStart(2, '0'))
     .join(':')
 }
+
+/** The same with its day where that is not within the next twelve hours, for `22:00` eight days on is not tonight: `2026-11-30 07:10:02`. */
+export function timeAfter(at: Date | string, now: Date): string {
+  const time = new Date(at)
+  const isNear = Math.abs(time.getTime() - now.getTime()) < 12 * hour
+  if (isNear || Number.isNaN(time.getTime())) return timeOfDay(time)
+  const date = [time.getFullYear(), time.getMonth() + 1, time.getDate()]
+  return `${date.map((n) => String(n).padStart(2, '0')).join('-')} ${timeOfDay(time)}`
+}

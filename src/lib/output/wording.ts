@@ -1,5 +1,5 @@
 import type { RunEvent } from '../procedure/events.ts'
-import { duration, timeOfDay } from './age.ts'
+import { duration, timeAfter } from './age.ts'
 import { count } from './count.ts'
 import type { Tone } from './printer.ts'
 
@@ -64,7 +64,7 @@ export function waitingWords(
   const so = since === undefined ? [] : [`for ${duration(at.getTime() - Date.parse(since))}`]
   return {
     what: objectOf(state),
-    how: [...so, `until ${timeOfDay(until)}`],
+    how: [...so, `until ${timeAfter(until, at)}`],
   }
 }
 

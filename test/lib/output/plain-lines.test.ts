@@ -50,6 +50,16 @@ describe('a run on a pipe', () => {
     ])
   })
 
+  test('an end that is days away is told with its day', async () => {
+    const { lines, plain, clock } = open()
+    plain.event(
+      Object.assign(waitingForHandler(at('13:14'), 13, 'node-14'), { until: '2026-11-29T08:10:02Z' }),
+    )
+    await clock.sleep(30_000)
+    plain.tick()
+    expect(lines.at(-1)).toMatch(/, until 2026-11-29 08:10:02; /u)
+  })
+
   test('nothing is waited for, nothing beats', async () => {
     const { lines, plain, clock } = open()
     plain.event({ kind: 'step-started', at: at('13:14'), step: steps.api, index: 0, total: 1 })

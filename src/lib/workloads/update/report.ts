@@ -100,9 +100,16 @@ function outdatedStill(vm: string, { look, rollout }: Ended): End | undefined {
   if (look.ledger.open.some((one) => vmOf(one) === vm)) return { outcome: 'moving' }
   const failed = rollout.failed(look).find((one) => one.vm === vm)
   if (failed) return { outcome: 'failed', why: failed.reason }
-  if (look.fleet.candidates.has(vm)) return { outcome: 'waiting' }
+  if (look.fleet.candidates.has(vm)) return { outcome: 'waiting', why: waitingFor(vm, look) }
   const left = look.fleet.left.get(vm)
   return left && { outcome: 'left', why: left.why, remedy: left.remedy }
+}
+
+function waitingFor(vm: string, { ledger, moves }: UpdateLook): string {
+  const [last, ...more] = moves.failures(ledger, vm)
+  if (last === undefined) return 'its turn has not come'
+  const times = more.length === 0 ? 'once' : `${more.length + 1} times`
+  return `failed ${times}, to be tried again: ${last.failureReason ?? 'KubeVirt does not say why'}`
 }
 
 /** The end of a run in which VMs failed although it went on; undefined where none did. */

@@ -43,7 +43,7 @@ export function turnOf(
   const closed = whenClosed(pacing, now) ?? whenPaused(traffic, { pacing, now })
   if (closed !== undefined) return closed
   const free = pacing.parallel - traffic.moving.size
-  if (free <= 0) return { is: 'wait', on: `${traffic.moving.size} VMs that are under way` }
+  if (free <= 0) return { is: 'wait', on: underWay(traffic) }
   const picked = new Picked(traffic, { pacing, now })
   for (const one of queue) if (picked.vms.length < free) picked.offer(one)
   return picked.vms.length > 0 ? { is: 'begin', vms: picked.vms } : picked.wait
@@ -102,7 +102,9 @@ class Picked {
 
   #backOff({ vm }: Candidate): Extract<Turn, { is: 'wait' }> | undefined {
     const until = this.#traffic.notBefore.get(vm) ?? 0
-    return until > this.#now ? { is: 'wait', on: `the back-off of ${vm}`, until } : undefined
+    if (until <= this.#now) return undefined
+    const others = this.#traffic.moving.size > 0 ? `${underWay(this.#traffic)}, and ` : ''
+    return { is: 'wait', on: `${others}the back-off of ${vm}`, until }
   }
 
   /** Night W4. */
@@ -121,6 +123,9 @@ class Picked {
       : undefined
   }
 }
+
+const underWay = ({ moving: { size } }: Traffic): string =>
+  size === 1 ? '1 VM that is under way' : `${size} VMs that are under way`
 
 const soonest = (wait: { until?: number | undefined } | undefined): number =>
   wait === undefined ? Number.POSITIVE_INFINITY : Math.min(wait.until ?? Number.MAX_VALUE, Number.MAX_VALUE)

@@ -72,6 +72,13 @@ test('back-off is waited for, the soonest is named', () => {
   expect(turn([one('a'), one('c')], {}, { notBefore })).toEqual(['c'])
 })
 
+test('while others are under way they are waited for, and the back-off is only one thing more', () => {
+  const notBefore = new Map([['a', now + 9000]])
+  const on = (...vms: string[]) => turn([one('a')], {}, { notBefore, moving: new Set(vms) })
+  expect(on('x')).toMatchObject({ on: '1 VM that is under way, and the back-off of a', until: now + 9000 })
+  expect(on('x', 'y')).toMatchObject({ on: '2 VMs that are under way, and the back-off of a' })
+})
+
 test('nothing begins outside the windows, nor in the pause between waves', () => {
   const windows = [parseWindow('Sat 22:00-04:00 Europe/Prague')]
   expect(turn([one('a')], { windows })).toEqual({
