@@ -8,7 +8,7 @@ const images = ({ spec }: Pod) => spec?.containers?.map(({ image }) => image ?? 
 /** A webhook that lets every pod pull from a mirror: to KubeVirt the image is then another one (facts 3.1). */
 function rewriteImages({ simulated: { store } }: Stage): void {
   store.watch(Pods, ({ object }) => {
-    const pod = store.read(Pods, object.metadata)
+    const pod: Pod | undefined = store.read(Pods, object.metadata)
     if (!pod?.metadata.name.startsWith('virt-launcher-') || images(pod)[0]?.startsWith('mirror/')) return
     const containers = pod.spec?.containers?.map((one) => ({ ...one, image: `mirror/${one.image}` }))
     store.patch(Pods, pod.metadata, { type: 'merge', body: { spec: { containers } } })
