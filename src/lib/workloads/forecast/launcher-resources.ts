@@ -27,6 +27,7 @@ const positive = (value: unknown, otherwise: number): number =>
 
 /** The part of a VMI's domain that decides where its pod can run. */
 export interface Domain {
+  machine?: { type?: string }
   cpu?: {
     model?: string
     cores?: number

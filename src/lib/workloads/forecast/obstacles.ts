@@ -6,6 +6,7 @@ import { demandOf } from './demand.ts'
 import { placeFor, refusalsText } from './placement.ts'
 import { refusedBy } from './quota-room.ts'
 import type { Room } from './room.ts'
+import { startDemandOf } from './start-demand.ts'
 
 /** What is in the way of what the methods would do, and the command that shows it. */
 export interface Obstacle {
@@ -99,7 +100,7 @@ async function noNode(
 ): Promise<Obstacle | undefined> {
   if (places === undefined) return undefined
   const from = vmi.status?.nodeName
-  const demand = demandOf(vmi, sharing, places.labelsOf(from))
+  const demand = again ? startDemandOf(vmi, sharing, places) : demandOf(vmi, sharing, places.labelsOf(from))
   const move = { from, again, uid: vmi.metadata.uid ?? '' }
   const found = await placeFor(demand, { places, neighbours }, move)
   if ('node' in found) return undefined

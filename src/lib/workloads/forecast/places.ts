@@ -9,16 +9,22 @@ import { numbersOf, podRequests } from './pod-requests.ts'
 /** A node that runs VMs, or did. */
 export type Place = Pick<Node, 'metadata' | 'spec' | 'status'>
 
+const hasLabel = ({ metadata }: Place, prefix: string): boolean =>
+  Object.keys(metadata.labels ?? {}).some((key) => key.startsWith(prefix))
+
 /** All nodes that virt-handler looks after, and the room on them, which is read where it is asked for, and once. */
 export class Places {
   readonly nodes: readonly Place[]
   readonly #reader: Reader
+  readonly #byName: ReadonlyMap<string, Place>
+  readonly #told = new Map<string, boolean>()
   readonly #free = new Map<string, Promise<Resources | undefined>>()
   #unread: string | undefined
 
   constructor(reader: Reader, nodes: readonly Place[]) {
     this.#reader = reader
     this.nodes = nodes
+    this.#byName = new Map(nodes.map((node) => [node.metadata.name, node]))
   }
 
   /** Why the room on nodes is not judged; undefined where it could be read. */
@@ -27,7 +33,14 @@ export class Places {
   }
 
   labelsOf(node: string | undefined): Readonly<Record<string, string>> | undefined {
-    return this.nodes.find(({ metadata }) => metadata.name === node)?.metadata.labels
+    return node === undefined ? undefined : this.#byName.get(node)?.metadata.labels
+  }
+
+  /** Whether any of them has labels that begin so: what none tells is asked of none. */
+  tell(prefix: string): boolean {
+    const known = this.#told.get(prefix) ?? this.nodes.some((node) => hasLabel(node, prefix))
+    this.#told.set(prefix, known)
+    return known
   }
 
   /** Allocatable less what its pods ask for. Undefined where pods may not be read. Throws ApiError but 403. */

@@ -1,13 +1,12 @@
-import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { known } from '../../facts/known.ts'
-import { type Demand, demandOf } from '../forecast/demand.ts'
 import { sharingOf, type Sharing } from '../forecast/launcher-resources.ts'
 import { Neighbours } from '../forecast/neighbours.ts'
 import { placeFor, refusalsText } from '../forecast/placement.ts'
 import { type Places, readPlaces } from '../forecast/places.ts'
+import { startDemandOf } from '../forecast/start-demand.ts'
 import { LocalVolumes } from './local-volumes.ts'
 
 /** Where a VM could start again after its pod has ended: asked before each restart (night W2). What may not be read refuses nothing. */
@@ -30,11 +29,8 @@ export class ReturnRoom {
   async refusal(vmi: VirtualMachineInstance): Promise<string | undefined> {
     const places = this.#places
     if (places === undefined) return undefined
-    const demand = {
-      ...demandOf(vmi, this.#sharing, undefined),
-      volumes: await this.#volumes.of(vmi),
-    }
-    const asked = { ...demand, labels: [...demand.labels, ...startLabels(vmi, places)] }
+    const demand = startDemandOf(vmi, this.#sharing, places)
+    const asked = { ...demand, volumes: await this.#volumes.of(vmi) }
     const move = { from: vmi.status?.nodeName, again: true, uid: vmi.metadata.uid ?? '' }
     const found = await placeFor(asked, { places, neighbours: this.#neighbours }, move)
     return 'node' in found ? undefined : `no node would take it again: ${refusalsText(found.refusals)}`
@@ -60,21 +56,4 @@ export async function readReturnRoom(reader: Reader, kubevirt: KubeVirt | undefi
   const [found] = read.known ? read.items : []
   const places = { ...(found && { found }), ...(!read.known && { why: read.why }) }
   return new ReturnRoom(reader, sharingOf(kubevirt), places)
-}
-
-const machineType = 'machine-type.node.kubevirt.io/'
-const cpuModel = 'cpu-model.node.kubevirt.io/'
-
-/** A start, unlike a migration, asks for what was configured: `host-model` is whatever the node has. What no node tells is not asked. */
-function startLabels({ spec }: VirtualMachineInstance, places: Places): Demand['labels'] {
-  const all = places.nodes.flatMap(({ metadata }) => Object.keys(metadata.labels ?? {}))
-  const needed = (prefix: string, value: unknown, what: string) =>
-    typeof value === 'string' && value !== '' && all.some((key) => key.startsWith(prefix))
-      ? [{ key: prefix + value, means: `${what} ${value}` }]
-      : []
-  const model = valueAt(spec?.domain, ['cpu', 'model'])
-  return [
-    ...needed(machineType, valueAt(spec?.domain, ['machine', 'type']), 'machine type'),
-    ...(model === 'host-model' || model === 'host-passthrough' ? [] : needed(cpuModel, model, 'CPU model')),
-  ]
 }

@@ -100,6 +100,7 @@ async function outcome(scene: Scene): Promise<string> {
   return `${will}: ${said?.text}`
 }
 
+const skylake = { labels: { 'host-model-cpu.node.kubevirt.io/Skylake': 'true' } }
 const onlyNode = (why: string) => `stays: no other node takes it: 1 ${why}`
 const affinity = (kind: string, topologyKey: string, app = 'db') => ({
   affinity: {
@@ -290,6 +291,27 @@ describe('what else is in the way', () => {
         pods: [aPod('big', 'node-2', { requests: { memory: '7Gi' } })],
       },
       'shuts down: no node takes it again: 1 cordoned, 1 not enough memory',
+    ],
+    [
+      'W2 a start of a VM with host-model may be on any CPU, a migration may not',
+      {
+        migratable: 'False',
+        eviction: 'None',
+        here: { ...skylake, spec: { unschedulable: true } },
+        other: { labels: { 'host-model-cpu.node.kubevirt.io/Opteron': 'true' } },
+        vmi: { domain: { cpu: { model: 'host-model' } } },
+      },
+      'restarts: not migratable; Evict is on',
+    ],
+    [
+      'W2 a start asks for the machine type that was configured, not for that of today',
+      {
+        migratable: 'False',
+        eviction: 'None',
+        here: { labels: { 'machine-type.node.kubevirt.io/q35': 'true' } },
+        vmi: { domain: { machine: { type: 'pc-q35-2.1' } } },
+      },
+      'shuts down: no node takes it again: 2 without machine type pc-q35-2.1',
     ],
     [
       'its own node takes it again, full as it is',
