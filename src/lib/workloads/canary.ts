@@ -2,6 +2,7 @@ import type { Reader } from '../cluster/cluster.ts'
 import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
 import { condition } from '../cluster/object.ts'
 import { outdatedLabel } from '../facts/workload-count.ts'
+import { vmName } from './vm-name.ts'
 
 /** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
 export async function findCanary(reader: Reader): Promise<string | undefined> {
@@ -10,7 +11,7 @@ export async function findCanary(reader: Reader): Promise<string | undefined> {
       (vmi) =>
         condition(vmi, 'LiveMigratable')?.status === 'True' && vmi.status?.migrationState?.failed !== true,
     )
-    if (found) return `${found.metadata.namespace}/${found.metadata.name}`
+    if (found) return vmName(found)
   }
   return undefined
 }

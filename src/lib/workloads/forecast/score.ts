@@ -7,6 +7,7 @@ import {
 import { readAhead } from '../../cluster/read-ahead.ts'
 import { isNotFound } from '../../system/errors.ts'
 import type { ForecastItem, Outcome } from './forecast-item.ts'
+import { vmName } from '../vm-name.ts'
 
 /** What was forecast of one VM, and what became of it; `runs`: it was down then. */
 export interface ScoredItem {
@@ -62,7 +63,7 @@ async function seen(reader: Reader, wanted: ReadonlySet<string>): Promise<Readon
   await orUnserved(async () => {
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstances)))
       for (const vmi of items) {
-        const key = `${vmi.metadata.namespace}/${vmi.metadata.name}`
+        const key = vmName(vmi)
         if (wanted.has(key)) found.set(key, seenOf(vmi))
       }
   })
@@ -81,10 +82,7 @@ async function machinesOf(reader: Reader, wanted: ReadonlySet<string>): Promise<
   const found = new Set<string>()
   await orUnserved(async () => {
     for await (const { items } of readAhead(reader.pages(VirtualMachines)))
-      for (const { metadata } of items) {
-        const key = `${metadata.namespace}/${metadata.name}`
-        if (wanted.has(key)) found.add(key)
-      }
+      for (const key of items.map(vmName)) if (wanted.has(key)) found.add(key)
   })
   return found
 }

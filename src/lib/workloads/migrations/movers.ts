@@ -6,6 +6,7 @@ import {
 } from '../../cluster/kinds/virtual-machines.ts'
 import { outdatedLabel } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
+import { placeOfVm, vmName } from '../vm-name.ts'
 
 /** What is kept of a VMI that moves, wants to, or cannot. */
 export interface Mover {
@@ -29,7 +30,7 @@ export async function readMovers(
 ): Promise<ReadonlyMap<string, Mover>> {
   const wanted = new Set(vms)
   const found = new Map<string, Mover>()
-  const keep = (vmi: VirtualMachineInstance) => found.set(nameOf(vmi), moverOf(vmi))
+  const keep = (vmi: VirtualMachineInstance) => found.set(vmName(vmi), moverOf(vmi))
   if (wanted.size <= singly) {
     const names = [...wanted]
     while (names.length > 0) (await findAll(reader, names.splice(0, atATime))).forEach(keep)
@@ -37,7 +38,7 @@ export async function readMovers(
   }
   try {
     for await (const { items } of reader.pages(VirtualMachineInstances, { namespace: onlyOne(vms) }))
-      items.filter((vmi) => wanted.has(nameOf(vmi))).forEach(keep)
+      items.filter((vmi) => wanted.has(vmName(vmi))).forEach(keep)
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -45,12 +46,7 @@ export async function readMovers(
 }
 
 async function findAll(reader: Reader, vms: readonly string[]): Promise<VirtualMachineInstance[]> {
-  const found = await Promise.all(
-    vms.map((vm) => {
-      const [namespace, name = ''] = vm.split('/')
-      return reader.find(VirtualMachineInstances, { namespace, name })
-    }),
-  )
+  const found = await Promise.all(vms.map((vm) => reader.find(VirtualMachineInstances, placeOfVm(vm))))
   return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
 }
 
@@ -59,8 +55,6 @@ function onlyOne(vms: readonly string[]): string | undefined {
   const namespaces = new Set(vms.map((vm) => vm.slice(0, vm.indexOf('/'))))
   return namespaces.size === 1 ? [...namespaces][0] : undefined
 }
-
-const nameOf = ({ metadata }: VirtualMachineInstance) => `${metadata.namespace}/${metadata.name}`
 
 function moverOf({ metadata, status }: VirtualMachineInstance): Mover {
   const { nodeName, evacuationNodeName, migrationState } = status ?? {}

@@ -8,6 +8,7 @@ import { lostData } from './lost-data.ts'
 import { aboutEnd, aboutLauncher, type Reason, reason, whyBy } from './reasons.ts'
 import { remedyFor } from './remedy.ts'
 import { isAlone, type OutlookRules } from './rules.ts'
+import { vmName } from '../vm-name.ts'
 
 /** What becomes of one VMI, why, and what would change it. */
 export interface Outlook {
@@ -56,10 +57,10 @@ function leftAlone(
   { migrating }: OutlookRules,
   launcher: Launcher | undefined,
 ): Judged | undefined {
-  const { metadata, status } = vmi
+  const { status } = vmi
   const gone = notRunning(vmi)
   if (gone !== undefined) return ['stays', reason('not-running', gone)]
-  if (isMigrating(vmi) || migrating?.has(`${metadata.namespace}/${metadata.name}`))
+  if (isMigrating(vmi) || migrating?.has(vmName(vmi)))
     return ['migrates', reason('migrating', 'a migration of it is under way')]
   if (launcher?.inUse && dueFor(vmi, status?.launcherContainerImageVersion) === undefined)
     return ['stays', reason('current', 'runs the new virt-launcher already')]

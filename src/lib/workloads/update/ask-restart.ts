@@ -6,9 +6,10 @@ import {
 import type { StepContext } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { placeOfVm } from '../vm-name.ts'
 
-/** Under virt-api's own API. */
-const restartable = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+/** VMs under virt-api's own API. */
+export const restartable = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
 
 /** `not-needed`: it is not to be restarted now, or not any more. `refused`: the server's answer to this VM. */
 export type Begun = { is: 'begun' } | { is: 'not-needed'; why: string } | { is: 'refused'; why: string }
@@ -25,8 +26,8 @@ export async function askRestart(
   { vm, uid }: Candidate,
   against: Against,
 ): Promise<Begun> {
-  const [namespace = '', name = ''] = vm.split('/')
-  const found = await reader.find(VirtualMachineInstances, { namespace, name })
+  const place = placeOfVm(vm)
+  const found = await reader.find(VirtualMachineInstances, place)
   if (found.is !== 'object' || found.object.metadata.uid !== uid)
     return { is: 'not-needed', why: 'the instance that was to go is gone' }
   if (found.object.metadata.deletionTimestamp !== undefined)
@@ -34,7 +35,7 @@ export async function askRestart(
   const why = await against(found.object)
   if (why !== undefined) return { is: 'not-needed', why }
   try {
-    await writer.subresource(restartable, { namespace, name }, { name: 'restart', method: 'PUT', body: {} })
+    await writer.subresource(restartable, place, { name: 'restart', method: 'PUT', body: {} })
     return { is: 'begun' }
   } catch (error) {
     return answerOf(error)

@@ -2,6 +2,7 @@ import type { Reader } from '../../cluster/cluster.ts'
 import { ApiError } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { readLaunchers } from '../migrations/launchers.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** How long the launcher that a VM has left may take to end. */
 const endsWithin = 1 * minutes
@@ -66,7 +67,7 @@ async function livingPods(
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     const living = new Map<string, number>()
-    for (const [namespace, those] of Map.groupBy(asked, ([vm]) => vm.split('/')[0])) {
+    for (const [namespace, those] of Map.groupBy(asked, ([vm]) => placeOfVm(vm).namespace)) {
       const found = await readLaunchers(
         reader,
         those.map(([, uid]) => uid),

@@ -1,6 +1,7 @@
 import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { Reader } from '../../cluster/cluster.ts'
 import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 const most = 50
 
@@ -12,8 +13,7 @@ export async function whatTheyShare(reader: Reader, vms: readonly string[]): Pro
 }
 
 async function likenessOf(reader: Reader, vm: string): Promise<string> {
-  const [namespace, name = ''] = vm.split('/')
-  const found = await reader.find(VirtualMachineInstances, { namespace, name })
+  const found = await reader.find(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return 'gone meanwhile'
   const { spec, status } = found.object
   const word = (path: string[], otherwise: string) => {

@@ -1,11 +1,12 @@
 import { shellWord } from '../../system/shell-word.ts'
 import type { Stop } from '../waves/stop-rules.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** Commands that show what stopped an update, and how it goes on. */
 export function remedyFor({ reason }: Stop, split: readonly string[]): readonly string[] {
   const [first] = split
   if (reason === 'two-launchers' && first !== undefined) {
-    const [namespace = '', name = ''] = first.split('/')
+    const { namespace, name } = placeOfVm(first)
     return [
       `kubectl -n ${shellWord(namespace)} get pods -l vm.kubevirt.io/name=${shellWord(name)} -o wide`,
       'end the launcher in which the guest does not run, and look at its disks, before anything else moves (kubevirt issue 18670)',

@@ -4,6 +4,7 @@ import { condition } from '../../cluster/object.ts'
 import { outdatedLabel } from '../../facts/workload-count.ts'
 import type { Entry } from '../../procedure/journal.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** A restart that was asked for: the journal remembers the instance that it was asked of (night W3). */
 export interface Restart {
@@ -54,8 +55,7 @@ export async function standingOf(
   restart: Restart,
   { now, backWithin }: { now: number; backWithin: number },
 ): Promise<RestartState> {
-  const [namespace, name = ''] = restart.vm.split('/')
-  const found = await reader.find(VirtualMachineInstances, { namespace, name })
+  const found = await reader.find(VirtualMachineInstances, placeOfVm(restart.vm))
   const seen = found.is === 'object' ? standing(found.object, restart) : undefined
   return seen ?? { is: now - restart.at > backWithin ? 'missing' : 'under-way' }
 }

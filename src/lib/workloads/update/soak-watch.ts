@@ -3,6 +3,7 @@ import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts
 import { condition } from '../../cluster/object.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { ObservedMoves } from './observed-moves.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** Since when VMs that are kept apart from others are well again after their migration: Ready, and not only moved (night W4). */
 export class SoakWatch {
@@ -32,8 +33,7 @@ export class SoakWatch {
 
 /** One that is gone keeps nobody waiting. */
 async function readySince(reader: Reader, vm: string): Promise<number> {
-  const [namespace, name = ''] = vm.split('/')
-  const found = await reader.find(VirtualMachineInstances, { namespace, name })
+  const found = await reader.find(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return 0
   const ready = condition(found.object, 'Ready')
   return ready?.status === 'True' ? Date.parse(ready.lastTransitionTime ?? '') || 0 : Infinity

@@ -1,6 +1,7 @@
 import type { WaveBy } from './wave-title.ts'
 import { waveTitle } from './wave-title.ts'
 import type { Wave } from './waves.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** A wave as it is told beforehand: whose turn comes when. */
 export interface ShownWave {
@@ -27,8 +28,7 @@ export function shownWaves(waves: readonly Wave[], by: WaveBy): readonly ShownWa
       id: wave.id,
       title: waveTitle(wave, by),
       vms: wave.vms.map(({ vm, by: how, onlyOnce }) => {
-        const [namespace = '', name = ''] = vm.split('/')
-        return { namespace, name, by: how, ...(onlyOnce && { onlyOnce }) }
+        return { ...placeOfVm(vm), by: how, ...(onlyOnce && { onlyOnce }) }
       }),
     }))
 }

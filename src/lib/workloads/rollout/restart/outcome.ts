@@ -1,6 +1,7 @@
 import type { ReadContext } from '../../../procedure/step.ts'
 import type { Unread } from '../../migrations/ledger.ts'
 import type { RestartLook, RestartRun } from './restart-run.ts'
+import { placeOfVm } from '../../vm-name.ts'
 
 /** What became of one VM in this run. */
 export interface RestartedVm {
@@ -44,7 +45,7 @@ export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<
   const items: RestartedVm[] = []
   for (const vm of vms) {
     const wave = run.known.get(vm)?.wave
-    items.push({ ...placeOf(vm), ...endOf(vm), ...(wave && { wave }) })
+    items.push({ ...placeOfVm(vm), ...endOf(vm), ...(wave && { wave }) })
   }
   items.sort((a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || byName(a, b))
   const { unread } = look
@@ -63,11 +64,6 @@ function isOfRun(
 
 const byName = (a: RestartedVm, b: RestartedVm) =>
   `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
-
-function placeOf(vm: string): { namespace: string; name: string } {
-  const [namespace = '', name = ''] = vm.split('/')
-  return { namespace, name }
-}
 
 function totalsOf(items: readonly RestartedVm[]): RestartTotals {
   const count = (outcome: RestartedVm['outcome']) => items.filter((item) => item.outcome === outcome).length
