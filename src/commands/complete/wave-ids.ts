@@ -41,8 +41,8 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
     const run = new RestartRun(wanted, { began, kubevirt })
     return { waves: restartWaves(run, await run.look(reading)), by: wanted.waveBy }
   }
-  const rollout = new Rollout(wanted, { began, releases: knownReleases })
-  return { waves: await wavesLeft(reading, rollout, await rollout.look(reading)), by: wanted.waveBy }
+  const run = new Rollout(wanted, { began, releases: knownReleases })
+  return { waves: await wavesLeft(reading, run, await run.look(reading)), by: wanted.waveBy }
 }
 
 const usual = {

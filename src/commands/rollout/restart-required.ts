@@ -6,13 +6,14 @@ import { type RestartRequiredDocument, restartRequiredView } from '../../lib/out
 import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
 import type { Entry } from '../../lib/procedure/journal.ts'
 import { versionOf } from '../../lib/releases/version.ts'
-import { forbidden, KvupError } from '../../lib/system/errors.ts'
+import { KvupError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { listRestartRequired, type Unread } from '../../lib/workloads/rollout/list-restart-required.ts'
 import type { RestartRequiredItem } from '../../lib/workloads/rollout/restart-required-item.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/workloads/rollout/vm-rollout.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
+import { partlyUnread } from '../partly-unread.ts'
 import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
 import { selectionOf } from '../workloads/outdated/selection.ts'
 
@@ -68,7 +69,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
     remarks: [...told.remarks, ...remarks],
     ...(told.next !== undefined && { next: told.next }),
   })
-  const refusal = refusalOf(unread)
+  const refusal = partlyUnread(unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   return options.exitCode && totals.total > 0 ? exitCode.asked : exitCode.done
@@ -127,14 +128,4 @@ async function journalEntries(
     if (!(error instanceof KvupError)) throw error
     return { entries: [], remarks: [`since which upgrade is not known: ${error.message}`] }
   }
-}
-
-/** What was readable is on stdout by then. */
-function refusalOf(unread: readonly Unread[]): KvupError | undefined {
-  const [first, ...more] = unread
-  if (first === undefined) return undefined
-  const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
-    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
-  })
 }

@@ -4,7 +4,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from '../workloads/accept-option.ts'
 import { dryRunOption } from '../workloads/dry-run.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-flags.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
 import type { RestartOptions } from './restart/restart.ts'
 
 /** Loaded when it runs: help does without. */

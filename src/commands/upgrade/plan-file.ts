@@ -4,6 +4,7 @@ import { driftLines, driftOf } from '../../lib/seal/drift.ts'
 import { readSealed, type SealedPlan } from '../../lib/seal/read-sealed.ts'
 import { reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/system/errors.ts'
+import { roleRemedy } from '../../lib/system/role-remedy.ts'
 import { begunSteps, ownWork } from '../../lib/upgrade/own-work.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import { planAgain } from './plan-again.ts'
@@ -63,7 +64,7 @@ function ensureSameCluster(file: string, planned: string, is: string | undefined
     throw forbidden(
       'cluster-unknown',
       `cannot tell whether ${file} is of this cluster: the namespace kube-system may not be read`,
-      { remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user' },
+      { remedy: roleRemedy('kvup-view') },
     )
   throw usageError(
     'another-cluster',

@@ -4,6 +4,7 @@ import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { countWorkloads } from '../../lib/facts/workload-count.ts'
 import type { Clock } from '../../lib/system/clock.ts'
 import { forbidden } from '../../lib/system/errors.ts'
+import { roleRemedy } from '../../lib/system/role-remedy.ts'
 import { countUnlabelled } from '../../lib/workloads/unlabelled.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function outdatedUnseen(reader: Reader, clock: Clock): Promise<stri
   if (leads === undefined)
     throw forbidden('leader-not-known', 'it cannot be told which virt-controller leads', {
       notes: ['before one of the new version does, nothing can be said of outdated instances'],
-      remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+      remedy: roleRemedy('kvup-view'),
     })
   if (!leads) return 'a virt-controller of the new version to take its Lease'
   const left = await countUnlabelled(reader, snapshot)

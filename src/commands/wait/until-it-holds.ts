@@ -7,6 +7,7 @@ import { missingFor, type WaitCondition } from '../../lib/facts/wait-condition.t
 import { meaningOf, remarkOn } from '../../lib/procedure/failures.ts'
 import type { Clock } from '../../lib/system/clock.ts'
 import { blocked, forbidden, isNotFound } from '../../lib/system/errors.ts'
+import { roleRemedy } from '../../lib/system/role-remedy.ts'
 import { outdatedUnseen } from './outdated-unseen.ts'
 
 export interface Waiting {
@@ -81,6 +82,6 @@ function refuseHopeless(condition: WaitCondition, { installation, next, workload
     })
   if (condition.is === 'workloads' && workloads.outdated.labelled === undefined)
     throw forbidden('instances-not-readable', 'the virtual machine instances may not be read', {
-      remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+      remedy: roleRemedy('kvup-view'),
     })
 }

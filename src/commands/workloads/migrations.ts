@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
 import { type MigrationsDocument, migrationsView } from '../../lib/output/views/migrations.ts'
-import { ApiError, forbidden } from '../../lib/system/errors.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { followMigrations } from '../../lib/workloads/migrations/changes.ts'
 import {
@@ -10,7 +9,6 @@ import {
   lookAtMigrations,
   type MigrationsLook,
 } from '../../lib/workloads/migrations/look.ts'
-import type { Unread } from '../../lib/workloads/migrations/ledger.ts'
 import { NewestFinished } from '../../lib/workloads/migrations/newest.ts'
 import {
   finishedItem,
@@ -19,6 +17,7 @@ import {
 } from '../../lib/workloads/migrations/report.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
+import { oneNamespaceHelps, partlyUnread } from '../partly-unread.ts'
 import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
 import { settingsFor, type SettingsLook } from './migrations/settings-for.ts'
 
@@ -68,10 +67,11 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
   const each = (migration: Parameters<NewestFinished['add']>[0]) => newest.add(migration)
   const asked = { ...around(looked, namespace, settings), ...(options.history && { each }) }
   const look = await lookAtMigrations(asked).catch((error: unknown) => {
-    throw oneNamespaceHelps(error)
+    throw oneNamespaceHelps(error, 'kvup workloads migrations')
   })
   print(cx, reportOf(look, settings), newest)
-  if (look.unread.length > 0) throw partlyUnread(look.unread)
+  const refusal = partlyUnread(look.unread)
+  if (refusal) throw refusal
   return exitCode.done
 }
 
@@ -114,22 +114,4 @@ function print({ printer }: Context, report: MigrationsReport, newest?: NewestFi
     items: [...items, ...over],
   }
   printer.result(document, migrationsView, report.unread ? 'partial' : 'complete')
-}
-
-/** Who may not see all namespaces may often see one. */
-function oneNamespaceHelps(error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.status !== 403) return error
-  const remedy = [
-    ...error.remedy,
-    'kvup workloads migrations -n NAMESPACE     looks at one that you may read',
-  ]
-  return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
-}
-
-/** What was readable is on stdout by then. */
-function partlyUnread([first, ...more]: readonly Unread[]): Error {
-  const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return forbidden('partly-unread', `not all of it may be read: ${first?.why ?? ''}${others}`, {
-    remedy: 'kvup rbac kvup-view | kubectl apply -f -      as somebody who may, then bind it to this user',
-  })
 }

@@ -45,14 +45,12 @@ export async function seeSettings(
 }
 
 /** What writing to this owner takes. */
-export function rightsFor(owner: SettingsOwner): ReturnType<typeof workloadsAccess> {
-  const { kind, ref } = owner
-  const verbs = passesOn(owner) ? ['get', 'patch'] : ['patch']
-  return workloadsAccess(
-    ref.namespace,
-    verbs.map((verb): Used => ({ kind, verb })),
-  )
-}
+export const writesTo = (owner: SettingsOwner): Used[] =>
+  (passesOn(owner) ? ['get', 'patch'] : ['patch']).map((verb) => ({ kind: owner.kind, verb }))
+
+/** The rights for that. */
+export const rightsFor = (owner: SettingsOwner): ReturnType<typeof workloadsAccess> =>
+  workloadsAccess(owner.ref.namespace, writesTo(owner))
 
 /** How a document names the owner. */
 export function ownerInDocument({ kind, ref }: SettingsOwner): {

@@ -4,7 +4,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { acceptOption } from './accept-option.ts'
 import { dryRunOption } from './dry-run.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from './wave-flags.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
 import type { UpdateOptions } from './update/options.ts'
 
 /** Loaded when it runs: help does without. */

@@ -1,6 +1,7 @@
 import type { EvidencePart } from '../facts/evidence.ts'
 import type { Check, Question } from './check.ts'
 import type { Finding } from './finding.ts'
+import { roleRemedy } from '../system/role-remedy.ts'
 
 export interface CheckResult {
   check: Check
@@ -48,7 +49,7 @@ function notChecked({ id, title, blocks }: Check, why: readonly string[]): Findi
     remedy: [
       why.every(isNotSaved)
         ? saveAll
-        : 'kvup rbac kvup-view | kubectl apply -f -     then bind it to this user',
+        : roleRemedy('kvup-view'),
     ],
   }
 }

@@ -1,6 +1,7 @@
 import type { Deployment } from '../cluster/kinds/apps.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { blocked, forbidden, type KvupError } from '../system/errors.ts'
+import { roleRemedy } from '../system/role-remedy.ts'
 import { itemsOf } from './known.ts'
 import { type Manager, managerOf } from './ownership.ts'
 import { type Operator, operatorOf } from './operator.ts'
@@ -55,7 +56,7 @@ export function theInstallation(snapshot: Snapshot): Installation {
 export function notOne(found: Exclude<Found, Installation>): KvupError {
   if (found.is === 'unknown')
     return forbidden('kubevirts-not-readable', `cannot tell which KubeVirt there is: ${found.why}`, {
-      remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
+      remedy: roleRemedy('kvup-view'),
     })
   if (found.is === 'several') return severalKubeVirts(found.found)
   return found.operator

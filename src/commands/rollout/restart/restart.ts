@@ -1,6 +1,5 @@
 import type { Context } from '../../../context.ts'
 import type { Cluster } from '../../../lib/cluster/cluster.ts'
-import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
 import { type Installation, theInstallation } from '../../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
 import { type VmRestartsDocument, vmRestartsView } from '../../../lib/output/views/vm-restarts.ts'
@@ -11,25 +10,24 @@ import { blocked, KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import { restartOutcome } from '../../../lib/workloads/rollout/restart/outcome.ts'
+import { dataLoss } from '../../../lib/workloads/update/data-loss.ts'
 import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
 import { restartProcedure, restartWaves } from '../../../lib/workloads/rollout/restart/restart-procedure.ts'
 import { RestartRun } from '../../../lib/workloads/rollout/restart/restart-run.ts'
 import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
 import type { Wave } from '../../../lib/workloads/waves/waves.ts'
+import { restartRight } from '../../waves/restart-right.ts'
 import { handsOf } from '../../upgrade/hands.ts'
 import { rehearsed } from '../../workloads/dry-run.ts'
-import { endOfRun } from '../../workloads/update/ended.ts'
-import { namespacesOf, narrowed } from '../../workloads/update/narrowed.ts'
-import { oneNamespaceHelps, partlyUnread } from '../../workloads/update/partly-unread.ts'
-import { typedUpdate, type UpdateOptions } from '../../workloads/update/options.ts'
+import { endOfRun } from '../../waves/end-of-run.ts'
+import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
+import { typedWaveRun, type WaveRunOptions } from '../../waves/wave-options.ts'
 import { withResume } from '../../workloads/with-resume.ts'
-import { announceRestarts, restartFindings } from './announce.ts'
+import { announceRestarts } from './announce.ts'
 
-/** Paced as `kvup workloads update` is; of its options those that have to do with migrations are left out. */
-export type RestartOptions = Omit<
-  UpdateOptions,
-  'node' | 'retries' | 'restartUnmigratable' | 'stallTimeout' | 'watchOnly' | 'cancelRunning'
->
+/** All of them but --node. */
+export type RestartOptions = Omit<WaveRunOptions, 'node'>
 
 /** What is to be done, in which waves, and what could not be seen. */
 export interface RestartWork extends Work {
@@ -48,11 +46,7 @@ interface Restarting {
 
 /** Restarts the VMs that wait for it, in waves. Exit 3 where a rule stopped it, and where a restart was refused although it went on. */
 export async function restartVms(cx: Context, options: RestartOptions): Promise<ExitCode> {
-  const { wanted, timeoutMs } = typedUpdate(
-    { ...options, retries: '0', restartUnmigratable: true, stallTimeout: options.restartTimeout },
-    cx.flags.namespace,
-    cx.clock.now(),
-  )
+  const { wanted, timeoutMs } = typedWaveRun(options, cx.flags.namespace, cx.clock.now())
   const cluster = await cx.cluster()
   const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
   const { namespace } = installation
@@ -87,12 +81,6 @@ function ended({ unread }: VmRestartsDocument): ExitCode {
   return exitCode.done
 }
 
-const restartRight = {
-  kind: { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' },
-  verb: 'update',
-  subresource: 'restart',
-}
-
 async function workOf(
   { cx, cluster, installation, hands, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
@@ -107,7 +95,10 @@ async function workOf(
     candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
   return {
     procedure,
-    findings: restartFindings([...candidates.values()]),
+    findings: dataLoss(
+      [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
+      'kvup rollout restart -l KEY=VALUE     restarts others only',
+    ),
     accepted: parseAccepted(options.accept),
     rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
     waves: restartWaves(run, look),

@@ -2,7 +2,6 @@ import type { Context } from '../../../context.ts'
 import type { Rows } from '../../../lib/output/printer.ts'
 import { type ForecastDocument, forecastView } from '../../../lib/output/views/workload-forecast.ts'
 import { parseVersion, type Version } from '../../../lib/releases/version.ts'
-import { forbidden } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import type { ForecastItem } from '../../../lib/workloads/forecast/forecast-item.ts'
 import { ForecastTotals } from '../../../lib/workloads/forecast/forecast-totals.ts'
@@ -10,6 +9,7 @@ import { type ForecastPage, listForecast } from '../../../lib/workloads/forecast
 import { probeEvictions, whyNotProbed } from '../../../lib/workloads/forecast/probe.ts'
 import { WholeTime } from '../../../lib/workloads/forecast/whole-time.ts'
 import { parseWanted } from '../../../lib/workloads/strategy/wanted.ts'
+import { partlyUnread } from '../../partly-unread.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
 import { selectionOf, type SelectedVms } from '../outdated/selection.ts'
 import { type Basis, isCurrentFor, lookForForecast } from './basis.ts'
@@ -61,7 +61,7 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   }
   await tell(looked, { foretold, basis, rows, probe: options.probe === true })
   const document = forecastDocument(foretold, await basis)
-  const refusal = refusalOf(document)
+  const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   return options.exitCode && isUneven(foretold.totals) ? exitCode.asked : exitCode.done
@@ -113,14 +113,4 @@ function fold(foretold: Foretold, { items, current, unread }: ForecastPage): voi
     else if (item.will === 'restarts' || item.will === 'shuts down' || item.will === 'is lost')
       foretold.time?.addEviction()
   }
-}
-
-/** What was readable is on stdout by then. */
-function refusalOf({ unread }: ForecastDocument) {
-  const [first, ...more] = unread
-  if (first === undefined) return undefined
-  const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
-    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
-  })
 }

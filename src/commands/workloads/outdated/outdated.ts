@@ -8,7 +8,7 @@ import type { Rows } from '../../../lib/output/printer.ts'
 import { openLoans } from '../../../lib/procedure/open-loans.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
-import { ApiError, forbidden } from '../../../lib/system/errors.ts'
+import { ApiError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { listOutdated, type OutdatedPage } from '../../../lib/workloads/outdated/list-outdated.ts'
 import type { OutdatedItem } from '../../../lib/workloads/outdated/outdated-item.ts'
@@ -16,6 +16,7 @@ import { rulesFrom } from '../../../lib/workloads/outdated/rules-from.ts'
 import { readSurroundings, type Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
 import { addTo, NextStep, noTotals } from '../../../lib/workloads/outdated/totals.ts'
 import { loanId } from '../../../lib/workloads/update-methods.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
 import { outdatedDocument, type Told } from './outdated-document.ts'
 import { selectionOf } from './selection.ts'
@@ -52,11 +53,11 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
     remarks: [],
   }
   await tellPages(listOutdated(reader, selection, rules), told, rows).catch((error: unknown) => {
-    throw selection.namespace === undefined ? oneNamespaceHelps(error) : error
+    throw selection.namespace === undefined ? oneNamespaceHelps(error, 'kvup workloads outdated') : error
   })
   if (told.totals.total === 0) told.remarks.push(...(await noSuchNode(looked, selection.node)))
   const document = await outdatedDocument(reader, told, await around)
-  const refusal = refusalOf(document.unread)
+  const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   return options.exitCode && told.totals.total > 0 ? exitCode.asked : exitCode.done
@@ -76,13 +77,6 @@ async function tellPages(
     told.unread.push(...page.unread)
     rows.add(page.items)
   }
-}
-
-/** Who may not see all namespaces may often see one. */
-function oneNamespaceHelps(error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.status !== 403) return error
-  const remedy = [...error.remedy, 'kvup workloads outdated -n NAMESPACE looks at one that you may read']
-  return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
 }
 
 export interface Around {
@@ -111,16 +105,4 @@ async function noSuchNode({ cluster: { reader } }: LookedAt, node: string | unde
     if (!(error instanceof ApiError)) throw error
     return []
   }
-}
-
-type Unread = readonly { namespace?: string; what: string; why: string }[]
-
-/** What was readable is on stdout by then. */
-function refusalOf(unread: Unread) {
-  const [first, ...more] = unread
-  if (first === undefined) return undefined
-  const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return forbidden('partly-unread', `not all of it may be read: ${first.why}${others}`, {
-    remedy: 'kvup rbac kvup-view | kubectl apply -f -, then bind it to this user',
-  })
 }

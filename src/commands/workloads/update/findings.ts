@@ -14,7 +14,7 @@ export async function updateFindings(look: UpdateLook, seen: SettingsWork): Prom
   const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
   return [
     ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
-    ...dataLoss(look.fleet),
+    ...dataLoss(look.fleet.loses, 'kvup workloads update     leaves these VMs as they are'),
     ...(interrupts
       ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
       : []),

@@ -29,29 +29,29 @@ import { rehearsed } from '../dry-run.ts'
 import { seeSettings, type SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
 import { announce } from './announce.ts'
-import { endOfRun } from './ended.ts'
+import { endOfRun } from '../../waves/end-of-run.ts'
 import { updateFindings } from './findings.ts'
-import { namespacesOf, narrowed } from './narrowed.ts'
-import { type Typed, typedUpdate, type UpdateOptions } from './options.ts'
-import { oneNamespaceHelps, partlyUnread } from './partly-unread.ts'
+import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
+import { type TypedUpdate, typedUpdate, type UpdateOptions } from './options.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { updateRights } from './rights.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace, cx.clock.now())
   const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
-  const rollout = new Rollout(wantedOf(typed, options, seen), {
+  const run = new Rollout(wantedOf(typed, options, seen), {
     began: cx.clock.now().getTime(),
     releases: knownReleases,
   })
-  const whole = { options, typed, seen, rollout }
+  const whole = { options, typed, seen, run }
   const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
   const work = await workOf(running).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads update')
   })
   const dry = await rehearsed(cx, running.procedure, { hands: seen.hands, dryRun: options.dryRun })
   if (dry) {
-    const waves = shownWaves(work.waves, rollout.wanted.waveBy)
+    const waves = shownWaves(work.waves, run.wanted.waveBy)
     const rehearsal = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
     cx.printer.result(rehearsal, workloadsUpdateView)
     passGate(work.findings, work.accepted)
@@ -73,7 +73,7 @@ function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
 
 /** What KubeVirt itself shuts down is told of as well. */
 function wantedOf(
-  { wanted }: Typed,
+  { wanted }: TypedUpdate,
   { watchOnly }: UpdateOptions,
   { owner, holding }: SettingsWork,
 ): UpdateWanted {
@@ -89,28 +89,28 @@ export interface UpdateWork extends Work {
 export interface Running {
   cx: Context
   options: UpdateOptions
-  typed: Typed
+  typed: TypedUpdate
   seen: SettingsWork
-  rollout: Rollout
+  run: Rollout
   procedure: Procedure
 }
 
 function procedureOf(
   { world: { who } }: Context,
-  { seen: { owner }, rollout, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
+  { seen: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
 ): Procedure {
-  if (options.watchOnly) return guardProcedure({ owner, rollout, who, timeoutMs })
+  if (options.watchOnly) return guardProcedure({ owner, rollout: run, who, timeoutMs })
   const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
-  return updateProcedure({ owner, rollout, who, timeoutMs, settled })
+  return updateProcedure({ owner, run, who, timeoutMs, settled })
 }
 
 async function workOf(running: Running): Promise<UpdateWork> {
-  const { rollout, procedure, seen, typed, options } = running
+  const { run, procedure, seen, typed, options } = running
   const reading = readingOf(running)
-  const look = await rollout.look(reading)
+  const look = await run.look(reading)
   const { candidates, unread } = look.fleet
   const namespaces = namespacesOf(candidates.keys(), {
-    namespace: rollout.wanted.selection.namespace,
+    namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
   })
   const rights = updateRights(seen.owner, {
@@ -120,7 +120,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
   })
   const { until, pauseBefore } = options
   return {
-    waves: await wavesLeft(reading, rollout, look),
+    waves: await wavesLeft(reading, run, look),
     unread,
     procedure,
     findings: options.watchOnly ? [] : await updateFindings(look, seen),
@@ -171,16 +171,16 @@ async function throughTheEnd(work: UpdateWork, hands: Hands): Promise<RunOutcome
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
 async function afterwards(running: Running, { exitCode: code }: KvupError): Promise<void> {
-  const { cx, options, seen, rollout } = running
+  const { cx, options, seen, run } = running
   try {
     const interrupted = code === exitCode.interrupted || code === exitCode.terminated
     if (options.cancelRunning && interrupted)
-      await runProcedure(cancelProcedure(rollout.began), {
+      await runProcedure(cancelProcedure(run.began), {
         ...seen.hands,
         signal: new AbortController().signal,
         limits: { timeoutMs: 1 * minutes },
       })
-    if (rollout.known.size > 0)
+    if (run.known.size > 0)
       cx.printer.result(await documentOf(running, { outcome: 'stopped' }), workloadsUpdateView)
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
@@ -201,8 +201,8 @@ async function documentOf(
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',
     kubevirt: { name, namespace },
-    selection: running.rollout.wanted.selection,
+    selection: running.run.wanted.selection,
     ...end,
-    ...(await outcomeOf(readingOf(running), running.rollout)),
+    ...(await outcomeOf(readingOf(running), running.run)),
   }
 }

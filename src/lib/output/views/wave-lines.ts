@@ -24,6 +24,10 @@ const noted: Column<Row> = {
     onlyOnce ? 'does not come back by itself: only this restart starts it' : undefined,
 }
 
+/** Of a VM that is restarted: what a person has to know before the answer (facts 3.4). */
+export const onlyOnceText =
+  'its runStrategy does not bring it back by itself; only this restart starts it again'
+
 /** Every VM in its wave, in the order in which their turns come. */
 export function waveLines(waves: readonly ShownWave[], paint: Paint, size: Size): string[] {
   const rows = waves.flatMap(({ id, vms }) => vms.map((vm) => ({ wave: id, ...vm })))

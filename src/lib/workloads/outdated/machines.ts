@@ -14,6 +14,8 @@ const atOnce = 8
 /** The VMs behind VMIs, of which only the runStrategy is kept: read when they are asked for, and once. */
 export class Machines {
   readonly #reader: Reader
+  /** By `namespace/name`: those that were read one by one. */
+  readonly #found = new Map<string, string>()
   readonly #listed = new Map<string, ReadonlyMap<string, string>>()
   readonly #unread = new Map<string, string>()
 
@@ -59,13 +61,23 @@ export class Machines {
   }
 
   async #each(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const found = await Promise.all(
-      names.map((name) => this.#reader.find(VirtualMachines, { name, namespace })),
+    const strategies = await Promise.all(
+      names.map(async (name) => [name, await this.#one({ name, namespace })] as const),
     )
-    const strategies = new Map<string, string>()
-    for (const one of found)
-      if (one.is === 'object') strategies.set(one.object.metadata.name, runStrategyOf(one.object))
-    return strategies
+    return new Map(
+      strategies.flatMap(([name, strategy]) => (strategy === undefined ? [] : [[name, strategy]])),
+    )
+  }
+
+  async #one(place: Place): Promise<string | undefined> {
+    const key = `${place.namespace}/${place.name}`
+    const known = this.#found.get(key)
+    if (known !== undefined) return known
+    const found = await this.#reader.find(VirtualMachines, place)
+    if (found.is !== 'object') return undefined
+    const strategy = runStrategyOf(found.object)
+    this.#found.set(key, strategy)
+    return strategy
   }
 
   async #all(namespace: string): Promise<ReadonlyMap<string, string>> {

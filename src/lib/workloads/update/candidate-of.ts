@@ -4,13 +4,13 @@ import { guestMemory } from '../../facts/guest-memory.ts'
 import { seconds } from '../../system/units.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { WaveBy } from '../waves/wave-title.ts'
-import type { UpdateWanted } from './wanted.ts'
+import type { WaveRunWanted } from '../waves/wanted.ts'
 
 /** What is kept of an outdated VMI that is to be moved. Pure. */
 export function candidateOf(
   vmi: VirtualMachineInstance,
   by: Candidate['by'],
-  { waveBy, canary, apartBy }: Pick<UpdateWanted, 'waveBy' | 'canary' | 'apartBy'>,
+  { waveBy, canary, apartBy }: Pick<WaveRunWanted, 'waveBy' | 'canary' | 'apartBy'>,
 ): Candidate {
   const { namespace, name, uid = '', labels } = vmi.metadata
   const apart = apartBy === undefined ? antiAffinityOf(vmi) : labels?.[apartBy]

@@ -1,9 +1,14 @@
 import type { HopFinding } from '../../releases/finding.ts'
-import type { Fleet } from './fleet.ts'
 
-/** Restarts that lose what a guest wrote into its pod: accepted by name, never by --yes alone (night W2). Pure. */
-export function dataLoss({ loses }: Pick<Fleet, 'loses'>): readonly HopFinding[] {
-  const losing = [...loses]
+/**
+ * Restarts that lose what a guest wrote into its pod: accepted by name, never by --yes alone (night W2). `loses`: by VM, the volumes;
+ * `otherwise`: the command that restarts none of these. Pure.
+ */
+export function dataLoss(
+  loses: Iterable<readonly [vm: string, volumes: readonly string[]]>,
+  otherwise: string,
+): readonly HopFinding[] {
+  const losing = [...loses].filter(([, volumes]) => volumes.length > 0)
   if (losing.length === 0) return []
   const who = losing.length === 1 ? '1 VM' : `${losing.length} VMs`
   return [
@@ -12,7 +17,7 @@ export function dataLoss({ loses }: Pick<Fleet, 'loses'>): readonly HopFinding[]
       level: 'blocker',
       summary: `a restart of ${who} loses what was written to volumes that live in its pod`,
       objects: losing.slice(0, 20).map(([vm, volumes]) => `${vm} (${volumes.join(', ')})`),
-      remedy: ['leave out --restart-unmigratable: these VMs stay as they are'],
+      remedy: [otherwise],
     },
   ]
 }

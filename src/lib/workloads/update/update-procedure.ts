@@ -21,7 +21,7 @@ export const settledAgainId = 'settled-again'
 
 export interface Updating {
   owner: SettingsOwner
-  rollout: Rollout
+  run: Rollout
   who: string
   /** Ms: of the whole run. */
   timeoutMs: number
@@ -31,21 +31,21 @@ export interface Updating {
 
 /** Hold → settled → canary → wave after wave → settled → give back; the waves are made anew from the cluster after each. */
 export function updateProcedure(updating: Updating): Procedure {
-  const { owner, rollout, who, settled } = updating
+  const { owner, run, who, settled } = updating
   return {
     name: updateName,
     async reached(cx) {
-      const look = await rollout.look(cx)
+      const look = await run.look(cx)
       return (
         look.fleet.candidates.size === 0 &&
         look.restarts.every(({ state }) => state.is === 'back' || state.is === 'not-begun')
       )
     },
     async steps(cx) {
-      const look = await rollout.look(cx)
-      const waves = await wavesLeft(cx, rollout, look)
+      const look = await run.look(cx)
+      const waves = await wavesLeft(cx, run, look)
       return [
-        remembering(holdWorkloadUpdates(owner, { who, procedure: updateName }), rollout),
+        remembering(holdWorkloadUpdates(owner, { who, procedure: updateName }), run),
         settled('settled', 'KubeVirt is settled'),
         ...waves.map((wave) => stepOf(updating, wave)),
         ...(await givingBack(cx, updating)),
@@ -54,37 +54,27 @@ export function updateProcedure(updating: Updating): Procedure {
   }
 }
 
-function stepOf({ owner, rollout, timeoutMs }: Updating, wave: Wave): Step {
-  const step = waveStep(rollout, wave, {
-    title: waveTitle(wave, rollout.wanted.waveBy),
+function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
+  const step = waveStep(run, wave, {
+    title: waveTitle(wave, run.wanted.waveBy),
     atMost: timeoutMs,
-    dependsOn: [],
   })
-  return unlessSwitchedOn(step, { owner, holding: rollout })
+  return unlessSwitchedOn(step, { owner, holding: run })
 }
 
 /** Those that are not through, in this run or before it; what comes back later has a wave of its own. Throws ApiError. */
-export async function wavesLeft(
-  cx: ReadContext,
-  rollout: Rollout,
-  look: UpdateLook,
-): Promise<readonly Wave[]> {
-  const { wanted, through } = rollout
-  const over = new Set(rollout.failed(look).map(({ vm }) => vm))
+export async function wavesLeft(cx: ReadContext, run: Rollout, look: UpdateLook): Promise<readonly Wave[]> {
+  const { wanted, through } = run
+  const over = new Set(run.failed(look).map(({ vm }) => vm))
   const candidates = [...look.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
-  const passed = await canariesPassed(cx, rollout)
+  const passed = await canariesPassed(cx, run)
   const waves = wavesOf(candidates, wanted.waves, passed)
   const missed = waves.filter(({ id }) => through.has(id)).flatMap(({ vms }) => vms)
   const late = missed.length > 0 && !through.has(lateId) ? [{ id: lateId, vms: missed }] : []
   const restarting = look.restarts.filter(({ state }) => state.is === 'under-way' || state.is === 'missing')
   const pending =
     waves.length === 0 && restarting.length > 0 && !through.has('wave') ? [{ id: 'wave', vms: [] }] : []
-  return [
-    ...canaryThatPassed(rollout, waves),
-    ...waves.filter(({ id }) => !through.has(id)),
-    ...late,
-    ...pending,
-  ]
+  return [...canaryThatPassed(run, waves), ...waves.filter(({ id }) => !through.has(id)), ...late, ...pending]
 }
 
 /** It is a step all the same: `--until canary` ends there, however often it is run. */

@@ -16,35 +16,31 @@ import { movedIn } from './moved.ts'
 import { remedyFor } from './remedy.ts'
 import { hasAgent, restartText } from './restarts.ts'
 import type { Rollout } from './rollout.ts'
+import { placeOfVm } from '../vm-name.ts'
 
-export interface WaveStepOptions {
-  title: string
-  /** ms: of the whole run. */
-  atMost: number
-  /** Id of the step that keeps KubeVirt from moving VMs meanwhile. */
-  dependsOn: readonly string[]
-}
-
-/** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. */
-export function waveStep(rollout: Rollout, wave: Wave, { title, atMost, dependsOn }: WaveStepOptions): Step {
-  const members = new MovingWave(rollout, wave)
+/** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. `atMost`: ms, of the whole run. */
+export function waveStep(
+  run: Rollout,
+  wave: Wave,
+  { title, atMost }: { title: string; atMost: number },
+): Step {
+  const members = new MovingWave(run, wave)
   return {
     id: wave.id,
     title,
     patience: { every: 5 * seconds, atMost },
-    estimate: estimateOf(wave.vms, rollout.pacing),
+    estimate: estimateOf(wave.vms, run.pacing),
     follows: [
       {
         kind: VirtualMachineInstanceMigrations,
-        where: { ...withinOf(rollout), labels: 'app.kubernetes.io/managed-by=kvup' },
+        where: { ...withinOf(run), labels: 'app.kubernetes.io/managed-by=kvup' },
       },
     ],
-    dependsOn,
     risk: {
       undo: 'none: a VM on the new virt-launcher cannot be migrated back',
       safeToLeave: 'always: what is under way goes on by itself, and running it again goes on from there',
     },
-    repeats: { atMost: Infinity, parallel: Math.min(rollout.pacing.parallel, wave.vms.length) },
+    repeats: { atMost: Infinity, parallel: Math.min(run.pacing.parallel, wave.vms.length) },
     check: (cx) => members.check(cx),
     apply: (cx) => members.apply(cx),
   }
@@ -56,7 +52,7 @@ const withinOf = ({ wanted: { selection } }: Rollout) =>
 const asleepAtMost = 1 * minutes
 
 class MovingWave {
-  readonly #rollout: Rollout
+  readonly #run: Rollout
   readonly #wave: Wave
   readonly #members: ReadonlySet<string>
   /** Decided by the last look: what `apply` begins. */
@@ -65,8 +61,8 @@ class MovingWave {
   /** While nothing is under way and it is nobody's turn, the cluster is asked once a minute. */
   #asleep: { until: number; state: StepState } | undefined
 
-  constructor(rollout: Rollout, wave: Wave) {
-    this.#rollout = rollout
+  constructor(run: Rollout, wave: Wave) {
+    this.#run = run
     this.#wave = wave
     this.#members = new Set(wave.vms.map(({ vm }) => vm))
   }
@@ -79,27 +75,23 @@ class MovingWave {
   }
 
   async #look(cx: ReadContext): Promise<StepState> {
-    const rollout = this.#rollout
-    const look = await rollout.look(cx)
-    const failed = rollout.failed(look)
-    const { split, slow, doubtful } = await rollout.launchers.look(
-      cx.reader,
-      movedIn(look, rollout.known),
-      look.now,
-    )
+    const run = this.#run
+    const look = await run.look(cx)
+    const failed = run.failed(look)
+    const { split, slow, doubtful } = await run.launchers.look(cx.reader, movedIn(look, run.known), look.now)
     const stop = this.#stop(look, { split, failed })
     if (stop !== undefined)
       return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(stop, split) }
     const over = new Set(failed.map(({ vm }) => vm))
     const queue = this.#queue(look).filter(({ vm }) => !over.has(vm))
-    const traffic = trafficOf(look, rollout.known, rollout.earlier)
+    const traffic = trafficOf(look, run.known, run.earlier)
     const underWay = [...this.#members].filter((vm) => traffic.moving.has(vm) || doubtful.has(vm))
     const progress = {
       done: this.#members.size - new Set([...underWay, ...queue.map(({ vm }) => vm)]).size,
       total: this.#members.size,
     }
     const open = queue.filter(({ vm }) => !traffic.moving.has(vm))
-    const notBefore = new Map([...rollout.notYet, ...traffic.notBefore])
+    const notBefore = new Map([...run.notYet, ...traffic.notBefore])
     if (open.length === 0 && underWay.length === 0) return this.#done(look, over)
     if (open.length === 0) return { is: 'waiting', on: `${listed(underWay)} to be through`, progress }
     if (slow.length > 0)
@@ -107,7 +99,7 @@ class MovingWave {
     const turn = turnOf(
       open,
       { ...traffic, notBefore, wavedAt: this.#wavedAt(look) },
-      { pacing: rollout.pacing, now: look.now },
+      { pacing: run.pacing, now: look.now },
     )
     const state = await this.#turn(cx, turn, progress)
     if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + doubtful.size === 0)
@@ -131,7 +123,7 @@ class MovingWave {
     this.#begun = true
     const against: string[] = []
     for (const one of this.#next) {
-      const begun = await this.#rollout.begin(cx, one, this.#wave.id === 'canary')
+      const begun = await this.#run.begin(cx, one, this.#wave.id === 'canary')
       if (begun.is !== 'begun') against.push(begun.why)
     }
     return against.length < this.#next.length ? undefined : { notApplied: [...new Set(against)].join('; ') }
@@ -140,14 +132,14 @@ class MovingWave {
   /** This wave's VMs that run the old launcher still, in their order. */
   #queue({ fleet }: UpdateLook): readonly Candidate[] {
     const outdated = [...this.#members].flatMap((vm) => fleet.candidates.get(vm) ?? [])
-    return inOrder(outdated, this.#rollout.wanted.waves.order)
+    return inOrder(outdated, this.#run.wanted.waves.order)
   }
 
   #stop(
     look: UpdateLook,
     { split, failed }: { split: readonly string[]; failed: ReturnType<Rollout['failed']> },
   ): Stop | undefined {
-    const { wanted, known } = this.#rollout
+    const { wanted, known } = this.#run
     return stopOf({
       failed,
       canary: this.#wave.id === 'canary',
@@ -170,7 +162,7 @@ class MovingWave {
   }
 
   #done({ moves, restarts }: UpdateLook, over: ReadonlySet<string>): StepState {
-    this.#rollout.through.add(this.#wave.id)
+    this.#run.through.add(this.#wave.id)
     if (this.#members.size === 0) return { is: 'done', note: 'nothing of it is left' }
     const back = new Set(restarts.filter(({ state }) => state.is === 'back').map(({ vm }) => vm))
     const moved = [...this.#members].filter((vm) => moves.succeeded.has(vm) || back.has(vm)).length
@@ -179,8 +171,7 @@ class MovingWave {
   }
 
   async #agentOf({ reader }: ReadContext, { vm }: Candidate): Promise<boolean> {
-    const [namespace, name = ''] = vm.split('/')
-    const found = await reader.find<VirtualMachineInstance>(VirtualMachineInstances, { namespace, name })
+    const found = await reader.find<VirtualMachineInstance>(VirtualMachineInstances, placeOfVm(vm))
     return found.is === 'object' && hasAgent(found.object)
   }
 }

@@ -1,5 +1,6 @@
-import type { Access } from '../../../lib/cluster/cluster.ts'
-import type { Work } from '../../../lib/run/carry-out.ts'
+import type { Access } from '../../lib/cluster/cluster.ts'
+import type { Work } from '../../lib/run/carry-out.ts'
+import { placeOfVm } from '../../lib/workloads/vm-name.ts'
 
 /** What is in the namespaces of VMs. */
 const ofVms: ReadonlySet<string> = new Set([
@@ -26,5 +27,5 @@ export function namespacesOf(
 ): readonly string[] | undefined {
   if (namespace !== undefined) return [namespace]
   if (!partly) return undefined
-  return [...new Set([...vms].map((vm) => vm.split('/')[0] ?? ''))]
+  return [...new Set([...vms].map((vm) => placeOfVm(vm).namespace))]
 }

@@ -1,14 +1,10 @@
-import type { Context } from '../../../context.ts'
-import type { StoppedBefore } from '../../../lib/output/views/wave-lines.ts'
-import type { RunOutcome } from '../../../lib/procedure/run-context.ts'
-import { goesOn } from '../../upgrade/next-lines.ts'
+import type { Context } from '../../context.ts'
+import type { WaveRunDocument } from '../../lib/output/views/wave-run.ts'
+import type { RunOutcome } from '../../lib/procedure/run-context.ts'
+import { goesOn } from '../upgrade/next-lines.ts'
 
 /** How a run of waves ended, in the fields of its document. */
-export interface RunEnd {
-  outcome: 'done' | 'stopped' | 'nothing-to-do'
-  stoppedBefore?: StoppedBefore
-  next?: readonly string[]
-}
+type RunEnd = Pick<WaveRunDocument, 'outcome' | 'stoppedBefore' | 'next'>
 
 /** `borrowed`: commands that give back what is held meanwhile. */
 export function endOfRun({ world }: Context, outcome: RunOutcome, borrowed: readonly string[]): RunEnd {

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { oneNamespaceHelps, partlyUnread } from '../../src/commands/partly-unread.ts'
+import { commandSpeech } from '../../src/lib/output/spoken-commands.ts'
+import { ApiError, type KvupError } from '../../src/lib/system/errors.ts'
+
+const speech = commandSpeech({ name: 'kvup', connection: [] })
+const spoken = (error: unknown) => speech.error(error) as KvupError
+
+test('what was not readable ends in exit 7, with a command that works when the line is pasted', () => {
+  expect(partlyUnread([])).toBeUndefined()
+  const error = partlyUnread([{ why: 'pods is forbidden' }, { why: 'also' }])
+  expect(error).toMatchObject({
+    exitCode: 7,
+    reason: 'partly-unread',
+    message: 'not all of it may be read: pods is forbidden, and 1 more',
+  })
+  expect(spoken(error).remedy).toEqual([
+    'kvup rbac kvup-view | kubectl apply -f -     # then bind it to this user',
+  ])
+})
+
+test('who may not see all namespaces is told how to ask for one; other failures stay what they are', () => {
+  const refused = new ApiError(403, 'Forbidden', 'pods is forbidden', { remedy: 'kubectl auth whoami' })
+  const line = 'kvup workloads outdated'
+  const { remedy } = spoken(oneNamespaceHelps(refused, line))
+  expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may')
+  const other = new TypeError('else')
+  expect(oneNamespaceHelps(other, line)).toBe(other)
+})

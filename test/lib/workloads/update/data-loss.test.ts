@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { dataLoss } from '../../../../src/lib/workloads/update/data-loss.ts'
+
+test('W2 only VMs that lose something are named, each with its volumes, and who restarts others is told how', () => {
+  const otherwise = 'kvup workloads update     leaves these VMs as they are'
+  expect(dataLoss([['shop/web', []]], otherwise)).toEqual([])
+  const loses = [
+    ['shop/web', []],
+    ['shop/db', ['emptyDisk scratch', 'containerDisk root']],
+  ] as const
+  expect(dataLoss(loses, otherwise)).toEqual([
+    {
+      id: 'data-loss',
+      level: 'blocker',
+      summary: 'a restart of 1 VM loses what was written to volumes that live in its pod',
+      objects: ['shop/db (emptyDisk scratch, containerDisk root)'],
+      remedy: [otherwise],
+    },
+  ])
+})
