@@ -25,7 +25,10 @@ export const planningFlags = (): Option[] => [
   new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
   new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),
   new Option('--leave-held', 'end before the workload update methods are given back'),
-  new Option('--wait-workloads', 'wait until no VM is left on the old virt-launcher but those that stay'),
+  new Option(
+    '--wait-workloads',
+    'wait until no VM is left on the old virt-launcher but those that stay; hold again where VMs come to harm',
+  ),
   new Option('--migrations <how>', 'what to do with migrations in flight')
     .choices(['wait', 'cancel', 'ignore'])
     .default('wait'),

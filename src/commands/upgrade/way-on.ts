@@ -10,6 +10,7 @@ import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
+import { isGuards } from '../../lib/workloads/update/hold-again.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
 
 interface Situation {
@@ -89,11 +90,12 @@ async function lookAgain(cx: Context, { owner }: UpgradePlan): Promise<Left['see
 function linesFor({ cx, plan }: Situation, { loans, seen }: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
-    `${cx.world.commandLine}     goes on where the cluster stands`,
+    ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
     ...wayBack(plan, seen),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
+    ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
   ]
 }
 

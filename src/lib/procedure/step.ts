@@ -1,7 +1,7 @@
 import type { Reader, Reviewer, Where, Writer } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Journal, JournalReader } from './journal.ts'
+import type { Journal, JournalReader, Loan } from './journal.ts'
 
 export type { JournalReader } from './journal.ts'
 
@@ -108,6 +108,8 @@ export interface Procedure {
   readonly name: string
   /** Ids of the loans that its steps give back, whoever opened them. Default: those opened under its own name. */
   readonly loans?: readonly string[]
+  /** Open loans of these ids that it does not give back: there is no more to do for them. */
+  readonly leaves?: (loan: Loan) => boolean
   /** The goal is reached; with no open loan there is nothing to do: exit 0, no lock, no write. */
   reached(cx: ReadContext): Promise<boolean>
   /** All steps that are known now, for the plan and the live view; more may be found on the way. */

@@ -2,9 +2,12 @@ import { atVersion } from '../cluster/kind.ts'
 import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
+import type { Loan } from '../procedure/journal.ts'
 import type { Releases } from '../releases/releases.ts'
 import { blocked, usageError } from '../system/errors.ts'
 import { type Forecast, forecastText } from '../workloads/forecast.ts'
+import { leftHeldText } from '../workloads/left-held.ts'
+import { failuresTaken } from '../workloads/update/moves-watch.ts'
 import type { Owner } from '../workloads/update-methods.ts'
 import { upgradeFindings } from './findings.ts'
 import { commitsOf } from './follow.ts'
@@ -18,6 +21,8 @@ export interface Seen {
   standing: Standing
   /** The workload update methods as they will be in the end: those that are borrowed count as set. */
   methods: readonly string[]
+  /** Held because VMs came to harm: this is not given back by an upgrade (night W5). */
+  heldForHarm?: Pick<Loan, 'at' | 'by'>
   /** What they will do to all VMIs. */
   forecast: Forecast
 }
@@ -61,12 +66,21 @@ function beforehand(to: string): readonly string[] {
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards({ leaveHeld }: UpgradeRequest, { methods, forecast }: Seen): readonly string[] {
+function afterwards(request: UpgradeRequest, seen: Seen): readonly string[] {
+  const { methods, forecast, heldForHarm } = seen
+  if (heldForHarm) return [leftHeldText(heldForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
-  return leaveHeld || methods.length === 0 || !moves
-    ? []
-    : [`workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`]
+  if (request.leaveHeld || methods.length === 0 || !moves) return []
+  return [
+    `workload updates then apply to the new version: KubeVirt ${forecastText(forecast)}`,
+    ...(request.waitWorkloads ? [guarded(request)] : []),
+  ]
 }
+
+/** What may be written while it is waited for VMs (night W5). */
+const guarded = ({ follow }: UpgradeRequest): string =>
+  `should ${failuresTaken} of them fail for one reason, or one VM run twice, ` +
+  (follow ? 'kvup stops and says what to commit' : 'workload updates are held again, and kvup stops')
 
 function refuseForeignOwner({ manager, name, namespace }: Installation, { follow }: UpgradeRequest): void {
   const object = `kubevirts/${name} in namespace ${namespace}`

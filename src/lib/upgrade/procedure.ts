@@ -6,7 +6,9 @@ import { type Borrower, holdWorkloadUpdates } from '../workloads/hold.ts'
 import { migrationsInFlight } from '../workloads/migrations-in-flight.ts'
 import { onKubeVirt } from '../workloads/strategy/owner.ts'
 import { loanId as workloadUpdatesLoan } from '../workloads/update-methods.ts'
-import { workloadsMoved } from '../workloads/workloads-moved.ts'
+import { unlessLeftHeld } from '../workloads/left-held.ts'
+import { isGuards } from '../workloads/update/hold-again.ts'
+import { areWorkloadsMoved, workloadsMoved } from '../workloads/workloads-moved.ts'
 import { type Look, look } from './look.ts'
 import { followGiveBack, followHold, followVersion } from './follow.ts'
 import { imageTagSteps } from './methods/image-tag.ts'
@@ -50,7 +52,8 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   return {
     name,
     loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
-    reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areWorkloadsMoved(plan, cx)),
+    leaves: isGuards,
+    reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areMovedIfWanted(plan, cx)),
     steps: async (cx) => remember(known, await stepsNow(plan, { ...tools, procedure: name }, cx)),
   }
 }
@@ -68,10 +71,10 @@ const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
   standing.verdict === 'Settled' && isInstalled(plan, standing)
 
 /** Counts only mean something once the new virt-controller has labelled what is outdated. */
-async function areWorkloadsMoved({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {
+async function areMovedIfWanted({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {
   if (!request.waitWorkloads) return true
-  const states = [await newControllerAtWork(owner).check(cx), await workloadsMoved(owner).check(cx)]
-  return states.every(({ is }) => is === 'done')
+  const controller = await newControllerAtWork(owner).check(cx)
+  return controller.is === 'done' && areWorkloadsMoved(cx, owner)
 }
 
 async function stepsNow(
@@ -109,7 +112,9 @@ async function stepsNow(
       : []),
     ...(request.leaveHeld ? [] : [giveBack]),
     settledStep(plan, 'settled-again', 0),
-    ...(request.waitWorkloads && !request.leaveHeld ? [workloadsMoved(owner)] : []),
+    ...(request.waitWorkloads && !request.leaveHeld
+      ? [workloadsMoved(owner, { who: tools.who, follow: request.follow, since: cx.clock.now().getTime() })]
+      : []),
   ]
 }
 
@@ -144,7 +149,7 @@ function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writin
   return {
     hold: holdWorkloadUpdates(onKubeVirt(owner), tools),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
-    giveBack: giveWorkloadUpdatesBack(onKubeVirt(owner)),
+    giveBack: unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }

@@ -112,6 +112,7 @@ const upgrade: readonly Row[] = [
     'only for --migrations cancel',
     optional,
   ],
+  ['cluster', '', 'pods', 'list', 'see a VM that runs twice: only for --wait-workloads', optional],
   [
     'kubevirt',
     kubevirt,

@@ -7,6 +7,7 @@ import type { Loan } from '../procedure/journal.ts'
 import type { Clock } from '../system/clock.ts'
 import { forecastUpdates } from '../workloads/forecast.ts'
 import { forbidden } from '../system/errors.ts'
+import { isGuards } from '../workloads/update/hold-again.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
 
@@ -27,6 +28,7 @@ export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: Loan
   return {
     installation,
     methods,
+    ...(loan && isGuards(loan) && { heldForHarm: loan }),
     standing: standing(snapshot, clock.now()),
     forecast: await forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
   }

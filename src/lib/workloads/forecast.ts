@@ -95,19 +95,22 @@ function add(names: string[], name: string): void {
   if (names.length < namedAtMost) names.push(name)
 }
 
-/**
- * How many VMIs with these labels the methods move, and how many they leave. Asks for no VM: whatever becomes of a VMI that
- * moves, it does not stay.
- */
-export async function countMoving(
-  reader: Reader,
-  rules: UpdateRules,
-  labels: string,
-): Promise<{ moving: number; staying: number }> {
-  const counts = { moving: 0, staying: 0 }
+/** VMIs that the methods move, and how many they leave. */
+interface Moving {
+  /** uid by `namespace/name`. */
+  moving: ReadonlyMap<string, string>
+  staying: number
+}
+
+/** Of the VMIs with these labels. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
+export async function countMoving(reader: Reader, rules: UpdateRules, labels: string): Promise<Moving> {
+  const moving = new Map<string, string>()
+  let staying = 0
   for await (const vmis of running(reader, labels))
-    for (const vmi of vmis) counts[fateOf(vmi, rules, undefined) === 'stays' ? 'staying' : 'moving']++
-  return counts
+    for (const vmi of vmis)
+      if (fateOf(vmi, rules, undefined) === 'stays') staying++
+      else moving.set(`${vmi.metadata.namespace}/${vmi.metadata.name}`, vmi.metadata.uid ?? '')
+  return { moving, staying }
 }
 
 const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined): boolean =>

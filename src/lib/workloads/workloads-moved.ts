@@ -1,31 +1,123 @@
 import { earliest } from '../facts/elapsed.ts'
 import { outdatedLabel } from '../facts/workload-count.ts'
-import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
-import type { Step, StepState } from '../procedure/step.ts'
+import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
+import {
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../cluster/kinds/virtual-machines.ts'
+import type { ReadContext, Step, StepState } from '../procedure/step.ts'
 import { readOwner } from './find-owner.ts'
 import { countMoving } from './forecast.ts'
 import { type HeldUp, heldUpVms } from './held-up.ts'
-import { methodsOf, type Owner } from './update-methods.ts'
+import { guardsLoan, heldForHarm } from './left-held.ts'
+import { onKubeVirt } from './strategy/owner.ts'
+import { type HoldAgain, holdAgain, stoppedBy, waysOn } from './update/hold-again.ts'
+import { MovesWatch } from './update/moves-watch.ts'
+import { toEnd } from './update/to-end.ts'
+import { keptMethods, methodsOf, type Owner } from './update-methods.ts'
 import { hours, seconds } from '../system/units.ts'
 import { clusterEvictionOf } from './cluster-eviction.ts'
 
-/** Waits until no VM is outdated but those that the present methods leave where they are. */
-export function workloadsMoved(owner: Owner): Step {
+const every = 15 * seconds
+
+/** Who holds again where VMs come to harm. */
+export interface WhoHolds {
+  who: string
+  /** Somebody else owns the setting: nothing is written, and it has to be committed. */
+  follow: boolean
+  /** When the run began, ms since the epoch. */
+  since: number
+}
+
+/**
+ * Waits until no VM is outdated but those that the present methods leave where they are. Two launchers for one VMI, or three VMs that
+ * fail for one reason: workload updates are held again (night W5), by whoever owns them.
+ */
+export function workloadsMoved(owner: Owner, { who, follow, since }: WhoHolds): Step {
+  const again = holdAgain(onKubeVirt(owner), who)
+  const watch = new MovesWatch(since)
+  const heldUp = heldUpNow()
   return {
     id: 'workloads',
     title: 'virtual machines on the new virt-launcher',
-    patience: { every: 15 * seconds, atMost: 24 * hours },
+    patience: { every, atMost: 24 * hours },
     estimate: 600 * seconds,
-    follows: [{ kind: VirtualMachineInstances, where: { labels: outdatedLabel } }],
-    risk: { undo: 'none', safeToLeave: 'always: KubeVirt goes on by itself' },
-    async check({ reader, clock }): Promise<StepState> {
-      const kubevirt = await readOwner(reader, owner)
-      const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
-      const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
-      if (moving === 0) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
-      const on = `${moving} outdated ${moving === 1 ? 'VM' : 'VMs'} to move`
-      return heldUpOr(await heldUpVms(reader, clock.now()), moving, on)
+    follows: [
+      { kind: VirtualMachineInstances, where: { labels: outdatedLabel } },
+      { kind: VirtualMachineInstanceMigrations, where: {} },
+    ],
+    dependsOn: changesBefore,
+    risk: {
+      undo: follow ? 'none' : 'kvup workloads restore, where it had to hold workload updates again',
+      safeToLeave: 'always: KubeVirt goes on by itself',
     },
+    async check(cx): Promise<StepState> {
+      const found = await outdatedNow(cx, owner, again)
+      if ('is' in found) return found
+      const { moving, note } = found
+      const now = cx.clock.now()
+      const { harm, ...ending } = await watch.look(cx.reader, moving, now.getTime())
+      if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitHold)
+      if (harm) return again.trip(harm)
+      const on = toEnd({ outdated: moving.size, ...ending })
+      if (on === undefined) return { is: 'done', ...note }
+      return moving.size === 0
+        ? { is: 'waiting', on }
+        : heldUpOr(await heldUp(cx.reader, now), moving.size, on)
+    },
+    ...(!follow && { apply: (cx) => again.apply(cx) }),
+  }
+}
+
+/** A dry run cannot tell what becomes of VMs before these. */
+const changesBefore = [
+  'hold-workload-updates',
+  'lift-image-tag',
+  'apply-operator-manifest',
+  'set-image-tag',
+  'put-image-tag-in',
+  'give-back-workload-updates',
+]
+
+const commitHold = [
+  'commit workloadUpdateMethods: []     holds workload updates',
+  ...waysOn.filter((line) => !line.startsWith('kvup workloads restore')),
+]
+
+/** Whether no VM is left that is to move: one look, without the guard. */
+export async function areWorkloadsMoved(cx: ReadContext, owner: Owner): Promise<boolean> {
+  const found = await outdatedNow(cx, owner)
+  return !('is' in found) && found.moving.size === 0
+}
+
+interface Outdated {
+  moving: ReadonlyMap<string, string>
+  note: { note?: string }
+}
+
+/** What a guard holds is to move all the same: it is not done while such a VM is left. */
+async function outdatedNow(cx: ReadContext, owner: Owner, again?: HoldAgain): Promise<Outdated | StepState> {
+  const kubevirt = await readOwner(cx.reader, owner)
+  const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, owner) : undefined
+  const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
+  const { moving, staying } = await countMoving(cx.reader, rulesOf(kubevirt, methods), outdatedLabel)
+  if (loan && again?.tripped) return again.tripped
+  if (loan && moving.size > 0) return heldForHarm(loan, moving.size)
+  return { moving, note: staying > 0 ? { note: `${staying} stay outdated` } : {} }
+}
+
+const rulesOf = (kubevirt: KubeVirt, methods: readonly string[]) => ({
+  methods,
+  clusterEviction: clusterEvictionOf(kubevirt),
+})
+
+/** Events are not followed: they are listed as often as is waited at most, not with every change of a migration. */
+function heldUpNow(): typeof heldUpVms {
+  let last: { at: number; found: readonly HeldUp[] } | undefined
+  return async (reader, now) => {
+    if (last === undefined || now.getTime() - last.at >= every)
+      last = { at: now.getTime(), found: await heldUpVms(reader, now) }
+    return last.found
   }
 }
 

@@ -31,7 +31,7 @@ export function settingsFor(
     if (counted && now - counted.at < countEvery) return counted.toMove
     const rules = { methods: ['LiveMigrate'], clusterEviction: undefined }
     const toMove = await countMoving(reader, rules, outdatedLabel).then(
-      ({ moving }) => moving,
+      ({ moving }) => moving.size,
       (error: unknown) => {
         if (!(error instanceof ApiError) || error.status !== 403) throw error
         return undefined

@@ -5,16 +5,13 @@ import { seconds } from '../../system/units.ts'
 import { clusterEvictionOf } from '../cluster-eviction.ts'
 import { readOwner } from '../find-owner.ts'
 import { countMoving } from '../forecast.ts'
-import { holdWorkloadUpdates } from '../hold.ts'
 import { methodsIn, type SettingsOwner } from '../strategy/owner.ts'
 import { methodsOf } from '../update-methods.ts'
+import { lookForHarm } from './harm.ts'
+import { guardName, holdAgain } from './hold-again.ts'
 import type { UpdateLook } from './look.ts'
-import { whatTheyShare } from './likeness.ts'
-import { movedIn } from './moved.ts'
 import type { Rollout } from './rollout.ts'
-
-/** In the journal: the hold that the guard opens stays open until a person has looked. */
-const guardName = 'watch workload updates'
+import { toEnd } from './to-end.ts'
 
 export interface Guarding {
   owner: SettingsOwner
@@ -39,8 +36,7 @@ export function guardProcedure(guarding: Guarding): Procedure {
 }
 
 function guardStep({ owner, rollout, who, timeoutMs }: Guarding): Step {
-  const hold = holdWorkloadUpdates(owner, { who, procedure: guardName })
-  let tripped: StepState | undefined
+  const again = holdAgain(owner, who)
   return {
     id: 'kubevirt-updates',
     title: "KubeVirt's own updates",
@@ -50,19 +46,17 @@ function guardStep({ owner, rollout, who, timeoutMs }: Guarding): Step {
     risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt goes on by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
-      if (holds) return tripped ?? nobodyMoves
+      if (holds) return again.tripped ?? nobodyMoves
       const look = await rollout.look(cx)
-      const harm = await harmIn(cx, rollout, look)
-      if (harm === undefined) return movingOn(cx, { owner, rollout, look })
-      tripped = {
-        is: 'blocked',
-        reason: harm.reason,
-        by: `${harm.text}; workload updates are held again`,
-        remedy: waysOn,
-      }
-      return { is: 'todo', change: `hold workload updates: ${harm.text}` }
+      const seen = { ...look, outdated: look.fleet.candidates.keys(), known: rollout.known }
+      const { launchers, wanted } = rollout
+      const { harm, doubtful } = await lookForHarm(cx.reader, seen, {
+        launchers,
+        maxFailures: wanted.maxFailures,
+      })
+      return harm === undefined ? movingOn(cx, { owner, rollout, look, doubtful }) : again.trip(harm)
     },
-    apply: async (cx) => hold.apply?.(cx),
+    apply: (cx) => again.apply(cx),
   }
 }
 
@@ -77,62 +71,20 @@ const nobodyMoves: StepState = {
   ],
 }
 
-const waysOn = [
-  'kvup workloads migrations --history     shows what failed, and of what',
-  'kvup workloads update --canary 1     goes on by hand, one first',
-  'kvup workloads restore     lets KubeVirt go on',
-]
-
-interface Harm {
-  reason: 'two-launchers' | 'too-many-failures'
-  text: string
+interface MovingOn extends Pick<Guarding, 'owner' | 'rollout'> {
+  look: UpdateLook
+  doubtful: number
 }
-
-async function harmIn(
-  { reader }: ReadContext,
-  rollout: Rollout,
-  look: UpdateLook,
-): Promise<Harm | undefined> {
-  const { split } = await rollout.launchers.look(reader, movedIn(look, rollout.known), look.now)
-  if (split.length > 0) {
-    const alike = await whatTheyShare(reader, split)
-    return {
-      reason: 'two-launchers',
-      text: `two launchers run for ${split.join(', ')}, which can destroy its data (${alike.join('; ')}; kubevirt issue 18670)`,
-    }
-  }
-  const failing = [...look.fleet.candidates.keys()].flatMap((vm) => {
-    const [last] = look.moves.failures(look.ledger, vm)
-    return last === undefined ? [] : [{ vm, reason: last.failureReason ?? 'no reason is told' }]
-  })
-  const [worst] = [...Map.groupBy(failing, ({ reason }) => reason)].sort(
-    ([, a], [, b]) => b.length - a.length,
-  )
-  if (worst === undefined || worst[1].length < rollout.wanted.maxFailures) return undefined
-  const [reason, vms] = worst
-  const alike = await whatTheyShare(
-    reader,
-    vms.map(({ vm }) => vm),
-  )
-  return {
-    reason: 'too-many-failures',
-    text: `${vms.length} VMs failed for one reason: ${reason} (${alike.join('; ')}${upstream(reason)})`,
-  }
-}
-
-const upstream = (reason: string): string =>
-  /guest CPU|extra features/u.test(reason) ? '; kubevirt issue 16386' : ''
 
 async function movingOn(
   { reader }: ReadContext,
-  { owner, rollout, look }: Pick<Guarding, 'owner' | 'rollout'> & { look: UpdateLook },
+  { owner, rollout, look, doubtful }: MovingOn,
 ): Promise<StepState> {
   const kubevirt = await readOwner(reader, owner.kubevirt)
   const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
   const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
-  const note = staying > 0 ? { note: `${staying} stay outdated` } : {}
-  if (moving === 0 && look.ledger.open.length === 0) return { is: 'done', ...note }
-  const total = Math.max(rollout.known.size, moving)
-  const text = moving === 1 ? '1 outdated VM to move' : `${moving} outdated VMs to move`
-  return { is: 'waiting', on: text, progress: { done: total - moving, total } }
+  const total = Math.max(rollout.known.size, moving.size)
+  const on = toEnd({ outdated: moving.size, open: look.ledger.open.length, doubtful })
+  if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
+  return { is: 'waiting', on, progress: { done: total - moving.size, total } }
 }

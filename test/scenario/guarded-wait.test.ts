@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import type { Access } from '../../src/lib/cluster/cluster.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import { byTag, minute, play, second, type Stage } from './stage.ts'
+
+const wait = { waitWorkloads: true } as const
+const three = { ...byTag, workers: 3 } as const
+const failing: readonly VmShape[] = [
+  { name: 'bad-1', migration: 'fail' },
+  { name: 'bad-2', migration: 'fail' },
+  { name: 'bad-3', migration: 'fail' },
+  { name: 'good-1' },
+]
+
+const kubeVirtWrites = (stage: Stage, mark: number) =>
+  stage.writes(mark).filter(({ resource }) => resource === 'kubevirts')
+
+/** What made their migrations fail is mended. */
+function mend(stage: Stage): void {
+  for (const { metadata } of stage.simulated.store.list(VirtualMachineInstances).items) {
+    const annotations = Object.fromEntries(Object.keys(metadata.annotations ?? {}).map((key) => [key, null]))
+    const patch = { type: 'merge', body: { metadata: { annotations } } } as const
+    stage.simulated.store.patch(VirtualMachineInstances, metadata, patch, { manager: 'test' })
+  }
+}
+
+test('W5 --wait-workloads: VMs that fail for one reason make it hold again, and no upgrade gives that back', async () => {
+  await play({ ...three, vms: failing }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', wait)
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
+    expect(ended.error?.message).toMatch(
+      /3 VMs failed for one reason: operation failed: guest CPU .*on worker-.*with machine .*kubevirt issue 16386/,
+    )
+    expect(ended.error?.message).toContain('workload updates are held again')
+    const remedy = ended.error?.remedy.join('\n')
+    expect(remedy).toMatch(/update --canary 1[^]*kvup workloads restore[^]*goes on once they are given back/)
+    expect(stage.methods).toEqual([])
+    const loan = { id: 'workload-updates', was: { value: ['LiveMigrate'] }, object: { kind: 'KubeVirt' } }
+    expect(await stage.journal.loans()).toMatchObject([loan])
+
+    const mark = stage.mark
+    const again = await stage.upgrade('v1.8.4', wait)
+    expect(again).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+    expect(again.error?.remedy.join()).toMatch(/kvup history.*update --canary 1.*kvup workloads restore/)
+    const unwaited = await stage.upgrade('v1.8.4')
+    expect(unwaited).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-to-do' }] })
+    expect(unwaited.text).toContain('kvup workloads restore')
+    expect(kubeVirtWrites(stage, mark)).toEqual([])
+    expect((await stage.plan('v1.8.4', wait)).text).toContain('workload updates stay held: VMs came to harm')
+
+    mend(stage)
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(await stage.upgrade('v1.8.4', wait)).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    expect(await stage.journal.loans()).toEqual([])
+  })
+})
+
+test('W5 --wait-workloads: another upgrade leaves that held too, and says so', async () => {
+  await play({ ...three, vms: failing }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', wait)).toMatchObject({ code: 3 })
+    const next = await stage.upgrade('v1.9.0')
+    expect(next).toMatchObject({ code: 0, documents: [{ outcome: 'done', workloads: { held: true } }] })
+    expect(next.text).toContain('workload updates stay held: VMs came to harm')
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.loans()).toHaveLength(1)
+  })
+})
+
+test('W5 --wait-workloads: the last VM that runs twice is seen, also where nothing was held before', async () => {
+  await play({ ...three, vms: [{ name: 'a', migration: 'split' }] }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { ...wait, holdWorkloads: false })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'two-launchers' } })
+    expect(ended.error?.message).toMatch(/two launchers run for demo\/a, .*kubevirt issue 18670/)
+    expect(stage.methods).toEqual([])
+    expect(await stage.journal.loans()).toHaveLength(1)
+  })
+})
+
+test('W5 two VMs that fail are waited for', async () => {
+  await play({ ...three, vms: failing.slice(1) }, async (stage) => {
+    const ended = await stage.upgrade('v1.8.4', { ...wait, timeout: '20m' })
+    expect(ended).toMatchObject({ code: 4 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+/** As whoever may do all but these. */
+function without(stage: Stage, refused: (access: Access) => boolean) {
+  const { reviewer } = stage.cluster
+  const can: typeof reviewer.can = async (access) =>
+    refused(access) ? { allowed: false, reason: '' } : reviewer.can(access)
+  return { ...stage.cluster, reviewer: { ...reviewer, can } }
+}
+
+test('W5 --wait-workloads: the right to hold is asked for before the first write, that to see launchers is a warning', async () => {
+  await play({ ...three, vms: 1 }, async (stage) => {
+    const options = { ...wait, holdWorkloads: false }
+    const unheld = without(stage, ({ resource, verb }) => resource === 'kubevirts' && verb === 'patch')
+    expect(await stage.upgrade('v1.8.4', options, { cluster: unheld })).toMatchObject({ code: 7 })
+    expect(stage.writes()).toEqual([])
+    const blind = without(
+      stage,
+      ({ resource, verb, namespace }) => resource === 'pods' && verb === 'list' && namespace === undefined,
+    )
+    const asked = { cluster: blind, answer: async () => false }
+    const goingOn = 'not allowed to list pods: going on without'
+    expect((await stage.upgrade('v1.8.4', options, asked)).text).toContain(goingOn)
+    expect((await stage.upgrade('v1.8.4', {}, asked)).text).not.toContain(goingOn)
+  })
+})
+
+test('W5 --dry-run and the plan say what may be written while it is waited for VMs', async () => {
+  await play({ ...three, vms: 2 }, async (stage) => {
+    const dry = await stage.upgrade('v1.8.4', { ...wait, dryRun: 'client' })
+    expect(stage.writes()).toEqual([])
+    for (const said of [dry, await stage.plan('v1.8.4', wait)]) {
+      expect(said.text).toContain('should 3 of them fail for one reason, or one VM run twice')
+      const steps = (said.documents[0] as { steps?: object[] }).steps
+      expect(steps?.at(-1)).toMatchObject({
+        id: 'workloads',
+        state: 'depends',
+        risk: { undo: 'kvup workloads restore, where it had to hold workload updates again' },
+      })
+    }
+    expect((await stage.plan('v1.8.4')).text).not.toContain('run twice')
+  })
+})
+
+test('W5 --follow writes nothing: it stops and names the commit that holds', async () => {
+  const flux = { labels: { 'kustomize.toolkit.fluxcd.io/name': 'platform' } }
+  await play({ ...three, methods: [], vms: failing }, async (stage) => {
+    stage.label(flux)
+    stage.later(30 * second, () => stage.edit({ imageTag: 'v1.8.4' }, 'kustomize-controller'))
+    const methods = ['LiveMigrate']
+    const strategy = { workloadUpdateStrategy: { workloadUpdateMethods: methods } }
+    stage.later(8 * minute, () => stage.edit(strategy, 'kustomize-controller'))
+    const ended = await stage.upgrade('v1.8.4', { ...wait, follow: true, settle: '8m' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
+    expect(ended.text).toContain('commit workloadUpdateMethods: []')
+    expect(kubeVirtWrites(stage, 0)).toEqual([])
+    expect(stage.methods).toEqual(methods)
+  })
+})
