@@ -86,7 +86,7 @@ export const entries: readonly Entry[] = [
       },
       {
         name: 'restore',
-        description: 'Give back the workload update methods that an upgrade or a hold borrowed',
+        description: 'Give back what an upgrade, a hold or unblock borrowed: update methods, settings of VMs',
         load: async () => (await import('./workloads/restore.ts')).restoreCommand,
       },
       {

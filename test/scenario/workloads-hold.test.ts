@@ -32,21 +32,26 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
     on(async (stage) => {
       await stage.hold()
       const mark = stage.mark
-      expect(await stage.hold({}, { host: 'another' })).toMatchObject({
+      const again = await stage.hold({}, { host: 'another' })
+      expect(again).toMatchObject({
         code: 0,
         documents: [{ outcome: 'already-held', kept: ['Evict', 'LiveMigrate'], by: 'jane@here' }],
       })
+      expect(again.text).toMatch(/\n {2}(?:→|->) kvup workloads restore {5}gives them back\n/u)
       expect(stage.writes(mark)).toEqual([])
-      expect(await stage.restore({}, { host: 'another' })).toMatchObject({
+      const restored = await stage.restore({}, { host: 'another' })
+      expect(restored).toMatchObject({
         code: 0,
         documents: [{ outcome: 'given-back', methods: ['Evict', 'LiveMigrate'] }],
       })
+      // The operator has not acted on the hold itself yet: whether VMs get outdated is not known then.
+      expect(restored.text).toContain('KubeVirt, counting all VMs because it is not settled, moves nothing')
       expect(storedMethods(stage)).toBe(first)
       expect(stage.methods).toEqual(['Evict', 'LiveMigrate'])
       expect(await stage.journal.loans()).toEqual([])
-      const again = stage.mark
+      const end = stage.mark
       expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
-      expect(stage.writes(again)).toEqual([])
+      expect(stage.writes(end)).toEqual([])
     }))
 
   test('contract: two holders at once: one borrows, the other finds it held or the lock taken', () =>
@@ -92,7 +97,9 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
         code: 0,
         documents: [{ outcome: 'nothing-to-hold', kept: [] }],
       })
-      expect(await stage.restore()).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      const restored = await stage.restore()
+      expect(restored).toMatchObject({ code: 0, documents: [{ outcome: 'nothing-borrowed' }] })
+      expect(restored.text).toMatch(/\n {2}(?:→|->) kvup workloads strategy set --methods LiveMigrate\n/u)
       expect(stage.writes(mark)).toEqual([])
       expect(storedMethods(stage)).toBe('[]')
     }))

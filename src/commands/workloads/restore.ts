@@ -147,9 +147,11 @@ async function forecastOf(
   return forecastUpdates(reader, { kubevirt, methods })
 }
 
-function announce({ printer }: Context, { loan, meanwhile, forecast }: Terms): void {
+function announce({ printer }: Context, { loan, meanwhile, forecast, standing }: Terms): void {
   printer.note(`borrowed by ${loan.by} at ${loan.at}: ${keptMethods(loan).join(', ')}`)
-  if (meanwhile !== 'keep-current') printer.note(`once given back, KubeVirt ${forecastText(forecast)}`)
+  if (meanwhile === 'keep-current') return
+  const all = standing.verdict === 'Settled' ? '' : ', counting all VMs because it is not settled,'
+  printer.note(`once given back, KubeVirt${all} ${forecastText(forecast)}`)
 }
 
 function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work {

@@ -52,10 +52,11 @@ export const giveBackView: View<GiveBackDocument> = {
       `nothing is borrowed; workloadUpdateMethods: ${now}`,
       ...(methods.length === 0
         ? [
-            `kvup did not empty them and does not guess; set what is wanted on the ${owner.kind}: kvup workloads strategy set --methods LiveMigrate`,
+            `kvup did not empty them and does not guess; set what is wanted on the ${owner.kind}:`,
+            `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate`,
           ]
         : []),
-    ]
+    ].flatMap((line) => wrap(line, size.columns))
   },
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }

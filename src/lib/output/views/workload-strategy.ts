@@ -49,7 +49,7 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
       ...(ended === undefined ? [] : [`${paint.mark.done} ${ended}`, '']),
       ...fitted([
         `${owner.kind} ${owner.namespace}/${owner.name} (${owner.apiVersion}) owns them`,
-        ...heldLines(document),
+        ...heldLines(document, paint),
       ]),
       '',
       ...table(columns, items, { ...size, paint }),
@@ -84,11 +84,11 @@ function findingLines({ summary, id, remedy }: Finding, paint: Paint): readonly 
   ]
 }
 
-function heldLines({ held }: WorkloadStrategyDocument): readonly string[] {
+function heldLines({ held }: WorkloadStrategyDocument, { mark }: Paint): readonly string[] {
   if (held === undefined) return []
   return [
     `held by ${held.by} since ${held.at}; kept: ${held.methods.join(', ')}`,
-    'kvup workloads restore     gives them back',
+    `  ${mark.next} kvup workloads restore     gives them back`,
   ]
 }
 

@@ -35,13 +35,13 @@ export const workloadsHeldView: View<WorkloadsHeldDocument> = {
     if (outcome === 'nothing-to-hold')
       return fitted([
         'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
-        'kvup workloads strategy set --methods LiveMigrate     turns workload updates on',
+        `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate     turns workload updates on`,
       ])
     const since = outcome === 'already-held' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
     return fitted([
       `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
       'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
-      `${paint.mark.next} kvup workloads restore     gives them back`,
+      `  ${paint.mark.next} kvup workloads restore     gives them back`,
     ])
   },
   names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
