@@ -46,11 +46,7 @@ function notChecked({ id, title, blocks }: Check, why: readonly string[]): Findi
     id,
     level: blocks ? 'not-checked' : 'warning',
     summary: `could not tell whether ${title}: ${why.join('; ')}`,
-    remedy: [
-      why.every(isNotSaved)
-        ? saveAll
-        : roleRemedy('kvup-view'),
-    ],
+    remedy: [why.every(isNotSaved) ? saveAll : roleRemedy('kvup-view')],
   }
 }
 

@@ -12,6 +12,7 @@ import { ApiError } from '../../system/errors.ts'
 import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { placeOfVm } from '../vm-name.ts'
 import { type Against, askRestart, type Begun } from './ask-restart.ts'
 
 /** On migrations of the canary: how many have passed is read from them. */
@@ -38,8 +39,7 @@ export async function begin(
   one: Candidate,
   beginning: Beginning,
 ): Promise<Begun> {
-  const [namespace = '', name = ''] = one.vm.split('/')
-  const ref = { name, namespace }
+  const ref = placeOfVm(one.vm)
   const found = await reader.find(VirtualMachineInstances, ref)
   if (found.is !== 'object' || !isDue(found.object, one))
     return { is: 'not-needed', why: 'it needs no new virt-launcher any more' }

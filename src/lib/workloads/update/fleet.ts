@@ -4,13 +4,14 @@ import { outdatedLabel } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
 import { isOfVm, type Machine, runStrategyOf } from '../outdated/behind.ts'
 import { lostData } from '../outdated/lost-data.ts'
-import { Machines } from '../outdated/machines.ts'
+import type { Machines } from '../outdated/machines.ts'
 import type { Unread } from '../migrations/ledger.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import { outlookOf } from '../outdated/outlook.ts'
 import type { OutlookRules } from '../outdated/rules.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Against } from './ask-restart.ts'
+import { vmName } from '../vm-name.ts'
 import { candidateOf } from './candidate-of.ts'
 import type { UpdateWanted } from './wanted.ts'
 
@@ -41,7 +42,12 @@ export interface FleetRules extends OutlookRules {
 }
 
 /** Lists them page by page; of each less than 200 bytes stay. Throws ApiError, a refusal where nothing of it may be read. */
-export async function readFleet(reader: Reader, wanted: UpdateWanted, rules: FleetRules): Promise<Fleet> {
+export async function readFleet(
+  reader: Reader,
+  wanted: UpdateWanted,
+  rules: FleetRules,
+  machines: Machines,
+): Promise<Fleet> {
   const { namespace, labels, node } = wanted.selection
   const selector = [
     outdatedLabel,
@@ -49,7 +55,6 @@ export async function readFleet(reader: Reader, wanted: UpdateWanted, rules: Fle
     ...(node ? [`kubevirt.io/nodeName=${node}`] : []),
   ]
   const sorted = new Sorted(wanted, rules)
-  const machines = new Machines(reader)
   try {
     const where = { namespace, labels: selector.join() }
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, where))
@@ -68,8 +73,6 @@ const refusedIn = (namespace: string, why: string): Unread => ({
   what: VirtualMachineInstances.plural,
   why,
 })
-
-const vmOf = ({ metadata }: VirtualMachineInstance) => `${metadata.namespace}/${metadata.name}`
 
 class Sorted implements Fleet {
   readonly candidates = new Map<string, Candidate>()
@@ -91,7 +94,7 @@ class Sorted implements Fleet {
     )
     for (const vmi of vmis) {
       const unread = isOfVm(vmi) ? machines.unread.get(vmi.metadata.namespace ?? '') : undefined
-      await this.#add(vmi, { vm: vms.get(vmOf(vmi)), unread })
+      await this.#add(vmi, { vm: vms.get(vmName(vmi)), unread })
     }
   }
 
@@ -100,7 +103,7 @@ class Sorted implements Fleet {
   }
 
   async #add(vmi: VirtualMachineInstance, { vm, unread }: Behind): Promise<void> {
-    const name = vmOf(vmi)
+    const name = vmName(vmi)
     const { fate, why, remedy } = outlookOf(vmi, vm, this.#rules)
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
@@ -114,7 +117,7 @@ class Sorted implements Fleet {
 
   #busyWith(vmi: VirtualMachineInstance): string | undefined {
     const frozen = vmi.status?.fsFreezeStatus === 'frozen'
-    return this.#rules.busy.get(vmOf(vmi)) ?? (frozen ? 'its file systems are frozen' : undefined)
+    return this.#rules.busy.get(vmName(vmi)) ?? (frozen ? 'its file systems are frozen' : undefined)
   }
 
   async #restart(
@@ -122,7 +125,7 @@ class Sorted implements Fleet {
     vm: Machine | undefined,
     { why, remedy }: Omit<LeftVm, 'vm'>,
   ): Promise<void> {
-    const name = vmOf(vmi)
+    const name = vmName(vmi)
     const refused = vm === undefined ? 'no VM is behind it, so that it would be lost' : whyNoRestart(vm)
     if (refused !== undefined) return this.#leave(name, `${why}; ${refused}`, remedy)
     if (!this.#wanted.restart) return this.#leave(name, why, remedy)

@@ -3,9 +3,10 @@ import type { ReadContext } from '../../procedure/step.ts'
 import { blocked, type KvupError } from '../../system/errors.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Unread } from '../migrations/ledger.ts'
-import { vmOf } from '../migrations/migration.ts'
 import type { UpdateLook } from './look.ts'
 import type { Rollout } from './rollout.ts'
+import type { RestartState } from './restarts.ts'
+import { placeOfVm } from '../vm-name.ts'
 
 /** What became of one VM in this run. */
 export interface UpdatedVm {
@@ -31,13 +32,15 @@ export interface UpdateOutcome {
 }
 
 /** From a fresh look at the cluster: what this run has moved, and what is outdated still. Throws ApiError. */
-export async function outcomeOf(cx: ReadContext, rollout: Rollout): Promise<UpdateOutcome> {
+export async function outcomeOf(
+  cx: ReadContext,
+  rollout: Pick<Rollout, 'look' | 'known' | 'failed'>,
+): Promise<UpdateOutcome> {
   const look = await rollout.look(cx)
-  const items = await Promise.all(
-    [...rollout.known.values()].map((one) => become(cx, one, { look, rollout })),
-  )
+  const ended = endedBy(look, rollout)
+  const items = await Promise.all([...rollout.known.values()].map((one) => become(cx, one, ended)))
   for (const { vm, why, remedy } of look.fleet.left.values())
-    if (!rollout.known.has(vm)) items.push({ ...placeOf(vm), outcome: 'left', why, remedy })
+    if (!rollout.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', why, remedy })
   items.sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
@@ -57,17 +60,32 @@ const order: readonly UpdatedVm['outcome'][] = [
 ]
 const nameOf = ({ namespace, name }: UpdatedVm) => `${namespace}/${name}`
 
+/** By VM, for there may be many. */
 interface Ended {
   look: UpdateLook
-  rollout: Rollout
+  moving: ReadonlyMap<string, unknown>
+  failed: ReadonlyMap<string, string>
+  restarts: ReadonlyMap<string, RestartState['is']>
 }
 
-async function become(cx: ReadContext, one: Candidate, { look, rollout }: Ended): Promise<UpdatedVm> {
-  const { vm, by, wave } = one
-  const failures = look.moves.failures(look.ledger, vm).length
-  const end = await endOfVm(cx, one, { look, rollout })
+/** Of several reasons the first counts. */
+function endedBy(look: UpdateLook, rollout: Pick<Rollout, 'failed'>): Ended {
+  const failed = rollout.failed(look).toReversed()
   return {
-    ...placeOf(vm),
+    look,
+    moving: look.ledger.openByVm,
+    failed: new Map(failed.map(({ vm, reason }) => [vm, reason])),
+    restarts: new Map(look.restarts.map(({ vm, state }) => [vm, state.is])),
+  }
+}
+
+async function become(cx: ReadContext, one: Candidate, ended: Ended): Promise<UpdatedVm> {
+  const { vm, by, wave } = one
+  const { look } = ended
+  const failures = look.moves.failures(look.ledger, vm).length
+  const end = await endOfVm(cx, one, ended)
+  return {
+    ...placeOfVm(vm),
     by,
     ...(wave !== '' && { wave }),
     ...(failures > 0 && { failures }),
@@ -82,24 +100,24 @@ async function endOfVm(cx: ReadContext, one: Candidate, ended: Ended): Promise<E
   const seen = endOfRestart(vm, ended) ?? outdatedStill(vm, ended)
   if (seen !== undefined) return seen
   if (ended.look.moves.succeeded.has(vm)) return { outcome: 'migrated' }
-  const found = await cx.reader.find(VirtualMachineInstances, placeOf(vm))
+  const found = await cx.reader.find(VirtualMachineInstances, placeOfVm(vm))
   if (found.is !== 'object') return { outcome: 'gone', why: 'it does not run any more' }
   return found.object.metadata.uid === uid
     ? { outcome: 'left', why: 'it is not outdated any more' }
     : { outcome: 'replaced', why: 'it was restarted, and not by this run' }
 }
 
-function endOfRestart(vm: string, { look: { restarts } }: Ended): End | undefined {
-  const is = restarts.find((one) => one.vm === vm)?.state.is
+function endOfRestart(vm: string, { restarts }: Ended): End | undefined {
+  const is = restarts.get(vm)
   if (is === 'missing') return { outcome: 'failed', why: 'it did not come back after the restart' }
   if (is === 'back') return { outcome: 'restarted' }
   return is === 'under-way' ? { outcome: 'moving' } : undefined
 }
 
-function outdatedStill(vm: string, { look, rollout }: Ended): End | undefined {
-  if (look.ledger.open.some((one) => vmOf(one) === vm)) return { outcome: 'moving' }
-  const failed = rollout.failed(look).find((one) => one.vm === vm)
-  if (failed) return { outcome: 'failed', why: failed.reason }
+function outdatedStill(vm: string, { look, moving, failed }: Ended): End | undefined {
+  if (moving.has(vm)) return { outcome: 'moving' }
+  const why = failed.get(vm)
+  if (why !== undefined) return { outcome: 'failed', why }
   if (look.fleet.candidates.has(vm)) return { outcome: 'waiting', why: waitingFor(vm, look) }
   const left = look.fleet.left.get(vm)
   return left && { outcome: 'left', why: left.why, remedy: left.remedy }
@@ -118,11 +136,6 @@ export function failureOf({ failed, total }: UpdateTotals): KvupError | undefine
   return blocked('vms-failed', `${failed} of ${total} VMs failed`, {
     remedy: 'kvup workloads update     tries those that are outdated still again',
   })
-}
-
-function placeOf(vm: string): { namespace: string; name: string } {
-  const [namespace = '', name = ''] = vm.split('/')
-  return { namespace, name }
 }
 
 function totalsOf(items: readonly UpdatedVm[]): UpdateTotals {

@@ -2,6 +2,7 @@ import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { openDataJobs } from '../../facts/data-jobs.ts'
+import { notOne } from '../../facts/installation.ts'
 import { itemsOf, known as asKnown } from '../../facts/known.ts'
 import type { ReadContext, StepContext } from '../../procedure/step.ts'
 import type { Releases } from '../../releases/releases.ts'
@@ -9,6 +10,7 @@ import { ApiError } from '../../system/errors.ts'
 import { type MigrationLedger, readMigrations } from '../migrations/ledger.ts'
 import type { Migration } from '../migrations/migration.ts'
 import { migrationLimits } from '../migrations/limits.ts'
+import { Machines } from '../outdated/machines.ts'
 import { rulesFrom } from '../outdated/rules-from.ts'
 import { readSurroundings } from '../outdated/surroundings.ts'
 import type { Candidate } from '../waves/candidate.ts'
@@ -154,14 +156,15 @@ export class Rollout {
     const listed = this.#fleet
     if (listed && listed.fleet.candidates.size > fewCandidates && now - listed.at < listEvery)
       return listed.fleet
-    const fleet = await readFleet(cx.reader, this.wanted, await this.#decides(cx, now))
+    const { rules, machines } = await this.#decides(cx, now)
+    const fleet = await readFleet(cx.reader, this.wanted, rules, machines)
     this.#fleet = { at: now, fleet }
     for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
     return fleet
   }
 
-  async #decides({ reader }: ReadContext, now: number): Promise<FleetRules> {
-    if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules.rules
+  async #decides({ reader }: ReadContext, now: number): Promise<Decided> {
+    if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules
     const at = new Date(now)
     const { restart, selection } = this.wanted
     const [around, jobs] = await Promise.all([
@@ -170,7 +173,8 @@ export class Rollout {
     ])
     const { kubevirt, launcher } = around
     const rules = rulesFrom(around, { held: false, releases: this.#releases, at })
-    if (kubevirt === undefined || rules === undefined) throw new TypeError('an update without a KubeVirt')
+    if (kubevirt === undefined || rules === undefined)
+      throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
     const { migrating: _, updating: __, ...others } = rules
     const busy = new Map(
       itemsOf(jobs).flatMap(({ kind, name, phase, vm }) =>
@@ -183,10 +187,11 @@ export class Rollout {
       at: now,
       kubevirt,
       launcher,
+      machines: new Machines(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
     }
-    return this.#rules.rules
+    return this.#rules
   }
 }
 
@@ -196,5 +201,7 @@ interface Decided {
   rules: FleetRules
   kubevirt: KubeVirt
   launcher: string | undefined
+  /** VMs that were looked at already. */
+  machines: Machines
   room?: ReturnRoom
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { Machines } from '../../../../src/lib/workloads/outdated/machines.ts'
 import { type FleetRules, readFleet } from '../../../../src/lib/workloads/update/fleet.ts'
 import { whatTheyShare } from '../../../../src/lib/workloads/update/likeness.ts'
 import type { UpdateWanted } from '../../../../src/lib/workloads/update/wanted.ts'
@@ -36,7 +37,7 @@ async function fleetOf(vmis: readonly VirtualMachineInstance[], strategies: Reco
       return { is: 'object', object: { metadata: { name }, spec: { runStrategy } } }
     },
   } as never
-  const { candidates, left, unread } = await readFleet(reader, wanted, rules)
+  const { candidates, left, unread } = await readFleet(reader, wanted, rules, new Machines(reader))
   const begun = [...candidates.values()].map(
     ({ vm, by, onlyOnce }) => `${vm} ${by}${onlyOnce ? ' only once' : ''}`,
   )

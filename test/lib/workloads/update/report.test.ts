@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { MigrationLedger } from '../../../../src/lib/workloads/migrations/ledger.ts'
+import type { UpdateLook } from '../../../../src/lib/workloads/update/look.ts'
+import { ObservedMoves } from '../../../../src/lib/workloads/update/observed-moves.ts'
+import { outcomeOf } from '../../../../src/lib/workloads/update/report.ts'
+import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
+
+const candidate = (vm: string): Candidate => ({
+  vm,
+  uid: vm,
+  by: 'migration',
+  wave: '',
+  canary: false,
+  memory: 0,
+  bornAt: 0,
+})
+
+test('the report of many VMs asks once who failed, and names the first reason of each', async () => {
+  const known = new Map(Array.from({ length: 5000 }, (_, i) => [`shop/vm-${i}`, candidate(`shop/vm-${i}`)]))
+  const look: UpdateLook = {
+    now: 0,
+    fleet: { candidates: known, left: new Map(), loses: new Map(), unread: [] },
+    ledger: new MigrationLedger(),
+    moves: new ObservedMoves(0),
+    restarts: [],
+    wellAt: new Map(),
+  }
+  let asked = 0
+  const failed = () => {
+    asked++
+    return [
+      { vm: 'shop/vm-7', reason: 'too slow' },
+      { vm: 'shop/vm-7', reason: 'refused' },
+    ]
+  }
+  const run = { look: async () => look, known, failed }
+  const { totals, items } = await outcomeOf({} as never, run)
+  expect(asked).toBe(1)
+  expect(totals).toMatchObject({ total: 5000, waiting: 4999, failed: 1 })
+  expect(items[0]).toMatchObject({ name: 'vm-7', outcome: 'failed', why: 'too slow' })
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Kind } from '../../../../src/lib/cluster/kind.ts'
+import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
+import {
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { SimClock } from '../../../../src/lib/simulator/clock.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { Rollout } from '../../../../src/lib/workloads/update/rollout.ts'
+import { aVmi } from '../outdated/a-vmi.ts'
+
+const kubevirt = {
+  metadata: { name: 'kubevirt', namespace: 'kubevirt', uid: 'kv' },
+  spec: {},
+  status: { phase: 'Deployed' },
+}
+const wanted = { selection: {}, waveBy: { is: 'one' }, restart: false, pacing: { soak: 0 } }
+
+/** Of a cluster with one KubeVirt and one VM that cannot be migrated; `reads` counts what is asked of VMs. */
+function scene(kubevirts: () => object[] = () => [kubevirt]) {
+  const reads: string[] = []
+  const itemsOf = ({ plural }: Kind): object[] => {
+    if (plural === KubeVirts.plural) return kubevirts()
+    return plural === VirtualMachineInstances.plural ? [aVmi({ migratable: 'False' })] : []
+  }
+  const reader = {
+    list: async (kind: Kind) => itemsOf(kind),
+    async *pages(kind: Kind) {
+      yield { items: itemsOf(kind) }
+    },
+    find: async ({ plural }: Kind, { name }: { name: string }) => {
+      if (plural === VirtualMachines.plural) reads.push(name)
+      return { is: 'object', object: { metadata: { name }, spec: { runStrategy: 'Always' } } }
+    },
+  }
+  const clock = new SimClock()
+  const run = new Rollout(wanted as never, { began: 0, releases: { minors: {} } as never })
+  const look = () => run.look({ reader, clock, journal: { entries: async () => [] } } as never)
+  return { reads, look, clock }
+}
+
+test('what a look needs to know of a VM behind a VMI is read once, however often is looked within a minute', async () => {
+  const { reads, look } = scene()
+  for (let times = 0; times < 3; times++) expect((await look()).fleet.left.size).toBe(1)
+  expect(reads).toHaveLength(1)
+})
+
+test('a KubeVirt that may not be read any more ends an update as forbidden, and is no bug', async () => {
+  const { look } = scene(() => {
+    throw new ApiError(403, 'Forbidden', 'kubevirts is forbidden')
+  })
+  await expect(look()).rejects.toMatchObject({
+    exitCode: 7,
+    reason: 'kubevirts-not-readable',
+    message: expect.stringContaining('kubevirts is forbidden') as string,
+  })
+})
