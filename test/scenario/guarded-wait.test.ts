@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
 import type { Access } from '../../src/lib/cluster/cluster.ts'
 import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { coveredBy } from '../../src/lib/seal/covered.ts'
+import { sealed, type Seal } from '../../src/lib/seal/seal.ts'
 import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { Killed, mortal } from './mortal-cluster.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
 
 const wait = { waitWorkloads: true } as const
@@ -143,3 +148,80 @@ test('W5 --follow writes nothing: it stops and names the commit that holds', asy
     expect(stage.methods).toEqual(methods)
   })
 })
+
+/** As it was sealed before there was a guard. */
+function withoutGuard(file: string): string {
+  const plan = parse(file) as { said: string[]; steps: object[]; seal: Seal }
+  const said = plan.said.filter((line) => !line.includes('run twice'))
+  const risk = { undo: 'none', safeToLeave: 'always: KubeVirt goes on by itself' }
+  const steps = plan.steps.map((step, i) => (i === plan.steps.length - 1 ? { ...step, risk } : step))
+  expect(said).toHaveLength(plan.said.length - 1)
+  const { digest: _, ...seal } = plan.seal
+  const old = { ...plan, said, steps }
+  return stringify({ ...old, seal: sealed(seal, coveredBy(old)) })
+}
+
+test('W5 a plan that was sealed before there was a guard is carried out with it, and goes on once workload updates are given back', async () => {
+  await play({ ...three, vms: failing }, async (stage) => {
+    expect(await stage.plan('v1.8.4', wait)).toMatchObject({ code: 0 })
+    stage.files.set('plan.yaml', withoutGuard(stage.files.get('plan.yaml') ?? ''))
+    const planned = { plan: 'plan.yaml' }
+    const first = await stage.upgrade(undefined, planned)
+    expect(first).toMatchObject({ code: 3, error: { reason: 'too-many-failures' } })
+    const again = await stage.upgrade(undefined, planned)
+    expect(again).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+    expect(stage.methods).toEqual([])
+    mend(stage)
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+    expect(await stage.upgrade(undefined, planned)).toMatchObject({ code: 0 })
+  })
+})
+
+const brief = { ...wait, settle: '5s' } as const
+const lasting = (stage: Stage) => stage.writes().filter(({ resource }) => resource !== 'leases')
+
+test('W5 killed around the hold of the guard, the next run leaves it held as well', async () => {
+  let held = 0
+  await play({ ...three, vms: failing }, async (stage) => {
+    expect(await stage.upgrade('v1.8.4', brief)).toMatchObject({ code: 3 })
+    held = lasting(stage).findLastIndex(({ resource }) => resource === 'kubevirts') + 1
+  })
+  for (const writes of [held - 1, held, held + 1])
+    await play({ ...three, vms: failing }, async (stage) => {
+      const cluster = mortal(stage.cluster, { afterCallWhen: () => lasting(stage).length >= writes })
+      const killed = stage
+        .upgrade('v1.8.4', brief, { cluster, host: 'dead' })
+        .catch((error: unknown) => error)
+      await cluster.death
+      expect(await killed).toBeInstanceOf(Killed)
+      expect(await stage.journal.loans()).toHaveLength(1)
+      const next = await stage.upgrade('v1.8.4', brief, { host: 'other' })
+      expect(next).toMatchObject({ code: 3, error: { reason: 'held-for-harm' } })
+      expect(stage.methods).toEqual([])
+      expect(await stage.restore()).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    })
+})
+
+test('W5 where pods may not be listed everywhere, nobody is taken for one that runs twice, and it ends', async () => {
+  await play({ ...three, vms: [{ name: 'a', migration: 'split' }] }, async (stage) => {
+    const { reader } = stage.cluster
+    const pages: typeof reader.pages = (kind, where = {}) => {
+      if (kind.plural === 'pods' && where.labels?.includes('created-by'))
+        throw new ApiError(403, 'Forbidden', 'pods is forbidden')
+      return reader.pages(kind, where)
+    }
+    const blind = new Proxy(reader, {
+      get: (target, name) => (name === 'pages' ? pages : bound(target, name)),
+    })
+    const cluster = { ...stage.cluster, reader: blind }
+    expect(await stage.upgrade('v1.8.4', wait, { cluster })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+function bound(target: object, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(target, name)
+  return typeof member === 'function' ? (member.bind(target) as unknown) : member
+}
