@@ -66,9 +66,11 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
   const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock })
   const loans = await journal.loans()
   const running = await whoHoldsLock(cx, looked, namespace)
-  const lent = await known(lentMachines(reader))
+  const lent = await known(lentMachines(reader).then((machines) => [machines]))
   if (!lent.known && !looked.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)
-  const machines = itemsOf(lent)
+  const [{ lent: machines, unreadable } = { lent: [], unreadable: [] }] = itemsOf(lent)
+  for (const { namespace: of, name } of unreadable.slice(0, toldAtMost))
+    cx.printer.warn(`VM ${of}/${name} was lent something, and its note was changed: what it had is not known`)
   const document: HistoryDocument = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'History',

@@ -151,6 +151,34 @@ test('W1 a VM that stops between the look and the give-back is asked about, and 
   })
 })
 
+test('contract: a note that was changed keeps nobody else from what is theirs, and is taken off when a person says so', async () => {
+  await play(shape, async (stage) => {
+    expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
+    expect(await stage.hold()).toMatchObject({ code: 0 })
+    const note = (metadata: object) =>
+      stage.simulated.store.patch(
+        VirtualMachines,
+        { name: 'db', namespace: 'demo' },
+        { type: 'merge', body: { metadata } },
+      )
+    note({ annotations: { [loanAnnotation]: '{}' } })
+    for (const overwrite of [false, true]) {
+      const ended = await stage.restore(overwrite ? { overwrite } : {})
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
+      expect(ended.text).toContain('demo/db: its note kvup.io/loan was changed and cannot be read')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(borrowed(stage, 'job')).toBeUndefined()
+    }
+    expect((await kvup(stage, 'history')).err).toContain('VM demo/db was lent something')
+    note({ annotations: { [loanAnnotation]: null } })
+    expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
+    const before = specOf(stage, 'db')
+    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
+    expect(specOf(stage, 'db')).toBe(before)
+    expect(await stage.restore()).toMatchObject({ code: 0 })
+  })
+})
+
 test('W1 --keep-current closes the loan and leaves what is there', async () => {
   await play(shape, async (stage) => {
     await stage.unblock({ accept })

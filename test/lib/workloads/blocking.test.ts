@@ -148,6 +148,20 @@ test.each([
   '[]',
   loan({ path: '/metadata/name', was: { present: false }, lent: 'x' }),
   loan({ ...manual, was: { present: true } }),
+  loan({ ...manual, was: { present: true, value: 'Halted' } }),
+  loan({ ...manual, was: { present: false } }),
+  loan({ ...manual, lent: 'Halted' }),
+  loan({ ...manual, was: null }),
+  loan({ ...manual, path: ['/spec/runStrategy'] }),
+  loan({ ...manual, path: '__proto__' }),
+  loan({ ...eviction(), lent: 'LiveMigrate' }),
+  loan(eviction()).replace('2026-11-20T', 'soon'),
 ])('a note that was damaged is refused, never guessed: %s', (text) => {
-  expect(() => loanOf(machine({ loan: text }))).toThrow(/cannot be read/)
+  const vm = machine({ runStrategy: 'Always', eviction: 'LiveMigrate', loan: text })
+  expect(loanOf(vm)).toBe('unreadable')
+  expect(loanStanding(vm, instance(undefined))).toMatchObject({ is: 'unreadable' })
+  expect(blockingOf(vm, instance('LiveMigrate'), { clusterEviction: undefined })).toMatchObject({
+    is: 'refused',
+    id: 'loan-unreadable',
+  })
 })

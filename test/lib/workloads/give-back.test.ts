@@ -39,10 +39,10 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     'vm-not-running',
   ],
   [
-    'W1 asked where it does not run: giving back Halted would stop it',
+    'W1 a note of Halted is forged: giving it back would stop the VM',
     vmWith([run('Halted')]),
-    undefined,
-    'vm-not-running',
+    running,
+    'unreadable',
   ],
   [
     'W1 asked where it has ended: RerunOnFailure could start it',

@@ -11,7 +11,13 @@ import { settledFor } from '../../../lib/upgrade/steps/settled.ts'
 import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import type { Meanwhile } from '../../../lib/workloads/restore.ts'
 import { findMachineLoans, type MachineLoan } from '../../../lib/workloads/unblock/find-loans.ts'
-import { giveMachineBack, waysOut } from '../../../lib/workloads/unblock/give-back.ts'
+import {
+  fieldsOf,
+  giveMachineBack,
+  leaveIt,
+  waitsForAnswer,
+  waysOut,
+} from '../../../lib/workloads/unblock/give-back.ts'
 import { fieldName, wasText } from '../../../lib/workloads/unblock/vm-loan.ts'
 import { type DryRun, rehearsed } from '../dry-run.ts'
 import type { SettingsWork } from '../settings-work.ts'
@@ -48,7 +54,7 @@ export async function machineLoans(cx: Context, { cluster }: SettingsWork): Prom
 export async function restoreMachines(cx: Context, seen: SettingsWork, terms: Terms): Promise<MachinesEnd> {
   const { loans, meanwhile, options } = terms
   const { hands, installation } = seen
-  const asks = loans.filter(({ standing }) => standing.is === 'asks' && meanwhile === 'ask')
+  const asks = loans.filter(({ standing }) => waitsForAnswer(standing, meanwhile))
   const giving = loans.filter((loan) => !asks.includes(loan))
   const machines = [...giving.map((loan) => machineOf(loan, meanwhile)), ...asks.map(asking)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
@@ -101,7 +107,7 @@ function announce({ printer }: Context, machines: readonly RestoredMachine[]): v
 }
 
 function machineOf({ ref, standing, runsWithLent }: MachineLoan, meanwhile: Meanwhile): RestoredMachine {
-  const fields = standing.is === 'asks' ? standing.loan.fields : standing.fields
+  const fields = fieldsOf(standing)
   const leave = meanwhile === 'keep-current'
   return {
     ...ref,
@@ -119,22 +125,19 @@ function asking({ ref, standing }: MachineLoan): RestoredMachine {
     ...ref,
     outcome: 'asks',
     changes: [],
-    ...(standing.is === 'asks' && { why: standing.why, reason: standing.id }),
+    ...(standing.is !== 'to-give-back' && { why: standing.why, reason: standing.id }),
   }
 }
 
 function someAsk(asks: readonly MachineLoan[]): KvupError {
-  const [first] = asks
-  const reason = first?.standing.is === 'asks' ? first.standing.id : 'changed-meanwhile'
+  const told = asks.map(asking)
   const names = asks.slice(0, 3).map(({ ref }) => nameOf(ref))
   return blocked(
-    reason,
+    told[0]?.reason ?? '',
     `nothing was given back to ${countText(asks.length)} (${names.join(', ')}${asks.length > 3 ? ', …' : ''}): a person has to say`,
     {
-      notes: asks
-        .slice(0, toldAtMost)
-        .map(({ ref, standing }) => `${nameOf(ref)}: ${standing.is === 'asks' ? standing.why : ''}`),
-      remedy: waysOut,
+      notes: told.slice(0, toldAtMost).map((machine) => `${nameOf(machine)}: ${machine.why}`),
+      remedy: asks.every(({ standing }) => standing.is === 'unreadable') ? leaveIt : waysOut,
     },
   )
 }

@@ -2,7 +2,7 @@ import type { VirtualMachine, VirtualMachineInstance } from '../../cluster/kinds
 import { condition } from '../../cluster/object.ts'
 import { runStrategyOf } from '../outdated/behind.ts'
 import { effectiveEviction } from '../outdated/decision.ts'
-import { type FieldPath, type LentField, loanOf, valueOf } from './vm-loan.ts'
+import { type FieldPath, type LentField, loanOf, replaced, unreadable, valueOf } from './vm-loan.ts'
 
 /** Whether a VM blocks drains and updates, and what would be lent to it. */
 export type Blocking =
@@ -57,6 +57,7 @@ function refusalOf(
   vmi: VirtualMachineInstance,
   cluster: Cluster,
 ): ReturnType<typeof refused> | undefined {
+  if (loanOf(vm) === 'unreadable') return refused('loan-unreadable', unreadable)
   if (effectiveEviction(vmi, cluster) === 'External')
     return refused('external', 'its evictionStrategy is External: somebody else has to move it')
   if (condition(vmi, 'LiveMigratable')?.status !== 'False')
@@ -78,8 +79,6 @@ function ownerOf({ metadata }: VirtualMachine): string | undefined {
 
 /** What starts a VM again after an eviction (facts 3.4). `running: true` counts as it, and takes no runStrategy beside it (night W1). */
 const restarted: ReadonlySet<string> = new Set(['Always'])
-/** After an eviction these leave it stopped; Halted never runs. */
-const replaced: ReadonlySet<string> = new Set(['Manual', 'Once', 'RerunOnFailure'])
 
 function lendRunStrategy(vm: VirtualMachine): LentField[] {
   return replaced.has(runStrategyOf(vm)) ? lend(vm, '/spec/runStrategy', 'Always') : []

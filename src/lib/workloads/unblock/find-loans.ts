@@ -12,7 +12,7 @@ export interface MachineLoan {
   runsWithLent: boolean
 }
 
-/** Every VM with a loan, of one namespace or of all: the server finds them by their label. Throws ApiError; `blocked` for a damaged note. */
+/** Every VM with a loan, of one namespace or of all: the server finds them by their label. Throws ApiError. */
 export async function findMachineLoans(reader: Reader, namespace?: string): Promise<readonly MachineLoan[]> {
   const refs: MachineRef[] = []
   try {
@@ -24,7 +24,8 @@ export async function findMachineLoans(reader: Reader, namespace?: string): Prom
   return (await readMachines(reader, refs)).flatMap(({ vm, vmi }) => {
     const standing = vm && loanStanding(vm, vmi)
     if (vm === undefined || standing === undefined) return []
-    const eviction = standing.loan.fields.find(({ path }) => path === '/spec/template/spec/evictionStrategy')
+    const fields = standing.is === 'unreadable' ? [] : standing.loan.fields
+    const eviction = fields.find(({ path }) => path === '/spec/template/spec/evictionStrategy')
     const runsWithLent = eviction !== undefined && vmi?.spec?.evictionStrategy === eviction.lent
     return [{ ref: refOf(vm), standing, runsWithLent }]
   })

@@ -15,6 +15,7 @@ import {
   loanAnnotation,
   loanLabel,
   loanOf,
+  unreadable,
   type VmLoan,
   valueOf,
   wasText,
@@ -26,10 +27,12 @@ export type LoanStanding =
   | { is: 'to-give-back'; loan: VmLoan; fields: readonly LentField[] }
   /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
   | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running'; why: string }
+  /** There is nothing that could be set back: it can only be left as it is. */
+  | { is: 'unreadable'; id: 'loan-unreadable'; why: string }
 
 /**
  * Night W1: given back only while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
- * nothing, and is given back whether it runs or not. Throws `blocked` where its note cannot be read. Pure.
+ * nothing, and is given back whether it runs or not. Pure.
  */
 export function loanStanding(
   vm: VirtualMachine,
@@ -37,6 +40,7 @@ export function loanStanding(
 ): LoanStanding | undefined {
   const loan = loanOf(vm)
   if (loan === undefined) return undefined
+  if (loan === 'unreadable') return { is: 'unreadable', id: 'loan-unreadable', why: unreadable }
   const changed = loan.fields.filter((field) => !isAs(vm, field))
   if (changed.length > 0) return { is: 'asks', loan, id: 'changed-meanwhile', why: changedText(vm, changed) }
   const fields = loan.fields.filter(
@@ -51,6 +55,15 @@ export function loanStanding(
       why: `it does not run, and runStrategy ${wasText(run)} could start it or keep it down`,
     }
   return { is: 'to-give-back', loan, fields }
+}
+
+/** Nothing is done to it until a person has said so. */
+export function waitsForAnswer(
+  standing: LoanStanding,
+  meanwhile: Meanwhile,
+): standing is Exclude<LoanStanding, { is: 'to-give-back' }> {
+  if (standing.is === 'unreadable') return meanwhile !== 'keep-current'
+  return standing.is === 'asks' && meanwhile === 'ask'
 }
 
 /** One that is being stopped would not come back with what it had before. */
@@ -78,7 +91,7 @@ export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
       const standing = loanStanding(vm, vmi)
       if (standing === undefined) return { is: 'done' }
-      if (standing.is === 'asks' && meanwhile === 'ask') return asks(standing)
+      if (waitsForAnswer(standing, meanwhile)) return asks(standing)
       return { is: 'todo', change: changeText(standing, meanwhile) }
     },
     async apply(cx) {
@@ -86,29 +99,34 @@ export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
       const standing = vm && loanStanding(vm, vmi)
       if (vm === undefined || standing === undefined) return undefined
       // It was stopped or changed right after the look.
-      if (standing.is === 'asks' && meanwhile === 'ask') return { notApplied: standing.why }
+      if (waitsForAnswer(standing, meanwhile)) return { notApplied: standing.why }
       if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(standing))
       return takeNoteOff(cx, ref)
     },
   }
 }
 
-const asks = ({ id, why }: Extract<LoanStanding, { is: 'asks' }>): StepState => ({
+const asks = ({ id, why }: Exclude<LoanStanding, { is: 'to-give-back' }>): StepState => ({
   is: 'blocked',
   by: why,
   reason: id,
-  remedy: waysOut,
+  remedy: id === 'loan-unreadable' ? [leaveIt] : waysOut,
 })
+
+/** The answer where nothing is known that could be set back. */
+export const leaveIt = 'kvup workloads restore --keep-current     closes the loans and leaves what is there'
 
 /** The two answers to a loan that asks. */
 export const waysOut = [
-  'kvup workloads restore --keep-current     closes the loans and leaves what is there',
+  leaveIt,
   'kvup workloads restore --overwrite        sets the kept values all the same',
 ] as const
 
-/** All of them where a person said so. */
-const fieldsOf = (standing: LoanStanding): readonly LentField[] =>
-  standing.is === 'asks' ? standing.loan.fields : standing.fields
+/** What is set back: all of them where a person said so. */
+export function fieldsOf(standing: LoanStanding): readonly LentField[] {
+  if (standing.is === 'unreadable') return []
+  return standing.is === 'asks' ? standing.loan.fields : standing.fields
+}
 
 function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
   const back = meanwhile === 'keep-current' ? [] : fieldsOf(standing)

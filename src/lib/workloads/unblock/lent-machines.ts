@@ -2,7 +2,7 @@ import type { Reader } from '../../cluster/cluster.ts'
 import { type VirtualMachine, VirtualMachines } from '../../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../../system/errors.ts'
 import { type MachineRef, refOf } from './read-machine.ts'
-import { fieldName, loanLabel, loanOf, wasText } from './vm-loan.ts'
+import { fieldName, loanLabel, loanOf, type VmLoan, wasText } from './vm-loan.ts'
 
 /** A VM that was lent something, for a person. */
 export interface LentMachine extends MachineRef {
@@ -14,21 +14,33 @@ export interface LentMachine extends MachineRef {
   kept: readonly string[]
 }
 
-/** Every VM with a loan, by one list that the server narrows. Throws ApiError; `blocked` for a damaged note. */
-export async function lentMachines(reader: Reader): Promise<readonly LentMachine[]> {
-  const found: LentMachine[] = []
+export interface LentMachines {
+  lent: readonly LentMachine[]
+  /** Whose note was changed: what they had before is not known. */
+  unreadable: readonly MachineRef[]
+}
+
+/** Every VM with a loan, by one list that the server narrows. Throws ApiError. */
+export async function lentMachines(reader: Reader): Promise<LentMachines> {
+  const lent: LentMachine[] = []
+  const unreadable: MachineRef[] = []
   try {
     for await (const { items } of reader.pages(VirtualMachines, { labels: loanLabel }))
-      found.push(...items.flatMap((vm) => lentTo(vm)))
+      for (const vm of items) sort(vm, { lent, unreadable })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  return found
+  return { lent, unreadable }
 }
 
-function lentTo(vm: VirtualMachine): LentMachine[] {
+function sort(vm: VirtualMachine, into: { lent: LentMachine[]; unreadable: MachineRef[] }): void {
   const loan = loanOf(vm)
-  if (loan === undefined) return []
-  const kept = loan.fields.map((field) => `${fieldName(field.path)} was ${wasText(field)}`)
-  return [{ ...refOf(vm), by: loan.by, at: loan.at, kept }]
+  if (loan === 'unreadable') into.unreadable.push(refOf(vm))
+  else if (loan !== undefined) into.lent.push({ ...refOf(vm), ...inWords(loan) })
 }
+
+const inWords = ({ by, at, fields }: VmLoan): Pick<LentMachine, 'by' | 'at' | 'kept'> => ({
+  by,
+  at,
+  kept: fields.map((field) => `${fieldName(field.path)} was ${wasText(field)}`),
+})

@@ -56,6 +56,7 @@ async function lend(
   { who, lends }: { who: string; lends: readonly LentField[] },
 ): Promise<void> {
   const before = loanOf(vm)
+  if (before === 'unreadable') return
   const kept = before?.fields ?? []
   const loan: VmLoan = {
     by: before?.by ?? who,

@@ -1,6 +1,4 @@
 import type { VirtualMachine } from '../../cluster/kinds/virtual-machines.ts'
-import { blocked } from '../../system/errors.ts'
-import { shellWord } from '../../system/shell-word.ts'
 
 /** On the VM, written in the same patch as the change: a loan that cannot be lost without it (contract "Loans"). */
 export const loanAnnotation = 'kvup.io/loan'
@@ -9,11 +7,10 @@ export const loanLabel = 'kvup.io/loan'
 export const labelValue = 'unblock'
 
 /** The fields of a VM that kvup borrows, by JSON pointer. */
-const fields = {
-  '/spec/template/spec/evictionStrategy': ['spec', 'template', 'spec', 'evictionStrategy'],
-  '/spec/runStrategy': ['spec', 'runStrategy'],
-} as const
-export type FieldPath = keyof typeof fields
+export type FieldPath = '/spec/template/spec/evictionStrategy' | '/spec/runStrategy'
+
+/** Run strategies that leave a VM stopped after an eviction, and that Always is lent for (facts 3.4); Halted never runs. */
+export const replaced: ReadonlySet<string> = new Set(['Manual', 'Once', 'RerunOnFailure'])
 
 /** One borrowed field. */
 export interface LentField {
@@ -41,39 +38,43 @@ export function valueOf({ spec }: VirtualMachine, path: FieldPath): string | und
 /** The last word of its path: what a person calls it. */
 export const fieldName = (path: FieldPath): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** The loan that a VM carries. Throws `blocked` where its annotation was damaged: nothing is guessed then. */
-export function loanOf(vm: VirtualMachine): VmLoan | undefined {
-  const text = vm.metadata.annotations?.[loanAnnotation]
-  if (text === undefined) return undefined
-  const loan = parsed(text)
-  if (loan !== undefined) return loan
-  const { name, namespace = '' } = vm.metadata
-  throw blocked(
-    'loan-unreadable',
-    `the annotation ${loanAnnotation} of VM ${namespace}/${name} was changed and cannot be read`,
-    {
-      object: `virtualmachines/${name} in namespace ${namespace}`,
-      remedy: `kubectl -n ${shellWord(namespace)} get vm ${shellWord(name)} -o yaml`,
-    },
-  )
+/** The loan that a VM carries. `unreadable`: its note was changed, or taken off and its label left; nothing is guessed then. */
+export function loanOf({
+  metadata: { annotations, labels },
+}: VirtualMachine): VmLoan | 'unreadable' | undefined {
+  const text = annotations?.[loanAnnotation]
+  if (text !== undefined) return parsed(text) ?? 'unreadable'
+  return labels?.[loanLabel] === undefined ? undefined : 'unreadable'
 }
+
+/** For a person. */
+export const unreadable = `its note ${loanAnnotation} was changed and cannot be read: what it had before is not known`
 
 export const loanText = (loan: VmLoan): string => JSON.stringify(loan)
 
 function parsed(text: string): VmLoan | undefined {
   try {
     const loan = JSON.parse(text) as Partial<VmLoan>
-    const whole = typeof loan.by === 'string' && typeof loan.at === 'string' && Array.isArray(loan.fields)
+    const whole = typeof loan.by === 'string' && isTime(loan.at) && Array.isArray(loan.fields)
     return whole && loan.fields?.every(isLentField) ? (loan as VmLoan) : undefined
   } catch {
     return undefined
   }
 }
 
+const isTime = (at: unknown) => typeof at === 'string' && !Number.isNaN(Date.parse(at))
+
+function isFormer(was: unknown): was is LentField['was'] {
+  const { present, value } = (was ?? {}) as { present?: unknown; value?: unknown }
+  return present === false || (present === true && typeof value === 'string')
+}
+
+/** What unblock lends and nothing else: whoever may write a VM's annotations does not stop it by way of a restore. */
 function isLentField(field: Partial<LentField> | null): boolean {
-  const { path = '', was, lent } = field ?? {}
-  if (!Object.hasOwn(fields, path) || typeof lent !== 'string') return false
-  return was?.present === false || (was?.present === true && typeof was.value === 'string')
+  const { path, was, lent } = field ?? {}
+  if (!isFormer(was)) return false
+  if (path === '/spec/runStrategy') return lent === 'Always' && was.present && replaced.has(was.value)
+  return path === '/spec/template/spec/evictionStrategy' && lent === 'None'
 }
 
 /** `evictionStrategy None (was LiveMigrate)`. */
