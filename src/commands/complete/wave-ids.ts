@@ -5,7 +5,7 @@ import type { ReadContext } from '../../lib/procedure/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { RestartRun } from '../../lib/workloads/rollout/restart/restart-run.ts'
 import { restartWaves } from '../../lib/workloads/rollout/restart/restart-procedure.ts'
-import { Rollout } from '../../lib/workloads/update/rollout.ts'
+import { UpdateRun } from '../../lib/workloads/update/update-run.ts'
 import { wavesLeft } from '../../lib/workloads/update/update-procedure.ts'
 import type { UpdateWanted } from '../../lib/workloads/update/wanted.ts'
 import { type WaveBy, waveTitle } from '../../lib/workloads/waves/wave-title.ts'
@@ -41,7 +41,7 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
     const run = new RestartRun(wanted, { began, kubevirt })
     return { waves: restartWaves(run, await run.look(reading)), by: wanted.waveBy }
   }
-  const run = new Rollout(wanted, { began, releases: knownReleases })
+  const run = new UpdateRun(wanted, { began, releases: knownReleases })
   return { waves: await wavesLeft(reading, run, await run.look(reading)), by: wanted.waveBy }
 }
 

@@ -7,6 +7,7 @@ import type { Loan } from '../procedure/journal.ts'
 import type { Clock } from '../system/clock.ts'
 import { forecastUpdates } from '../workloads/forecast.ts'
 import { forbidden } from '../system/errors.ts'
+import { roleRemedy } from '../system/role-remedy.ts'
 import { isGuards } from '../workloads/update/hold-again.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
@@ -40,6 +41,6 @@ function ensureOperatorsSeen({ operators }: Snapshot): void {
   throw forbidden(
     'deployments-not-readable',
     `cannot tell which virt-operator there is: ${operators.why}. Nothing was changed`,
-    { remedy: 'kvup rbac kvup-upgrade | kubectl apply -f -, then bind it to this user' },
+    { remedy: roleRemedy('kvup-upgrade') },
   )
 }

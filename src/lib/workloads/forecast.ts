@@ -12,6 +12,7 @@ import { speedOf } from './forecast/migration-time.ts'
 import { nodesIn, readRoom } from './forecast/room.ts'
 import { Machines } from './outdated/machines.ts'
 import type { UpdateRules } from './outdated/rules.ts'
+import { vmName } from './vm-name.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
 export interface Forecast {
@@ -83,7 +84,7 @@ interface Judged {
 }
 
 function take(found: Found, { vmi, will }: Judged, launcher: string | undefined): void {
-  const name = `${vmi.metadata.namespace}/${vmi.metadata.name}`
+  const name = vmName(vmi)
   if (vmi.status?.evacuationNodeName) add(found.evacuating, name)
   if (isOn(vmi, launcher)) add(found.onLauncher, name)
   if (will === undefined || will === 'is down') return
@@ -109,7 +110,7 @@ export async function countMoving(reader: Reader, rules: UpdateRules, labels: st
   for await (const vmis of running(reader, labels))
     for (const vmi of vmis)
       if (fateOf(vmi, rules, undefined) === 'stays') staying++
-      else moving.set(`${vmi.metadata.namespace}/${vmi.metadata.name}`, vmi.metadata.uid ?? '')
+      else moving.set(vmName(vmi), vmi.metadata.uid ?? '')
   return { moving, staying }
 }
 

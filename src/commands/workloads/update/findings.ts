@@ -2,7 +2,7 @@ import type { Finding } from '../../../lib/checks/finding.ts'
 import { evictionFinding, forecastOutdated } from '../../../lib/workloads/eviction-finding.ts'
 import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
-import { dataLoss } from '../../../lib/workloads/update/data-loss.ts'
+import { dataLoss } from '../../../lib/workloads/restarts/data-loss.ts'
 import type { UpdateLook } from '../../../lib/workloads/update/look.ts'
 import type { SettingsWork } from '../settings-work.ts'
 

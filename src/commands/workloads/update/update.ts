@@ -19,7 +19,7 @@ import { cancelProcedure } from '../../../lib/workloads/update/cancel.ts'
 import { guardProcedure } from '../../../lib/workloads/update/guard.ts'
 import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
-import { Rollout } from '../../../lib/workloads/update/rollout.ts'
+import { UpdateRun } from '../../../lib/workloads/update/update-run.ts'
 import { settledAgainId, updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
 import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
 import { loanId } from '../../../lib/workloads/update-methods.ts'
@@ -40,7 +40,7 @@ import { updateRights } from './rights.ts'
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace, cx.clock.now())
   const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
-  const run = new Rollout(wantedOf(typed, options, seen), {
+  const run = new UpdateRun(wantedOf(typed, options, seen), {
     began: cx.clock.now().getTime(),
     releases: knownReleases,
   })
@@ -91,7 +91,7 @@ export interface Running {
   options: UpdateOptions
   typed: TypedUpdate
   seen: SettingsWork
-  run: Rollout
+  run: UpdateRun
   procedure: Procedure
 }
 
@@ -99,7 +99,7 @@ function procedureOf(
   { world: { who } }: Context,
   { seen: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
 ): Procedure {
-  if (options.watchOnly) return guardProcedure({ owner, rollout: run, who, timeoutMs })
+  if (options.watchOnly) return guardProcedure({ owner, run: run, who, timeoutMs })
   const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
   return updateProcedure({ owner, run, who, timeoutMs, settled })
 }

@@ -13,7 +13,7 @@ import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import { placeOfVm } from '../vm-name.ts'
-import { type Against, askRestart, type Begun } from './ask-restart.ts'
+import { type Against, askRestart, type Begun } from '../restarts/ask-restart.ts'
 
 /** On migrations of the canary: how many have passed is read from them. */
 const canaryLabel = 'kvup.io/canary'

@@ -10,9 +10,9 @@ import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import { outlookOf } from '../outdated/outlook.ts'
 import type { OutlookRules } from '../outdated/rules.ts'
 import type { Candidate } from '../waves/candidate.ts'
-import type { Against } from './ask-restart.ts'
+import type { Against } from '../restarts/ask-restart.ts'
 import { vmName } from '../vm-name.ts'
-import { candidateOf } from './candidate-of.ts'
+import { candidateOf } from '../waves/candidate-of.ts'
 import type { UpdateWanted } from './wanted.ts'
 
 /** An outdated VM that stays where it is, and why. */

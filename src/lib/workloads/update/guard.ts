@@ -10,12 +10,12 @@ import { methodsOf } from '../update-methods.ts'
 import { lookForHarm } from './harm.ts'
 import { guardName, holdAgain } from './hold-again.ts'
 import type { UpdateLook } from './look.ts'
-import type { Rollout } from './rollout.ts'
+import type { UpdateRun } from './update-run.ts'
 import { toEnd } from './to-end.ts'
 
 export interface Guarding {
   owner: SettingsOwner
-  rollout: Rollout
+  run: UpdateRun
   who: string
   /** ms. */
   timeoutMs: number
@@ -35,7 +35,7 @@ export function guardProcedure(guarding: Guarding): Procedure {
   }
 }
 
-function guardStep({ owner, rollout, who, timeoutMs }: Guarding): Step {
+function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
   const again = holdAgain(owner, who)
   return {
     id: 'kubevirt-updates',
@@ -47,14 +47,14 @@ function guardStep({ owner, rollout, who, timeoutMs }: Guarding): Step {
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
       if (holds) return again.tripped ?? nobodyMoves
-      const look = await rollout.look(cx)
-      const seen = { ...look, outdated: look.fleet.candidates.keys(), known: rollout.known }
-      const { launchers, wanted } = rollout
+      const look = await run.look(cx)
+      const seen = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
+      const { launchers, wanted } = run
       const { harm, doubtful } = await lookForHarm(cx.reader, seen, {
         launchers,
         maxFailures: wanted.maxFailures,
       })
-      return harm === undefined ? movingOn(cx, { owner, rollout, look, doubtful }) : again.trip(harm)
+      return harm === undefined ? movingOn(cx, { owner, run, look, doubtful }) : again.trip(harm)
     },
     apply: (cx) => again.apply(cx),
   }
@@ -71,19 +71,19 @@ const nobodyMoves: StepState = {
   ],
 }
 
-interface MovingOn extends Pick<Guarding, 'owner' | 'rollout'> {
+interface MovingOn extends Pick<Guarding, 'owner' | 'run'> {
   look: UpdateLook
   doubtful: number
 }
 
 async function movingOn(
   { reader }: ReadContext,
-  { owner, rollout, look, doubtful }: MovingOn,
+  { owner, run, look, doubtful }: MovingOn,
 ): Promise<StepState> {
   const kubevirt = await readOwner(reader, owner.kubevirt)
   const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
   const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
-  const total = Math.max(rollout.known.size, moving.size)
+  const total = Math.max(run.known.size, moving.size)
   const on = toEnd({ outdated: moving.size, open: look.ledger.open.length, doubtful })
   if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
   return { is: 'waiting', on, progress: { done: total - moving.size, total } }

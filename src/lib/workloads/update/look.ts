@@ -5,7 +5,7 @@ import type { Traffic } from '../waves/pacing.ts'
 import type { FailedVm } from '../waves/stop-rules.ts'
 import { vmOf } from '../migrations/migration.ts'
 import { type ObservedMoves, triedAgainAt } from './observed-moves.ts'
-import type { Restart, RestartState } from './restarts.ts'
+import type { Restart, RestartState } from '../restarts/asked-restarts.ts'
 
 /** Everything that is decided by, read from the cluster at one time. Times in ms since the epoch. */
 export interface UpdateLook {

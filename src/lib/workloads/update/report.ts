@@ -4,8 +4,8 @@ import { blocked, type KvupError } from '../../system/errors.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Unread } from '../migrations/ledger.ts'
 import type { UpdateLook } from './look.ts'
-import type { Rollout } from './rollout.ts'
-import type { RestartState } from './restarts.ts'
+import type { UpdateRun } from './update-run.ts'
+import type { RestartState } from '../restarts/asked-restarts.ts'
 import { placeOfVm } from '../vm-name.ts'
 
 /** What became of one VM in this run. */
@@ -34,13 +34,13 @@ export interface UpdateOutcome {
 /** From a fresh look at the cluster: what this run has moved, and what is outdated still. Throws ApiError. */
 export async function outcomeOf(
   cx: ReadContext,
-  rollout: Pick<Rollout, 'look' | 'known' | 'failed'>,
+  run: Pick<UpdateRun, 'look' | 'known' | 'failed'>,
 ): Promise<UpdateOutcome> {
-  const look = await rollout.look(cx)
-  const ended = endedBy(look, rollout)
-  const items = await Promise.all([...rollout.known.values()].map((one) => become(cx, one, ended)))
+  const look = await run.look(cx)
+  const ended = endedBy(look, run)
+  const items = await Promise.all([...run.known.values()].map((one) => become(cx, one, ended)))
   for (const { vm, why, remedy } of look.fleet.left.values())
-    if (!rollout.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', why, remedy })
+    if (!run.known.has(vm)) items.push({ ...placeOfVm(vm), outcome: 'left', why, remedy })
   items.sort(
     (a, b) => order.indexOf(a.outcome) - order.indexOf(b.outcome) || (nameOf(a) < nameOf(b) ? -1 : 1),
   )
@@ -69,8 +69,8 @@ interface Ended {
 }
 
 /** Of several reasons the first counts. */
-function endedBy(look: UpdateLook, rollout: Pick<Rollout, 'failed'>): Ended {
-  const failed = rollout.failed(look).toReversed()
+function endedBy(look: UpdateLook, run: Pick<UpdateRun, 'failed'>): Ended {
+  const failed = run.failed(look).toReversed()
   return {
     look,
     moving: look.ledger.openByVm,

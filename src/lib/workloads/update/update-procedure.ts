@@ -9,7 +9,7 @@ import type { Wave } from '../waves/waves.ts'
 import { wavesOf } from '../waves/waves.ts'
 import { passedCanaries } from './begin.ts'
 import type { UpdateLook } from './look.ts'
-import type { Rollout } from './rollout.ts'
+import type { UpdateRun } from './update-run.ts'
 import { remembering, unlessSwitchedOn } from './switched-on.ts'
 import { waveStep } from './wave-step.ts'
 
@@ -21,7 +21,7 @@ export const settledAgainId = 'settled-again'
 
 export interface Updating {
   owner: SettingsOwner
-  run: Rollout
+  run: UpdateRun
   who: string
   /** Ms: of the whole run. */
   timeoutMs: number
@@ -63,7 +63,7 @@ function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
 }
 
 /** Those that are not through, in this run or before it; what comes back later has a wave of its own. Throws ApiError. */
-export async function wavesLeft(cx: ReadContext, run: Rollout, look: UpdateLook): Promise<readonly Wave[]> {
+export async function wavesLeft(cx: ReadContext, run: UpdateRun, look: UpdateLook): Promise<readonly Wave[]> {
   const { wanted, through } = run
   const over = new Set(run.failed(look).map(({ vm }) => vm))
   const candidates = [...look.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
@@ -78,7 +78,7 @@ export async function wavesLeft(cx: ReadContext, run: Rollout, look: UpdateLook)
 }
 
 /** It is a step all the same: `--until canary` ends there, however often it is run. */
-function canaryThatPassed({ wanted, through }: Rollout, waves: readonly Wave[]): readonly Wave[] {
+function canaryThatPassed({ wanted, through }: UpdateRun, waves: readonly Wave[]): readonly Wave[] {
   const asked = wanted.waves.canaries > 0 || wanted.canary !== undefined
   const isThere = waves.some(({ id }) => id === 'canary')
   return asked && !isThere && !through.has('canary') ? [{ id: 'canary', vms: [] }] : []
@@ -86,7 +86,7 @@ function canaryThatPassed({ wanted, through }: Rollout, waves: readonly Wave[]):
 
 async function canariesPassed(
   { reader }: ReadContext,
-  { wanted, through, launcher }: Rollout,
+  { wanted, through, launcher }: UpdateRun,
 ): Promise<number> {
   if (wanted.waves.canaries === 0) return 0
   return through.has('canary')

@@ -14,13 +14,13 @@ import type { Wave } from '../waves/waves.ts'
 import { stillFor, trafficOf, type UpdateLook } from './look.ts'
 import { movedIn } from './moved.ts'
 import { remedyFor } from './remedy.ts'
-import { hasAgent, restartText } from './restarts.ts'
-import type { Rollout } from './rollout.ts'
+import { hasAgent, restartText } from '../restarts/asked-restarts.ts'
+import type { UpdateRun } from './update-run.ts'
 import { placeOfVm } from '../vm-name.ts'
 
 /** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. `atMost`: ms, of the whole run. */
 export function waveStep(
-  run: Rollout,
+  run: UpdateRun,
   wave: Wave,
   { title, atMost }: { title: string; atMost: number },
 ): Step {
@@ -46,13 +46,13 @@ export function waveStep(
   }
 }
 
-const withinOf = ({ wanted: { selection } }: Rollout) =>
+const withinOf = ({ wanted: { selection } }: UpdateRun) =>
   selection.namespace === undefined ? {} : { namespace: selection.namespace }
 
 const asleepAtMost = 1 * minutes
 
 class MovingWave {
-  readonly #run: Rollout
+  readonly #run: UpdateRun
   readonly #wave: Wave
   readonly #members: ReadonlySet<string>
   /** Decided by the last look: what `apply` begins. */
@@ -61,7 +61,7 @@ class MovingWave {
   /** While nothing is under way and it is nobody's turn, the cluster is asked once a minute. */
   #asleep: { until: number; state: StepState } | undefined
 
-  constructor(run: Rollout, wave: Wave) {
+  constructor(run: UpdateRun, wave: Wave) {
     this.#run = run
     this.#wave = wave
     this.#members = new Set(wave.vms.map(({ vm }) => vm))
@@ -137,7 +137,7 @@ class MovingWave {
 
   #stop(
     look: UpdateLook,
-    { split, failed }: { split: readonly string[]; failed: ReturnType<Rollout['failed']> },
+    { split, failed }: { split: readonly string[]; failed: ReturnType<UpdateRun['failed']> },
   ): Stop | undefined {
     const { wanted, known } = this.#run
     return stopOf({

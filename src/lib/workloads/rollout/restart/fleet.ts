@@ -12,12 +12,13 @@ import { runStrategyOf } from '../../outdated/behind.ts'
 import { isMigrating } from '../../outdated/due.ts'
 import { lostData } from '../../outdated/lost-data.ts'
 import { pagesAllowed } from '../../outdated/pages-allowed.ts'
-import type { Against } from '../../update/ask-restart.ts'
-import { candidateOf } from '../../update/candidate-of.ts'
-import { hasAgent } from '../../update/restarts.ts'
+import type { Against } from '../../restarts/ask-restart.ts'
+import { candidateOf } from '../../waves/candidate-of.ts'
+import { hasAgent } from '../../restarts/asked-restarts.ts'
 import type { Candidate } from '../../waves/candidate.ts'
+import { vmName } from '../../vm-name.ts'
 import { waitsForRestart } from '../restart-required-item.ts'
-import type { RestartWanted } from './wanted.ts'
+import type { WaveRunWanted } from '../../waves/wanted.ts'
 
 /** A VM that is to be restarted. */
 export interface RestartCandidate extends Candidate {
@@ -51,7 +52,7 @@ interface Waiting {
  */
 export async function readRestartFleet(
   reader: Reader,
-  wanted: RestartWanted,
+  wanted: WaveRunWanted,
   stranded: Against,
 ): Promise<RestartFleet> {
   const unread: Unread[] = []
@@ -59,7 +60,7 @@ export async function readRestartFleet(
   const candidates = new Map<string, RestartCandidate>()
   const left = new Map<string, string>()
   for await (const vmi of instancesOf(reader, waiting, { wanted, unread })) {
-    const vm = nameOf(vmi)
+    const vm = vmName(vmi)
     const known = waiting.get(vm)
     if (known === undefined) continue
     waiting.delete(vm)
@@ -75,7 +76,7 @@ export async function readRestartFleet(
 async function* instancesOf(
   reader: Reader,
   waiting: ReadonlyMap<string, Waiting>,
-  { wanted, unread }: { wanted: RestartWanted; unread: Unread[] },
+  { wanted, unread }: { wanted: WaveRunWanted; unread: Unread[] },
 ): AsyncGenerator<VirtualMachineInstance> {
   if (waiting.size === 0) return
   const { namespace } = wanted.selection
@@ -97,19 +98,16 @@ function whyNone(vm: string, unread: readonly Unread[]): string {
     : 'it does not run: its next start takes everything over'
 }
 
-const nameOf = ({ metadata }: VirtualMachine | VirtualMachineInstance) =>
-  `${metadata.namespace}/${metadata.name}`
-
 async function waitingVms(
   reader: Reader,
-  { selection: { namespace, labels } }: RestartWanted,
+  { selection: { namespace, labels } }: WaveRunWanted,
   unread: Unread[],
 ): Promise<Map<string, Waiting>> {
   const waiting = new Map<string, Waiting>()
   try {
     for await (const page of pagesAllowed(reader, VirtualMachines, { namespace, labels }))
       if ('unread' in page) unread.push(refusedIn(VirtualMachines.plural, page))
-      else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(nameOf(vm), waitingOf(vm)))
+      else page.items.filter(waitsForRestart).forEach((vm) => waiting.set(vmName(vm), waitingOf(vm)))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -143,7 +141,7 @@ function notRunning({ metadata, status }: VirtualMachineInstance): string | unde
 function restartCandidate(
   vmi: VirtualMachineInstance,
   { runStrategy, since }: Waiting,
-  wanted: RestartWanted,
+  wanted: WaveRunWanted,
 ): RestartCandidate {
   return {
     ...candidateOf(vmi, 'restart', wanted),

@@ -2,15 +2,15 @@ import type { KubeVirt } from '../../../cluster/kinds/kubevirt.ts'
 import { type VirtualMachineInstance, VirtualMachines } from '../../../cluster/kinds/virtual-machines.ts'
 import type { ReadContext, StepContext } from '../../../procedure/step.ts'
 import { minutes } from '../../../system/units.ts'
-import { askRestart, type Begun } from '../../update/ask-restart.ts'
-import { readReturnRoom, type ReturnRoom } from '../../update/return-room.ts'
-import { type Restart, restartsIn, type RestartState, standingOf } from '../../update/restarts.ts'
+import { askRestart, type Begun } from '../../restarts/ask-restart.ts'
+import { readReturnRoom, type ReturnRoom } from '../../restarts/return-room.ts'
+import { type Restart, restartsIn, type RestartState, standingOf } from '../../restarts/asked-restarts.ts'
 import type { Unread } from '../../migrations/ledger.ts'
 import type { Traffic } from '../../waves/pacing.ts'
 import type { FailedVm } from '../../waves/stop-rules.ts'
 import { waitsForRestart } from '../restart-required-item.ts'
 import { readRestartFleet, type RestartCandidate, type RestartFleet, whyNotNow } from './fleet.ts'
-import type { RestartWanted } from './wanted.ts'
+import type { WaveRunWanted } from '../../waves/wanted.ts'
 
 /** All VMs are listed again so seldom; what a restart needs to know of its VM is read right before it. */
 const listEvery = 1 * minutes
@@ -28,7 +28,7 @@ export interface RestartLook {
 
 /** One run of restarts. Where it stands is read from the cluster and the journal; what is kept here is for its report. */
 export class RestartRun {
-  readonly wanted: RestartWanted
+  readonly wanted: WaveRunWanted
   /** ms since the epoch. */
   readonly began: number
   /** Every VM that was to be restarted, as it was seen first. */
@@ -41,7 +41,7 @@ export class RestartRun {
   readonly #gone = new Set<string>()
   #listed: { at: number; fleet: RestartFleet; room: ReturnRoom } | undefined
 
-  constructor(wanted: RestartWanted, { began, kubevirt }: { began: number; kubevirt: KubeVirt }) {
+  constructor(wanted: WaveRunWanted, { began, kubevirt }: { began: number; kubevirt: KubeVirt }) {
     this.wanted = wanted
     this.began = began
     this.#kubevirt = kubevirt

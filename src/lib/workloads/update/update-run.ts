@@ -16,14 +16,14 @@ import { readSurroundings } from '../outdated/surroundings.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Pacing } from '../waves/pacing.ts'
 import type { FailedVm } from '../waves/stop-rules.ts'
-import type { Begun } from './ask-restart.ts'
+import type { Begun } from '../restarts/ask-restart.ts'
 import { begin } from './begin.ts'
 import { type Fleet, type FleetRules, readFleet } from './fleet.ts'
 import { LauncherWatch } from './launcher-watch.ts'
 import { failedIn, type UpdateLook } from './look.ts'
 import { ObservedMoves } from './observed-moves.ts'
-import { restartsIn, standingOf } from './restarts.ts'
-import { readReturnRoom, type ReturnRoom } from './return-room.ts'
+import { restartsIn, standingOf } from '../restarts/asked-restarts.ts'
+import { readReturnRoom, type ReturnRoom } from '../restarts/return-room.ts'
 import { SoakWatch } from './soak-watch.ts'
 import type { UpdateWanted } from './wanted.ts'
 
@@ -38,7 +38,7 @@ const lookAgainAfter = 15_000
  * One run of an update. Where it stands is read from the cluster with every look; what is kept here is what this process has seen, for its
  * report and so that not all is read every time.
  */
-export class Rollout {
+export class UpdateRun {
   readonly wanted: UpdateWanted
   /** ms since the epoch: failures before are history. */
   readonly began: number

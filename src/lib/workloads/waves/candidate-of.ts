@@ -2,9 +2,9 @@ import { valueAt } from '../../cluster/apply/field-path.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { guestMemory } from '../../facts/guest-memory.ts'
 import { seconds } from '../../system/units.ts'
-import type { Candidate } from '../waves/candidate.ts'
-import type { WaveBy } from '../waves/wave-title.ts'
-import type { WaveRunWanted } from '../waves/wanted.ts'
+import type { Candidate } from './candidate.ts'
+import type { WaveBy } from './wave-title.ts'
+import type { WaveRunWanted } from './wanted.ts'
 
 /** What is kept of an outdated VMI that is to be moved. Pure. */
 export function candidateOf(

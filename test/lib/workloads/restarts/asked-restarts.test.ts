@@ -8,13 +8,13 @@ import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
 import { Store } from '../../../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../../../src/lib/simulator/clock.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { askRestart } from '../../../../src/lib/workloads/update/ask-restart.ts'
+import { askRestart } from '../../../../src/lib/workloads/restarts/ask-restart.ts'
 import {
   type Restart,
   restartText,
   restartsIn,
   standingOf,
-} from '../../../../src/lib/workloads/update/restarts.ts'
+} from '../../../../src/lib/workloads/restarts/asked-restarts.ts'
 
 const vm = 'shop/db'
 const at = '2026-01-10T12:00:00Z'

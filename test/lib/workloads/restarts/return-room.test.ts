@@ -6,7 +6,7 @@ import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
 import { Store } from '../../../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../../../src/lib/simulator/clock.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { readReturnRoom } from '../../../../src/lib/workloads/update/return-room.ts'
+import { readReturnRoom } from '../../../../src/lib/workloads/restarts/return-room.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
 interface Scene {

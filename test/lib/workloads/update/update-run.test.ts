@@ -7,7 +7,7 @@ import {
 } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { SimClock } from '../../../../src/lib/simulator/clock.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { Rollout } from '../../../../src/lib/workloads/update/rollout.ts'
+import { UpdateRun } from '../../../../src/lib/workloads/update/update-run.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
 const kubevirt = {
@@ -35,7 +35,7 @@ function scene(kubevirts: () => object[] = () => [kubevirt]) {
     },
   }
   const clock = new SimClock()
-  const run = new Rollout(wanted as never, { began: 0, releases: { minors: {} } as never })
+  const run = new UpdateRun(wanted as never, { began: 0, releases: { minors: {} } as never })
   const look = () => run.look({ reader, clock, journal: { entries: async () => [] } } as never)
   return { reads, look, clock }
 }
