@@ -81,13 +81,18 @@ function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling
   const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
   return new ApiError(403, failure.statusReason, message, {
     ...details,
-    remedy: `kvup rbac ${roleWith(subject)} | kubectl${context(to)} apply -f -`,
+    remedy: `kvup rbac ${roleWith(subject)} | kubectl${context(to)} apply -f -     then bind it to this user`,
   })
 }
 
-/** The smallest role of kvup that may do more than look, and has it. */
-const roleWith = ({ resource }: Subject): string =>
-  resource.startsWith('hyperconvergeds.') ? 'kvup-workloads' : 'kvup-upgrade'
+/** The smallest role of kvup that has it: to look at KubeVirt and its VMs none is needed that may change them. */
+function roleWith({ resource, verb }: Subject): string {
+  if (resource.startsWith('hyperconvergeds.')) return 'kvup-workloads'
+  const looks = verb === 'get' || verb === 'list' || verb === 'watch'
+  return looks && /^(?:kubevirts|virtualmachine\w*)\.kubevirt\.io$/u.test(resource)
+    ? 'kvup-view'
+    : 'kvup-upgrade'
+}
 
 const context = (to: Addressee): string => (to.context === undefined ? '' : ` --context ${to.context}`)
 

@@ -144,15 +144,22 @@ describe('an error in words', () => {
       'kubevirts.kubevirt.io "kubevirt" is forbidden: User "eve" cannot patch resource "kubevirts" in API group "kubevirt.io" in the namespace "kubevirt"'
     const error = of({ status: 403, statusReason: 'Forbidden', message })
     expect(error.message).toBe('eve may not patch kubevirts.kubevirt.io/kubevirt in namespace kubevirt')
-    expect(error.remedy).toEqual(['kvup rbac kvup-upgrade | kubectl --context prod apply -f -'])
+    const bound = '     then bind it to this user'
+    expect(error.remedy).toEqual([`kvup rbac kvup-upgrade | kubectl --context prod apply -f -${bound}`])
     expect(error).toMatchObject({ exitCode: 7, reason: 'forbidden' })
+    const looking = { ...subject, verb: 'list', resource: 'virtualmachineinstances.kubevirt.io' }
+    expect(of({ status: 403, statusReason: 'Forbidden', message }, looking).remedy).toEqual([
+      `kvup rbac kvup-view | kubectl --context prod apply -f -${bound}`,
+    ])
   })
 
   test('403 of a HyperConverged: the Role that has it', () => {
     const about = { verb: 'get', resource: 'hyperconvergeds.hco.kubevirt.io', namespace: 'virt', name: 'hco' }
     const message = 'forbidden: User "eve" cannot get resource "hyperconvergeds"'
     const error = of({ status: 403, statusReason: 'Forbidden', message }, about)
-    expect(error.remedy).toEqual(['kvup rbac kvup-workloads | kubectl --context prod apply -f -'])
+    expect(error.remedy).toEqual([
+      'kvup rbac kvup-workloads | kubectl --context prod apply -f -     then bind it to this user',
+    ])
   })
 
   test('403 from a webhook is no question of Roles', () => {
