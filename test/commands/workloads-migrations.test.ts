@@ -5,9 +5,11 @@ import {
   type PolicyRule,
   RoleBindings,
 } from '../../src/lib/cluster/kinds/extension.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
 } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import type { MigrationsDocument } from '../../src/lib/output/views/migrations.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
@@ -166,6 +168,33 @@ demo        web-2   Pending   worker-2   <none>   40s   KubeVirt does not say wh
   expect(await kvup('workloads migrations -o name')).toMatchObject({
     out: 'virtualmachineinstancemigration.kubevirt.io/one\nvirtualmachineinstancemigration.kubevirt.io/two\n',
   })
+})
+
+test('--history: the one that failed last stands there once', async () => {
+  const { writer } = sim.cluster()
+  const web2 = { namespace: 'demo', name: 'web-2' }
+  const outdated = (label: string | null) =>
+    writer.mergePatch(VirtualMachineInstances, web2, {
+      metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': label } },
+    })
+  const methods = (workloadUpdateMethods: string[]) =>
+    writer.mergePatch(
+      KubeVirts,
+      { namespace: 'kubevirt', name: 'kubevirt' },
+      { spec: { workloadUpdateStrategy: { workloadUpdateMethods } } },
+    )
+  await clear()
+  await outdated('')
+  await methods([])
+  put('older', 'web-2', { phase: 'Failed', reason: 'first', since: 90 })
+  put('last', 'web-2', { phase: 'Failed', reason: 'second', since: 60 })
+  const { out } = await kvup('workloads migrations --history')
+  await outdated(null)
+  await methods(['LiveMigrate'])
+  expect(out.match(/^demo .*$/gmu)).toEqual([
+    expect.stringMatching(/failed 2 times in a row; KubeVirt does not try again: second$/u),
+    expect.stringMatching(/ 90s +first$/u),
+  ])
 })
 
 test('what contradicts -w is a usage error', async () => {

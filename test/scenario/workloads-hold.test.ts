@@ -24,8 +24,15 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
           by: 'jane@here',
         },
       ])
-      const entries = (await stage.journal.entries()).map(({ what }) => what)
-      expect(entries).toEqual(['started', 'intends', 'borrowed', 'applied', 'finished'])
+      const entries = await stage.journal.entries()
+      expect(entries.map(({ what }) => what)).toEqual([
+        'started',
+        'intends',
+        'borrowed',
+        'applied',
+        'finished',
+      ])
+      expect(entries[0]?.text).toBe('1 step')
     }))
 
   test('contract: hold twice, restore from another laptop, restore twice', () =>

@@ -104,7 +104,11 @@ function reportOf(look: MigrationsLook, { toMove, remarks }: SettingsLook): Migr
 
 function print({ printer }: Context, report: MigrationsReport, newest?: NewestFinished): void {
   const { items, ...rest } = report
-  const over = newest?.items.map(finishedItem) ?? []
+  // One that failed last stands for its VM already.
+  const told = new Set(items.map((item) => `${item.namespace}/${item.migration}`))
+  const over = (newest?.items.map(finishedItem) ?? []).filter(
+    (item) => !told.has(`${item.namespace}/${item.migration}`),
+  )
   const older = over.length > 0 ? newest?.older : 0
   const document: MigrationsDocument = {
     apiVersion: 'kvup.io/v1alpha1',

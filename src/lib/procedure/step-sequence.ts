@@ -41,7 +41,10 @@ export class StepSequence {
     this.#steps = await this.#run.patiently(() => procedure.steps(this.#run.live))
     const entries = await this.#run.patiently(() => this.#run.journal.entries())
     this.#unfinished = withoutAnEnd(entries.filter((entry) => entry.procedure === procedure.name))
-    await this.#run.patiently(() => this.#run.record('started', '', `${this.#steps.length} steps`))
+    const { length } = this.#steps
+    await this.#run.patiently(() =>
+      this.#run.record('started', '', `${length} ${length === 1 ? 'step' : 'steps'}`),
+    )
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 

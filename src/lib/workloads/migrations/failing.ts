@@ -58,7 +58,7 @@ function timesText(
 ): string {
   if (endless) return `failed ${times} of ${kept} kept; KubeVirt will never give up`
   const text = times === 1 ? 'failed once' : `failed ${times} times in a row`
-  return again ? `${text}; KubeVirt tries again` : `${text}; nobody tries again`
+  return again ? `${text}; KubeVirt tries again` : `${text}; KubeVirt does not try again`
 }
 
 /** What QEMU says when the CPU or a device of the guest is not to be had on the target: no further try helps (issue 16386). */
