@@ -68,6 +68,17 @@ function next(
   { columns: width }: Size,
 ): string[] {
   if (outcome === 'rehearsed' || stoppedBefore) return []
-  const remedies = [...new Set(items.flatMap(({ remedy = [] }) => remedy))].slice(0, remediesAtMost)
+  const remedies = [...new Set(remediesOf(items))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
+}
+
+const isRestart = (line: string) => line.startsWith('virtctl restart ')
+
+/** Several that only a restart helps are restarted one after the other, each one well again before the next. */
+function remediesOf(items: readonly UpdatedVm[]): readonly string[] {
+  const all = items.flatMap(({ remedy = [] }) => remedy)
+  const began = items.some(({ by }) => by === 'restart')
+  if (began || all.filter(isRestart).length < 2) return all
+  const paced = 'kvup workloads update --restart-unmigratable     restarts the VMs that are left, one by one'
+  return [...all.filter((line) => !isRestart(line)), paced]
 }
