@@ -3,6 +3,7 @@ import { type ConfigMap, ConfigMaps } from '../cluster/kinds/core.ts'
 import type { Clock } from '../system/clock.ts'
 import { blocked, isConflict } from '../system/errors.ts'
 import type { Journal } from './journal.ts'
+import { OwedLoans } from './owed-loans.ts'
 import { bounded, emptyJournal, type JournalContent } from './journal-content.ts'
 import { journalOn, type JournalStore } from './journal-on.ts'
 import { type JournalText, readJournal, writeJournal } from './journal-text.ts'
@@ -25,24 +26,29 @@ export interface JournalPlace {
 
 /**
  * The journal in ConfigMap `kvup-journal`, made at the first write. Every write is refused by the server when somebody
- * else wrote first, and is then made anew on what they wrote. Throws `blocked` when the ConfigMap holds something else.
+ * else wrote first, and is then made anew on what they wrote. Where the ConfigMap is deleted meanwhile, the loans that were open in
+ * it are open still, and the next write has them. Throws `blocked` when the ConfigMap holds something else.
  */
 export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: JournalPlace): Journal {
   const find = async () => {
     const found = await cluster.reader.find(ConfigMaps, { name: journalName, namespace })
     return found.is === 'object' ? found.object : undefined
   }
+  const owed = new OwedLoans()
   const once = async (change: Change): Promise<JournalContent> => {
     const found = await find()
-    const before = contentOf(found, namespace)
-    const after = change(before)
-    if (after === before) return before
+    const there = contentOf(found, namespace)
+    const after = change(owed.addedTo(there, found))
+    if (after === there) return there
     const fitting = bounded(after)
-    await write(cluster, found ?? namespace, writeJournal(fitting))
+    owed.remember(fitting, await write(cluster, found ?? namespace, writeJournal(fitting)))
     return fitting
   }
   const store: JournalStore = {
-    read: async () => contentOf(await find(), namespace),
+    async read() {
+      const found = await find()
+      return owed.addedTo(contentOf(found, namespace), found)
+    },
     async update(change) {
       for (let tries = 1; ; tries++)
         try {
@@ -57,16 +63,15 @@ export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: 
 }
 
 /** Refused (409) when it was changed, or made, by somebody else meanwhile. */
-async function write({ writer }: ReadWrite, over: ConfigMap | string, text: JournalText): Promise<void> {
+function write({ writer }: ReadWrite, over: ConfigMap | string, text: JournalText): Promise<ConfigMap> {
   const { apiVersion, kind } = ConfigMaps
   const data: Record<string, string> = { ...text }
   if (typeof over === 'string') {
     const metadata = { name: journalName, namespace: over, labels }
-    await writer.create(ConfigMaps, { apiVersion, kind, metadata, data })
-    return
+    return writer.create(ConfigMaps, { apiVersion, kind, metadata, data })
   }
   const { name, namespace, resourceVersion = '' } = over.metadata
-  await writer.mergePatch(ConfigMaps, { name, namespace }, { metadata: { resourceVersion, labels }, data })
+  return writer.mergePatch(ConfigMaps, { name, namespace }, { metadata: { resourceVersion, labels }, data })
 }
 
 function contentOf(found: ConfigMap | undefined, namespace: string): JournalContent {

@@ -135,6 +135,23 @@ test('a memory journal lies over the real one and leaves it alone', async () => 
   expect(await real.loans()).toHaveLength(1)
 })
 
+test('contract: a loan outlives the journal that somebody deletes, and one that was closed does not come back', async () => {
+  const cluster = await stored()
+  const journal = on(cluster)
+  await journal.borrow(loan('closed'))
+  await journal.borrow(loan('open'))
+  await journal.release('closed')
+  await cluster.writer.delete(ConfigMaps, ref)
+  await on(cluster).record(entry('somebody begins anew'))
+  expect((await journal.loans()).map(({ id }) => id)).toEqual(['open'])
+  await journal.record(entry('x'))
+  expect((await on(cluster).loans()).map(({ id }) => id)).toEqual(['open'])
+  await cluster.writer.delete(ConfigMaps, ref)
+  await journal.release('open')
+  expect(await journal.loans()).toEqual([])
+  expect(await on(cluster).loans()).toEqual([])
+})
+
 test('two writers at once lose nothing', async () => {
   const cluster = await stored()
   await on(cluster).record(entry('first'))
