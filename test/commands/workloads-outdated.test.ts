@@ -183,7 +183,7 @@ test('held by kvup: who holds it, that the alert is expected, and what gives it 
   await runText('workloads hold --yes'.split(' '), place)
   const { out } = await run('workloads outdated')
   expect(out.split('\n').slice(-4)).toEqual([
-    'workload updates are held by admin@host since 0s; KubeVirt moves nothing meanwhile',
+    'workload updates are held by admin@host for 0s; KubeVirt moves nothing meanwhile',
     `${alert}; that is expected while workload updates are held`,
     '2 outdated: 2 stay -> kvup workloads restore',
     '',

@@ -27,7 +27,7 @@ export function outdatedRemarks(document: OutdatedDocument, paint: Paint): reado
 function heldLines({ held, asOf }: OutdatedDocument): readonly string[] {
   if (held === undefined) return []
   return [
-    `workload updates are held by ${held.by} since ${ageAt(held.at, asOf)}; KubeVirt moves nothing meanwhile`,
+    `workload updates are held by ${held.by} for ${ageAt(held.at, asOf)}; KubeVirt moves nothing meanwhile`,
   ]
 }
 
