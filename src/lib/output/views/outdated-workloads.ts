@@ -2,10 +2,10 @@ import type { CountApart } from '../../workloads/outdated/count-apart.ts'
 import type { OutdatedAlert } from '../../workloads/outdated/alert.ts'
 import type { OutdatedItem } from '../../workloads/outdated/outdated-item.ts'
 import type { Totals } from '../../workloads/outdated/totals.ts'
-import type { Fate } from '../../workloads/fate.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, RowsView, Tone } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { fatesText, fateWords } from './fate-words.ts'
 import { outdatedRemarks } from './outdated-remarks.ts'
 
 /** Besides its `items`, which are OutdatedItem. Times are RFC 3339. */
@@ -51,7 +51,7 @@ function columnsAt(asOf: string): readonly Column<OutdatedItem>[] {
     { name: 'NODE', cell: ({ node }) => node },
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
     { name: 'AGE', cell: ({ since }) => ageAt(since, asOf) },
-    { name: 'WILL', cell: ({ will }) => (will ? words[will].infinitive : 'not known'), tone: toneOf },
+    { name: 'WILL', cell: ({ will }) => (will ? fateWords[will].infinitive : 'not known'), tone: toneOf },
     { name: 'MIGRATABLE', cell: ({ migratable }) => migratableText(migratable), wide: true },
     {
       name: 'EVICTION',
@@ -63,15 +63,7 @@ function columnsAt(asOf: string): readonly Column<OutdatedItem>[] {
   ]
 }
 
-const words: Record<Fate, { infinitive: string; one: string; many: string; tone: Tone }> = {
-  migrates: { infinitive: 'migrate', one: 'migrates', many: 'migrate', tone: 'good' },
-  restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
-  'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
-  'is lost': { infinitive: 'be lost', one: 'is lost', many: 'are lost', tone: 'bad' },
-  stays: { infinitive: 'stay', one: 'stays', many: 'stay', tone: 'warn' },
-}
-
-const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && words[will].tone
+const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && fateWords[will].tone
 const toneOfLauncher = ({ launcher }: OutdatedItem): Tone | undefined => (launcher.old ? 'warn' : undefined)
 
 /** A digest is told by its first digits. */
@@ -88,11 +80,7 @@ function summary({ totals, selection, updating, next }: OutdatedDocument, paint:
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0)
     return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${within(selection)}${then}`
-  const fates = Object.entries(words).flatMap(([fate, { one, many }]) => {
-    const n = byFate[fate as Fate]
-    return n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]
-  })
-  const how = fates.length === 0 ? 'what becomes of them is not known' : fates.join(', ')
+  const how = fatesText(fateWords, byFate) || 'what becomes of them is not known'
   return `${paint.strong(`${total} outdated`)}${within(selection)}: ${how}${then}`
 }
 

@@ -5,6 +5,7 @@ import type { Span } from '../../workloads/forecast/migration-time.ts'
 import { count } from '../count.ts'
 import type { Column, Document, Paint, RowsView, Tone } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { fatesText, fateWords, type Said } from './fate-words.ts'
 
 /** Besides its `items`, which are ForecastItem. Times are RFC 3339. */
 export interface ForecastDocument extends Document {
@@ -57,12 +58,8 @@ function columns(): readonly Column<ForecastItem>[] {
 }
 
 /** Each outcome as a person says it. */
-export const outcomeWords: Record<Outcome, { infinitive: string; one: string; many: string; tone: Tone }> = {
-  migrates: { infinitive: 'migrate', one: 'migrates', many: 'migrate', tone: 'good' },
-  restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
-  'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
-  'is lost': { infinitive: 'be lost', one: 'is lost', many: 'are lost', tone: 'bad' },
-  stays: { infinitive: 'stay', one: 'stays', many: 'stay', tone: 'warn' },
+export const outcomeWords: Readonly<Record<Outcome, Said>> = {
+  ...fateWords,
   'is down': { infinitive: 'already down', one: 'is down', many: 'are down', tone: 'dim' },
 }
 
@@ -73,15 +70,7 @@ function toneOf({ will }: ForecastItem): Tone | undefined {
 const spanText = ({ low, high }: Span) =>
   `${formatDuration(Math.ceil(low) * 1000)}-${formatDuration(Math.ceil(high) * 1000)}`
 
-/** `3 migrate, 1 restarts`. */
-function countsText(counts: Counts): string {
-  return Object.entries(outcomeWords)
-    .flatMap(([outcome, { one, many }]) => {
-      const n = counts[outcome as Outcome]
-      return n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]
-    })
-    .join(', ')
-}
+const countsText = (counts: Counts): string => fatesText(outcomeWords, counts)
 
 /** More of them are in the document. */
 const namespacesAtMost = 20

@@ -1,6 +1,6 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
-import { controllerOf, isOfVm } from '../outdated/behind.ts'
+import { isOfVm, placeBehind } from '../outdated/behind.ts'
 import { decisionOf, moves } from '../outdated/decision.ts'
 import type { Machines } from '../outdated/machines.ts'
 import { readBeside } from './beside.ts'
@@ -20,10 +20,10 @@ export async function judgePage(
   judging: Judging,
 ): Promise<ForecastItem[]> {
   const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
-  const [vms, beside] = await Promise.all([machines.behind(asked.map(vmOf)), readBeside(reader, vmis)])
+  const [vms, beside] = await Promise.all([machines.behind(asked.map(placeBehind)), readBeside(reader, vmis)])
   const items: ForecastItem[] = []
   for (const vmi of vmis) {
-    const { namespace, name } = vmOf(vmi)
+    const { namespace, name } = placeBehind(vmi)
     const rules = { ...judging.rules, machinesUnread: machines.unread.has(namespace) }
     const vm = vms.get(`${namespace}/${name}`)
     items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
@@ -34,8 +34,4 @@ export async function judgePage(
 /** What its VM says changes nothing for those that migrate, where they do. */
 function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
   return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
-}
-
-function vmOf(vmi: VirtualMachineInstance): { name: string; namespace: string } {
-  return { name: controllerOf(vmi)?.name ?? vmi.metadata.name, namespace: vmi.metadata.namespace ?? '' }
 }

@@ -3,7 +3,7 @@ import { type VirtualMachineInstance, VirtualMachineInstances } from '../../clus
 import { outdatedLabel } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
 import type { Machine } from './behind.ts'
-import { controllerOf, isOfVm } from './behind.ts'
+import { isOfVm, placeBehind } from './behind.ts'
 import { decisionOf, moves } from './decision.ts'
 import { Machines } from './machines.ts'
 import { outdatedItem, type OutdatedItem } from './outdated-item.ts'
@@ -66,7 +66,7 @@ async function told(
 ): Promise<OutdatedPage> {
   const before = new Set(machines.unread.keys())
   const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules)) : []
-  const vms = await machines.behind(asked.map(placeOf))
+  const vms = await machines.behind(asked.map(placeBehind))
   const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: machines.unread }))
   return {
     items,
@@ -87,7 +87,7 @@ function itemOf(
   vms: ReadonlyMap<string, Machine>,
   { rules, unread }: Known,
 ): OutdatedItem {
-  const { namespace, name } = placeOf(vmi)
+  const { namespace, name } = placeBehind(vmi)
   const machinesUnread = unread.has(namespace)
   return outdatedItem(vmi, vms.get(`${namespace}/${name}`), rules && { ...rules, machinesUnread })
 }
@@ -95,12 +95,6 @@ function itemOf(
 /** What its VM says changes nothing for those that migrate: most, mostly. */
 function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules): boolean {
   return isOfVm(vmi) && !(moves.has(decisionOf(vmi, rules)) && !isAlone(rules))
-}
-
-/** A VMI has the name of its VM. */
-function placeOf(vmi: VirtualMachineInstance): { name: string; namespace: string } {
-  const { name, namespace = '' } = vmi.metadata
-  return { name: controllerOf(vmi)?.name ?? name, namespace }
 }
 
 const runs = ({ metadata, status }: VirtualMachineInstance) =>
