@@ -98,7 +98,7 @@ const context = (to: Addressee): string => (to.context === undefined ? '' : ` --
 
 /** A webhook, a quota and pod security answer 403 as well, and no Role helps against them. */
 function isRbac(message: string): boolean {
-  return !/admission webhook|denied the request|exceeded quota|violates PodSecurity|is being terminated/.test(
+  return !/admission webhook|denied (the )?request|exceeded quota|violates PodSecurity|is being terminated/.test(
     message,
   )
 }

@@ -6,6 +6,7 @@ import {
 import type { StepContext } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { refusesThisVm } from '../refuses-this-vm.ts'
 import { placeOfVm } from '../vm-name.ts'
 
 /** VMs under virt-api's own API. */
@@ -42,12 +43,10 @@ export async function askRestart(
   }
 }
 
-/** A no to this VM is no reason to end; no right to do it at all is. */
 function answerOf(error: unknown): Begun {
   if (!(error instanceof ApiError)) throw error
   const conflict = error.status === 409
   if (conflict && /already underway/iu.test(error.message)) return { is: 'begun' }
-  if (conflict || /admission webhook|denied the request/iu.test(error.message))
-    return { is: 'refused', why: error.message }
+  if (conflict || refusesThisVm(error)) return { is: 'refused', why: error.message }
   throw error
 }

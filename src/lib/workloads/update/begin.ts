@@ -12,6 +12,7 @@ import { ApiError } from '../../system/errors.ts'
 import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import type { Candidate } from '../waves/candidate.ts'
+import { refusesThisVm } from '../refuses-this-vm.ts'
 import { placeOfVm } from '../vm-name.ts'
 import { type Against, askRestart, type Begun } from '../restarts/ask-restart.ts'
 
@@ -32,7 +33,7 @@ export interface Beginning {
 
 /**
  * Begins one migration or restart, after a look at the VM itself: never a second one where one is active. The name of a migration follows
- * from what was looked at, so that of two who saw the same only one can make it. Throws ApiError for what no webhook said.
+ * from what was looked at, so that of two who saw the same only one can make it. Throws ApiError for what is no answer about this VM.
  */
 export async function begin(
   { reader, writer }: Pick<StepContext, 'reader' | 'writer'>,
@@ -128,12 +129,10 @@ function newMigration(
   }
 }
 
-/** A webhook's no is of this VM and no reason to end; no right to do it at all is. */
 function refusal(error: unknown): Begun {
   if (!(error instanceof ApiError)) throw error
   if (/in-flight migration|already exists/iu.test(error.message)) return onItsWay
-  if (/admission webhook|denied the request/iu.test(error.message))
-    return { is: 'refused', why: error.message }
+  if (refusesThisVm(error)) return { is: 'refused', why: error.message }
   throw error
 }
 

@@ -137,6 +137,7 @@ test('W3 "stop/start already underway" is waiting, every other 409 a refusal, an
     is: 'refused',
     why: 'VM is not running',
   })
+  expect(await answer(no(404, 'virtualmachines.kubevirt.io "db" not found'))).toMatchObject({ is: 'refused' })
   await expect(answer(no(403, 'may not'))).rejects.toThrow('may not')
 })
 
