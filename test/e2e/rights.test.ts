@@ -13,7 +13,7 @@ const user = `system:serviceaccount:default:${account}`
 const optional = new Set(
   requiredAccess('image-tag', 'kubevirt')
     .filter((need) => need.optional)
-    .map(({ access }) => nameOf(access)),
+    .map(({ access }) => keyOfAccess(access)),
 )
 /** An upgrade does not use these. */
 const onlyChecks = difference(
@@ -39,16 +39,18 @@ function nameOf({ verb, group, resource, subresource }: Access): string {
   return `${verb} ${group === '' ? path : `${path}.${group}`}`
 }
 
+/** As `keyOf` has it for the same right. */
+function keyOfAccess({ verb, namespace = '', name = '', ...access }: Access): string {
+  return [nameOf({ verb, ...access }), namespace, name].join(' ')
+}
+
 const everywhere = ({ verb, resource }: Right): Right => ({ verb, resource })
 
 const keyOf = ({ verb, resource, namespace = '', name = '' }: Right) =>
   [verb, resource, namespace, name].join(' ')
 
 function difference(all: readonly { access: Access }[], used: readonly { access: Access }[]): Set<string> {
-  const keys = (some: typeof all) =>
-    some.map(({ access: { verb, namespace = '', name = '', ...access } }) =>
-      [nameOf({ verb, ...access }), namespace, name].join(' '),
-    )
+  const keys = (some: typeof all) => some.map(({ access }) => keyOfAccess(access))
   const inUse = new Set(keys(used))
   return new Set(keys(all).filter((key) => !inUse.has(key)))
 }
@@ -100,7 +102,7 @@ test('without any single verb that it needs, kvup ends with 7 before its first w
   const everybodys: string[] = []
   for (const right of all) {
     const what = `${right.verb} ${right.resource}`
-    if (optional.has(what) || onlyChecks.has(keyOf(right))) continue
+    if (optional.has(keyOf(right)) || onlyChecks.has(keyOf(right))) continue
     if (await has(right)) everybodys.push(what)
     else required.push(right)
   }
