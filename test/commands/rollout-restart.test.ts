@@ -205,6 +205,7 @@ test.each(['client', 'server'])('a %s dry run lists them and restarts none', asy
 
 test.each([
   ['--parallel 0', '--parallel takes a whole number from 1'],
+  ['--parallel 1000000', '--parallel is at most 100'],
   ['--canary -1', '--canary takes a whole number from 1'],
   ['--pause-between 5', 'unit'],
   ['--waves a,b', 'without --wave-by there is only one'],

@@ -6,7 +6,7 @@ import { type VmRestartsDocument, vmRestartsView } from '../../../lib/output/vie
 import type { Procedure } from '../../../lib/procedure/step.ts'
 import { carryOut, type Hands, type Work } from '../../../lib/run/carry-out.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
-import { blocked, KvupError } from '../../../lib/system/errors.ts'
+import { blocked, KvupError, usageError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import { restartOutcome } from '../../../lib/workloads/rollout/restart/outcome.ts'
@@ -44,9 +44,17 @@ interface Restarting {
   procedure: Procedure
 }
 
+/** Of each restart the journal keeps two entries, and of all 300: one that is forgotten would not be missed (night W3). */
+const atOnceAtMost = 100
+
 /** Restarts the VMs that wait for it, in waves. Exit 3 where a rule stopped it, and where a restart was refused although it went on. */
 export async function restartVms(cx: Context, options: RestartOptions): Promise<ExitCode> {
   const { wanted, timeoutMs } = typedWaveRun(options, cx.flags.namespace, cx.clock.now())
+  if (wanted.pacing.parallel > atOnceAtMost)
+    throw usageError(
+      'too-many-at-a-time',
+      `--parallel is at most ${atOnceAtMost}: the journal remembers each restart that is under way`,
+    )
   const cluster = await cx.cluster()
   const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
   const { namespace } = installation
