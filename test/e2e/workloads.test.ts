@@ -327,7 +327,7 @@ const strategyOfVmi = () =>
   lab.kubectl(['get', '-n', 'demo', 'vmi', 'stuck', '-o', 'jsonpath={.spec.evictionStrategy}'])
 
 test('W1 unblock borrows on the VM itself, a restart in waves makes it take effect, restore gives it back', async () => {
-  well(await words('workloads unblock stuck -n demo --yes --accept loses-data'))
+  well(await words('workloads unblock stuck -n demo --yes --accept data-loss'))
   expect((await stuck()).spec).toMatchObject({
     runStrategy: 'Always',
     template: { spec: { evictionStrategy: 'None' } },

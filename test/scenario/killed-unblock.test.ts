@@ -13,7 +13,7 @@ const shape = {
     { name: 'job', runStrategy: 'Manual', notMigratable: 'DisksNotLiveMigratable' },
   ],
 }
-const unblock: Command = (stage, terminal) => stage.unblock({ accept: ['loses-data'] }, terminal)
+const unblock: Command = (stage, terminal) => stage.unblock({ accept: ['data-loss'] }, terminal)
 const restore: Command = (stage, terminal) => stage.restore({}, terminal)
 
 const machines = (stage: Stage): Promise<VirtualMachine[]> => stage.cluster.reader.list(VirtualMachines)

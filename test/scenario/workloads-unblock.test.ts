@@ -14,7 +14,7 @@ const vms: readonly VmShape[] = [
   { name: 'pet', evictionStrategy: 'None', ...disk },
 ]
 const shape = { ...byManifest, vms }
-const accept = ['loses-data']
+const accept = ['data-loss']
 
 function vmOf(stage: Stage, name: string): VirtualMachine {
   const found: VirtualMachine | undefined = stage.simulated.store.read(VirtualMachines, {
@@ -126,7 +126,7 @@ test('W1 running VMs only: one that does not run is not unblocked, and one that 
     edit(stage, 'db', { runStrategy: 'Halted' })
     await stopInstance(stage, 'db')
     const before = specOf(stage, 'db')
-    const { code, out } = await kvup(stage, 'workloads unblock db -n demo --yes --accept loses-data')
+    const { code, out } = await kvup(stage, 'workloads unblock db -n demo --yes --accept data-loss')
     expect(code).toBe(0)
     expect(out).toMatch(/db +does not block +it does not run/)
     expect([specOf(stage, 'db'), borrowed(stage, 'db')]).toEqual([before, undefined])
@@ -240,7 +240,7 @@ test('contract: a dry run writes nothing and shows the diff', async () => {
 test('W2 what would be lost with the pod is accepted by name, not by --yes', async () => {
   await play(shape, async (stage) => {
     const refused = await stage.unblock()
-    expect(refused).toMatchObject({ code: 3, error: { reason: 'loses-data' } })
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'data-loss' } })
     expect(refused.text).toContain('demo/db (containerDisk root)')
     expect(borrowed(stage, 'db')).toBeUndefined()
   })
@@ -248,7 +248,7 @@ test('W2 what would be lost with the pod is accepted by name, not by --yes', asy
 
 test('by name: what blocks, what does not, and why; a VM that does not exist', async () => {
   await play(shape, async (stage) => {
-    const { code, out } = await kvup(stage, 'workloads unblock web db pet -n demo --yes --accept loses-data')
+    const { code, out } = await kvup(stage, 'workloads unblock web db pet -n demo --yes --accept data-loss')
     expect(code).toBe(0)
     expect(out).toMatch(/web +does not block +it can be migrated/)
     expect(out).toMatch(/pet +does not block +its evictionStrategy is None: it can be evicted/)

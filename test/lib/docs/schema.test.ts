@@ -273,7 +273,7 @@ test('unblock and restore of VMs: rehearsed, done, done before, asked, refused',
   const documents = [
     await kvup(`${unblock} --dry-run=server`),
     await kvup(unblock),
-    await kvup(`${unblock} --accept loses-data`),
+    await kvup(`${unblock} --accept data-loss`),
     await kvup('workloads unblock web db -n demo -o json'),
     await kvup('workloads restore --dry-run=client -o json'),
     await kvup('status -o json'),

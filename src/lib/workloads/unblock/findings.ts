@@ -18,10 +18,10 @@ export function unblockFindings(reads: readonly MachineRead[]): readonly HopFind
   const names = `${losing.slice(0, 3).join(', ')}${losing.length > 3 ? ', …' : ''}`
   return [
     {
-      id: 'loses-data',
+      id: 'data-loss',
       level: 'blocker',
       summary: `once ${losing.length === 1 ? 'it is' : 'they are'} restarted or evicted, what was written to volumes in the pod is gone: ${names}`,
-      remedy: ['kvup explain loses-data'],
+      remedy: ['kvup explain data-loss'],
       objects: losing,
     },
   ]
