@@ -43,8 +43,21 @@ export async function update(cx: Context, options: UpdateOptions): Promise<ExitC
   const run = new UpdateRun(wantedOf(typed, options, seen), {
     began: cx.clock.now().getTime(),
     releases: knownReleases,
+    once: isDry(options),
   })
-  const whole = { options, typed, seen, run }
+  // KubeVirt's own updater is followed by the step that guards it.
+  if (!isDry(options) && !options.watchOnly) run.follow({ reader: seen.cluster.reader, clock: cx.clock })
+  try {
+    return await updated(cx, { options, typed, seen, run })
+  } finally {
+    run.unfollow()
+  }
+}
+
+const isDry = ({ dryRun = 'none' }: UpdateOptions) => dryRun !== 'none'
+
+async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): Promise<ExitCode> {
+  const { options, seen, run } = whole
   const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
   const work = await workOf(running).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads update')
@@ -197,6 +210,8 @@ async function documentOf(
   end: Pick<WorkloadsUpdateDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
 ): Promise<WorkloadsUpdateDocument> {
   const { name, namespace } = running.seen.installation
+  // The report is of a fresh list: nothing is looked at behind it.
+  running.run.unfollow()
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsUpdate',

@@ -34,9 +34,19 @@ export class MigrationLedger {
   /** By namespace, when they succeeded: ms since the epoch, in no order. */
   readonly #ends = new Map<string, number[]>()
 
+  /** The same once more, which changes no more with this one. */
+  copy(): MigrationLedger {
+    const copied = new MigrationLedger()
+    for (const [uid, migration] of this.#open) copied.#open.set(uid, migration)
+    for (const [vm, past] of this.#past) copied.#past.set(vm, { ...past })
+    for (const [namespace, ends] of this.#ends) copied.#ends.set(namespace, [...ends])
+    return copied
+  }
+
   /** A migration that was listed, or seen for the first time. */
   add(object: VirtualMachineInstanceMigration): void {
     const migration = migrationOf(object)
+    this.#open.delete(migration.uid)
     if (isFinished(migration)) this.#finish(migration)
     else this.#open.set(migration.uid, migration)
   }

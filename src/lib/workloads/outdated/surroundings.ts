@@ -34,10 +34,19 @@ export async function readSurroundings(
   namespace: string | undefined,
   home?: string,
 ): Promise<Surroundings> {
+  return readAround(reader, at, { home, moving: unfinished(reader, namespace) })
+}
+
+/** The same, for who knows already which VMs are `moving`. Throws as `readSurroundings` does. */
+export async function readAround(
+  reader: Reader,
+  at: Date,
+  { home, moving }: { home?: string | undefined; moving: Promise<string[]> },
+): Promise<Surroundings> {
   const [snapshot, nodes, migrating] = await Promise.all([
     takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], at, home),
     known(nodesForVms(reader)),
-    known(unfinished(reader, namespace)),
+    known(moving),
   ])
   const [kubevirt] = theOne(snapshot)
   const launcher = launcherImage(snapshot)

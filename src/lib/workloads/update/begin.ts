@@ -29,6 +29,8 @@ export interface Beginning {
   since: number
   /** Of a restart. */
   against: Against
+  /** Is told of the migration that was made. */
+  made?: ((migration: VirtualMachineInstanceMigration) => void) | undefined
 }
 
 /**
@@ -50,7 +52,8 @@ export async function begin(
   if (wasForNothing(found.object, migrations, beginning)) return forNothing
   try {
     const migration = newMigration(one, ref, { ...beginning, migrations })
-    await writer.create(VirtualMachineInstanceMigrations, migration)
+    const made = await writer.create(VirtualMachineInstanceMigrations, migration)
+    beginning.made?.(made)
     return { is: 'begun' }
   } catch (error) {
     return refusal(error)

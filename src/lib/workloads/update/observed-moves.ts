@@ -14,6 +14,14 @@ export class ObservedMoves {
     this.#since = since
   }
 
+  /** The same once more, which changes no more with this one. */
+  copy(): ObservedMoves {
+    const copied = new ObservedMoves(this.#since)
+    for (const [vm, at] of this.succeeded) copied.succeeded.set(vm, at)
+    for (const [vm, at] of this.ended) copied.ended.set(vm, at)
+    return copied
+  }
+
   add(migration: Migration): void {
     if (!isFinished(migration)) return
     const [vm, at] = [vmOf(migration), endOf(migration)]

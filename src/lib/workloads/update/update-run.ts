@@ -1,4 +1,3 @@
-import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { openDataJobs } from '../../facts/data-jobs.ts'
@@ -7,12 +6,12 @@ import { itemsOf, known as asKnown } from '../../facts/known.ts'
 import type { ReadContext, StepContext } from '../../procedure/step.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { ApiError } from '../../system/errors.ts'
-import { type MigrationLedger, readMigrations } from '../migrations/ledger.ts'
+import { readMigrations } from '../migrations/ledger.ts'
 import type { Migration } from '../migrations/migration.ts'
 import { migrationLimits } from '../migrations/limits.ts'
 import { Machines } from '../outdated/machines.ts'
 import { rulesFrom } from '../outdated/rules-from.ts'
-import { readSurroundings } from '../outdated/surroundings.ts'
+import { readAround } from '../outdated/surroundings.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Pacing } from '../waves/pacing.ts'
 import type { FailedVm } from '../waves/stop-rules.ts'
@@ -20,6 +19,7 @@ import type { Begun } from '../restarts/ask-restart.ts'
 import { begin } from './begin.ts'
 import { type Fleet, type FleetRules, readFleet } from './fleet.ts'
 import { LauncherWatch } from './launcher-watch.ts'
+import { FollowedMigrations } from './followed-migrations.ts'
 import { failedIn, type UpdateLook } from './look.ts'
 import { ObservedMoves } from './observed-moves.ts'
 import { restartsIn, standingOf } from '../restarts/asked-restarts.ts'
@@ -60,11 +60,19 @@ export class UpdateRun {
   #fleet: { at: number; fleet: Fleet } | undefined
   /** When the last run before this one ended to move VMs; 0: never. */
   #earlier = 0
+  readonly #once: boolean
+  #looked: Promise<UpdateLook> | undefined
+  #followed: FollowedMigrations | undefined
 
-  constructor(wanted: UpdateWanted, { began, releases }: { began: number; releases: Releases }) {
+  /** `once`: the first look serves all that are asked for, as for a dry run. */
+  constructor(
+    wanted: UpdateWanted,
+    { began, releases, once = false }: { began: number; releases: Releases; once?: boolean },
+  ) {
     this.wanted = wanted
     this.began = began
     this.#releases = releases
+    this.#once = once
     this.#soaks = new SoakWatch(wanted.pacing.soak)
   }
 
@@ -93,10 +101,27 @@ export class UpdateRun {
     }
   }
 
+  /** From now on migrations are followed, and listed with a look only where that is not possible. Ends with `unfollow`. */
+  follow({ reader, clock }: Pick<ReadContext, 'reader' | 'clock'>, namespace?: string): void {
+    this.unfollow()
+    this.#followed = new FollowedMigrations({ reader, clock, namespace, since: this.began })
+  }
+
+  /** Every look lists them again. */
+  unfollow(): void {
+    this.#followed?.close()
+    this.#followed = undefined
+  }
+
   async look(cx: ReadContext): Promise<UpdateLook> {
+    if (!this.#once) return this.#look(cx)
+    this.#looked ??= this.#look(cx)
+    return this.#looked
+  }
+
+  async #look(cx: ReadContext): Promise<UpdateLook> {
     const now = cx.clock.now().getTime()
-    const moves = new ObservedMoves(this.began)
-    const ledger = await this.#migrations(cx.reader, moves)
+    const { ledger, moves } = (await this.#followed?.look()) ?? (await this.#migrations(cx))
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
     const restarts = await this.#restarts(cx, now)
     const fleet = await this.#outdated(cx, now)
@@ -119,7 +144,9 @@ export class UpdateRun {
   async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
     const against = async (vmi: VirtualMachineInstance) =>
       (await readReturnRoom(cx.reader, this.#rules?.kubevirt)).refusal(vmi)
-    const begun = await begin(cx, one, { launcher: this.launcher, canary, since: this.began, against })
+    const made = this.#followed?.made.bind(this.#followed)
+    this.#followed?.expect()
+    const begun = await begin(cx, one, { launcher: this.launcher, canary, since: this.began, against, made })
     if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
     if (begun.is === 'begun') this.launchers.forget(one.vm)
     else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
@@ -129,15 +156,17 @@ export class UpdateRun {
   }
 
   /** Of all namespaces, for the limits are of the cluster; of its own where no other may be read. */
-  async #migrations(reader: Reader, moves: ObservedMoves): Promise<MigrationLedger> {
+  async #migrations({ reader, clock }: ReadContext): Promise<Pick<UpdateLook, 'ledger' | 'moves'>> {
+    const moves = new ObservedMoves(this.began)
     const each = (migration: Migration) => moves.add(migration)
     const { namespace } = this.wanted.selection
     try {
-      return (await readMigrations(reader, { each })).ledger
+      return { moves, ledger: (await readMigrations(reader, { each })).ledger }
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403 || namespace === undefined) throw error
       this.#remarks.add(`migrations of other namespaces are not counted: ${error.message}`)
-      return (await readMigrations(reader, { namespace, each })).ledger
+      if (this.#followed) this.follow({ reader, clock }, namespace)
+      return { moves, ledger: (await readMigrations(reader, { namespace, each })).ledger }
     }
   }
 
@@ -166,9 +195,9 @@ export class UpdateRun {
   async #decides({ reader }: ReadContext, now: number): Promise<Decided> {
     if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules
     const at = new Date(now)
-    const { restart, selection } = this.wanted
+    const { restart } = this.wanted
     const [around, jobs] = await Promise.all([
-      readSurroundings(reader, at, selection.namespace),
+      readAround(reader, at, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
     const { kubevirt, launcher } = around
