@@ -1,6 +1,8 @@
 import type { Context } from '../../../context.ts'
 import { oneLook } from '../../../lib/cluster/one-look.ts'
+import { groupOf } from '../../../lib/cluster/kind.ts'
 import { Nodes } from '../../../lib/cluster/kinds/core.ts'
+import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
 import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
 import { homeOf } from '../../../lib/facts/snapshot.ts'
 import { type OutdatedDocument, outdatedView } from '../../../lib/output/views/outdated-workloads.ts'
@@ -12,6 +14,7 @@ import { ApiError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { listOutdated, type OutdatedPage } from '../../../lib/workloads/outdated/list-outdated.ts'
 import type { OutdatedItem } from '../../../lib/workloads/outdated/outdated-item.ts'
+import { ofEach, ofSome, type RemediesAsked } from '../../../lib/workloads/outdated/remedies-asked.ts'
 import { rulesFrom } from '../../../lib/workloads/outdated/rules-from.ts'
 import { readSurroundings, type Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
 import { addTo, NextStep, noTotals } from '../../../lib/workloads/outdated/totals.ts'
@@ -52,7 +55,11 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
     unread: [],
     remarks: [],
   }
-  await tellPages(listOutdated(reader, selection, rules), told, rows).catch((error: unknown) => {
+  await tellPages(
+    listOutdated(reader, selection, { rules, remedies: remediesFor(looked, cx) }),
+    told,
+    rows,
+  ).catch((error: unknown) => {
     throw selection.namespace === undefined ? oneNamespaceHelps(error, 'kvup workloads outdated') : error
   })
   if (told.totals.total === 0) told.remarks.push(...(await noSuchNode(looked, selection.node)))
@@ -61,6 +68,15 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
   return options.exitCode && told.totals.total > 0 ? exitCode.asked : exitCode.done
+}
+
+/** Where all VMs may be read: what may not be read has to be told in every format. */
+async function remediesFor({ cluster, saved }: LookedAt, { flags }: Context): Promise<RemediesAsked> {
+  if (saved || !['table', 'name'].includes(flags.output)) return ofEach
+  const machines = { group: groupOf(VirtualMachines), resource: VirtualMachines.plural }
+  const asked = ['get', 'list'].map((verb) => cluster.reviewer.can({ verb, ...machines }))
+  const answers = await Promise.all(asked).catch(() => [{ allowed: false }])
+  return answers.every(({ allowed }) => allowed) ? ofSome() : ofEach
 }
 
 async function tellPages(

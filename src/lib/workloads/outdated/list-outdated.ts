@@ -8,6 +8,7 @@ import { decisionOf, moves } from './decision.ts'
 import { Machines } from './machines.ts'
 import { outdatedItem, type OutdatedItem } from './outdated-item.ts'
 import { pagesAllowed } from './pages-allowed.ts'
+import type { RemediesAsked } from './remedies-asked.ts'
 import { isAlone, type OutlookRules } from './rules.ts'
 
 export interface Selection {
@@ -15,6 +16,12 @@ export interface Selection {
   /** A label selector, besides the one of outdated VMIs. */
   labels?: string | undefined
   node?: string | undefined
+}
+
+export interface HowListed {
+  /** Undefined: what decides may not be read. */
+  rules: Promise<OutlookRules | undefined>
+  remedies: Promise<RemediesAsked>
 }
 
 /** What a page of VMIs became, or a namespace that may not be read. */
@@ -27,12 +34,12 @@ export interface OutdatedPage {
 
 /**
  * The VMIs labelled outdated, page by page as the server sends them, narrowed by the server. A namespace that may not be read is told
- * and not left out. `rules` undefined: what decides may not be read. Throws ApiError.
+ * and not left out. Throws ApiError.
  */
 export async function* listOutdated(
   reader: Reader,
   { namespace, labels, node }: Selection,
-  rules: Promise<OutlookRules | undefined>,
+  { rules, remedies }: HowListed,
 ): AsyncGenerator<OutdatedPage> {
   const selector = [
     outdatedLabel,
@@ -47,7 +54,7 @@ export async function* listOutdated(
     }))
       yield 'unread' in page
         ? nothingOf(page.unread, page.why.message)
-        : await told(page.items, await rules, machines)
+        : await told(page.items, await rules, { machines, remedies: await remedies })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -62,10 +69,10 @@ const nothingOf = (namespace: string, why: string): OutdatedPage => ({
 async function told(
   vmis: readonly VirtualMachineInstance[],
   rules: OutlookRules | undefined,
-  machines: Machines,
+  { machines, remedies }: { machines: Machines; remedies: RemediesAsked },
 ): Promise<OutdatedPage> {
   const before = new Set(machines.unread.keys())
-  const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules)) : []
+  const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules, remedies)) : []
   const vms = await machines.behind(asked.map(placeBehind))
   const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: machines.unread }))
   return {
@@ -93,8 +100,11 @@ function itemOf(
 }
 
 /** What its VM says changes nothing for those that migrate: most, mostly. */
-function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules): boolean {
-  return isOfVm(vmi) && !(moves.has(decisionOf(vmi, rules)) && !isAlone(rules))
+function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules, remedies: RemediesAsked): boolean {
+  if (!isOfVm(vmi)) return false
+  const decision = decisionOf(vmi, rules)
+  if (moves.has(decision)) return isAlone(rules) && remedies.ask(decision)
+  return decision === 'shut-down' || remedies.ask(decision)
 }
 
 const runs = ({ metadata, status }: VirtualMachineInstance) =>

@@ -26,15 +26,16 @@ export class NextStep {
 
   add({ will, why, remedy }: OutdatedItem): void {
     const [first] = why
-    if (will !== 'stays' || !first || remedy.length === 0) return
-    const cause = this.#causes.get(first.id) ?? { count: 0, remedy }
-    cause.count++
-    this.#causes.set(first.id, cause)
+    if (will !== 'stays' || !first) return
+    const { count, remedy: found } = this.#causes.get(first.id) ?? { count: 0, remedy: [] }
+    this.#causes.set(first.id, { count: count + 1, remedy: found.length > 0 ? found : remedy })
   }
 
   /** The command for the cause that keeps most of them; undefined where none stays that could be helped. */
   get command(): string | undefined {
-    const [most] = [...this.#causes].toSorted(([, a], [, b]) => b.count - a.count)
+    const [most] = [...this.#causes]
+      .filter(([, { remedy }]) => remedy.length > 0)
+      .toSorted(([, a], [, b]) => b.count - a.count)
     if (most === undefined) return undefined
     const [id, { count, remedy }] = most
     return count === 1 ? remedy[0] : (forMany[id] ?? remedy[0])
