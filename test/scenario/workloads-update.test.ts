@@ -81,6 +81,25 @@ test('a canary that fails stops it: nothing else is moved', async () => {
   })
 })
 
+test('a VM that failed before is not taken for the canary; a canary that failed stays it, however often it is run', async () => {
+  await outdated([{ name: 'a', migration: 'fail' }, ...lasting(4)], async (stage) => {
+    labelled(stage, 'a', { tier: 'a' })
+    expect(await stage.update({ selector: 'tier=a', retries: '0' })).toMatchObject({ code: 3 })
+    const other = await stage.update({ canary: '1', retries: '0', until: 'canary' })
+    expect(other).toMatchObject({ code: 0 })
+    expect(documentOf(other).items).toContainEqual(
+      expect.objectContaining({ name: 'vm-1', outcome: 'migrated' }),
+    )
+  })
+  await outdated([{ name: 'a', migration: 'fail' }, ...lasting(4)], async (stage) => {
+    for (let times = 1; times <= 2; times++) {
+      const failed = await stage.update({ canary: '1', retries: '0' })
+      expect(failed).toMatchObject({ code: 3, error: { reason: 'canary-failed' } })
+      expect(migrationsIn(stage).map(({ spec }) => spec?.vmiName)).toEqual(Array(times).fill('a'))
+    }
+  })
+})
+
 test('canaries that passed are not chosen again after a run was cut off', async () => {
   await outdated(lasting(5, { migration: '20s' }), async (stage) => {
     const stop = new AbortController()

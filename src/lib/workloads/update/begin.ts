@@ -9,7 +9,7 @@ import {
 import { outdatedLabel } from '../../facts/workload-count.ts'
 import type { StepContext } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
-import { endOf, isFinished, migrationOf } from '../migrations/migration.ts'
+import { endOf, isFinished, migrationOf, vmOf } from '../migrations/migration.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import { refusesThisVm } from '../refuses-this-vm.ts'
@@ -75,7 +75,7 @@ function wasForNothing(
     .filter(({ status }) => status?.phase === 'Succeeded')
     .sort((a, b) => endOf(migrationOf(b)) - endOf(migrationOf(a)))
   if (last === undefined || endOf(migrationOf(last)) < madeAt({ metadata })) return false
-  if (last.metadata.annotations?.[launcherAnnotation] !== (launcher ?? '')) return false
+  if (launcherOf(last) !== (launcher ?? '')) return false
   return launcher !== undefined || madeAt(last) >= since
 }
 
@@ -139,19 +139,21 @@ function refusal(error: unknown): Begun {
   throw error
 }
 
-/** How many canaries have been migrated to this launcher, as far as that may be read. Throws ApiError. */
-export async function passedCanaries(
+/** VMs that were canaries of this launcher, as far as that may be read: those that passed, and the others. Throws ApiError. */
+export async function canariesBegun(
   reader: Reader,
   launcher: string | undefined,
   namespace: string | undefined,
-): Promise<number> {
-  const passed = new Set<string>()
-  for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, {
-    namespace,
-    labels: canaryLabel,
-  }))
-    for (const { metadata, spec, status } of 'unread' in page ? [] : page.items)
-      if (status?.phase === 'Succeeded' && metadata.annotations?.[launcherAnnotation] === (launcher ?? ''))
-        passed.add(`${metadata.namespace}/${spec?.vmiName}`)
-  return passed.size
+): Promise<{ passed: ReadonlySet<string>; chosen: ReadonlySet<string> }> {
+  const begun: VirtualMachineInstanceMigration[] = []
+  const where = { namespace, labels: canaryLabel }
+  for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, where))
+    if (!('unread' in page)) begun.push(...page.items.filter((one) => launcherOf(one) === (launcher ?? '')))
+  const succeeded = begun.filter(({ status }) => status?.phase === 'Succeeded')
+  const passed = new Set(succeeded.map((one) => vmOf(migrationOf(one))))
+  const others = begun.map((one) => vmOf(migrationOf(one))).filter((vm) => !passed.has(vm))
+  return { passed, chosen: new Set(others) }
 }
+
+const launcherOf = ({ metadata }: VirtualMachineInstanceMigration) =>
+  metadata.annotations?.[launcherAnnotation]

@@ -6,8 +6,8 @@ import { loanOn } from '../loan-on.ts'
 import { methodsIn, type SettingsOwner } from '../strategy/owner.ts'
 import { lateId, waveTitle } from '../waves/wave-title.ts'
 import type { Wave } from '../waves/waves.ts'
-import { wavesOf } from '../waves/waves.ts'
-import { passedCanaries } from './begin.ts'
+import { type CanariesSeen, wavesOf } from '../waves/waves.ts'
+import { canariesBegun } from './begin.ts'
 import type { UpdateLook } from './look.ts'
 import type { UpdateRun } from './update-run.ts'
 import { remembering, unlessSwitchedOn } from './switched-on.ts'
@@ -67,8 +67,7 @@ export async function wavesLeft(cx: ReadContext, run: UpdateRun, look: UpdateLoo
   const { wanted, through } = run
   const over = new Set(run.failed(look).map(({ vm }) => vm))
   const candidates = [...look.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
-  const passed = await canariesPassed(cx, run)
-  const waves = wavesOf(candidates, wanted.waves, passed)
+  const waves = wavesOf(candidates, wanted.waves, await canariesSeen(cx, run, look))
   const missed = waves.filter(({ id }) => through.has(id)).flatMap(({ vms }) => vms)
   const late = missed.length > 0 && !through.has(lateId) ? [{ id: lateId, vms: missed }] : []
   const restarting = look.restarts.filter(({ state }) => state.is === 'under-way' || state.is === 'missing')
@@ -84,14 +83,16 @@ function canaryThatPassed({ wanted, through }: UpdateRun, waves: readonly Wave[]
   return asked && !isThere && !through.has('canary') ? [{ id: 'canary', vms: [] }] : []
 }
 
-async function canariesPassed(
+/** Nobody steps around a canary that failed by running it again: it stays the canary of this launcher. */
+async function canariesSeen(
   { reader }: ReadContext,
   { wanted, through, launcher }: UpdateRun,
-): Promise<number> {
-  if (wanted.waves.canaries === 0) return 0
-  return through.has('canary')
-    ? wanted.waves.canaries
-    : passedCanaries(reader, launcher, wanted.selection.namespace)
+  { ledger }: UpdateLook,
+): Promise<CanariesSeen> {
+  const { waves, selection } = wanted
+  if (waves.canaries === 0 || through.has('canary')) return { passed: waves.canaries }
+  const { passed, chosen } = await canariesBegun(reader, launcher, selection.namespace)
+  return { passed: passed.size, chosen, failing: new Set(ledger.failing) }
 }
 
 /** Somebody else's hold stays (night W6). */

@@ -18,13 +18,27 @@ export interface Wave {
   vms: readonly Candidate[]
 }
 
+/** What is known of the VMs before one of them is taken for a canary; `namespace/name` each. */
+export interface CanariesSeen {
+  /** So many have been moved already. */
+  passed: number
+  /** Chosen before, and not through: they stay the canary, also when they failed. */
+  chosen?: ReadonlySet<string>
+  /** Their last migration failed: they tell nothing of the new virt-launcher. */
+  failing?: ReadonlySet<string>
+}
+
 /**
- * The canary, then wave after wave; none is empty. `passed` canaries have been moved already. The canary of a number is taken from those
- * that migrate, for a restart interrupts. Pure.
+ * The canary, then wave after wave; none is empty. The canary of a number is taken from those that migrate, for a restart interrupts; first
+ * those that were chosen before, last those that failed before. Pure.
  */
-export function wavesOf(candidates: Iterable<Candidate>, wanted: WavesWanted, passed = 0): readonly Wave[] {
+export function wavesOf(
+  candidates: Iterable<Candidate>,
+  wanted: WavesWanted,
+  seen: CanariesSeen = { passed: 0 },
+): readonly Wave[] {
   const ordered = inOrder(candidates, wanted.order)
-  const canary = canariesOf(ordered, wanted, passed)
+  const canary = canariesOf(ordered, wanted, seen)
   const early = new Set(canary.map(({ vm }) => vm))
   const groups = Map.groupBy(
     ordered.filter(({ vm }) => !early.has(vm)),
@@ -42,13 +56,14 @@ export function wavesOf(candidates: Iterable<Candidate>, wanted: WavesWanted, pa
 function canariesOf(
   ordered: readonly Candidate[],
   { canaries }: WavesWanted,
-  passed: number,
+  { passed, chosen = new Set(), failing = new Set() }: CanariesSeen,
 ): readonly Candidate[] {
   const meant = ordered.filter(({ canary }) => canary)
   if (meant.length > 0) return meant
   const left = Math.max(0, canaries - passed)
   const migrating = ordered.filter(({ by }) => by === 'migration')
-  return (migrating.length > 0 ? migrating : ordered).slice(0, left)
+  const place = ({ vm }: Candidate) => (chosen.has(vm) ? 0 : failing.has(vm) ? 2 : 1)
+  return (migrating.length > 0 ? migrating : ordered).toSorted((a, b) => place(a) - place(b)).slice(0, left)
 }
 
 /** Those that were not named come last, the ones without a value behind them. */

@@ -46,8 +46,19 @@ test('the canary is the first of the order that migrates, and is not in a wave a
 
 test('canaries that were moved already are not chosen again', () => {
   const vms = [one('a'), one('b')]
-  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, 2))).toEqual(['canary: a', 'wave: b'])
-  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, 3))).toEqual(['wave: a b'])
+  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, { passed: 2 }))).toEqual(['canary: a', 'wave: b'])
+  expect(told(wavesOf(vms, { ...plain, canaries: 3 }, { passed: 3 }))).toEqual(['wave: a b'])
+})
+
+test('a VM that failed before is the canary where no other is left, one that was chosen before stays it', () => {
+  const vms = [one('a'), one('b'), one('c')]
+  const failing = new Set(['demo/a', 'demo/b'])
+  const canaryOf = (canaries: number, chosen: readonly string[] = []) =>
+    told(wavesOf(vms, { ...plain, canaries }, { passed: 0, failing, chosen: new Set(chosen) }))[0]
+  expect(canaryOf(1)).toBe('canary: c')
+  expect(canaryOf(2)).toBe('canary: c a')
+  expect(canaryOf(1, ['demo/b'])).toBe('canary: b')
+  expect(canaryOf(3, ['demo/b'])).toBe('canary: b c a')
 })
 
 test('where only restarts are left, one of them is the canary', () => {

@@ -29,8 +29,8 @@ export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure 
 /** What has to be waited for is a wave as well, where nothing else is left. */
 export function restartWaves(run: RestartRun, { candidates, restarts }: RestartLook): readonly Wave[] {
   const { wanted, through } = run
-  const canaries = through.has('canary') ? wanted.waves.canaries : 0
-  const waves = wavesOf(candidates.values(), wanted.waves, canaries).filter(({ id }) => !through.has(id))
+  const passed = through.has('canary') ? wanted.waves.canaries : 0
+  const waves = wavesOf(candidates.values(), wanted.waves, { passed }).filter(({ id }) => !through.has(id))
   const missed = [...candidates.values()].filter(
     ({ vm }) => !waves.some(({ vms }) => vms.some((one) => one.vm === vm)),
   )
