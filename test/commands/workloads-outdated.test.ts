@@ -200,22 +200,6 @@ test('more than a screen: every row, one heading, nothing wider than the termina
   expect(lines.at(-1)).toBe('60 outdated: 60 migrate → kvup workloads migrations')
 })
 
-test('the table reads a few VMs of those that stay, every one only where what helps it is printed', async () => {
-  sim = await upgraded(
-    Array.from({ length: 20 }, (_, i) => ({ name: `vm-${i}`, notMigratable: 'HostDeviceNotLiveMigratable' })),
-  )
-  await set(['LiveMigrate'])
-  const read = () =>
-    sim.store.audit.filter(({ resource, verb }) => resource === 'virtualmachines' && /get|list/.test(verb)).length
-  const before = read()
-  const { out } = await run('workloads outdated')
-  expect(out).toMatch(/20 outdated: 20 stay \S+ kvup workloads update --restart-unmigratable/)
-  expect(read() - before).toBe(3)
-  const each = await run('workloads outdated -o json')
-  expect(read() - before).toBe(4)
-  expect(each.out.match(/virtctl restart/g)).toHaveLength(20)
-})
-
 test('rows are printed as their pages arrive', async () => {
   const { reader, ...rest } = sim.cluster()
   const second = Promise.withResolvers<void>()
