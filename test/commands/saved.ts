@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { look } from '../../src/commands/check/look.ts'
@@ -14,7 +14,12 @@ import type { Clock } from '../../src/lib/system/clock.ts'
 import { recordingPrinter } from '../scenario/recording-printer.ts'
 
 export const folder = mkdtempSync(join(tmpdir(), 'kvup-saved-'))
-export const fileIn = (name: string): string => join(folder, name)
+
+/** Test files share this module, and who is done removes the folder. */
+export function fileIn(name: string): string {
+  mkdirSync(folder, { recursive: true })
+  return join(folder, name)
+}
 
 /** A context in front of a cluster; what is printed is kept. */
 export function contextOf(cluster: Cluster | undefined, clock: Clock) {

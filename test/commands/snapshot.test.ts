@@ -24,7 +24,7 @@ import { ApiError } from '../../src/lib/system/errors.ts'
 import { example } from '../lib/facts/example.ts'
 import { contextOf, fileIn, folder as files, judged, judgedFrom } from './saved.ts'
 
-afterAll(() => rmSync(files, { recursive: true }))
+afterAll(() => rmSync(files, { recursive: true, force: true }))
 
 const running: SimulatedCluster[] = []
 afterEach(async () => {
