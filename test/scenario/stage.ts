@@ -2,6 +2,7 @@ import { check, type CheckOptions } from '../../src/commands/check/check.ts'
 import { hold, type HoldOptions } from '../../src/commands/workloads/hold.ts'
 import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
 import { type UnblockOptions, unblock } from '../../src/commands/workloads/unblock.ts'
+import { updateCommand } from '../../src/commands/workloads/update.ts'
 import { update } from '../../src/commands/workloads/update/update.ts'
 import type { UpdateOptions } from '../../src/commands/workloads/update/options.ts'
 import { setWorkloadStrategy, type SetStrategyOptions } from '../../src/commands/workloads/strategy/set.ts'
@@ -306,19 +307,7 @@ const defaults: UpgradeOptions = {
   pauseBefore: [],
 }
 
-const updateDefaults: UpdateOptions = {
-  order: 'name',
-  maxFailures: '3',
-  retries: '1',
-  pauseBetween: '0s',
-  soak: '1m',
-  window: [],
-  pauseBefore: [],
-  restartTimeout: '10m',
-  stallTimeout: '30m',
-  accept: [],
-  timeout: '8d',
-}
+const updateDefaults = updateCommand(() => async () => undefined).opts<UpdateOptions>()
 
 /** Small, so that a whole update costs little. */
 export const byTag = {

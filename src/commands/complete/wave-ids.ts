@@ -10,7 +10,8 @@ import { wavesLeft } from '../../lib/workloads/update/update-procedure.ts'
 import type { UpdateWanted } from '../../lib/workloads/update/wanted.ts'
 import { type WaveBy, waveTitle } from '../../lib/workloads/waves/wave-title.ts'
 import type { Wave } from '../../lib/workloads/waves/waves.ts'
-import { typedUpdate } from '../workloads/update/options.ts'
+import { updateCommand } from '../workloads/update.ts'
+import { typedUpdate, type UpdateOptions } from '../workloads/update/options.ts'
 import { type Asked, clusterOf, last, type Source } from './asked.ts'
 
 /** The waves of the line before the cursor, by the ids that --until and --pause-before take. */
@@ -45,18 +46,8 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
   return { waves: await wavesLeft(reading, run, await run.look(reading)), by: wanted.waveBy }
 }
 
-const usual = {
-  maxFailures: '3',
-  retries: '1',
-  pauseBetween: '0s',
-  soak: '1m',
-  window: [],
-  pauseBefore: [],
-  restartTimeout: '10m',
-  stallTimeout: '30m',
-  accept: [],
-  timeout: '8d',
-}
+/** The defaults of the flags, as the command has them. */
+const usual = () => updateCommand(() => async () => undefined).opts<UpdateOptions>()
 
 /** What decides about the waves as it was typed, the rest as it is by default. */
 function wantedBy(asked: Asked): UpdateWanted {
@@ -67,15 +58,14 @@ function wantedBy(asked: Asked): UpdateWanted {
   }
   const typed = typedUpdate(
     {
+      ...usual(),
       allNamespaces: options.has('--all-namespaces'),
       ...given('selector', '--selector'),
       ...given('node', '--node'),
       ...given('canary', '--canary'),
       ...given('canaryLabel', '--canary-label'),
       ...given('waveBy', '--wave-by'),
-      order: 'name',
       restartUnmigratable: asked.command === 'restart' || options.has('--restart-unmigratable'),
-      ...usual,
     },
     last(asked, '--namespace') ?? cx.flags.namespace,
     cx.clock.now(),
