@@ -2,8 +2,7 @@ import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { acceptOption } from '../workloads/accept-option.ts'
-import { dryRunOption } from '../workloads/dry-run.ts'
+import { withChangeFlags } from '../workloads/change-flags.ts'
 import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
 import type { RestartOptions } from './restart/restart.ts'
 
@@ -15,11 +14,7 @@ export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')
   for (const option of [...selectionFlags(), ...waveFlags('no other is restarted'), ...pace, ...stopFlags()])
     command.addOption(option)
-  return command
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long it may take altogether', '24h')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(command, 'how long it may take altogether', '24h')
     .addHelpText(
       'after',
       manual({

@@ -21,29 +21,25 @@ import { ownerFinding } from '../../lib/workloads/strategy/owner-finding.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
-import { acceptOption } from '../workloads/accept-option.ts'
-import { type DryRun, dryRunOption, rehearsed } from '../workloads/dry-run.ts'
+import { type ChangeOptions, withChangeFlags } from '../workloads/change-flags.ts'
+import { rehearsed } from '../workloads/dry-run.ts'
 import { withResume } from '../workloads/with-resume.ts'
 import { rolloutDocument } from './document.ts'
 
-export interface SetRolloutOptions {
+export interface SetRolloutOptions extends ChangeOptions {
   addGate?: boolean
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
 }
 
 export function setRolloutCommand(wire: Wire): Command {
-  return new Command('set')
-    .addArgument(
-      new Argument('<strategy>', 'default takes the field out').choices(['LiveUpdate', 'Stage', 'default']),
-    )
-    .option('--add-gate', 'add the feature gate that LiveUpdate needs from v1.2 to v1.4')
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long to wait until KubeVirt has it', '5m')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(
+    new Command('set')
+      .addArgument(
+        new Argument('<strategy>', 'default takes the field out').choices(['LiveUpdate', 'Stage', 'default']),
+      )
+      .option('--add-gate', 'add the feature gate that LiveUpdate needs from v1.2 to v1.4'),
+    'how long to wait until KubeVirt has it',
+    '5m',
+  )
     .addHelpText(
       'after',
       manual({

@@ -1,3 +1,4 @@
+import type { ChangeOptions } from '../workloads/change-flags.ts'
 import { parseLabels } from '../../lib/cluster/label-selector.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { usageError } from '../../lib/system/errors.ts'
@@ -5,11 +6,10 @@ import type { Order } from '../../lib/workloads/waves/order.ts'
 import type { WaveRunWanted } from '../../lib/workloads/waves/wanted.ts'
 import type { WaveBy } from '../../lib/workloads/waves/wave-title.ts'
 import { nextOpening, parseWindow, type Window } from '../../lib/workloads/waves/windows.ts'
-import type { DryRun } from '../workloads/dry-run.ts'
 import { selectionOf } from '../workloads/outdated/selection.ts'
 
 /** The flags that `kvup workloads update` and `kvup rollout restart` share. */
-export interface WaveRunOptions {
+export interface WaveRunOptions extends ChangeOptions {
   allNamespaces?: boolean
   selector?: string
   node?: string
@@ -27,10 +27,6 @@ export interface WaveRunOptions {
   until?: string
   pauseBefore: string[]
   restartTimeout: string
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
 }
 
 /** What was typed, judged before the cluster is read. */

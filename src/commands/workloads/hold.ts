@@ -14,24 +14,15 @@ import { ownerFinding } from '../../lib/workloads/strategy/owner-finding.ts'
 import { keptMethods, methodsText } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { acceptOption } from './accept-option.ts'
-import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
+import { rehearsed } from './dry-run.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { withResume } from './with-resume.ts'
 
-export interface HoldOptions {
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
-}
+export type HoldOptions = ChangeOptions
 
 export function holdCommand(wire: Wire): Command {
-  return new Command('hold')
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long to wait until KubeVirt has it', '5m')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(new Command('hold'), 'how long to wait until KubeVirt has it', '5m')
     .addHelpText(
       'after',
       manual({

@@ -18,29 +18,25 @@ import { methodsIn, type SettingsOwner } from '../../lib/workloads/strategy/owne
 import { keptMethods, loanId, methodsText } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { acceptOption } from './accept-option.ts'
-import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
+import { rehearsed } from './dry-run.ts'
 import { machineLoans, type MachinesEnd, restoreMachines } from './restore/machines.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { withResume } from './with-resume.ts'
 
-export interface RestoreOptions {
+export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean
   overwrite?: boolean
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
 }
 
 export function restoreCommand(wire: Wire): Command {
-  return new Command('restore')
-    .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
-    .option('--overwrite', 'where somebody changed it meanwhile: set the kept value')
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long to wait for KubeVirt to settle', '10m')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(
+    new Command('restore')
+      .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
+      .option('--overwrite', 'where somebody changed it meanwhile: set the kept value'),
+    'how long to wait for KubeVirt to settle',
+    '10m',
+  )
     .addHelpText(
       'after',
       manual({

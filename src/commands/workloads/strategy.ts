@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { acceptOption } from './accept-option.ts'
-import { dryRunOption } from './dry-run.ts'
+import { withChangeFlags } from './change-flags.ts'
 import { setWorkloadStrategy } from './strategy/set.ts'
 import { showWorkloadStrategy } from './strategy/show.ts'
 
@@ -31,21 +30,21 @@ export function strategyCommand(wire: Wire): Command {
 }
 
 function setCommand(wire: Wire): Command {
-  return new Command('set')
-    .description('Set how VMs follow, where it lasts: on KubeVirt, or on the HyperConverged that owns it')
-    .option('--methods <list>', 'LiveMigrate, Evict, both separated by a comma, or none')
-    .option('--batch-size <count>', 'how many VMs Evict shuts down at a time')
-    .option('--batch-interval <duration>', 'how long it waits between two batches, such as 1m')
-    .option('--parallel-per-cluster <count>', 'how many migrations run at a time')
-    .option('--parallel-per-node <count>', 'how many of them leave the same node')
-    .option('--bandwidth <quantity>', 'bytes a second for each migration, such as 64Mi; 0 is no limit')
-    .option('--completion-timeout <duration>', 'how long a migration may take for each GiB')
-    .option('--progress-timeout <duration>', 'how long a migration may make no progress')
-    .option('--migration-network <name>', 'NetworkAttachmentDefinition to migrate over, or none')
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long to wait until KubeVirt has it', '5m')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(
+    new Command('set')
+      .description('Set how VMs follow, where it lasts: on KubeVirt, or on the HyperConverged that owns it')
+      .option('--methods <list>', 'LiveMigrate, Evict, both separated by a comma, or none')
+      .option('--batch-size <count>', 'how many VMs Evict shuts down at a time')
+      .option('--batch-interval <duration>', 'how long it waits between two batches, such as 1m')
+      .option('--parallel-per-cluster <count>', 'how many migrations run at a time')
+      .option('--parallel-per-node <count>', 'how many of them leave the same node')
+      .option('--bandwidth <quantity>', 'bytes a second for each migration, such as 64Mi; 0 is no limit')
+      .option('--completion-timeout <duration>', 'how long a migration may take for each GiB')
+      .option('--progress-timeout <duration>', 'how long a migration may make no progress')
+      .option('--migration-network <name>', 'NetworkAttachmentDefinition to migrate over, or none'),
+    'how long to wait until KubeVirt has it',
+    '5m',
+  )
     .addHelpText(
       'after',
       manual({

@@ -17,27 +17,23 @@ import { unblockStep } from '../../lib/workloads/unblock/unblock-step.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
-import { acceptOption } from './accept-option.ts'
-import { type DryRun, dryRunOption, rehearsed } from './dry-run.ts'
+import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
+import { rehearsed } from './dry-run.ts'
 import { candidatesOf, type Asked, isToUnblock, itemOf, type Candidate } from './unblock/candidates.ts'
 import { withResume } from './with-resume.ts'
 
-export interface UnblockOptions {
+export interface UnblockOptions extends ChangeOptions {
   all?: boolean
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
 }
 
 export function unblockCommand(wire: Wire): Command {
-  return new Command('unblock')
-    .argument('[vm...]', 'names of VMs in the namespace of -n')
-    .option('--all', 'every VM that blocks, in the namespace of -n or in all')
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long to try at most', '10m')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(
+    new Command('unblock')
+      .argument('[vm...]', 'names of VMs in the namespace of -n')
+      .option('--all', 'every VM that blocks, in the namespace of -n or in all'),
+    'how long to try at most',
+    '10m',
+  )
     .addHelpText(
       'after',
       manual({

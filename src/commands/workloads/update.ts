@@ -2,8 +2,7 @@ import { Command, Option } from 'commander'
 import type { Context } from '../../context.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { acceptOption } from './accept-option.ts'
-import { dryRunOption } from './dry-run.ts'
+import { withChangeFlags } from './change-flags.ts'
 import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
 import type { UpdateOptions } from './update/options.ts'
 
@@ -23,11 +22,7 @@ const examples = [
 export function updateCommand(wire: Wire): Command {
   const command = new Command('update')
   for (const option of [...moves, ...stopFlags(), ...stops]) command.addOption(option)
-  return command
-    .addOption(acceptOption())
-    .addOption(dryRunOption())
-    .option('--timeout <duration>', 'how long it may take altogether', '8d')
-    .option('--take-over <holder>', 'take the lock of this holder')
+  return withChangeFlags(command, 'how long it may take altogether', '8d')
     .addHelpText(
       'after',
       manual({

@@ -1,3 +1,4 @@
+import type { ChangeOptions } from '../change-flags.ts'
 import type { Context } from '../../../context.ts'
 import {
   type WorkloadStrategyDocument,
@@ -15,17 +16,12 @@ import { ensureNotHeld } from '../../../lib/workloads/strategy/not-held.ts'
 import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
 import { setStrategy } from '../../../lib/workloads/strategy/set-strategy.ts'
 import { parseWanted, type TypedSettings, type Wanted } from '../../../lib/workloads/strategy/wanted.ts'
-import { type DryRun, rehearsed } from '../dry-run.ts'
+import { rehearsed } from '../dry-run.ts'
 import { rightsFor, seeSettings, type SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
 import { strategyDocument } from './document.ts'
 
-export interface SetStrategyOptions extends TypedSettings {
-  accept: string[]
-  timeout: string
-  takeOver?: string
-  dryRun?: DryRun
-}
+export interface SetStrategyOptions extends TypedSettings, ChangeOptions {}
 
 /** `kvup workloads strategy set`: what is typed is judged before the cluster is read. */
 export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptions): Promise<ExitCode> {
