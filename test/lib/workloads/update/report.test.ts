@@ -3,20 +3,10 @@ import { MigrationLedger } from '../../../../src/lib/workloads/migrations/ledger
 import type { UpdateLook } from '../../../../src/lib/workloads/update/look.ts'
 import { ObservedMoves } from '../../../../src/lib/workloads/update/observed-moves.ts'
 import { outcomeOf } from '../../../../src/lib/workloads/update/report.ts'
-import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
-
-const candidate = (vm: string): Candidate => ({
-  vm,
-  uid: vm,
-  by: 'migration',
-  wave: '',
-  canary: false,
-  memory: 0,
-  bornAt: 0,
-})
+import { aCandidate } from '../waves/a-candidate.ts'
 
 test('the report of many VMs asks once who failed, and names the first reason of each', async () => {
-  const known = new Map(Array.from({ length: 5000 }, (_, i) => [`shop/vm-${i}`, candidate(`shop/vm-${i}`)]))
+  const known = new Map(Array.from({ length: 5000 }, (_, i) => [`shop/vm-${i}`, aCandidate(`shop/vm-${i}`)]))
   const look: UpdateLook = {
     now: 0,
     fleet: { candidates: known, left: new Map(), loses: new Map(), unread: [] },

@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
 import { estimateOf } from '../../../../src/lib/workloads/waves/estimate.ts'
+import { aCandidate } from './a-candidate.ts'
 
-const one = (vm: string, more: Partial<Candidate> = {}): Candidate => ({
-  vm,
-  uid: vm,
-  by: 'migration',
-  wave: '',
-  canary: false,
-  memory: 0,
-  bornAt: 0,
-  ...more,
-})
 const second = 1000
 const many = (count: number, more: Partial<Candidate> = {}) =>
-  Array.from({ length: count }, (_, index) => one(`vm-${index}`, more))
+  Array.from({ length: count }, (_, index) => aCandidate(`vm-${index}`, more))
 const restart = { by: 'restart', grace: 180 * second } as const
 
 test.each<[string, readonly Candidate[], { parallel: number; soak: number }, number]>([
@@ -22,7 +13,12 @@ test.each<[string, readonly Candidate[], { parallel: number; soak: number }, num
   ['as many at a time as may be', many(10), { parallel: 5, soak: 0 }, 60],
   ['without a limit all at a time', many(10), { parallel: Infinity, soak: 0 }, 30],
   ['W4 grace periods count in the estimate', many(4, restart), { parallel: 2, soak: 0 }, 2 * 240],
-  ['the longest one is the least', [...many(9), one('slow', restart)], { parallel: 100, soak: 0 }, 240],
+  [
+    'the longest one is the least',
+    [...many(9), aCandidate('slow', restart)],
+    { parallel: 100, soak: 0 },
+    240,
+  ],
   [
     'W4 those that are kept apart follow each other, each after its soak',
     many(3, { apart: 'db' }),

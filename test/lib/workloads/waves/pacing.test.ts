@@ -2,17 +2,8 @@ import { expect, test } from 'vitest'
 import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
 import { type Pacing, type Traffic, turnOf } from '../../../../src/lib/workloads/waves/pacing.ts'
 import { parseWindow } from '../../../../src/lib/workloads/waves/windows.ts'
+import { aCandidate } from './a-candidate.ts'
 
-const one = (vm: string, more: Partial<Candidate> = {}): Candidate => ({
-  vm,
-  uid: vm,
-  by: 'migration',
-  wave: '',
-  canary: false,
-  memory: 0,
-  bornAt: 0,
-  ...more,
-})
 const usual: Pacing = { parallel: 5, perNode: 2, pause: 0, soak: 0, windows: [] }
 const quiet: Traffic = { moving: new Set(), fromNode: new Map(), apart: new Map(), notBefore: new Map() }
 const now = Date.parse('2026-01-10T12:00:00Z')
@@ -23,7 +14,7 @@ function turn(queue: readonly Candidate[], pacing: Partial<Pacing> = {}, traffic
 }
 
 test('as many as are free, those of others included', () => {
-  const queue = ['a', 'b', 'c'].map((vm) => one(vm))
+  const queue = ['a', 'b', 'c'].map((vm) => aCandidate(vm))
   expect(turn(queue, { parallel: 2 })).toEqual(['a', 'b'])
   expect(turn(queue, { parallel: 2 }, { moving: new Set(['x']) })).toEqual(['a'])
   expect(turn(queue, { parallel: 2 }, { moving: new Set(['x', 'y']) })).toMatchObject({
@@ -33,15 +24,15 @@ test('as many as are free, those of others included', () => {
 })
 
 test('never one that is under way already, whoever began it', () => {
-  expect(turn([one('a'), one('b')], {}, { moving: new Set(['a']) })).toEqual(['b'])
+  expect(turn([aCandidate('a'), aCandidate('b')], {}, { moving: new Set(['a']) })).toEqual(['b'])
 })
 
 test('not more away from a node than KubeVirt takes; a restart is none', () => {
   const queue = [
-    one('a', { node: 'n' }),
-    one('b', { node: 'n' }),
-    one('c', { node: 'm' }),
-    one('r', { node: 'n', by: 'restart' }),
+    aCandidate('a', { node: 'n' }),
+    aCandidate('b', { node: 'n' }),
+    aCandidate('c', { node: 'm' }),
+    aCandidate('r', { node: 'n', by: 'restart' }),
   ]
   expect(turn(queue, { perNode: 1 })).toEqual(['a', 'c', 'r'])
   expect(turn(queue.slice(0, 2), {}, { fromNode: new Map([['n', 2]]) })).toMatchObject({
@@ -51,7 +42,7 @@ test('not more away from a node than KubeVirt takes; a restart is none', () => {
 })
 
 test('W4 two of one value are never under way together, and the next waits for the soak', () => {
-  const queue = [one('a', { apart: 'db' }), one('b', { apart: 'db' }), one('c')]
+  const queue = [aCandidate('a', { apart: 'db' }), aCandidate('b', { apart: 'db' }), aCandidate('c')]
   expect(turn(queue)).toEqual(['a', 'c'])
   expect(turn(queue, { soak: 60_000 }, { apart: new Map([['db', Infinity]]) })).toEqual(['c'])
   const soaking = { apart: new Map([['db', now - 59_000]]) }
@@ -64,31 +55,31 @@ test('back-off is waited for, the soonest is named', () => {
     ['a', now + 9000],
     ['b', now + 5000],
   ])
-  expect(turn([one('a'), one('b')], {}, { notBefore })).toEqual({
+  expect(turn([aCandidate('a'), aCandidate('b')], {}, { notBefore })).toEqual({
     is: 'wait',
     on: 'the back-off of b',
     until: now + 5000,
   })
-  expect(turn([one('a'), one('c')], {}, { notBefore })).toEqual(['c'])
+  expect(turn([aCandidate('a'), aCandidate('c')], {}, { notBefore })).toEqual(['c'])
 })
 
 test('while others are under way they are waited for, and the back-off is only one thing more', () => {
   const notBefore = new Map([['a', now + 9000]])
-  const on = (...vms: string[]) => turn([one('a')], {}, { notBefore, moving: new Set(vms) })
+  const on = (...vms: string[]) => turn([aCandidate('a')], {}, { notBefore, moving: new Set(vms) })
   expect(on('x')).toMatchObject({ on: '1 VM that is under way, and the back-off of a', until: now + 9000 })
   expect(on('x', 'y')).toMatchObject({ on: '2 VMs that are under way, and the back-off of a' })
 })
 
 test('nothing begins outside the windows, nor in the pause between waves', () => {
   const windows = [parseWindow('Sat 22:00-04:00 Europe/Prague')]
-  expect(turn([one('a')], { windows })).toEqual({
+  expect(turn([aCandidate('a')], { windows })).toEqual({
     is: 'wait',
     on: 'the window to open at 2026-01-10T21:00:00.000Z',
     until: Date.parse('2026-01-10T21:00Z'),
   })
-  expect(turn([one('a')], { pause: 60_000 }, { wavedAt: now - 1000 })).toMatchObject({
+  expect(turn([aCandidate('a')], { pause: 60_000 }, { wavedAt: now - 1000 })).toMatchObject({
     is: 'wait',
     until: now + 59_000,
   })
-  expect(turn([one('a')], { pause: 60_000 }, { wavedAt: now - 60_000 })).toEqual(['a'])
+  expect(turn([aCandidate('a')], { pause: 60_000 }, { wavedAt: now - 60_000 })).toEqual(['a'])
 })

@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
 import { wavesOf } from '../../../../src/lib/workloads/waves/waves.ts'
+import { aCandidate } from './a-candidate.ts'
 
-const one = (vm: string, more: Partial<Candidate> = {}): Candidate => ({
-  vm: `demo/${vm}`,
-  uid: vm,
-  by: 'migration',
-  wave: '',
-  canary: false,
-  memory: 0,
-  bornAt: 0,
-  ...more,
-})
+const one = (vm: string, more: Partial<Candidate> = {}): Candidate =>
+  aCandidate(`demo/${vm}`, { uid: vm, ...more })
 const plain = { order: 'name', first: [], canaries: 0 } as const
 const told = (waves: ReturnType<typeof wavesOf>) =>
   waves.map(({ id, vms }) => `${id}: ${vms.map(({ uid }) => uid).join(' ')}`)

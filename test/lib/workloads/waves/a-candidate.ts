@@ -1,0 +1,13 @@
+import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
+
+/** A VM that is to be migrated, of no wave. */
+export const aCandidate = (vm: string, more: Partial<Candidate> = {}): Candidate => ({
+  vm,
+  uid: vm,
+  by: 'migration',
+  wave: '',
+  canary: false,
+  memory: 0,
+  bornAt: 0,
+  ...more,
+})
