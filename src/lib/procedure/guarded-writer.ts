@@ -1,5 +1,4 @@
 import type { Writer } from '../cluster/cluster.ts'
-import type { Journal } from './journal.ts'
 import type { Held } from './lock.ts'
 
 /** Reads the lock's holder again before every write; a lost lock means no write (exit 6). */
@@ -15,22 +14,5 @@ export function guardedWriter(writer: Writer, held: Held): Writer {
     apply: (kind, object, options) => guarded(() => writer.apply(kind, object, options)),
     delete: (kind, ref, only) => guarded(() => writer.delete(kind, ref, only)),
     subresource: (kind, ref, call) => guarded(() => writer.subresource(kind, ref, call)),
-  }
-}
-
-/** The same for the journal: who lost the lock does not write history either. */
-export function guardedJournal(journal: Journal, held: Held): Journal {
-  const guarded = async <T>(write: () => Promise<T>): Promise<T> => {
-    await held.confirm()
-    return write()
-  }
-  return {
-    entries: () => journal.entries(),
-    loans: () => journal.loans(),
-    kept: (key) => journal.kept(key),
-    record: (entry) => guarded(() => journal.record(entry)),
-    borrow: (loan) => guarded(() => journal.borrow(loan)),
-    release: (id, why) => guarded(() => journal.release(id, why)),
-    keep: (key, value) => guarded(() => journal.keep(key, value)),
   }
 }

@@ -35,12 +35,13 @@ export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: 
     return found.is === 'object' ? found.object : undefined
   }
   const owed = new OwedLoans()
-  const once = async (change: Change): Promise<JournalContent> => {
+  const once = async (change: Change, confirm: () => Promise<void>): Promise<JournalContent> => {
     const found = await find()
     const there = contentOf(found, namespace)
     const after = change(owed.addedTo(there, found))
     if (after === there) return there
     const fitting = bounded(after)
+    await confirm()
     owed.remember(fitting, await write(cluster, found ?? namespace, writeJournal(fitting)))
     return fitting
   }
@@ -49,10 +50,10 @@ export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: 
       const found = await find()
       return owed.addedTo(contentOf(found, namespace), found)
     },
-    async update(change) {
+    async update(change, confirm) {
       for (let tries = 1; ; tries++)
         try {
-          return await once(change)
+          return await once(change, confirm)
         } catch (error) {
           if (!isConflict(error) || tries >= mostTries) throw error
           await clock.sleep(50 * tries)

@@ -11,16 +11,26 @@ import {
 /** Where the content of a journal is kept. */
 export interface JournalStore {
   read: () => Promise<JournalContent>
-  /** Stores what `change` makes of the content, in one piece, and returns it. Unchanged content is not written. */
-  update: (change: (content: JournalContent) => JournalContent) => Promise<JournalContent>
+  /**
+   * Stores what `change` makes of the content, in one piece, and returns it. Unchanged content is not written.
+   * `confirm` comes right before every try to write, and stops it when it throws.
+   */
+  update: (
+    change: (content: JournalContent) => JournalContent,
+    confirm: () => Promise<void>,
+  ) => Promise<JournalContent>
 }
 
 /** The journal's rules on any store. `sign` names who gives a loan back, and when. */
 export function journalOn(
-  { read, update }: JournalStore,
+  store: JournalStore,
   sign: (opened: Signature | undefined) => Signature,
+  confirm: () => Promise<void> = async () => undefined,
 ): Journal {
+  const { read } = store
+  const update = (change: (content: JournalContent) => JournalContent) => store.update(change, confirm)
   return {
+    under: (held) => journalOn(store, sign, () => held.confirm()),
     entries: async () => (await read()).entries,
     loans: async () => (await read()).loans,
     async kept(key) {

@@ -1,3 +1,5 @@
+import type { Held } from './lock.ts'
+
 /** Who changed what, and the settings that were borrowed: what the cluster cannot tell later. Never progress. */
 export interface Journal {
   entries(): Promise<readonly Entry[]>
@@ -15,6 +17,8 @@ export interface Journal {
    */
   keep(key: string, value: unknown): Promise<void>
   kept(key: string): Promise<unknown>
+  /** The same journal for who holds the lock: it is confirmed before each write, tries after a conflict included. */
+  under(held: Held): Journal
 }
 
 /** What a `check` may see of it. */

@@ -16,7 +16,8 @@ export function memoryJournal(over: JournalReader = nothing): Journal {
   const journal = journalOn(
     {
       read,
-      async update(change) {
+      async update(change, confirm) {
+        await confirm()
         const after = bounded(structuredClone(change(await read())))
         copied = Promise.resolve(after)
         return after
@@ -24,11 +25,13 @@ export function memoryJournal(over: JournalReader = nothing): Journal {
     },
     (opened) => opened ?? { by: '', at: '' },
   )
-  return {
-    ...journal,
-    kept: async (key) => (await journal.kept(key)) ?? over.kept(key),
+  const above = (mine: Journal): Journal => ({
+    ...mine,
+    under: (held) => above(mine.under(held)),
+    kept: async (key) => (await mine.kept(key)) ?? over.kept(key),
     async keep(key, value) {
-      if ((await over.kept(key)) === undefined) await journal.keep(key, value)
+      if ((await over.kept(key)) === undefined) await mine.keep(key, value)
     },
-  }
+  })
+  return above(journal)
 }

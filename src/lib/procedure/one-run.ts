@@ -1,7 +1,7 @@
 import type { RunEvent } from './events.ts'
 import { meaningOf, remarkOn } from './failures.ts'
 import { FollowedReader } from './followed-reader.ts'
-import { guardedJournal, guardedWriter } from './guarded-writer.ts'
+import { guardedWriter } from './guarded-writer.ts'
 import type { Entry, Journal } from './journal.ts'
 import type { Held } from './lock.ts'
 import { RememberedJournal } from './remembered-journal.ts'
@@ -36,7 +36,7 @@ export class OneRun {
     this.procedure = procedure
     this.cx = cx
     this.#held = held
-    this.journal = guardedJournal(cx.journal, held)
+    this.journal = cx.journal.under(held)
     this.#memory = new RememberedJournal(cx.journal)
     this.signal = AbortSignal.any([cx.signal, held.signal])
     this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })

@@ -65,11 +65,22 @@ export async function rehearse(procedure: Procedure, cx: RehearseContext): Promi
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
     const recording = new Recording(reader, (seen) => rehearsing(cx.mode, reviewer, seen))
-    const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer, signal }
+    const quiet = quietly(
+      reviewer,
+      new Recording(reader, (seen) => rehearsing(cx.mode, reviewer, seen)).writer,
+    )
+    const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
     rehearsed.push(await rehearseStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
   }
   return rehearsed
 }
+
+/** What a step tries before it writes is rehearsed as its writes are, and not shown: a client dry run sends nothing. */
+const quietly = (reviewer: Cluster['reviewer'], rehearsal: Cluster['writer']): Cluster['reviewer'] => ({
+  can: async (access) => reviewer.can(access),
+  whoAmI: async () => reviewer.whoAmI(),
+  rehearsal,
+})
 
 const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
   id,

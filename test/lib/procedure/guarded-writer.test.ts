@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { guardedJournal, guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
+import { configMapJournal } from '../../../src/lib/procedure/journal-config-map.ts'
+import { guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
 import type { Entry, Loan } from '../../../src/lib/procedure/journal.ts'
 import type { Held } from '../../../src/lib/procedure/lock.ts'
 import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
 import { locked } from '../../../src/lib/system/errors.ts'
-import { Engine, setting } from './engine.ts'
+import { Engine, namespace, setting } from './engine.ts'
 
 const lost: Held = {
   signal: new AbortController().signal,
@@ -31,7 +32,7 @@ test('without the lock no kind of write reaches the cluster', async () => {
 
 test('nor is anything written down', async () => {
   const inner = memoryJournal()
-  const journal = guardedJournal(inner, lost)
+  const journal = inner.under(lost)
   const writes = [
     () => journal.record({} as Entry),
     () => journal.borrow({ was: { present: false } } as Loan),
@@ -45,4 +46,34 @@ test('nor is anything written down', async () => {
     [],
     undefined,
   ])
+})
+
+test('a try after a conflict asks for the lock again: who took it over wrote meanwhile', async () => {
+  const { fake, clock } = new Engine()
+  const place = { namespace, who: 'jane@here', clock }
+  let isMine = true
+  const held: Held = {
+    signal: new AbortController().signal,
+    confirm: async () => {
+      if (!isMine) throw locked('lock-lost', 'somebody else holds it')
+    },
+  }
+  const journal = configMapJournal(fake.cluster(), place).under(held)
+  const entry = {
+    at: '',
+    by: 'jane@here',
+    procedure: 'upgrade',
+    step: 's',
+    what: 'intends',
+    text: 'mine',
+  } as const
+  await journal.record(entry)
+  const theirs = configMapJournal(fake.cluster(), { ...place, who: 'joe@there' })
+  fake.before = async ({ verb }) => {
+    if (verb === 'find' || !isMine) return
+    isMine = false
+    await theirs.record({ ...entry, text: 'theirs' })
+  }
+  await expect(journal.record({ ...entry, text: 'late' })).rejects.toMatchObject({ exitCode: 6 })
+  expect((await theirs.entries()).map(({ text }) => text)).toEqual(['mine', 'theirs'])
 })

@@ -49,14 +49,22 @@ function silent(failure: Failure, subject: Subject, { to, details }: Telling): A
   const what = `no answer from the API server ${to.server}${through} (${subject.verb} ${inWords(subject)}): ${failure.message}`
   return new ApiError(0, unsure ? 'OutcomeUnknown' : '', unsure ? `${what}; ${unknownOutcome}` : what, {
     ...details,
-    remedy: failure.cause === 'certificate' ? certificateRemedy : reachRemedy(to),
+    remedy: failure.cause === 'certificate' ? certificateRemedy(failure) : reachRemedy(to),
   })
 }
 
-const certificateRemedy = [
+const notTrusted = [
   'the certificate is not trusted: name its authority with --certificate-authority FILE',
   'or the name it is made for with --tls-server-name NAME',
 ]
+/** Whether it is valid is judged by this machine's clock: no answer has said the cluster's time yet. */
+const notValidNow = [
+  "date -u     shows this machine's clock: to a wrong one a good certificate has expired, or is not valid yet",
+]
+
+function certificateRemedy({ message }: Failure): readonly string[] {
+  return /expired|not yet valid/iu.test(message) ? notValidNow : notTrusted
+}
 
 function reachRemedy({ server, context, proxy }: Addressee): string[] {
   return [

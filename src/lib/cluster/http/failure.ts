@@ -29,7 +29,7 @@ const longestMessage = 1000
 
 export function failureOfAnswer(answer: Answer, body: string, now: Date): Failure {
   const { message, reason = '', details = {} } = parsed(body)
-  const after = retryDelay(header(answer, 'retry-after'), now) ?? (details.retryAfterSeconds ?? 0) * 1000
+  const after = retryDelay(header(answer, 'retry-after'), writtenAt(answer) ?? now) ?? afterIn(details)
   return {
     status: answer.status,
     statusReason: reason,
@@ -38,6 +38,14 @@ export function failureOfAnswer(answer: Answer, body: string, now: Date): Failur
     ...(after > 0 && !isBudget(details) && { retryAfter: after }),
   }
 }
+
+/** By the clock of whoever wrote `Retry-After`. */
+function writtenAt(answer: Answer): Date | undefined {
+  const date = new Date(header(answer, 'date') ?? '')
+  return Number.isNaN(date.getTime()) ? undefined : date
+}
+
+const afterIn = ({ retryAfterSeconds = 0 }: NonNullable<StatusBody['details']>) => retryAfterSeconds * 1000
 
 /** The failure that a `metav1.Status` inside a watch stands for. */
 export function failureOfStatus(object: { code?: number } & StatusBody): Failure {

@@ -10,6 +10,8 @@ import { isObject, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 
 const fieldManager = 'kvup'
+/** ms. Whoever guards a write has looked just before it; past this it has to be decided, and guarded, anew. */
+const freshFor = 10_000
 type What = Pick<Call, 'method' | 'body' | 'contentType'> & {
   verb: string
   query?: Query
@@ -116,6 +118,7 @@ export class HttpWriter implements Writer {
       path: withQuery(objectPath(kind, ref, subresource), all),
       subject: subjectOf(verb, kind, ref, subresource),
       patience: carefulWrites,
+      freshFor,
       body,
       ...(contentType !== undefined && { contentType }),
     })

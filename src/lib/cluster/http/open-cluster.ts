@@ -1,5 +1,6 @@
 import type { Clock } from '../../system/clock.ts'
 import type { Cluster } from '../cluster.ts'
+import type { HeardDate } from '../cluster-clock.ts'
 import type { Connection, Environment } from '../connection.ts'
 import { Credentials } from './credentials.ts'
 import { HttpReader } from './http-reader.ts'
@@ -12,7 +13,10 @@ import { traceTo } from './trace.ts'
 import { once } from './warnings.ts'
 
 export interface ClusterTools {
+  /** The local one: for sleeps, and for how long things take. */
   clock: Clock
+  /** Is told what each answer says of the cluster's time. */
+  heard?: ((date: HeardDate) => void) | undefined
   /** 0 ≤ x < 1: jitter. */
   random: () => number
   env: Environment

@@ -1,4 +1,5 @@
 import type { Clock } from '../../system/clock.ts'
+import type { HeardDate } from '../cluster-clock.ts'
 import type { Answer } from './answer.ts'
 import { type Addressee, apiError } from './api-error.ts'
 import type { Patience } from './backoff.ts'
@@ -17,6 +18,8 @@ export interface Call {
   path: string
   subject: Subject
   patience: Patience
+  /** ms after which it is not sent again: what a write was decided on may have changed. */
+  freshFor?: number
   body?: unknown
   contentType?: string
   signal?: AbortSignal
@@ -24,6 +27,7 @@ export interface Call {
 
 export interface RequestTools {
   clock: Clock
+  heard?: ((date: HeardDate) => void) | undefined
   random: () => number
   trace: Trace
   onWarning: (text: string) => void
@@ -76,12 +80,16 @@ export class Requests {
 
   async #patiently<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
     const { random, clock } = this.#tools
+    const age = ageOn(clock)
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(call, read)
       if ('value' in outcome) return outcome.value
       const pause = call.patience(outcome.failure, { attempt, random, met: this.#met })
-      if (pause === undefined) throw this.error(outcome.failure, call.subject)
+      const { freshFor = Infinity } = call
+      if (pause === undefined || age() + pause > freshFor) throw this.error(outcome.failure, call.subject)
       await clock.sleep(pause, call.signal)
+      // Longer than it was meant to be where the machine was suspended meanwhile.
+      if (age() > freshFor + pause) throw this.error(outcome.failure, call.subject)
     }
   }
 
@@ -138,6 +146,11 @@ export class Requests {
       signal,
     }
   }
+}
+
+function ageOn(clock: Clock): () => number {
+  const began = clock.now().getTime()
+  return () => clock.now().getTime() - began
 }
 
 /** A login page, a proxy's excuse: whoever it is, it is no API server. */

@@ -1,12 +1,16 @@
 import type { Clock } from '../../system/clock.ts'
+import type { HeardDate } from '../cluster-clock.ts'
 import { type Answer, header } from './answer.ts'
 import type { Message } from './connections.ts'
 import type { Access } from './credentials.ts'
+import { saidDate } from './said-date.ts'
 import type { Trace } from './trace.ts'
 import { warningTexts } from './warnings.ts'
 
 export interface TransportTools {
+  /** The local one. */
   clock: Clock
+  heard?: ((date: HeardDate) => void) | undefined
   trace: Trace
   onWarning: (text: string) => void
 }
@@ -20,7 +24,10 @@ export async function exchange(message: Message, access: Access, tools: Transpor
   const since = () => tools.clock.now().getTime() - began
   try {
     const answer = await access.send({ ...message, headers })
-    tools.trace.answered({ method, url, status: answer.status, ms: since() })
+    const ms = since()
+    tools.trace.answered({ method, url, status: answer.status, ms })
+    const date = saidDate(answer)
+    if (date !== undefined) tools.heard?.({ date, sent: began, received: began + ms })
     for (const text of warningTexts(header(answer, 'warning'))) tools.onWarning(text)
     return answer
   } catch (error) {

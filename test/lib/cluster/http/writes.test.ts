@@ -41,6 +41,23 @@ describe('a write', () => {
     expect(clock.slept).toEqual([2000])
   })
 
+  test('is not sent again when what it was decided on is old: a long Retry-After, or a machine that was suspended', async () => {
+    const { url, asked } = await serve((_, response, count) =>
+      refuse(response, 429, 'Busy: busy', { 'retry-after': count === 1 ? '25' : '2' }),
+    )
+    const { cluster, clock } = await opened(url)
+    const write = () => cluster.writer.mergePatch(ConfigMaps, ref, patch)
+    await expect(write()).rejects.toMatchObject({ status: 429 })
+    expect([asked.length, clock.slept]).toEqual([1, []])
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = async (ms, signal) => {
+      await sleep(ms, signal)
+      clock.pass(60_000)
+    }
+    await expect(write()).rejects.toMatchObject({ status: 429 })
+    expect(asked).toHaveLength(2)
+  })
+
   test('that a PodDisruptionBudget forbids for now is the answer, not a reason to wait here', async () => {
     const details = { retryAfterSeconds: 10, causes: [{ reason: 'DisruptionBudget' }] }
     const { url, asked } = await serve((_, response) =>
