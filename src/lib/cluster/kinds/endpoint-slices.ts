@@ -3,11 +3,14 @@ import type { KubeObject } from '../object.ts'
 
 export interface EndpointSlice extends KubeObject {
   addressType?: string
-  endpoints?: {
-    addresses?: string[]
-    conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean }
-    targetRef?: { kind?: string; name?: string; uid?: string }
-  }[]
+  /** A real server says null where there are none. */
+  endpoints?:
+    | {
+        addresses?: string[]
+        conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean }
+        targetRef?: { kind?: string; name?: string; uid?: string }
+      }[]
+    | null
 }
 
 export const EndpointSlices: Kind<EndpointSlice> = {

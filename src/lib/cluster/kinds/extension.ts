@@ -43,6 +43,8 @@ export interface WebhookConfiguration extends KubeObject {
 export interface Webhook {
   name: string
   failurePolicy?: string
+  sideEffects?: string
+  admissionReviewVersions?: string[]
   clientConfig?: {
     service?: { namespace: string; name: string; path?: string; port?: number }
     caBundle?: string

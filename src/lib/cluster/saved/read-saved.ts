@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { usageError } from '../../system/errors.ts'
 import { parseSaved, type ParsedFile } from './parse-saved.ts'
-import { type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
+import { type Needed, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
 import { unreadable } from './unreadable.ts'
 
 const wanted = /\.(ya?ml|json|ndjson|jsonl)(\.gz)?$/i
@@ -12,18 +12,18 @@ const unzipped = promisify(gunzip)
 
 /**
  * The cluster that a file or a folder holds; a gz is known by its first bytes. Throws `usage` for what is not there, is
- * broken (with file and line), or holds no KubeVirt.
+ * broken (with file and line), or holds nothing of what is needed.
  */
-export async function readSaved(from: string): Promise<SavedCluster> {
+export async function readSaved(from: string, needed?: Needed): Promise<SavedCluster> {
   const files = await filesIn(from)
   const parsed: ParsedFile[] = []
   for (const file of files) parsed.push(await parseSaved(await textOf(file), file))
-  return savedCluster(parsed, from)
+  return savedCluster(parsed, from, needed)
 }
 
 /** The same of a text that came in another way. */
-export async function parseSavedCluster(text: string, from: string): Promise<SavedCluster> {
-  return savedCluster([await parseSaved(text, from)], from)
+export async function parseSavedCluster(text: string, from: string, needed?: Needed): Promise<SavedCluster> {
+  return savedCluster([await parseSaved(text, from)], from, needed)
 }
 
 async function filesIn(from: string): Promise<string[]> {

@@ -1,6 +1,9 @@
 import { usageError } from '../../system/errors.ts'
 import type { Access, Cluster, Reviewer, Writer } from '../cluster.ts'
+import type { Kind } from '../kind.ts'
+import { HyperConvergeds } from '../kinds/hyperconverged.ts'
 import { KubeVirts } from '../kinds/kubevirt.ts'
+import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kinds/openshift.ts'
 import type { KubeObject } from '../object.ts'
 import { latestTime } from './latest-time.ts'
 import { NotSavedError } from './not-saved.ts'
@@ -15,11 +18,18 @@ export interface SavedCluster extends Cluster {
   readonly takenAt: Date | undefined
 }
 
+/** What has to be in it, of what is asked there: KubeVirt, or whatever is told of OKD and OpenShift without it. */
+export type Needed = 'kubevirt' | 'platform'
+
 /**
  * A cluster made of what files hold: a snapshot of kvup, or what `kubectl get … -o yaml` printed. Throws `usage` for a snapshot that
- * lacks objects, two snapshots at once, and files without anything of KubeVirt.
+ * lacks objects, two snapshots at once, and files without anything of what is needed.
  */
-export function savedCluster(files: readonly ParsedFile[], from: string): SavedCluster {
+export function savedCluster(
+  files: readonly ParsedFile[],
+  from: string,
+  needed: Needed = 'kubevirt',
+): SavedCluster {
   const all = files.flatMap(({ objects }) => objects)
   const indexes = all.filter(isIndex)
   const [index, second] = indexes
@@ -32,7 +42,7 @@ export function savedCluster(files: readonly ParsedFile[], from: string): SavedC
     index,
     empty: files.flatMap(({ empty }) => empty),
   }
-  requireKubeVirt(saved)
+  requireOne(saved, needed)
   const writer = refusingWriter(from)
   return {
     reader: new SavedReader(saved),
@@ -54,18 +64,28 @@ function requireWhole({ file, objects }: ParsedFile): void {
     throw unfit(file, `it is truncated: ${there} of ${index.objects} objects are there`)
 }
 
-/** Without it every command would end with "cannot tell", and blame rights for it. */
-function requireKubeVirt({ file, objects, index, empty }: Saved): void {
-  const { apiVersion, kind } = KubeVirts
-  if (index || objects.has(KubeVirts) || empty.some((one) => one.kind === kind)) return
-  throw unfit(file, `it holds no ${kind} (${apiVersion})`)
+const kinds: Record<Needed, readonly Kind[]> = {
+  kubevirt: [KubeVirts],
+  platform: [KubeVirts, ClusterVersions, MachineConfigPools, ClusterOperators, HyperConvergeds],
 }
 
-export function unfit(file: string, why: string): Error {
-  return usageError('snapshot-unreadable', `cannot use ${file} as a saved cluster: ${why}`, {
-    remedy:
-      'kvup snapshot --to-file FILE      or kubectl get kubevirts,deployments,daemonsets,pods -A -o yaml >FILE',
+/** Without any of them every command would end with "cannot tell", and blame rights for it. */
+function requireOne({ file, objects, index, empty }: Saved, needed: Needed): void {
+  const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
+  if (index || kinds[needed].some(isThere)) return
+  const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
+  throw unfit(file, `it holds no ${names.join(', ')}`, needed)
+}
+
+export function unfit(from: string, why: string, needed: Needed = 'kubevirt'): Error {
+  return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
+    remedy: `kvup snapshot --to-file FILE      or ${printed[needed]}`,
   })
+}
+
+const printed: Record<Needed, string> = {
+  kubevirt: 'kubectl get kubevirts,deployments,daemonsets,pods -A -o yaml >FILE',
+  platform: 'oc get clusterversion,co,mcp,nodes -o yaml >FILE',
 }
 
 function savedReviewer({ index, file }: Saved, rehearsal: Writer): Reviewer {

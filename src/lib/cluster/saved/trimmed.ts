@@ -5,6 +5,15 @@ import {
   nodeWithoutImages,
   podWithoutMounts,
 } from './trimmed-kinds.ts'
+import {
+  clusterVersionWithoutId,
+  countWithoutUsers,
+  csvWithoutTexts,
+  operatorWithoutObjects,
+  packageWithoutTexts,
+  planWithoutManifests,
+  topologyOnly,
+} from './trimmed-platform.ts'
 
 type Trim = (object: KubeObject) => KubeObject
 
@@ -24,6 +33,13 @@ const trims: Readonly<Record<string, Trim>> = {
   VirtualMachineClone: jobWithoutSource,
   VirtualMachineExport: jobWithoutSource,
   VirtualMachineBackup: jobWithoutSource,
+  APIRequestCount: countWithoutUsers,
+  ClusterVersion: clusterVersionWithoutId,
+  ClusterOperator: operatorWithoutObjects,
+  Infrastructure: topologyOnly,
+  ClusterServiceVersion: csvWithoutTexts,
+  InstallPlan: planWithoutManifests,
+  PackageManifest: packageWithoutTexts,
 }
 
 /** Of these it is judged who wrote what, and how large the last-applied annotation is. */

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { ClusterClock } from '../../../src/lib/cluster/cluster-clock.ts'
+import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { clockSkew } from '../../../src/lib/system/clock-skew.ts'
+import { ownTime } from '../../../src/lib/system/clock.ts'
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+/** What it is in the cluster, not at a whole second. */
+const there = Date.parse('2026-11-22T05:00:00.700Z')
+
+/** The server's time, as its header has it. */
+const cut = (time: number) => Math.floor(time / second) * second
+
+/** An answer that took `ms`, written half-way, heard by a clock that is so far ahead. */
+const answer = (ahead: number, ms = 20, at = there) => ({
+  sent: at + ahead - ms / 2,
+  received: at + ahead + ms / 2,
+  date: cut(at),
+})
+
+class Standing extends SimClock {
+  ahead = 0
+  override now = () => new Date(there + this.ahead)
+}
+
+function heard(...answers: ReturnType<typeof answer>[]) {
+  const clock = new ClusterClock(new Standing())
+  return { clock, changes: answers.map((one) => clock.hear(one)) }
+}
+
+describe('the first answer', () => {
+  test.each([
+    [0, 20],
+    [1 * second, 20],
+    [-1 * second, 20],
+    [2 * second, 20],
+    [-2.5 * second, 20],
+    // A slow answer was written at any time on its way: such a difference may be none.
+    [7 * second, 12 * second],
+    [-7 * second, 12 * second],
+  ])('a clock that is %i ms ahead, as an answer of %i ms tells, stays as it is', (ahead, ms) => {
+    const { clock, changes } = heard(answer(ahead, ms))
+    expect([clock.ahead, changes]).toEqual([0, [false]])
+  })
+
+  test.each([
+    [1 * hour, 20],
+    [-1 * hour, 20],
+    [4 * second, 20],
+    [-4 * second, 20],
+    [1 * hour, 12 * second],
+    [-40 * 24 * hour, 20],
+  ])(
+    'one that is %i ms ahead is put right, to a second and half the way of the answer: %i ms',
+    (ahead, ms) => {
+      const local = new Standing()
+      local.ahead = ahead
+      const clock = new ClusterClock(local)
+      expect(clock.now().getTime() - there).toBe(ahead)
+      expect(clock.hear(answer(ahead, ms))).toBe(true)
+      expect(Math.abs(clock.now().getTime() - there)).toBeLessThanOrEqual(second / 2 + ms / 2)
+    },
+  )
+})
+
+describe('later answers', () => {
+  test('they say the same, or servers that differ by seconds: time does not jump between them', () => {
+    const { clock, changes } = heard(answer(hour), answer(hour + 5 * second), answer(hour - 30 * second))
+    expect(changes).toEqual([true, false, false])
+    expect(Math.abs(clock.ahead - hour)).toBeLessThanOrEqual(second)
+  })
+  test('a clock that is set right in the middle is taken for right', () => {
+    const { clock, changes } = heard(answer(hour), answer(0), answer(0))
+    expect([clock.ahead, changes]).toEqual([0, [true, true, false]])
+  })
+  test('a clock that is set wrong in the middle is put right', () => {
+    const { clock, changes } = heard(answer(0), answer(-hour), answer(-hour))
+    expect(changes).toEqual([false, true, false])
+    expect(Math.abs(clock.ahead + hour)).toBeLessThanOrEqual(second)
+  })
+})
+
+test('sleeping, and what takes so long on this machine, is as it was', async () => {
+  const local = new SimClock('2026-11-22T06:00:00Z')
+  const clock = new ClusterClock(local)
+  const began = ownTime(clock)
+  await clock.sleep(5 * second)
+  clock.hear({ date: cut(there), sent: local.now().getTime(), received: local.now().getTime() })
+  expect(clock.now().toISOString()).toBe('2026-11-22T05:00:00.500Z')
+  expect(ownTime(clock) - began).toBe(5 * second)
+  expect(local.now().toISOString()).toBe('2026-11-22T06:00:05.000Z')
+  const over = AbortSignal.abort(new Error('enough'))
+  await expect(clock.sleep(hour, over)).rejects.toThrow('enough')
+})
+
+test.each([
+  [62 * minute + 400, '1h2m ahead of'],
+  [-62 * minute - 400, '1h2m behind'],
+  [hour - 500, '1h ahead of'],
+  [3600, '4s ahead of'],
+  [-3 * minute - 4000, '3m4s behind'],
+])('%i ms in words', (ahead, words) => {
+  expect(clockSkew(ahead)).toBe(`this machine's clock is ${words} the cluster's: times are the cluster's`)
+})
