@@ -1,5 +1,6 @@
 import type { Reader, Reviewer, ServerVersion } from '../cluster/cluster.ts'
 import { NotSavedError } from '../cluster/saved/not-saved.ts'
+import type { Clock } from '../system/clock.ts'
 import { ApiError } from '../system/errors.ts'
 import { answeredRights, type AskedRight } from './asked-rights.ts'
 import type { Evidence, EvidencePart } from './evidence.ts'
@@ -47,7 +48,7 @@ const everything: readonly EvidencePart[] = [
  */
 export async function gatherEvidence(
   { reader, reviewer }: { reader: Reader; reviewer?: Pick<Reviewer, 'can'> | undefined },
-  at: Date,
+  clock: Pick<Clock, 'now'>,
   { rights, only = everything }: Wanted = {},
 ): Promise<Evidence> {
   const wants = new Set(only)
@@ -61,7 +62,7 @@ export async function gatherEvidence(
   const kubevirts = await findKubeVirts(reader)
   const home = homeOf(kubevirts)
   const looked = snapshotParts.filter((part) => wants.has(part))
-  const snapshot = takeSnapshot(reader, looked, at, home)
+  const snapshot = takeSnapshot(reader, looked, clock, home)
   const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
   const [around, seen, [everywhere, version, answered]] = await Promise.all([
     home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),

@@ -2,14 +2,12 @@ import type { Reader, Where } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
 import { Deployments } from '../cluster/kinds/apps.ts'
 import {
-  ClusterApiMachineHealthChecks,
-  CronJobs,
-  KubeDeschedulers,
   type MachineConfigPool,
   MachineConfigPools,
+  MachineHealthChecks,
   NodeHealthChecks,
-  OpenShiftMachineHealthChecks,
-} from '../cluster/kinds/upkeep.ts'
+} from '../cluster/kinds/openshift.ts'
+import { ClusterApiMachineHealthChecks, CronJobs, KubeDeschedulers } from '../cluster/kinds/upkeep.ts'
 import { condition, type KubeObject } from '../cluster/object.ts'
 import { isNotFound } from '../system/errors.ts'
 
@@ -31,7 +29,7 @@ export async function othersAtWork(reader: Reader): Promise<Other[]> {
     ),
     descheduler(reader, Deployments, ({ spec }) => spec?.replicas !== 0),
     descheduler(reader, CronJobs, ({ spec }) => spec?.suspend !== true),
-    those(reader, OpenShiftMachineHealthChecks, unlessPaused),
+    those(reader, MachineHealthChecks, unlessPaused),
     those(reader, ClusterApiMachineHealthChecks, unlessPaused),
     those(reader, NodeHealthChecks, ({ spec }) =>
       (spec?.pauseRequests ?? []).length > 0 ? undefined : 'not paused',

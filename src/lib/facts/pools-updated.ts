@@ -1,4 +1,4 @@
-import type { MachineConfigPool } from '../cluster/kinds/upkeep.ts'
+import type { MachineConfigPool } from '../cluster/kinds/openshift.ts'
 import { condition } from '../cluster/object.ts'
 
 /**

@@ -5,6 +5,7 @@ import { type Event, Events, type Lease, Leases, type Node, Nodes } from '../clu
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { type Pod, Pods } from '../cluster/kinds/pods.ts'
 import type { VirtualMachineInstanceMigration } from '../cluster/kinds/virtual-machines.ts'
+import type { Clock } from '../system/clock.ts'
 import { isOperand, isOperator, operatorName } from './stamps.ts'
 import { findKubeVirts } from './find-kubevirts.ts'
 import { itemsOf, type Known, known, notAsked } from './known.ts'
@@ -47,13 +48,13 @@ export const causeParts: readonly Part[] = ['nodes', 'events']
 
 /**
  * Reads the wanted parts in parallel, only in KubeVirt's namespace where that is enough; KubeVirts and Deployments
- * always. Two round trips, or one where `namespace` is known from an earlier look. A 403 or 404 makes a part unknown,
- * any other ApiError is thrown.
+ * always. Two round trips, or one where `namespace` is known from an earlier look. It was taken when the KubeVirts were there:
+ * before the first answer nobody knows the cluster's time. A 403 or 404 makes a part unknown, any other ApiError is thrown.
  */
 export async function takeSnapshot(
   reader: Reader,
   wants: readonly Part[],
-  at: Date,
+  clock: Pick<Clock, 'now'>,
   namespace?: string,
 ): Promise<Snapshot> {
   const listed = findKubeVirts(reader)
@@ -61,8 +62,8 @@ export async function takeSnapshot(
   // Awaited last; an early failure of it must not go unhandled until then.
   everywhere.catch(() => undefined)
   const home = namespace ?? homeOf(await listed)
-  const [kubevirts, deployments, narrow, wide] = await Promise.all([
-    listed,
+  const [{ kubevirts, takenAt }, deployments, narrow, wide] = await Promise.all([
+    listed.then((found) => ({ kubevirts: found, takenAt: clock.now().toISOString() })),
     known(reader.list(Deployments, home === undefined ? { name: operatorName } : { namespace: home })),
     home === undefined ? {} : inNamespace(reader, wants, home),
     everywhere,
@@ -71,7 +72,7 @@ export async function takeSnapshot(
     ...nothing,
     ...wide,
     ...narrow,
-    takenAt: at.toISOString(),
+    takenAt,
     kubevirts,
     operators: only(deployments, isOperator),
     deployments: only(deployments, isOperand),

@@ -6,12 +6,15 @@ import { Pods } from '../cluster/kinds/pods.ts'
 import type { Clock } from '../system/clock.ts'
 import { Bell } from './bell.ts'
 import { LastLines } from './last-lines.ts'
+import { layerKinds } from './layers/layer-kinds.ts'
 import { statusReport, type StatusReport } from './status-report.ts'
 
 interface Watching {
   reader: Reader
   clock: Clock
   signal: AbortSignal
+  /** See `statusReport`. */
+  loansAreOpen?: (namespace: string) => Promise<boolean>
 }
 
 /** Changes come in bursts: one report for all that happens within this time, ms. */
@@ -20,14 +23,15 @@ const burst = 300
 const lookEvery = 15_000
 
 /** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
-export async function* statusChanges({ reader, clock, signal }: Watching): AsyncGenerator<StatusReport> {
+export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
+  const { reader, clock, signal, loansAreOpen } = watching
   const done = new AbortController()
   const bell = new Bell()
   const logs = new LastLines()
   let before = ''
   try {
     for (;;) {
-      const report = await statusReport(reader, clock, logs)
+      const report = await statusReport(reader, clock, { logs, ...(loansAreOpen && { loansAreOpen }) })
       const { takenAt: _, ...rest } = report
       const text = JSON.stringify(rest)
       if (text !== before) yield report
@@ -49,11 +53,12 @@ function ringOnChange(
 ) {
   const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
   const pods = { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' }
-  const followed: readonly [Kind, Where][] = [
+  const followed: readonly (readonly [Kind, Where])[] = [
     [KubeVirts, {}],
     [Deployments, { namespace }],
     [DaemonSets, { namespace, labels: 'kubevirt.io' }],
     [Pods, pods],
+    ...(report.layers ? layerKinds(report.layers, namespace) : []),
   ]
   for (const [kind, where] of followed) void ring(reader, kind, where, { bell, signal })
 }

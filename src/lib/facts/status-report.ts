@@ -2,6 +2,9 @@ import type { Reader } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import { explainedStanding } from './explained-standing.ts'
 import { LastLines } from './last-lines.ts'
+import type { SeenVms } from './layers/kubevirt-layers.ts'
+import type { Layers } from './layers/layers.ts'
+import { askPlatform, lookAtLayers } from './layers/look-at-layers.ts'
 import { createCommand, type Found, type Installation, installation, notOne } from './installation.ts'
 import { itemsOf } from './known.ts'
 import { lockHolder } from './lock-holder.ts'
@@ -11,7 +14,7 @@ import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } fro
 import { type Standing, standing } from './standing.ts'
 
 /** Where an installation stands, as plain data. */
-export interface StatusReport extends Partial<Standing> {
+export interface StatusReport extends Partial<Standing>, Partial<Layers> {
   /** RFC 3339. */
   takenAt: string
   /** Absent when an operator runs without a KubeVirt (night U7). */
@@ -47,23 +50,39 @@ interface WorkloadsReport {
   }
 }
 
+interface Asks {
+  /** What earlier looks read. */
+  logs?: LastLines
+  /** Whether `kvup eus` has loans open; the namespace is KubeVirt's, where it is known. */
+  loansAreOpen?: (namespace: string) => Promise<boolean>
+}
+
 /**
- * One look and its judgement; causes are read only where something is not as it should be. Throws `blocked` (no KubeVirt
- * and no operator, or several), `forbidden`, and what the Reader throws. `logs` are what earlier looks read.
+ * One look and its judgement; causes are read only where something is not as it should be, and layers only where KubeVirt has any above
+ * it. Throws `blocked` (no KubeVirt, no operator and no layers, or several), `forbidden`, and what the Reader throws.
  */
-export async function statusReport(
-  reader: Reader,
-  clock: Clock,
-  logs: LastLines = new LastLines(),
-): Promise<StatusReport> {
-  const quick = await takeSnapshot(reader, [...standingParts, 'workloads'], clock.now())
+export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}): Promise<StatusReport> {
+  const platform = askPlatform(reader)
+  const quick = await takeSnapshot(reader, [...standingParts, 'workloads'], clock)
   const found = installation(quick)
-  if (found.is !== 'one') return withoutKubeVirt(quick, found)
+  const onPlatform = await platform
+  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
   const first = standing(quick, clock.now())
   const settled = first.verdict === 'Settled'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
-  const judged = settled ? first : await explainedStanding(snapshot, { reader, clock }, logs)
-  return reportOf(snapshot, found, judged)
+  const judged = settled
+    ? first
+    : await explainedStanding(snapshot, { reader, clock }, asks.logs ?? new LastLines())
+  const report = reportOf(snapshot, found, judged)
+  const layers = await lookAtLayers(reader, {
+    at: clock.now(),
+    kubevirt: { is: 'one', name: found.name, standing: judged },
+    vms: seenVms(report, found),
+    onPlatform,
+    managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
+    loansAreOpen: asks.loansAreOpen && (async () => asks.loansAreOpen?.(found.namespace) ?? false),
+  })
+  return { ...report, ...layers }
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */
@@ -78,14 +97,29 @@ function reportOf(snapshot: Snapshot, found: Installation, judged: Standing): St
   }
 }
 
-function withoutKubeVirt(snapshot: Snapshot, found: Exclude<Found, Installation>): StatusReport {
-  if (found.is !== 'none' || !found.operator) throw notOne(found)
+/** The layers above may stand all the same, and are all that a saved platform without KubeVirt has. */
+async function withoutKubeVirt(
+  reader: Reader,
+  snapshot: Snapshot,
+  { found, onPlatform }: { found: Exclude<Found, Installation>; onPlatform: boolean },
+): Promise<StatusReport> {
+  if (found.is === 'several') throw notOne(found)
+  const operator = found.is === 'none' ? found.operator : undefined
+  const at = new Date(snapshot.takenAt)
+  const layers = await lookAtLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
+  if (!operator && !layers) throw notOne(found)
   return {
     takenAt: snapshot.takenAt,
-    idleOperator: found.operator,
-    next: [createCommand(found.operator)],
+    ...(operator && { idleOperator: operator, next: [createCommand(operator)] }),
     workloads: workloadsReport(snapshot),
+    ...layers,
   }
+}
+
+function seenVms({ workloads }: StatusReport, found: Installation): SeenVms | undefined {
+  const { instances, outdated } = workloads
+  if (instances === undefined || outdated.labelled === undefined) return undefined
+  return { instances, outdated: outdated.labelled, held: found.workloadUpdateMethods.length === 0 }
 }
 
 function installationReport(found: Installation): InstallationReport {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MachineConfigPool } from '../../../src/lib/cluster/kinds/upkeep.ts'
+import type { MachineConfigPool } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { poolsMissing } from '../../../src/lib/facts/pools-updated.ts'
 
 type Status = NonNullable<MachineConfigPool['status']>

@@ -30,17 +30,22 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
       note(kind, where)
       yield* reader.pages(kind, where)
     },
+    async versions(group: string) {
+      calls.push({ resource: `versions of ${group}`, where: {} })
+      return reader.versions(group)
+    },
   }
   return { reader: observed, calls }
 }
 
 const now = new Date('2026-12-03T07:31:29Z')
+const clock = { now: () => now }
 const all: readonly Part[] = [...standingParts, 'nodes', 'events', 'migrations', 'workloads']
 const world = example('settled')
 
 test('what was not asked for is not read and not known', async () => {
   const { reader, calls } = watched(world)
-  const snapshot = await takeSnapshot(reader, ['daemonsets'], now)
+  const snapshot = await takeSnapshot(reader, ['daemonsets'], clock)
   expect(calls.map((call) => call.resource).toSorted()).toEqual(['daemonsets', 'deployments', 'kubevirts'])
   expect(snapshot.pods).toEqual({ known: false, why: 'not asked for' })
   expect(snapshot.takenAt).toBe('2026-12-03T07:31:29.000Z')
@@ -48,7 +53,7 @@ test('what was not asked for is not read and not known', async () => {
 
 test('lists are narrowed to the namespace and the labels, one call per part', async () => {
   const { reader, calls } = watched(world)
-  await takeSnapshot(reader, standingParts, now)
+  await takeSnapshot(reader, standingParts, clock)
   expect(calls).toHaveLength(2 + standingParts.length)
   const narrow = calls.filter((call) => call.resource !== 'kubevirts')
   expect(narrow.every((call) => call.where.namespace === 'kubevirt')).toBe(true)
@@ -61,8 +66,18 @@ test('a settled status costs no more than eight reads, and looks for no causes',
   const { reader, calls } = watched(world)
   const report = await statusReport(reader, world.clock)
   expect(report.verdict).toBe('Settled')
-  expect(calls.length).toBeLessThanOrEqual(8)
+  const reads = calls.filter((call) => !call.resource.startsWith('versions'))
+  expect(reads.length).toBeLessThanOrEqual(8)
   expect(calls.map((call) => call.resource)).not.toContain('nodes')
+})
+
+test('that a plain cluster has no layers costs one discovery of a group, beside the first read', async () => {
+  const { reader, calls } = watched(world)
+  const report = await statusReport(reader, world.clock)
+  expect(report).not.toHaveProperty('layers')
+  const resources = calls.map((call) => call.resource)
+  expect(resources.slice(0, 2).toSorted()).toEqual(['kubevirts', 'versions of config.openshift.io'])
+  expect(resources.filter((resource) => resource.startsWith('versions'))).toHaveLength(1)
 })
 
 describe('403 and 404 make a part unknown, and say why', () => {
@@ -75,7 +90,7 @@ describe('403 and 404 make a part unknown, and say why', () => {
     const resource = resources[part] ?? part
     for (const status of [403, 404]) {
       const { reader } = watched(world, { [resource]: status })
-      const snapshot = await takeSnapshot(reader, all, now)
+      const snapshot = await takeSnapshot(reader, all, clock)
       expect(snapshot[part]).toEqual({ known: false, why: `${resource}: ${status}` })
       expect(snapshot.kubevirts.known).toBe(true)
     }
@@ -83,7 +98,7 @@ describe('403 and 404 make a part unknown, and say why', () => {
 
   test('deployments, and with them the operators', async () => {
     const { reader } = watched(world, { deployments: 403 })
-    const { deployments, operators } = await takeSnapshot(reader, [], now)
+    const { deployments, operators } = await takeSnapshot(reader, [], clock)
     expect([deployments.known, operators.known]).toEqual([false, false])
   })
 })
@@ -91,20 +106,20 @@ describe('403 and 404 make a part unknown, and say why', () => {
 test.each([401, 500, 0])('%i is thrown on: it is no answer about a part', async (status) => {
   for (const resource of ['pods', 'nodes', 'kubevirts']) {
     const { reader } = watched(world, { [resource]: status })
-    await expect(takeSnapshot(reader, all, now)).rejects.toMatchObject({ status })
+    await expect(takeSnapshot(reader, all, clock)).rejects.toMatchObject({ status })
   }
 })
 
 test('night U7: the KubeVirt is read as v1alpha3 where v1 is not served', async () => {
   const { reader, calls } = watched(world, { 'kubevirts@kubevirt.io/v1': 404 })
-  const { kubevirts } = await takeSnapshot(reader, [], now)
+  const { kubevirts } = await takeSnapshot(reader, [], clock)
   expect(calls.filter((call) => call.resource === 'kubevirts')).toHaveLength(2)
   expect(kubevirts).toMatchObject({ known: true, items: [{ metadata: { name: 'kubevirt' } }] })
 })
 
 test('no KubeVirt kind at all is no KubeVirt, not an unknown one', async () => {
   const { reader } = watched(world, { kubevirts: 404 })
-  expect((await takeSnapshot(reader, [], now)).kubevirts).toEqual({ known: true, items: [] })
+  expect((await takeSnapshot(reader, [], clock)).kubevirts).toEqual({ known: true, items: [] })
 })
 
 test('a known namespace saves the first round trip', async () => {
@@ -119,12 +134,12 @@ test('a known namespace saves the first round trip', async () => {
       return found
     },
   }
-  await takeSnapshot(slow, ['pods'], now, 'kubevirt')
+  await takeSnapshot(slow, ['pods'], clock, 'kubevirt')
   expect(order.slice(0, 3).toSorted()).toEqual(['deployments asked', 'kubevirts asked', 'pods asked'])
 })
 
 test('more parts are added to the same look', async () => {
-  const quick = await takeSnapshot(world.reader, standingParts, now)
+  const quick = await takeSnapshot(world.reader, standingParts, clock)
   const { reader, calls } = watched(world)
   const more = await withParts(reader, quick, ['nodes', 'events'])
   expect(calls.map((call) => call.resource).toSorted()).toEqual(['events', 'nodes'])
@@ -134,7 +149,7 @@ test('more parts are added to the same look', async () => {
 
 test('unfinished migrations only, and instances by label', async () => {
   const { reader } = example('hyperconverged-with-an-outdated-vm')
-  const { workloads, migrations } = await takeSnapshot(reader, ['workloads', 'migrations'], now)
+  const { workloads, migrations } = await takeSnapshot(reader, ['workloads', 'migrations'], clock)
   expect(workloads).toEqual({ known: true, items: [{ instances: 3, outdated: 1 }] })
   expect(migrations).toEqual({ known: true, items: [] })
 })
@@ -159,7 +174,7 @@ test('of many instances the first page says how many are left, and the outdated 
       yield { items: [vmi('z', outdated)], resourceVersion: '1' }
     },
   } as Reader
-  const { workloads } = await takeSnapshot(many, ['workloads'], now)
+  const { workloads } = await takeSnapshot(many, ['workloads'], clock)
   expect(workloads).toEqual({ known: true, items: [{ instances: 10_000, outdated: 3 }] })
   expect(asked.map(({ labels }) => labels)).toEqual([undefined, 'kubevirt.io/outdatedLauncherImage'])
 })

@@ -10,12 +10,12 @@ import { simulate } from '../../../../src/lib/simulator/simulate.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
 
 async function simulated(
-  act: (reader: Reader, at: Date, sim: Awaited<ReturnType<typeof simulate>>) => Promise<void>,
+  act: (reader: Reader, clock: SimClock, sim: Awaited<ReturnType<typeof simulate>>) => Promise<void>,
 ) {
   const clock = new SimClock()
   const sim = await simulate({ clock, version: 'v1.8.4', vms: 6, workers: 2, controlPlanes: 1 })
   try {
-    await act(sim.cluster().reader, clock.now(), sim)
+    await act(sim.cluster().reader, clock, sim)
   } finally {
     await sim.stop()
   }
@@ -56,8 +56,8 @@ function watched(reader: Reader, refused: Record<string, number> = {}): { reader
 }
 
 test('everything is known of a whole cluster, but what was not asked', async () => {
-  await simulated(async (reader, at) => {
-    const evidence = await gatherEvidence({ reader }, at)
+  await simulated(async (reader, clock) => {
+    const evidence = await gatherEvidence({ reader }, clock)
     const unknown = Object.entries(evidence).filter(([, part]) => part.known === false)
     expect(unknown.map(([name]) => name)).toEqual(['rights'])
     expect(evidence.instances).toMatchObject({ items: [{ total: 6, running: 6 }] })
@@ -78,30 +78,30 @@ test('everything is known of a whole cluster, but what was not asked', async () 
 })
 
 test('VMIs are listed once, for all parts', async () => {
-  await simulated(async (reader, at) => {
+  await simulated(async (reader, clock) => {
     const { reader: noted, calls } = watched(reader)
-    await gatherEvidence({ reader: noted }, at)
+    await gatherEvidence({ reader: noted }, clock)
     expect(calls.filter(({ resource }) => resource === 'virtualmachineinstances')).toHaveLength(1)
     expect(calls.filter(({ resource }) => resource === 'secrets')).toEqual([])
   })
 })
 
 test('quotas only of namespaces with VMIs', async () => {
-  await simulated(async (reader, at, sim) => {
+  await simulated(async (reader, clock, sim) => {
     const [vmi] = await reader.list(VirtualMachineInstances)
     const { apiVersion, kind } = ResourceQuotas
     for (const namespace of [vmi?.metadata.namespace ?? '', 'default'])
       sim.store.put(ResourceQuotas, { apiVersion, kind, metadata: { name: 'quota', namespace } })
-    const { quotas } = await gatherEvidence({ reader }, at)
+    const { quotas } = await gatherEvidence({ reader }, clock)
     const namespaces = quotas.known ? quotas.items.map(({ metadata }) => metadata.namespace) : []
     expect(namespaces).toEqual([vmi?.metadata.namespace])
   })
 })
 
 test('only what is wanted is read', async () => {
-  await simulated(async (reader, at) => {
+  await simulated(async (reader, clock) => {
     const { reader: noted, calls } = watched(reader)
-    const evidence = await gatherEvidence({ reader: noted }, at, { only: ['nodes'] })
+    const evidence = await gatherEvidence({ reader: noted }, clock, { only: ['nodes'] })
     expect(new Set(calls.map(({ resource }) => resource))).toEqual(
       new Set(['kubevirts', 'deployments', 'nodes']),
     )
@@ -123,9 +123,9 @@ test.each([
   ['datavolumes', ['dataJobs']],
   ['machinehealthchecks', ['others']],
 ])('403 on %s makes %j unknown, and says why', async (resource, parts) => {
-  await simulated(async (reader, at) => {
+  await simulated(async (reader, clock) => {
     const { reader: noted } = watched(reader, { [resource]: 403 })
-    const evidence = await gatherEvidence({ reader: noted }, at)
+    const evidence = await gatherEvidence({ reader: noted }, clock)
     const unknown = Object.entries(evidence).filter(
       ([name, part]) => part.known === false && name !== 'rights',
     )
@@ -135,17 +135,17 @@ test.each([
 })
 
 test('any other failure is thrown', async () => {
-  await simulated(async (reader, at) => {
+  await simulated(async (reader, clock) => {
     const { reader: noted } = watched(reader, { nodes: 500 })
-    await expect(gatherEvidence({ reader: noted }, at)).rejects.toThrow('nodes: 500')
+    await expect(gatherEvidence({ reader: noted }, clock)).rejects.toThrow('nodes: 500')
   })
 })
 
 test('one review per question', async () => {
-  await simulated(async (reader, at, sim) => {
+  await simulated(async (reader, clock, sim) => {
     const { reviewer } = sim.cluster({ user: 'jane', groups: [] })
     const access = { verb: 'patch', group: 'kubevirt.io', resource: 'kubevirts', namespace: 'kubevirt' }
-    const evidence = await gatherEvidence({ reader, reviewer }, at, {
+    const evidence = await gatherEvidence({ reader, reviewer }, clock, {
       rights: [{ access, optional: false }],
       only: ['rights'],
     })

@@ -1,0 +1,73 @@
+import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
+import { compareMinors, platformMinorOf, platformVersionOf } from '../../releases/platform-version.ts'
+import { platformMinor, platformOfKubernetes } from '../../releases/platform-minors.ts'
+import { itemsOf } from '../known.ts'
+import { poolOf } from '../openshift/pool-of.ts'
+import { type PlatformStanding, platformStanding } from '../openshift/platform-standing.ts'
+import { poolStanding } from '../openshift/pool-standing.ts'
+import type { PlatformSnapshot } from '../openshift/take-platform.ts'
+
+/** A platform that is taken from one extended-update release to another while pools wait (ocp 3.8). */
+export interface EusWindow {
+  /** What told it: open loans of `kvup eus`, or paused pools behind their control plane. */
+  by: 'loans' | 'pools'
+  /** Names of the pools that are paused and wait. */
+  pools: readonly string[]
+  /** The minor that the paused pools are at, where their kubelets tell. */
+  from?: string
+  /** The minor that the control plane is at, or is taken to. */
+  at?: string
+}
+
+/**
+ * Recognised by the loans that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
+ * of their kubelets, or at a minor without extended support. Undefined: pools that are merely paused.
+ */
+export function eusWindow(platform: PlatformSnapshot, loansAreOpen: boolean): EusWindow | undefined {
+  const [cv] = itemsOf(platform.clusterVersion)
+  const standing = cv && platformStanding(cv)
+  const at = minorOf(standing?.target)
+  const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, standing))
+  const from = oldestMinor(platform, held)
+  const told = {
+    pools: held.map(({ metadata }) => metadata.name),
+    ...(at !== undefined && { at }),
+    ...(from !== undefined && { from }),
+  }
+  if (loansAreOpen) return { by: 'loans', ...told }
+  return held.length > 0 && standing && isAhead(standing, from) ? { by: 'pools', ...told } : undefined
+}
+
+/** Paused, and with something to do, or about to have it. */
+function isHeld(pool: MachineConfigPool, platform: PlatformStanding | undefined): boolean {
+  const { state, isMaster, machines, paused } = poolStanding(pool)
+  if (!paused || isMaster || machines === 0) return false
+  return state === 'paused-pending' || (platform !== undefined && isChangingMinor(platform))
+}
+
+function isChangingMinor({ version, target }: PlatformStanding): boolean {
+  const [before, at] = [minorOf(version), minorOf(target)]
+  return before !== undefined && at !== undefined && compareMinors(before, at) < 0
+}
+
+function minorOf(version: string | undefined): string | undefined {
+  const found = platformVersionOf(version)
+  return found && platformMinorOf(found)
+}
+
+function isAhead(platform: PlatformStanding, from: string | undefined): boolean {
+  const at = minorOf(platform.target)
+  if (at === undefined) return false
+  if (from !== undefined) return compareMinors(from, at) < 0
+  return isChangingMinor(platform) || platformMinor(at)?.eus === false
+}
+
+function oldestMinor(platform: PlatformSnapshot, pools: readonly MachineConfigPool[]): string | undefined {
+  const all = itemsOf(platform.pools)
+  const minors = itemsOf(platform.nodes).flatMap((node) => {
+    const pool = poolOf(node, all)
+    const minor = platformOfKubernetes(node.status?.nodeInfo?.kubeletVersion)
+    return pool && minor !== undefined && pools.includes(pool) ? [minor] : []
+  })
+  return minors.toSorted(compareMinors)[0]
+}

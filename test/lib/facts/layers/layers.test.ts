@@ -1,0 +1,341 @@
+import { describe, expect, test } from 'vitest'
+import type { KubeVirt } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
+import type {
+  ClusterServiceVersion,
+  InstallPlan,
+} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { type Known, notAsked } from '../../../../src/lib/facts/known.ts'
+import { type Layers, layersOf } from '../../../../src/lib/facts/layers/layers.ts'
+import type { LayersSnapshot } from '../../../../src/lib/facts/layers/layers-snapshot.ts'
+import type { PlatformSnapshot } from '../../../../src/lib/facts/openshift/take-platform.ts'
+import type { LifecycleSnapshot } from '../../../../src/lib/facts/operator-lifecycle/take-lifecycle.ts'
+import { statusReport } from '../../../../src/lib/facts/status-report.ts'
+import { paintFor } from '../../../../src/lib/output/paint.ts'
+import { workloadLines } from '../../../../src/lib/output/views/workload-lines.ts'
+import { exampleOf, savedExample } from '../example.ts'
+import { hyperConverged } from '../hyperconverged/hyperconverged.ts'
+import { clusterVersion, conditions, type Said } from '../openshift/cluster-version.ts'
+import { node, pool } from '../openshift/pools.ts'
+import { csv, installPlan, nameOf, subscription } from '../operator-lifecycle/lifecycle.ts'
+
+const at = new Date('2026-11-20T08:30:00Z')
+const known = <T>(...items: T[]): Known<T> => ({ known: true, items })
+
+const platform: PlatformSnapshot = {
+  clusterVersion: known(clusterVersion()),
+  clusterOperators: known(),
+  pools: known(pool('master'), pool('worker')),
+  nodes: notAsked,
+  adminGates: notAsked,
+  adminAcks: notAsked,
+  infrastructure: notAsked,
+  machineHealthChecks: notAsked,
+  nodeHealthChecks: notAsked,
+}
+const current = { installedCSV: nameOf('4.18.9'), currentCSV: nameOf('4.18.9') }
+const lifecycle: LifecycleSnapshot = {
+  subscriptions: known(subscription(current)),
+  clusterExtensions: known(),
+  installPlans: known(),
+  csvs: known(csv('4.18.9', { phase: 'Succeeded' })),
+  operatorGroups: notAsked,
+  operatorConditions: notAsked,
+  catalogSources: known(),
+  packageManifests: notAsked,
+}
+
+interface Changed {
+  platform?: Partial<PlatformSnapshot>
+  lifecycle?: Partial<LifecycleSnapshot>
+  hyperConverged?: LayersSnapshot['hyperConverged']
+  loansAreOpen?: boolean
+  vms?: { instances: number; outdated: number; held: boolean }
+}
+
+/** A cluster at rest but for what is changed. */
+function look(changed: Changed = {}): Layers {
+  const snapshot = {
+    platform: { ...platform, ...changed.platform },
+    lifecycle: { ...lifecycle, ...changed.lifecycle },
+    hyperConverged: changed.hyperConverged ?? known(hyperConverged()),
+  }
+  const { loansAreOpen = false, vms = { instances: 9, outdated: 0, held: false } } = changed
+  return layersOf(snapshot, { kubevirt: { is: 'none' }, vms, loansAreOpen }, at)
+}
+
+const layer = (layers: Layers, title: string) => layers.layers.find((one) => one.title === title)
+
+test('in the order in which they depend on one another', () => {
+  expect(look().layers.map(({ title, verdict }) => `${title} ${verdict}`)).toEqual([
+    'platform Settled',
+    'pool master Settled',
+    'pool worker Settled',
+    'Subscription Settled',
+    'CSV Settled',
+    'HyperConverged Settled',
+    'KubeVirt Waiting',
+    'VMs Settled',
+  ])
+  expect(look().overall).toEqual({ verdict: 'Waiting', because: 'KubeVirt: there is no KubeVirt resource' })
+})
+
+describe('an EUS window', () => {
+  const waits: Said[] = [
+    ['Updated', 'False'],
+    ['Updating', 'False', '', 'Pool is paused; will not update to rendered-worker-b'],
+  ]
+  const paused = pool('worker', waits, { paused: true, wants: 'b' })
+  const pools = known(pool('master'), paused)
+  const odd = clusterVersion([], {
+    status: {
+      desired: { version: '4.19.14' },
+      history: [{ state: 'Completed', version: '4.19.14' }],
+    },
+  })
+  const leaving = clusterVersion([], {
+    status: {
+      desired: { version: '4.19.14' },
+      history: [
+        { state: 'Partial', version: '4.19.14' },
+        { state: 'Completed', version: '4.18.21' },
+      ],
+    },
+  })
+  const held = { instances: 9, outdated: 4, held: true }
+
+  test.each<readonly [string, Changed, Layers['window'] | undefined]>([
+    [
+      'paused at an odd release',
+      { platform: { pools, clusterVersion: known(odd) } },
+      { by: 'pools', pools: ['worker'], at: '4.19' },
+    ],
+    [
+      'kubelets behind',
+      {
+        platform: {
+          pools,
+          clusterVersion: known(odd),
+          nodes: known(node('a', ['master'], 'v1.32.8'), node('b', ['worker'], 'v1.31.9')),
+        },
+      },
+      { by: 'pools', pools: ['worker'], at: '4.19', from: '4.18' },
+    ],
+    ['merely paused, at an even release', { platform: { pools } }, undefined],
+    [
+      'paused for a patch: kubelets are not behind',
+      { platform: { pools, clusterVersion: known(odd), nodes: known(node('b', ['worker'], 'v1.32.8')) } },
+      undefined,
+    ],
+    [
+      'paused, with nothing to do yet, while the platform leaves its minor',
+      { platform: { pools: known(pool('worker', [], { paused: true })), clusterVersion: known(leaving) } },
+      { by: 'pools', pools: ['worker'], at: '4.19' },
+    ],
+    ['nothing paused', { platform: { clusterVersion: known(odd) } }, undefined],
+    ['loans of kvup eus', { loansAreOpen: true }, { by: 'loans', pools: [], at: '4.18' }],
+    [
+      '4.23 is odd and ends one: kubelets tell',
+      {
+        platform: {
+          pools,
+          clusterVersion: known(
+            clusterVersion([], {
+              status: {
+                desired: { version: '4.23.1' },
+                history: [{ state: 'Completed', version: '4.23.1' }],
+              },
+            }),
+          ),
+        },
+      },
+      undefined,
+    ],
+  ])('%s', (_name, changed, window) => {
+    expect(look(changed).window).toEqual(window)
+  })
+
+  test('a paused pool and outdated VMs are expected in it, with the alert, and nobody is told to act', () => {
+    const found = look({ platform: { pools, clusterVersion: known(odd) }, vms: held })
+    expect(layer(found, 'pool worker')).toMatchObject({ verdict: 'Waiting', expected: 'in an EUS window' })
+    expect(layer(found, 'pool worker')).not.toHaveProperty('help')
+    expect(layer(found, 'VMs')).toMatchObject({
+      expected: 'in an EUS window',
+      notes: [expect.stringContaining('OutdatedVirtualMachineInstanceWorkloads fires after 24 h')],
+    })
+  })
+
+  test('outside of one both wait for somebody, and it is said what to type', () => {
+    const found = look({ platform: { pools }, vms: held })
+    expect(layer(found, 'pool worker')).toMatchObject({
+      verdict: 'Waiting',
+      help: [expect.stringContaining('"paused":false')],
+    })
+    expect(layer(found, 'VMs')).toMatchObject({ verdict: 'Waiting', help: ['kvup workloads outdated'] })
+    expect(found.overall).toMatchObject({
+      verdict: 'Waiting',
+      because: expect.stringContaining('pool worker') as string,
+    })
+  })
+
+  test('a paused master is never expected', () => {
+    const changed = {
+      platform: { pools: known(pool('master', [], { paused: true }), paused), clusterVersion: known(odd) },
+    }
+    expect(layer(look(changed), 'pool master')).toMatchObject({ verdict: 'Stalled' })
+    expect(look(changed).overall.verdict).toBe('Stalled')
+  })
+})
+
+const degraded = (minute: number) => ({
+  apiVersion: 'config.openshift.io/v1',
+  kind: 'ClusterOperator',
+  metadata: { name: 'network' },
+  status: {
+    conditions: [
+      ...conditions([['Available', 'True']]),
+      {
+        type: 'Degraded',
+        status: 'True',
+        message: 'hangs',
+        lastTransitionTime: `2026-11-20T07:${minute}:00Z`,
+      } as const,
+    ],
+  },
+})
+
+describe('degraded while updating', () => {
+  const working: Said = [
+    'Progressing',
+    'True',
+    '',
+    'Working towards 4.19.14: 712 of 897 done (79% complete), waiting on network',
+  ]
+  const updating = clusterVersion([working], {
+    status: {
+      desired: { version: '4.19.14' },
+      history: [
+        { state: 'Partial', version: '4.19.14' },
+        { state: 'Completed', version: '4.18.21' },
+      ],
+    },
+  })
+
+  test.each([
+    ['for a while, in an update', updating, 55, 'Updating'],
+    ['for 40 minutes and more, in an update', updating, 49, 'Degraded'],
+    ['at rest', clusterVersion(), 55, 'Degraded'],
+  ])('%s', (_name, cv, minute, verdict) => {
+    const found = look({ platform: { clusterVersion: known(cv), clusterOperators: known(degraded(minute)) } })
+    const operators = layer(found, 'operators')
+    expect(operators).toMatchObject({ verdict, notes: ['network: hangs'] })
+    expect(operators?.expected !== undefined).toBe(verdict === 'Updating')
+  })
+
+  test('what the platform waits for is said', () => {
+    expect(layer(look({ platform: { clusterVersion: known(updating) } }), 'platform')).toMatchObject({
+      verdict: 'Updating',
+      says: 'OpenShift 4.18.21 to 4.19.14',
+      waitsFor: 'network',
+    })
+  })
+
+  test('HyperConverged is degraded for a while when its operator is replaced, and is degraded where it is not', () => {
+    const bad = known(hyperConverged([['Degraded', 'True', 'CDIDegraded', 'x']]))
+    expect(layer(look({ hyperConverged: bad }), 'HyperConverged')?.verdict).toBe('Degraded')
+    const unread = { csvs: { known: false, why: 'forbidden' } } as const
+    expect(layer(look({ hyperConverged: bad, lifecycle: unread }), 'HyperConverged')?.verdict).toBe(
+      'Degraded',
+    )
+    const csvs = known(csv('4.18.9', { phase: 'Installing' }))
+    expect(layer(look({ hyperConverged: bad, lifecycle: { csvs } }), 'HyperConverged')).toMatchObject({
+      verdict: 'Updating',
+      expected: 'so it looks while it updates',
+    })
+  })
+})
+
+describe('what OLM does', () => {
+  const pending = { installPlanRef: { name: 'install-abcde', uid: 'u1' }, state: 'UpgradePending' }
+  const planned = (plan: InstallPlan) => ({
+    lifecycle: { subscriptions: known(subscription({ ...current, ...pending })), installPlans: known(plan) },
+  })
+  test.each<readonly [string, InstallPlan, string]>([
+    ['waits for approval', installPlan('RequiresApproval'), 'Waiting'],
+    ['is being filled in', installPlan('Planning'), 'Updating'],
+    ['is approved', installPlan('RequiresApproval', { approved: true }), 'Updating'],
+    ['installs', installPlan('Installing', { approved: true }), 'Updating'],
+    ['failed for good', installPlan('Failed', { approved: true }, { message: 'no' }), 'Degraded'],
+  ])('a plan %s', (_name, plan, verdict) => {
+    expect(layer(look(planned(plan)), 'InstallPlan')).toMatchObject({ verdict })
+  })
+
+  test('a plan that is complete, or that the Subscription does not mean, is not told', () => {
+    expect(layer(look(planned(installPlan('Complete', { approved: true }))), 'InstallPlan')).toBeUndefined()
+    const other = { lifecycle: { installPlans: known(installPlan('RequiresApproval')) } }
+    expect(layer(look(other), 'InstallPlan')).toBeUndefined()
+  })
+
+  test.each<readonly [string, ClusterServiceVersion['status'], string]>([
+    ['Installing', { phase: 'Installing' }, 'Updating'],
+    [
+      'Failed a moment ago',
+      { phase: 'Failed', reason: 'ComponentUnhealthy', lastTransitionTime: '2026-11-20T08:29:30Z' },
+      'Updating',
+    ],
+    ['Failed for good', { phase: 'Failed', reason: 'TooManyOperatorGroups' }, 'Degraded'],
+    ['held', { phase: 'Pending', reason: 'OperatorConditionNotUpgradeable' }, 'Waiting'],
+  ])('a CSV that is %s', (_name, status, verdict) => {
+    expect(layer(look({ lifecycle: { csvs: known(csv('4.18.9', status)) } }), 'CSV')?.verdict).toBe(verdict)
+  })
+
+  test('two Subscriptions, two HyperConvergeds and a failed resolution are degraded, and named', () => {
+    const two = look({ lifecycle: { subscriptions: known(subscription(), subscription()) } })
+    expect(layer(two, 'Subscription')).toMatchObject({
+      verdict: 'Degraded',
+      says: expect.stringContaining('openshift-cnv/hco-operatorhub') as string,
+    })
+    const several = look({ hyperConverged: known(hyperConverged(), hyperConverged()) })
+    expect(layer(several, 'HyperConverged')).toMatchObject({ verdict: 'Degraded' })
+    const unresolved = subscription({}, [
+      ['ResolutionFailed', 'True', 'ConstraintsNotSatisfiable', 'no operators found'],
+    ])
+    expect(layer(look({ lifecycle: { subscriptions: known(unresolved) } }), 'Subscription')).toMatchObject({
+      verdict: 'Degraded',
+      notes: ['no operators found'],
+    })
+  })
+
+  test('what may not be read is not judged, and said', () => {
+    const unread = { known: false, why: 'subscriptions: forbidden' } as const
+    expect(layer(look({ lifecycle: { subscriptions: unread } }), 'Subscription')).toEqual({
+      layer: 'subscription',
+      title: 'Subscription',
+      verdict: 'Unknown',
+      says: 'subscriptions: forbidden',
+    })
+  })
+})
+
+test('each part that may not be read is told as such, and judged by nobody', () => {
+  const unread = { known: false, why: 'forbidden' } as const
+  const found = look({
+    platform: { clusterOperators: unread, pools: unread },
+    lifecycle: { catalogSources: unread, installPlans: unread, csvs: unread },
+    hyperConverged: unread,
+  })
+  const unknown = found.layers.filter(({ verdict }) => verdict === 'Unknown').map(({ title }) => title)
+  expect(unknown).toEqual(['operators', 'pool', 'catalog', 'InstallPlan', 'CSV', 'HyperConverged'])
+  expect(found.overall.because).toBe('KubeVirt: there is no KubeVirt resource')
+})
+
+test('trap 9: KubeVirt counts VMs that wait for a hotplug as outdated; kvup goes by their label', async () => {
+  const { objects, at: time } = savedExample('hyperconverged-with-an-outdated-vm')
+  const [kubevirt] = objects.filter(({ kind }) => kind === 'KubeVirt') as KubeVirt[]
+  kubevirt!.status!.outdatedVirtualMachineInstanceWorkloads = 3
+  const { reader, clock } = exampleOf(objects, time)
+  const report = await statusReport(reader, clock)
+  expect(report.workloads.outdated).toEqual({ reported: 3, labelled: 1 })
+  expect(workloadLines(report, paintFor({ colour: false, unicode: true }))[0]).toMatch(
+    /^3 instances, 1 outdated/,
+  )
+})
