@@ -10,7 +10,12 @@ const later = async (cx: Context, options: DemoOptions) => (await import('./demo
 export function demoCommand(wire: Wire): Command {
   return new Command('demo')
     .addOption(new Option('--scenario <name>', 'what happens; list shows them all').default('image-tag'))
-    .addOption(new Option('--speed <factor>', 'how fast simulated time runs (default: 10; 1 with --serve)'))
+    .addOption(
+      new Option(
+        '--speed <factor>',
+        'how fast simulated time runs (default: 10 or as the scenario says; 1 with --serve)',
+      ),
+    )
     .addOption(
       new Option('--serve', 'upgrade nothing: keep the cluster running for kvup and kubectl until Ctrl-C'),
     )

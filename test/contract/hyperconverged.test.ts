@@ -5,7 +5,11 @@ import { storeCluster } from '../../src/lib/simulator/api/client.ts'
 import { seed } from '../../src/lib/simulator/api/seed.ts'
 import { Store } from '../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { hyperConvergedKind, hyperConvergedObjects } from '../../src/lib/simulator/hyperconverged/objects.ts'
+import {
+  hyperConvergedDefinition,
+  hyperConvergedKind,
+  hyperConvergedObject,
+} from '../../src/lib/simulator/hyperconverged/objects.ts'
 import type { HyperConvergedShape } from '../../src/lib/simulator/hyperconverged/versions.ts'
 import { hyperConvergedPromises } from './hyperconverged-versions.ts'
 
@@ -14,7 +18,7 @@ const namespace = 'kubevirt-hyperconverged'
 function clusterWith(shape: HyperConvergedShape) {
   const store = new Store(new SimClock())
   store.kinds.add(hyperConvergedKind(shape))
-  seed(store, hyperConvergedObjects(shape, { namespace, methods: undefined }))
+  seed(store, [hyperConvergedDefinition(shape), hyperConvergedObject(shape, { namespace, strategy: {} })])
   return storeCluster(store)
 }
 

@@ -2,10 +2,13 @@ import type { Context } from '../../context.ts'
 import type { Column, Document, View } from '../../lib/output/printer.ts'
 import { table } from '../../lib/output/table.ts'
 import { serveSimulator } from '../../lib/simulator/api/server.ts'
+import { namespaceOf } from '../../lib/simulator/namespace-of.ts'
+import { servedGraph } from '../../lib/simulator/openshift/served-graph.ts'
 import { scaledClock } from '../../lib/simulator/scaled-clock.ts'
 import type { Scenario } from '../../lib/simulator/scenarios/scenario.ts'
 import { scenarioNamed, scenarios } from '../../lib/simulator/scenarios/scenarios.ts'
 import { startScenario } from '../../lib/simulator/scenarios/start-scenario.ts'
+import { SteadyClock } from '../../lib/simulator/steady-clock.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { insideDemo } from './inside-demo.ts'
@@ -22,15 +25,21 @@ export interface DemoOptions {
 export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode> {
   if (options.scenario === 'list') return listScenarios(cx)
   const scenario = chosen(options.scenario)
-  const speed = speedOf(options)
-  const clock = scaledClock(cx.clock, speed)
+  const speed = speedOf(options, scenario)
+  const clock = options.serve ? scaledClock(cx.clock, speed) : new SteadyClock(cx.clock, speed)
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
   try {
-    if (options.serve) return await keepServing(cx, server.kubeconfig())
+    if (options.serve) return await keepServing(cx, server.kubeconfig(), namespaceOf(scenario.cluster))
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
-    const inside = await insideDemo(cx, { clock, speed, kubeconfig: server.kubeconfig(), manifest })
+    const inside = await insideDemo(cx, {
+      clock,
+      speed,
+      kubeconfig: server.kubeconfig(),
+      manifest,
+      files: filesOf(scenario),
+    })
     return await runInside(inside, typed(scenario))
   } finally {
     await server.close()
@@ -68,11 +77,16 @@ const listView: View<ScenarioList> = {
 }
 
 /** A served cluster is looked at from outside, by the wall's clock: faster, its times would lie in the future. */
-function speedOf({ speed: text, serve }: DemoOptions): number {
-  if (text === undefined) return serve ? 1 : 10
+function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): number {
+  if (text === undefined) return serve ? 1 : (scenario.speed ?? 10)
   const speed = Number(text)
   if (Number.isFinite(speed) && speed > 0 && speed <= 1000) return speed
   throw usageError('speed', `--speed takes a number above 0, at most 1000, not ${JSON.stringify(text)}`)
+}
+
+/** The update graph of its platform, as it is downloaded from the update service. */
+function filesOf({ cluster: { openshift } }: Scenario): Record<string, string> {
+  return openshift ? { 'graph.json': servedGraph(openshift) } : {}
 }
 
 /** JSON is YAML. */
@@ -81,11 +95,15 @@ function manifestText(objects: readonly object[]): string {
 }
 
 /** Until Ctrl-C, which is how it ends well. */
-async function keepServing({ printer, world, signal }: Context, kubeconfig: string): Promise<ExitCode> {
+async function keepServing(
+  { printer, world, signal }: Context,
+  kubeconfig: string,
+  namespace: string,
+): Promise<ExitCode> {
   const file = world.scratchFile('demo.kubeconfig')
   await world.writeText(file, kubeconfig)
   printer.note(`export KUBECONFIG=${file}`)
-  printer.note('kvup status, kubectl get pods -n kubevirt and the rest work on it; Ctrl-C ends it')
+  printer.note(`kvup status, kubectl get pods -n ${namespace} and the rest work on it; Ctrl-C ends it`)
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   return exitCode.done

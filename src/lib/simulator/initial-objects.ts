@@ -2,8 +2,18 @@ import type { Node } from '../cluster/kinds/core.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import type { VirtualMachine } from '../cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../cluster/object.ts'
-import { hyperConvergedObjects, ownedByHyperConverged } from './hyperconverged/objects.ts'
+import { componentDefinitions } from './hyperconverged/component-kinds.ts'
+import {
+  hyperConvergedDefinition,
+  hyperConvergedObject,
+  ownedByHyperConverged,
+} from './hyperconverged/objects.ts'
 import type { HyperConvergedShape } from './hyperconverged/versions.ts'
+import { namespaceOf } from './namespace-of.ts'
+import { installedBundle, olmObjects } from './olm/objects.ts'
+import type { OlmShape } from './olm/shape.ts'
+import { openShiftObjects } from './openshift/objects.ts'
+import type { OpenShiftShape } from './openshift/shape.ts'
 import { operatorManifest } from './virt-operator/operator-manifest.ts'
 import { defaultVms, type VmShape, virtualMachine } from './virtual-machine.ts'
 
@@ -31,19 +41,22 @@ export interface ClusterShape {
   registry?: string
   /** Images that the operator's environment pins. */
   pinned?: Readonly<Record<string, string>>
+  /** Of KubeVirt and its operator; default `kubevirt`. Where there is OLM, its says it. */
+  namespace?: string
   /** A HyperConverged made the KubeVirt, and has the `methods`; default: nobody did. */
   hyperconverged?: HyperConvergedShape
+  /**
+   * OLM installed a HyperConverged, which makes the KubeVirt: their versions are the bundle's, `version`, `operator`, `method`, `pinned`
+   * and `hyperconverged` are nothing.
+   */
+  olm?: OlmShape
+  /** The platform, with machines of its own in the place of `workers` and `controlPlanes`. */
+  openshift?: OpenShiftShape
 }
 
 export const defaultVersion = 'v1.7.0'
-const namespace = 'kubevirt'
 
 export function initialObjects(shape: ClusterShape): KubeObject[] {
-  const { version = defaultVersion, registry, pinned } = shape
-  const options = {
-    ...(registry === undefined ? {} : { registry }),
-    ...(pinned === undefined ? {} : { pinned }),
-  }
   const system = ['default', 'kube-system'].map((name) => ({
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -51,11 +64,26 @@ export function initialObjects(shape: ClusterShape): KubeObject[] {
   }))
   return [
     ...system,
-    ...nodes(shape),
-    ...operatorManifest(shape.operator ?? version, options),
-    ...kubeVirts(shape, version),
+    ...(shape.openshift ? openShiftObjects(shape.openshift) : nodes(shape)),
+    ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
     ...machines(shape.vms ?? 0),
   ]
+}
+
+function byManifest(shape: ClusterShape): KubeObject[] {
+  const { version = defaultVersion, registry, pinned } = shape
+  const options = {
+    ...(registry === undefined ? {} : { registry }),
+    ...(pinned === undefined ? {} : { pinned }),
+    namespace: namespaceOf(shape),
+  }
+  return [...operatorManifest(shape.operator ?? version, options), ...kubeVirts(shape, version)]
+}
+
+/** The operator makes the KubeVirt and all else of the HyperConverged. */
+function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
+  const { crd } = installedBundle(olm)
+  return [...componentDefinitions(), ...olmObjects(olm), hyperConvergedObject(crd, settingsOf(shape))]
 }
 
 function nodes({ workers = 3, controlPlanes = 3 }: ClusterShape): Node[] {
@@ -98,32 +126,41 @@ function node(name: string, labels: Record<string, string>): Node {
 }
 
 function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
-  const { hyperconverged, methods } = shape
+  const { hyperconverged } = shape
   if (hyperconverged === undefined) return [kubeVirt(shape, version)]
   return [
-    ...hyperConvergedObjects(hyperconverged, { namespace, methods }),
+    hyperConvergedDefinition(hyperconverged),
+    hyperConvergedObject(hyperconverged, settingsOf(shape)),
     ownedByHyperConverged(kubeVirt(shape, version), hyperconverged),
   ]
 }
 
 /** The kubevirt-cr.yaml of a release, with its empty list of feature gates. */
 function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
-  const { methods, batchEvictionSize, batchEvictionInterval, registry = 'quay.io/kubevirt' } = shape
+  const { registry = 'quay.io/kubevirt' } = shape
   const tagged = { imageTag: version, imageRegistry: registry }
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'KubeVirt',
-    metadata: { name: 'kubevirt', namespace, finalizers: ['foregroundDeleteKubeVirt'] },
+    metadata: { name: 'kubevirt', namespace: namespaceOf(shape), finalizers: ['foregroundDeleteKubeVirt'] },
     spec: {
       configuration: { developerConfiguration: { featureGates: [] } },
       customizeComponents: {},
       imagePullPolicy: 'IfNotPresent',
       ...(shape.method === 'image-tag' ? tagged : {}),
-      workloadUpdateStrategy: {
-        ...(methods === undefined ? {} : { workloadUpdateMethods: [...methods] }),
-        ...(batchEvictionSize === undefined ? {} : { batchEvictionSize }),
-        ...(batchEvictionInterval === undefined ? {} : { batchEvictionInterval }),
-      },
+      workloadUpdateStrategy: settingsOf(shape).strategy,
+    },
+  }
+}
+
+function settingsOf(shape: ClusterShape) {
+  const { methods, batchEvictionSize, batchEvictionInterval } = shape
+  return {
+    namespace: namespaceOf(shape),
+    strategy: {
+      ...(methods === undefined ? {} : { workloadUpdateMethods: [...methods] }),
+      ...(batchEvictionSize === undefined ? {} : { batchEvictionSize }),
+      ...(batchEvictionInterval === undefined ? {} : { batchEvictionInterval }),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { CustomResourceDefinitions } from '../../cluster/kinds/extension.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { at, type Json, items, text, words } from './json.ts'
 import { atomicLists, type ListKeys } from './list-keys.ts'
@@ -30,7 +31,7 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
   const names = at(definition, 'spec', 'names')
   const apiVersion = `${text(definition, 'spec', 'group')}/${text(stored, 'name')}`
   const plural = text(names, 'plural') ?? ''
-  const known = store.kinds.find({ apiVersion, plural })
+  const known = store.kinds.inAnyVersion({ apiVersion, plural })
   const status = at(stored, 'subresources', 'status') !== undefined
   const kind = text(names, 'kind') ?? ''
   return {
@@ -44,7 +45,7 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
     categories: words(names, 'categories'),
     verbs: allVerbs,
     versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
-    ...carriedOver(known),
+    ...carriedOver(known, definition),
     generation: status ? 'spec' : 'object',
     builtIn: false,
     columns: columnsOf(stored, known),
@@ -53,9 +54,13 @@ function customKind(definition: KubeObject, store: Store): SimKind | undefined {
 }
 
 /** What no definition says. */
-function carriedOver(known: SimKind | undefined): Pick<SimKind, 'subresources' | 'versioning'> {
-  const { subresources = [], versioning } = known ?? {}
-  return { subresources, ...(versioning && { versioning }) }
+function carriedOver(
+  known: SimKind | undefined,
+  definition: KubeObject,
+): Pick<SimKind, 'subresources' | 'versioning' | 'versioningBy'> {
+  const { subresources = [], versioningBy } = known ?? {}
+  const versioning = versioningBy?.(definition) ?? known?.versioning
+  return { subresources, ...(versioning && { versioning }), ...(versioningBy && { versioningBy }) }
 }
 
 function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {
@@ -98,7 +103,8 @@ function schemaAt(schema: unknown, path: readonly string[]): unknown {
 }
 
 function establish(store: Store, definition: KubeObject): void {
-  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established')) return
+  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established'))
+    return rememberStored(store, definition)
   const since = { status: 'True', lastTransitionTime: timestamp(store.clock.now()) }
   const stored = items(definition, 'spec', 'versions').filter((v) => v['storage'] === true)
   const status: Json = {
@@ -114,14 +120,25 @@ function establish(store: Store, definition: KubeObject): void {
     acceptedNames: at(definition, 'spec', 'names'),
     storedVersions: stored.map((v) => v['name']),
   }
-  const kind = {
-    apiVersion: definition.apiVersion,
-    kind: definition.kind,
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  }
+  writeStatus(store, definition, status)
+}
+
+/**
+ * A version that becomes the stored one is kept in mind beside those that were it before. Not so of exports: a real server then refuses the
+ * CRD of KubeVirt v1.8 behind that of v1.9, and the ways back that are played here do not know that yet.
+ */
+function rememberStored(store: Store, definition: KubeObject): void {
+  if (text(definition, 'spec', 'group') === 'export.kubevirt.io') return
+  const known = words(definition, 'status', 'storedVersions')
+  const stored = items(definition, 'spec', 'versions').find((v) => v['storage'] === true)
+  const name = text(stored, 'name')
+  if (name === undefined || known.includes(name)) return
+  writeStatus(store, definition, { storedVersions: [...known, name] })
+}
+
+function writeStatus(store: Store, definition: KubeObject, status: Json): void {
   store.patch(
-    kind,
+    CustomResourceDefinitions,
     definition.metadata,
     { type: 'merge', body: { status } },
     { manager: 'kube-apiserver', on: 'status' },

@@ -11,3 +11,8 @@ export function told({ versioning }: SimKind, object: KubeObject, apiVersion: st
 export function accepted({ versioning }: SimKind, given: KubeObject, apiVersion: string): KubeObject {
   return versioning ? versioning.accept(given, apiVersion) : given
 }
+
+/** What was stored while another version was the stored one, as it is stored from now on. */
+export function inStoredVersion<T extends KubeObject | undefined>(kind: SimKind, object: T): T | KubeObject {
+  return object === undefined ? object : told(kind, object, kind.apiVersion)
+}

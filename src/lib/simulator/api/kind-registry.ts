@@ -36,6 +36,11 @@ export class KindRegistry {
     return found?.versions.includes(versionOf(kind.apiVersion)) ? found : undefined
   }
 
+  /** The kind, whatever version was asked for. */
+  inAnyVersion(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind | undefined {
+    return this.#kinds.get(storageKey(kind))
+  }
+
   /** Throws 404 "the server could not find the requested resource". */
   resolve(kind: Pick<Kind, 'apiVersion' | 'plural'>): SimKind {
     const found = this.find(kind)

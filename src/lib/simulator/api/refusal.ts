@@ -175,3 +175,12 @@ export const noFieldManager = (): Refusal =>
     'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     { details: { group: 'meta.k8s.io', kind: 'PatchOptions' } },
   )
+
+/** In the words of pods/binding. */
+export function alreadyBound(pod: string, node: string): Refusal {
+  return new Refusal(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on pods/binding "${pod}": pod ${pod} is already assigned to node "${node}"`,
+  )
+}

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../system/clock.ts'
 import type { ApiFaults } from '../faults.ts'
 import { attend } from './http/front.ts'
 import { kubeconfig } from './http/kubeconfig.ts'
@@ -15,12 +16,24 @@ export interface Simulator {
   close(): Promise<void>
 }
 
+export interface Serving {
+  port?: number
+  faults?: ApiFaults
+  /** What its answers say the time is. Default: the store's; another one where that runs faster than those who ask know. */
+  clock?: Pick<Clock, 'now'>
+}
+
 /** Puts a store on the wire: plain HTTP on loopback, good enough for kubectl. Time is the store's clock. */
 export async function serveSimulator(
   store: Store,
-  { port = 0, faults }: { port?: number; faults?: ApiFaults } = {},
+  { port = 0, faults, clock = store.clock }: Serving = {},
 ): Promise<Simulator> {
-  const server = createServer((request, response) => void attend({ store, faults }, request, response))
+  const server = createServer((request, response) => {
+    // Node would say its own time.
+    response.sendDate = false
+    response.setHeader('date', clock.now().toUTCString())
+    void attend({ store, faults }, request, response)
+  })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const stopRestarts = faults?.onRestart(() => server.closeAllConnections())

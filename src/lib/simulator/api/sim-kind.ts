@@ -38,6 +38,8 @@ export interface SimKind extends Kind {
   readonly defaults?: (object: KubeObject) => void
   /** Absent where nothing but the name of the version differs. */
   readonly versioning?: Versioning
+  /** Where `versioning` follows the definition: what it is from when on that is written. */
+  readonly versioningBy?: (definition: KubeObject) => Versioning
   readonly validate?: (object: KubeObject, before: KubeObject | undefined) => readonly FieldError[]
 }
 

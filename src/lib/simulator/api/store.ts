@@ -9,7 +9,7 @@ import { Deletion } from './deletion.ts'
 import { fieldTest } from './field-selector.ts'
 import { History, type StoreEvent } from './history.ts'
 import { Identity } from './identity.ts'
-import { accepted, told } from './in-version.ts'
+import { accepted, inStoredVersion, told } from './in-version.ts'
 import { ownHalf } from './own-half.ts'
 import { at, copy, same } from './json.ts'
 import { KindRegistry, storageKey } from './kind-registry.ts'
@@ -41,7 +41,8 @@ export interface StoreOptions {
 export class Store {
   readonly clock: Clock
   readonly kinds: KindRegistry
-  readonly version: ServerVersion
+  /** What the server says that it is. */
+  version: ServerVersion
   /** Every request that was made, oldest first. */
   readonly audit: AuditRecord[] = []
   readonly subresources = new Subresources()
@@ -114,7 +115,7 @@ export class Store {
 
   update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
     const resolved = this.kinds.resolve(kind)
-    const before = this.#table.stored(resolved, ref)
+    const before = inStoredVersion(resolved, this.#table.stored(resolved, ref))
     requireStatus(resolved, write)
     const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
     object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
@@ -133,7 +134,7 @@ export class Store {
   #apply(kind: Kind, ref: ObjectRef, patch: Patch & { type: 'apply' }, write: Write): KubeObject {
     const resolved = this.kinds.resolve(kind)
     requireStatus(resolved, write)
-    const before = this.#table.find(resolved, ref)
+    const before = inStoredVersion(resolved, this.#table.find(resolved, ref))
     const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
     if (patch.body.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
     const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), {
@@ -178,8 +179,9 @@ export class Store {
   watch(kind: Kind, listener: (event: StoreEvent) => void, after?: number): () => void {
     const resolved = this.kinds.resolve(kind)
     const resource = storageKey(resolved)
+    const now = () => this.kinds.find(kind) ?? resolved
     const tell = (event: StoreEvent) =>
-      listener({ ...event, object: told(resolved, event.object, kind.apiVersion) })
+      listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
     if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
     return this.#table.history.listen((event) => {
       if (event.resource === resource) tell(event)

@@ -2,6 +2,7 @@ import { actedOn } from '../../cluster/acted-on.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import type { Json } from './json.ts'
 import type { ObjectRef } from './object-table.ts'
+import { podSubresource } from './pod-subresources.ts'
 import { notFound, unserved } from './refusal.ts'
 import type { Caller } from './request.ts'
 import type { Store } from './store.ts'
@@ -21,10 +22,8 @@ export function callSubresource(store: Store, { user }: Caller, call: NamedCall)
   const kind = actedOn(call.kind)
   const object = store.read(kind, ref)
   if (!object) throw notFound(kind, ref.name)
-  const hook = store.subresources.find(kind, name)
-  if (hook) return hook({ object, body, dryRun, user, parameters })
-  if (kind.kind === 'Pod' && name === 'log') return ''
-  if (kind.kind !== 'Pod' || name !== 'eviction') throw unserved()
-  store.remove(kind, ref, { dryRun, user })
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+  const hook =
+    store.subresources.find(kind, name) ?? (kind.kind === 'Pod' ? podSubresource(store, name) : undefined)
+  if (!hook) throw unserved()
+  return hook({ object, body, dryRun, user, parameters })
 }

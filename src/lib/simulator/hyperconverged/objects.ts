@@ -6,13 +6,11 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { byPriority } from '../api/custom-kinds.ts'
 import { custom } from '../api/kinds/make-kind.ts'
 import type { SimKind } from '../api/sim-kind.ts'
-import { type HyperConvergedShape, versioningOf } from './versions.ts'
+import { names } from './names.ts'
+import { type HyperConvergedShape, shapeOf, versioningOf } from './versions.ts'
 
-const name = 'kubevirt-hyperconverged'
+const name = names.hyperconverged
 const uid = 'c0ffee00-0000-4000-8000-000000000001'
-
-/** The KubeVirt that a HyperConverged makes (hco 5). */
-const managedKubeVirt = 'kubevirt-kubevirt-hyperconverged'
 
 /** Has to be there before the CRD, which knows nothing of what its versions default. */
 export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {
@@ -20,24 +18,24 @@ export function hyperConvergedKind(shape: HyperConvergedShape): SimKind {
     shortNames: ['hco', 'hcos'],
     versions: byPriority(shape.served),
     versioning: versioningOf(shape),
+    versioningBy: (definition) => versioningOf(shapeOf(definition)),
   })
 }
 
-/** The CRD and its one object, as stored. `methods` absent: as the server defaults them. */
-export function hyperConvergedObjects(
+/** The one object, as stored. What the strategy does not say the server defaults. */
+export function hyperConvergedObject(
   shape: HyperConvergedShape,
-  { namespace, methods }: { namespace: string; methods: readonly string[] | undefined },
-): KubeObject[] {
+  { namespace, strategy }: { namespace: string; strategy: object },
+): KubeObject {
   const apiVersion = `hco.kubevirt.io/${shape.stored}`
-  const given = methods && { workloadUpdateStrategy: { workloadUpdateMethods: [...methods] } }
-  const spec = shape.stored === 'v1' ? { virtualization: given ?? {} } : (given ?? {})
+  const given = { workloadUpdateStrategy: strategy }
   const hyperconverged: KubeObject & { spec: object } = {
     apiVersion,
     kind: HyperConvergeds.kind,
     metadata: { name, namespace, uid },
-    spec,
+    spec: shape.stored === 'v1' ? { virtualization: given } : given,
   }
-  return [definition(shape), versioningOf(shape).accept(hyperconverged, apiVersion)]
+  return versioningOf(shape).accept(hyperconverged, apiVersion)
 }
 
 /** As its operator marks what it made. */
@@ -54,15 +52,20 @@ export function ownedByHyperConverged(kubevirt: KubeVirt, { stored }: HyperConve
   const labels = { ...kubevirt.metadata.labels, 'app.kubernetes.io/managed-by': 'hco-operator' }
   return {
     ...kubevirt,
-    metadata: { ...kubevirt.metadata, name: managedKubeVirt, labels, ownerReferences: [owner] },
+    metadata: { ...kubevirt.metadata, name: names.kubevirt, labels, ownerReferences: [owner] },
   }
 }
 
-function definition({ stored, served, conversion }: HyperConvergedShape): CustomResourceDefinition {
+/** The CRD of HyperConverged, as a release keeps it. */
+export function hyperConvergedDefinition({
+  stored,
+  served,
+  conversion,
+}: HyperConvergedShape): CustomResourceDefinition {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: 'hyperconvergeds.hco.kubevirt.io' },
+    metadata: { name: names.definition },
     spec: {
       group: 'hco.kubevirt.io',
       scope: 'Namespaced',

@@ -1,17 +1,18 @@
 import { atVersion } from '../../cluster/kind.ts'
 import { type HyperConverged, HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import { type KubeVirt, KubeVirts } from '../../cluster/kinds/kubevirt.ts'
-import { isJson, type Json, same } from '../api/json.ts'
+import { type Json, same } from '../api/json.ts'
 import { control, type ControllerContext } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/faults.ts'
-import type { OperatorFaults } from '../virt-operator/faults.ts'
+import type { HyperConvergedFaults } from './faults.ts'
+import { passedOn } from './passed-on.ts'
 import type { HyperConvergedShape } from './versions.ts'
 
-/** Copies how VMs follow to the KubeVirt that it made, and sets back what others write there (hco 5). */
+/** Where no OLM runs the operator: copies how VMs follow to the KubeVirt, and sets back what others write there (hco 5). */
 export function runHyperConverged(
   cx: ControllerContext,
   { stored }: HyperConvergedShape,
-  faults: Faults<OperatorFaults>,
+  faults: Faults<HyperConvergedFaults>,
 ): Promise<void> {
   const kind = atVersion(HyperConvergeds, stored)
   return control(cx, [{ kind }, { kind: KubeVirts }], async () => {
@@ -27,16 +28,11 @@ export function runHyperConverged(
   })
 }
 
-/** An empty list of methods is passed on as none at all. */
-function specFor({ spec = {} }: HyperConverged, kubevirt: KubeVirt): Json {
-  const from = isJson(spec['virtualization']) ? spec['virtualization'] : spec
-  const { workloadUpdateMethods, ...batches } = jsonOf(from['workloadUpdateStrategy'])
-  const empty = !Array.isArray(workloadUpdateMethods) || workloadUpdateMethods.length === 0
+function specFor(hyperconverged: HyperConverged, kubevirt: KubeVirt): Json {
+  const { workloadUpdateStrategy, migrations } = passedOn(hyperconverged)
   return {
     ...kubevirt.spec,
-    workloadUpdateStrategy: { ...batches, ...(empty ? {} : { workloadUpdateMethods }) },
-    configuration: { ...kubevirt.spec?.configuration, migrations: jsonOf(from['liveMigrationConfig']) },
+    workloadUpdateStrategy,
+    configuration: { ...kubevirt.spec?.configuration, migrations },
   }
 }
-
-const jsonOf = (value: unknown): Json => (isJson(value) ? value : {})

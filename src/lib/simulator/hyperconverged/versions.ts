@@ -1,3 +1,4 @@
+import type { CustomResourceDefinition } from '../../cluster/kinds/extension.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { copy, isJson, type Json } from '../api/json.ts'
 import { versionOf } from '../api/kind-registry.ts'
@@ -52,6 +53,16 @@ export function versioningOf({
     },
   }
 }
+
+/** As the definition that is there now says it. */
+export function shapeOf({ spec = {} }: CustomResourceDefinition): HyperConvergedShape {
+  const { versions = [], conversion } = spec
+  const served = versions.filter((version) => version.served === true).map(({ name }) => known(name))
+  const stored = known(versions.find(({ storage }) => storage === true)?.name ?? '')
+  return { stored, served, conversion: conversion?.strategy === 'Webhook' ? 'Webhook' : 'None' }
+}
+
+const known = (name: string): 'v1' | 'v1beta1' => (name === 'v1' ? 'v1' : 'v1beta1')
 
 type Specified = KubeObject & { spec?: Json }
 

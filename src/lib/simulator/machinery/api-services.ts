@@ -33,10 +33,10 @@ async function judge(
 function availability({ spec }: ApiService, slices: readonly EndpointSlice[]): Condition {
   const { namespace, name } = spec?.service ?? {}
   const ready = slices.some(
-    ({ metadata, endpoints = [] }) =>
+    ({ metadata, endpoints }) =>
       metadata.namespace === namespace &&
       metadata.labels?.['kubernetes.io/service-name'] === name &&
-      endpoints.some(({ conditions }) => conditions?.ready !== false),
+      endpoints?.some(({ conditions }) => conditions?.ready !== false),
   )
   return ready
     ? { type: 'Available', status: 'True', reason: 'Passed', message: 'all checks passed' }

@@ -13,6 +13,8 @@ export interface ControllerContext {
   /** 0 ≤ x < 1; seeded where every run has to be the same. */
   readonly random: () => number
   readonly signal: AbortSignal
+  /** Takes a bell that is to be rung for more than changes in what is watched: a fault that was switched. */
+  readonly wakes?: (ring: () => void) => void
 }
 
 /** A change here wakes the controller; `concerns` leaves out objects that it has no part in. */
@@ -20,6 +22,11 @@ export interface Watched {
   readonly kind: Kind
   readonly where?: Where
   readonly concerns?: (object: KubeObject) => boolean
+}
+
+/** What changes outside the API, such as faults. */
+export interface Changing {
+  onChange(tell: () => void, signal: AbortSignal): void
 }
 
 /** What to do about the state of things; the result is after how many ms to look again without any change. */
@@ -33,7 +40,7 @@ const gathering = 10
 /** Reconciles once, and again after every change in what is watched, until the signal ends it. */
 export function control(
   cx: ControllerContext,
-  watched: readonly Watched[],
+  watched: readonly (Watched | Changing)[],
   reconcile: Reconcile,
 ): Promise<void> {
   return whenRung(cx, watched, reconcile, () => gathering)
@@ -42,11 +49,12 @@ export function control(
 /** Like `control`, but waits `delay` ms after a change, for the changes that come with it. */
 export async function whenRung(
   cx: ControllerContext,
-  watched: readonly Watched[],
+  watched: readonly (Watched | Changing)[],
   reconcile: Reconcile,
   delay: () => number,
 ): Promise<void> {
   const bell = new Doorbell(cx.clock, cx.signal)
+  cx.wakes?.(() => bell.ring())
   const followers = Promise.all(watched.map((w) => ringOnChange(cx, w, bell)))
   let pause = backOff.shortest
   const working = untilAborted(cx.signal, async () => {
@@ -74,7 +82,12 @@ async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<Out
   }
 }
 
-async function ringOnChange(cx: ControllerContext, watched: Watched, bell: Doorbell): Promise<void> {
+async function ringOnChange(
+  cx: ControllerContext,
+  watched: Watched | Changing,
+  bell: Doorbell,
+): Promise<void> {
+  if ('onChange' in watched) return watched.onChange(() => bell.ring(), cx.signal)
   const { kind, where = {}, concerns = () => true } = watched
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.follow(kind, where, cx.signal)) {

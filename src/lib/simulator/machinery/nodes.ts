@@ -11,6 +11,9 @@ const heartbeat = 300_000
 const dedicated = 'dedicated'
 const unreachable = 'node.kubernetes.io/unreachable'
 
+/** On a node that is down by intention: its kubelet is silent until the note is taken off. */
+export const rebootingNote = 'simulator.kvup.io/rebooting'
+
 /** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
 export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
   const bell = new Doorbell(cx.clock, cx.signal)
@@ -38,12 +41,17 @@ async function taint(
 }
 
 async function tend(cx: ControllerContext, node: Node, silent: readonly string[]): Promise<void> {
-  const next = silent.includes(node.metadata.name) ? bad : good
+  const { name, annotations } = node.metadata
+  const isSilent = silent.includes(name) || annotations?.[rebootingNote] !== undefined
   const before = condition(node, 'Ready')
-  if (before?.status !== next.status) {
-    await beat(cx, node, next)
-    await react(cx, node, next === good)
-  } else if (next === good) await beat(cx, node, { ...next, ...since(before) })
+  if (before?.status !== (isSilent ? bad : good).status) await setNodeReady(cx, node, !isSilent)
+  else if (!isSilent) await beat(cx, node, { ...good, ...since(before) })
+}
+
+/** Says of a node that its kubelet answers, or does not, with what follows from it for its taints and its pods. */
+export async function setNodeReady(cx: ControllerContext, node: Node, ready: boolean): Promise<void> {
+  await beat(cx, node, ready ? good : bad)
+  await react(cx, node, ready)
 }
 
 const since = ({ lastTransitionTime }: Condition): Pick<Condition, 'lastTransitionTime'> =>

@@ -50,7 +50,9 @@ function leastUsed(pod: Pod, nodes: readonly Node[], load: ReadonlyMap<string, n
 
 async function place(cx: ControllerContext, pod: Pod, node: Node): Promise<void> {
   const { name, namespace } = pod.metadata
-  await cx.writer.mergePatch(Pods, pod.metadata, { spec: { nodeName: node.metadata.name } })
+  const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name }
+  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace }, target }
+  await cx.writer.subresource(Pods, pod.metadata, { name: 'binding', method: 'POST', body })
   const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`
   await recordEvent(cx, pod, { type: 'Normal', reason: 'Scheduled', message, by })
 }

@@ -12,8 +12,6 @@ export interface OperatorFaults extends MachineryFaults {
   statusTooLarge?: boolean | undefined
   /** Four seconds after AllComponentsReady it fails once on its own cache, and heals (lab "Seen" 2). */
   blipAfterReady?: boolean | undefined
-  /** The operator of HyperConverged hangs: nothing is passed on to KubeVirt, and nothing set back. */
-  hyperConvergedStopped?: boolean | undefined
   /** virt-handler rolls a second and a third time after it looked finished (facts 2.8). */
   moreHandlerRolls?: boolean | undefined
 }

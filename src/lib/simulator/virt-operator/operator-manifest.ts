@@ -11,16 +11,17 @@ export interface ManifestOptions {
   registry?: string
   /** Images that the operator's environment pins: `VIRT_API_IMAGE` and the like. */
   pinned?: Readonly<Record<string, string>>
+  /** Of everything in it; default `kubevirt`. */
+  namespace?: string
 }
 
-const namespace = 'kubevirt'
 const account = 'kubevirt-operator'
 const labels = { 'kubevirt.io': '' }
 const rbac = 'rbac.authorization.k8s.io/v1'
-const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
 
 /** The objects of a release's kubevirt-operator.yaml, in its order (facts 7). */
 export function operatorManifest(version: string, options: ManifestOptions = {}): KubeObject[] {
+  const { namespace = 'kubevirt' } = options
   return [
     {
       apiVersion: 'v1',
@@ -39,11 +40,15 @@ export function operatorManifest(version: string, options: ManifestOptions = {})
       { apiGroups: ['kubevirt.io'], resources: ['kubevirts'], verbs: ['*'] },
     ]),
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace, labels } },
-    role(),
-    binding('RoleBinding', { name: 'kubevirt-operator-rolebinding', namespace, labels }, 'Role'),
+    role(namespace),
+    binding(
+      'RoleBinding',
+      { metadata: { name: 'kubevirt-operator-rolebinding', namespace, labels }, of: 'Role' },
+      namespace,
+    ),
     clusterRole(account, operatorRules(version)),
-    binding('ClusterRoleBinding', { name: account, labels }, 'ClusterRole'),
-    operatorDeployment(version, options),
+    binding('ClusterRoleBinding', { metadata: { name: account, labels }, of: 'ClusterRole' }, namespace),
+    operatorDeployment(version, namespace, options),
   ]
 }
 
@@ -60,7 +65,7 @@ function clusterRole(name: string, rules: PolicyRule[]): Role {
   return { apiVersion: rbac, kind: 'ClusterRole', metadata: { name, labels }, rules }
 }
 
-function role(): Role {
+function role(namespace: string): Role {
   const rules = [
     {
       apiGroups: [''],
@@ -76,7 +81,12 @@ function role(): Role {
   return { apiVersion: rbac, kind: 'Role', metadata: { name: account, namespace, labels }, rules }
 }
 
-function binding(kind: string, metadata: KubeObject['metadata'], of: string): RoleBinding {
+function binding(
+  kind: string,
+  { metadata, of }: { metadata: KubeObject['metadata']; of: string },
+  namespace: string,
+): RoleBinding {
+  const subjects = [{ kind: 'ServiceAccount', name: account, namespace }]
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: of, name: account }
   return { apiVersion: rbac, kind, metadata, roleRef, subjects }
 }
@@ -112,7 +122,7 @@ function operatorRules(version: string): PolicyRule[] {
 
 const own = { 'kubevirt.io': 'virt-operator' }
 
-function operatorDeployment(version: string, options: ManifestOptions): Deployment {
+function operatorDeployment(version: string, namespace: string, options: ManifestOptions): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',

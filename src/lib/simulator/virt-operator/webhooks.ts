@@ -27,6 +27,8 @@ function call(name: string, service: { namespace: string; name: string }, resour
   return {
     name,
     failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
     clientConfig: { service: { ...service, path: `/${resource}-validate`, port: 443 }, caBundle },
     rules: [
       {

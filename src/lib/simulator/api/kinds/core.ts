@@ -45,7 +45,7 @@ export const coreKinds: readonly SimKind[] = [
     categories: all,
     status: true,
     generation: 'spec',
-    subresources: ['eviction', 'log'],
+    subresources: ['binding', 'eviction', 'log'],
     columns: podColumns,
     defaults: (object) => {
       const pod = object as Pod

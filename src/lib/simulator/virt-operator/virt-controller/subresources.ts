@@ -11,10 +11,10 @@ import { items } from '../../api/json.ts'
 import { Refusal } from '../../api/refusal.ts'
 import type { Store } from '../../api/store.ts'
 import type { SubresourceCall } from '../../api/subresources.ts'
-import { asSelector, isReady } from '../../machinery/pods.ts'
+import { asSelector, isOver, isReady } from '../../machinery/pods.ts'
 import { share } from '../../machinery/share.ts'
 import { admitMigrations } from './migration-admission.ts'
-import { evictionVerdict } from './eviction-verdict.ts'
+import { type EvictionVerdict, evictionVerdict } from './eviction-verdict.ts'
 import type { StateChange } from './virtual-machines.ts'
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 202 }
@@ -37,27 +37,40 @@ export function serveVirtApi(store: Store): void {
 
 function evict(store: Store, { object, dryRun, user }: SubresourceCall): object {
   const pod = object as Pod
-  if (pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher') refuseLauncher(store, pod, dryRun)
+  if (pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher' && !isOver(pod))
+    refuseLauncher(store, pod, dryRun)
   refuseDisruption(store, pod)
   if (!dryRun) store.remove(Pods, pod.metadata, { user })
   return success
 }
 
-function refuseLauncher(store: Store, { metadata }: Pod, dryRun: boolean): void {
-  const name = metadata.annotations?.['kubevirt.io/domain'] ?? ''
-  const found = store.read(VirtualMachineInstances, { name, namespace: metadata.namespace })
-  if (found === undefined) return
-  const vmi = found as VirtualMachineInstance
-  const strategy = vmi.spec?.evictionStrategy
-  const verdict = evictionVerdict({
-    name,
-    strategy,
-    migratable: condition(vmi, 'LiveMigratable')?.status === 'True',
-  })
+const overBudget = "Cannot evict pod as it would violate the pod's disruption budget."
+
+function refuseLauncher(store: Store, pod: Pod, dryRun: boolean): void {
+  const vmi = instanceOf(store, pod)
+  if (vmi === undefined) return
+  const verdict = verdictOn(vmi)
   if (verdict.is === 'allowed') return
-  if (!dryRun && (verdict.evacuates || strategy === 'External')) markForEvacuation(store, vmi)
+  if (verdict.evacuates && isElsewhere(vmi, pod)) throw new Refusal(429, 'TooManyRequests', overBudget)
+  if (!dryRun && (verdict.evacuates || vmi.spec?.evictionStrategy === 'External'))
+    markForEvacuation(store, vmi)
   const hook = 'virt-launcher-eviction-interceptor.kubevirt.io'
   throw new Refusal(429, 'TooManyRequests', `admission webhook "${hook}" denied the request: ${verdict.why}`)
+}
+
+/** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
+function isElsewhere({ status }: VirtualMachineInstance, { spec }: Pod): boolean {
+  return status?.nodeName !== spec?.nodeName
+}
+
+function instanceOf(store: Store, { metadata }: Pod): VirtualMachineInstance | undefined {
+  const { namespace, annotations } = metadata
+  return store.read(VirtualMachineInstances, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
+}
+
+function verdictOn(vmi: VirtualMachineInstance): EvictionVerdict {
+  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
+  return evictionVerdict({ name: vmi.metadata.name, strategy: vmi.spec?.evictionStrategy, migratable })
 }
 
 /** The API server's own part: a budget that has no disruption left. */
@@ -72,12 +85,7 @@ function refuseDisruption(store: Store, { metadata }: Pod): void {
       labels: asSelector(Object.fromEntries(wanted)),
     }).items
     const least = share(spec?.minAvailable, pods.length, 'up')
-    if (pods.filter(isReady).length - 1 < least)
-      throw new Refusal(
-        429,
-        'TooManyRequests',
-        "Cannot evict pod as it would violate the pod's disruption budget.",
-      )
+    if (pods.filter(isReady).length - 1 < least) throw new Refusal(429, 'TooManyRequests', overBudget)
   }
 }
 

@@ -1,0 +1,97 @@
+import type { HyperConvergedShape } from '../hyperconverged/versions.ts'
+import type { BundleShape, OlmShape } from './shape.ts'
+
+/** ocp 1.2: what of its CR a release of HyperConverged serves and stores. */
+const crdUntil117: HyperConvergedShape = { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' }
+const crdOf118: HyperConvergedShape = { stored: 'v1beta1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }
+const crdSince119: HyperConvergedShape = { stored: 'v1', served: ['v1', 'v1beta1'], conversion: 'Webhook' }
+
+type Row = [
+  version: string,
+  kubevirt: string,
+  more: Omit<Partial<BundleShape>, 'replaces'> & { replaces?: string },
+]
+
+const csv = (version: string): string => `kubevirt-hyperconverged-operator.v${version}`
+
+function bundle([version, kubevirt, more]: Row, crd: HyperConvergedShape): BundleShape {
+  const { replaces, ...rest } = more
+  return {
+    name: csv(version),
+    version,
+    kubevirt,
+    crd,
+    ...rest,
+    ...(replaces !== undefined && { replaces: csv(replaces) }),
+  }
+}
+
+const from = (minor: string, limit: string): Pick<BundleShape, 'since' | 'maxOpenShiftVersion'> => ({
+  since: minor,
+  maxOpenShiftVersion: limit,
+})
+
+/** HyperConverged on OKD (ocp 1.1): a channel for each minor, whose first release replaces the minor before; nothing bounds the platform. */
+export function okdOlm(more: Partial<OlmShape> = {}): OlmShape {
+  const entries = [
+    bundle(['1.15.2', 'v1.5.2', {}], crdUntil117),
+    bundle(['1.16.0', 'v1.6.2', { replaces: '1.15.2' }], crdUntil117),
+    bundle(['1.17.3', 'v1.7.4', { replaces: '1.16.0' }], crdUntil117),
+    bundle(['1.18.1', 'v1.8.4', { replaces: '1.17.3' }], crdOf118),
+    bundle(['1.19.0', 'v1.9.0', { replaces: '1.18.1' }], crdSince119),
+  ]
+  const channels = entries.map((entry, index) => ({
+    name: `stable-v${entry.version.replace(/\.\d+$/u, '')}`,
+    entries: entries.slice(Math.max(0, index - 1), index + 1),
+  }))
+  return {
+    namespace: 'kubevirt-hyperconverged',
+    package: 'community-kubevirt-hyperconverged',
+    channel: 'stable-v1.17',
+    approval: 'Manual',
+    source: 'community-operators',
+    sourceNamespace: 'openshift-marketplace',
+    installed: '1.17.3',
+    channels: channels.toReversed(),
+    ...more,
+  }
+}
+
+/**
+ * OpenShift Virtualization from 4.18 to 4.20 (ocp 1.1): one channel, in which the releases of a minor appear with the platform's; each
+ * bounds the platform (ocp 2.8).
+ */
+export function ocpOlm(more: Partial<OlmShape> = {}): OlmShape {
+  const rows: Row[] = [
+    ['4.18.9', 'v1.4.0', from('4.18', '4.19')],
+    ['4.18.13', 'v1.4.1', { ...from('4.18', '4.19'), replaces: '4.18.9' }],
+    ['4.19.5', 'v1.5.2', { ...from('4.19', '4.20'), replaces: '4.18.13', skips: [csv('4.18.9')] }],
+    ['4.19.8', 'v1.5.3', { ...from('4.19', '4.20'), replaces: '4.19.5' }],
+    ['4.20.1', 'v1.6.2', { ...from('4.20', '4.21'), replaces: '4.19.5', skips: [csv('4.19.8')] }],
+  ]
+  return {
+    namespace: 'openshift-cnv',
+    package: 'kubevirt-hyperconverged',
+    channel: 'stable',
+    approval: 'Manual',
+    source: 'redhat-operators',
+    sourceNamespace: 'openshift-marketplace',
+    installed: '4.18.13',
+    channels: [{ name: 'stable', entries: rows.map((row) => bundle(row, crdUntil117)) }],
+    ...more,
+  }
+}
+
+/** The same with a trap (ocp 9.15): the newest release of the odd minor has no edge to the next minor, only the one before it. */
+export function strandingOlm(more: Partial<OlmShape> = {}): OlmShape {
+  const shape = ocpOlm(more)
+  const entries = (shape.channels[0]?.entries ?? []).map((entry) => trapped(entry))
+  return { ...shape, channels: [{ name: 'stable', entries }] }
+}
+
+function trapped(entry: BundleShape): BundleShape {
+  if (entry.version === '4.19.8') return { ...entry, until: '4.19' }
+  if (entry.version !== '4.20.1') return entry
+  const { skips: _skips, ...rest } = entry
+  return rest
+}

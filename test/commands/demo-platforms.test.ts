@@ -1,0 +1,46 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { namespaceOf } from '../../src/lib/simulator/namespace-of.ts'
+import { servedGraph } from '../../src/lib/simulator/openshift/served-graph.ts'
+import { scenarioNamed } from '../../src/lib/simulator/scenarios/scenarios.ts'
+import { startScenario } from '../../src/lib/simulator/scenarios/start-scenario.ts'
+import { runText } from '../lib/run-text.ts'
+
+/** The line of a scenario as it would be typed, with more behind it, on its cluster. */
+async function typed(name: string, ...more: readonly string[]) {
+  const scenario = scenarioNamed(name)
+  if (scenario === undefined || !('typed' in scenario)) throw new Error(`no line in ${name}`)
+  const clock = new SimClock()
+  const simulated = await startScenario(scenario, { clock })
+  onTestFinished(() => simulated.stop())
+  const { openshift } = scenario.cluster
+  const cluster = simulated.cluster()
+  const { command, args } = scenario.typed
+  const place = { cluster, clock, files: openshift ? { 'graph.json': servedGraph(openshift) } : {} }
+  const ended = await runText([...command.split(' '), ...args, '--yes', ...more], place)
+  const journal = configMapJournal(cluster, {
+    namespace: namespaceOf(scenario.cluster),
+    who: 'admin@host',
+    clock,
+  })
+  return { ...ended, loans: await journal.loans() }
+}
+
+test('demo okd: two minors by their channels, and nothing stays borrowed', async () => {
+  const { code, err, loans } = await typed('okd')
+  expect(code).toBe(0)
+  expect(err).toMatch(/1\.16\.0 -> 1\.17\.3 \(channel stable-v1\.17\) -> 1\.18\.1 \(channel stable-v1\.18\)/u)
+  expect(loans).toEqual([])
+})
+
+test('demo ocp-eus: its line plans the window from the graph that lies beside it', async () => {
+  const { code, err, loans } = await typed('ocp-eus', '--until', 'pause-worker')
+  expect(code).toBe(0)
+  expect(err).toContain('4.19.17 is newer, but leads nowhere on this way: not chosen')
+  expect(loans.map(({ id }) => id).toSorted()).toEqual([
+    'pool-paused/gpu',
+    'pool-paused/worker',
+    'workload-updates',
+  ])
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
+import { InstallPlans, Subscriptions } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { csvName, lifecycle, phaseOf } from './lifecycle.ts'
+
+test('a channel that has the next release brings a plan, which waits for its approval', async () => {
+  const olm = await lifecycle(okdOlm())
+  await olm.clock.sleep(60_000)
+  expect(olm.plans()).toHaveLength(1)
+  const { metadata } = olm.subscription()
+  await olm.writer.mergePatch(Subscriptions, metadata, { spec: { channel: 'stable-v1.18' } })
+  await olm.until('there is a plan', () => olm.plans().length === 2)
+  expect(phaseOf(olm.plans()[1])).toBe('')
+  await olm.until('it has a phase', () => phaseOf(olm.plans()[1]) !== '')
+  expect(olm.plans()[1]).toMatchObject({
+    spec: { approved: false, clusterServiceVersionNames: [csvName('1.18.1')], generation: 2 },
+    status: { phase: 'RequiresApproval' },
+  })
+  await olm.until('it is pending', () => olm.subscription().status?.state === 'UpgradePending')
+  await olm.clock.sleep(600_000)
+  expect(olm.plans()).toHaveLength(2)
+  await olm.approve(olm.plans()[1])
+  await olm.until('the old one is gone', () => olm.csv(csvName('1.17.3')) === undefined)
+  expect(phaseOf(olm.csv(csvName('1.18.1')))).toBe('Succeeded')
+  expect(olm.subscription().status).toMatchObject({ state: 'AtLatestKnown', installedCSV: csvName('1.18.1') })
+  const { namespace } = olm.shape
+  const operator = olm.store.read(Deployments, { name: 'hco-operator', namespace })
+  expect(JSON.stringify(operator)).toContain(
+    `"name":"OPERATOR_CONDITION_NAME","value":"${csvName('1.18.1')}"`,
+  )
+  expect(olm.store.list(InstallPlans, { namespace }).items).toHaveLength(2)
+})
