@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { allChecks } from '../../lib/checks/checks.ts'
+import { clockSkew } from '../../lib/checks/machinery/clock-skew.ts'
 import type { Question } from '../../lib/checks/check.ts'
 import { reportOf } from '../../lib/checks/report.ts'
 import { runChecks } from '../../lib/checks/run-checks.ts'
@@ -35,7 +36,8 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const asked: Question = { ...seen, releases, ...(to && { target: to }), ...(manifest && { manifest }) }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
-  const report = reportOf(runChecks(allChecks, question), accepted, strict)
+  const checks = question.ahead === undefined ? allChecks : [...allChecks, clockSkew]
+  const report = reportOf(runChecks(checks, question), accepted, strict)
   const document: CheckDocument = { ...heading(cx, question), strict, accepted, ...report }
   cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done

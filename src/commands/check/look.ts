@@ -26,11 +26,11 @@ interface Asked {
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock } = await readerFor(cx, asked.from)
-  const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock.now())))
+  const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock)))
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
   const [gathered, borrowed] = await Promise.all([
-    gatherEvidence(cluster, clock.now(), { rights }),
+    gatherEvidence(cluster, clock, { rights }),
     borrowedIn(cluster, first, clock),
   ])
   const evidence = { ...gathered, borrowed }
@@ -42,6 +42,7 @@ export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'r
     standing: standing(one, at),
     ...(method && { method }),
     at,
+    ...(clock.ahead && { ahead: clock.ahead }),
   }
 }
 

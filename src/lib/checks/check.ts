@@ -2,6 +2,7 @@ import type { KubeObject } from '../cluster/object.ts'
 import type { Evidence, EvidencePart } from '../facts/evidence.ts'
 import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
+import type { Method } from '../releases/operator-rule.ts'
 import type { Releases } from '../releases/releases.ts'
 import type { Version } from '../releases/version.ts'
 import type { Finding } from './finding.ts'
@@ -18,11 +19,13 @@ export interface Question {
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
   target?: Version
   /** How it would be done. */
-  method?: 'image-tag' | 'operator-manifest'
+  method?: Method
   releases: Releases
   /** The target's operator manifest, where it was given or may be fetched. */
   manifest?: readonly KubeObject[]
   at: Date
+  /** By how many ms this machine's clock is ahead of the cluster's; absent where they agree, and of a saved cluster. */
+  ahead?: number
 }
 
 export interface Check {

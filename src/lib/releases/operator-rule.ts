@@ -1,10 +1,11 @@
 import type { HopFinding } from './finding.ts'
 import { type Version, compareVersions } from './version.ts'
 
-export type Method = 'image-tag' | 'operator-manifest'
+export type Method = 'image-tag' | 'operator-manifest' | 'olm'
 
 /** May this operator be asked for that version by this method? Facts 2.2, night U2, lab README 13. */
 export function operatorRule(operator: Version, target: Version, method: Method): HopFinding[] {
+  if (method === 'olm') return []
   if (method === 'operator-manifest') return operatorGoesBack(operator, target)
   return [...operatorOlder(operator, target), ...wrongStrategy(operator, target)]
 }

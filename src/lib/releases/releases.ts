@@ -23,7 +23,20 @@ export interface Releases {
   /** Feature gates that turn on by themselves, and what they need of the nodes. */
   newGates: readonly { in: string; gate: string; needs: { kubelet?: string; containerd?: string } }[]
   knownBad: readonly KnownBad[]
-  hyperconverged: readonly { version: string; kubevirt: string }[]
+  hyperconverged: readonly HyperConvergedRelease[]
+}
+
+/** A release of HyperConverged, and what it brings (ocp 1.2). */
+export interface HyperConvergedRelease {
+  /** `1.18.1`. */
+  version: string
+  /** `v1.8.4`. */
+  kubevirt: string
+  /** The minor of OKD and OpenShift that it belongs to: `4.22`. */
+  platform?: string
+  /** Of its CRD: the version that is stored, and those that are served. */
+  stores?: string
+  serves?: readonly string[]
 }
 
 interface Minor {

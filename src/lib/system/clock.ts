@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Time as it is passed in: the wall clock in production, a simulated one in the demo and in tests. */
 export interface Clock {
   now(): Date
+  /** By how many ms this machine's own clock is ahead of `now`; negative: behind. Absent: it is the same, or not asked. */
+  readonly ahead?: number
   /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -17,6 +19,11 @@ export const systemClock: Clock = {
       throw error
     }
   },
+}
+
+/** This machine's own time, ms since the epoch: for a span that begins before the cluster has said its time. */
+export function ownTime(clock: Clock): number {
+  return clock.now().getTime() + (clock.ahead ?? 0)
 }
 
 /** Calls back every `ms` until the returned function is called. */

@@ -16,7 +16,7 @@ async function found(faults: OperatorFaults, minutes: number): Promise<Record<st
   const clock = new SimClock()
   const world = await simulate({ clock, version: 'v1.8.4', vms: 5, methods: ['LiveMigrate'], faults })
   await clock.sleep(minutes * 60_000)
-  const evidence = await gatherEvidence(world.cluster(), clock.now())
+  const evidence = await gatherEvidence(world.cluster(), clock)
   await world.stop()
   const asked = { ...question({ evidence, target: 'v1.9.0' }), at: clock.now() }
   const results = runChecks(checks, asked).filter(({ is }) => is !== 'passed')

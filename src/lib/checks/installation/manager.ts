@@ -40,7 +40,9 @@ const setBack: Words = {
 const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
   hyperconverged: {
     summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts what is written to it`,
-    remedy: () => ['kubectl get installplans -A', 'approve the one of HyperConverged, then: kvup status -w'],
+    remedy: (to) => [
+      `kvup upgrade --to ${to} --method olm     approves exactly the InstallPlan of HyperConverged, and waits`,
+    ],
   },
   olm: {
     summary: (owner) => `OLM (${owner}) reverts what is written to virt-operator`,

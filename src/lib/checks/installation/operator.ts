@@ -29,12 +29,15 @@ const unknown = (namespace: string): Finding => ({
   remedy: [`kubectl -n ${namespace} get deployment virt-operator -o yaml`],
 })
 
+/** By these kvup replaces no operator while a tag is set. */
+const leavesOperator: ReadonlySet<Question['method']> = new Set(['image-tag', 'olm'])
+
 /** A tag that says what the operator would do anyway is taken out for the roll, and matters no more. */
 function pinnedTag({ installation, method, target }: Question): readonly Finding[] {
   const { imageTag, imageRegistry, operator } = installation
   const asOperator =
     imageTag === operator?.version && (imageRegistry ?? operator?.registry) === operator?.registry
   const pinned = versionOf(imageTag)
-  if (method === 'image-tag' || asOperator || pinned === undefined || target === undefined) return []
+  if (leavesOperator.has(method) || asOperator || pinned === undefined || target === undefined) return []
   return pinnedTagRule(pinned, target)
 }

@@ -6,7 +6,7 @@ import { formatDuration } from '../../system/duration.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
 
-/** Leases last 15 s; this is far beyond, and leaves room for a clock of ours that is a minute off. */
+/** Leases last 15 s; this is far beyond, and leaves room for the clock of a node that is a minute off. */
 const fresh = 2 * 60_000
 /** A Lease outlives the pod that held it, and the next one tries for it every few seconds: each roll has such a moment. */
 const handover = 30_000
@@ -60,6 +60,6 @@ function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Quest
 function unrenewed(holder: string, age: number | undefined): string | undefined {
   if (age === undefined) return 'its Lease was never renewed'
   return age > fresh
-    ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or this machine's clock is off)`
+    ? `its Lease was renewed ${formatDuration(age)} ago by ${holder} (or the clock of its node is off)`
     : undefined
 }

@@ -49,4 +49,8 @@ function bind({ target, method, installation }: Question): readonly string[] {
   ]
 }
 
-const roles = { 'image-tag': 'kvup-upgrade', 'operator-manifest': 'kvup-operator-manifest' } as const
+const roles = {
+  'image-tag': 'kvup-upgrade',
+  'operator-manifest': 'kvup-operator-manifest',
+  olm: 'kvup-olm',
+} as const

@@ -1,0 +1,99 @@
+import { isInSkipRange, operatorVersionOf } from '../releases/operator-version.ts'
+import type { CatalogChannel, CatalogEntry, CatalogPackage } from './catalog.ts'
+
+/** One update that OLM makes: the CSV that it ends at, and the channel that it is resolved in. */
+interface CatalogHop {
+  csv: string
+  version?: string
+  channel: string
+}
+
+/** What is installed: the CSV, and its version for skip ranges. */
+export interface Installed {
+  csv: string
+  version?: string | undefined
+}
+
+export interface Journey {
+  from: Installed
+  /** The channel that is set now; it is stayed in as long as that leads there. */
+  channel: string | undefined
+  /** The version to end up with. */
+  to: string
+}
+
+export type CatalogPath =
+  | { is: 'path'; hops: readonly CatalogHop[] }
+  /** No way there: how far it goes, the farthest first. */
+  | { is: 'none'; reaches: readonly CatalogHop[] }
+
+/**
+ * The entry that OLM takes next in a channel: of those that replace or skip what is installed the one nearest to the channel's
+ * head (ocp 2.6). A release that the head skips cannot be asked for.
+ */
+export function nextIn({ entries }: CatalogChannel, installed: Installed): CatalogEntry | undefined {
+  const successors = new Set(entries.filter((entry) => succeeds(entry, installed)))
+  return fromHead(entries).find((entry) => successors.has(entry))
+}
+
+function succeeds(entry: CatalogEntry, { csv, version }: Installed): boolean {
+  if (entry.name === csv) return false
+  if (entry.replaces === csv || entry.skips.includes(csv)) return true
+  const known = operatorVersionOf(version)
+  return entry.skipRange !== undefined && known !== undefined && isInSkipRange(known, entry.skipRange)
+}
+
+/** Along `replaces`, beginning with what nobody replaces or skips; what is skipped comes last. */
+function fromHead(entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
+  const passed = new Set(entries.flatMap(({ replaces, skips }) => [replaces, ...skips]))
+  const byName = new Map(entries.map((entry) => [entry.name, entry]))
+  const ordered = new Set<CatalogEntry>()
+  for (const head of entries.filter(({ name }) => !passed.has(name)))
+    for (
+      let entry: CatalogEntry | undefined = head;
+      entry !== undefined && !ordered.has(entry);
+      entry = byName.get(entry.replaces ?? '')
+    )
+      ordered.add(entry)
+  return [...ordered, ...entries.filter((entry) => !ordered.has(entry))]
+}
+
+/** The fewest hops, and among these the fewest changes of the channel. Pure. */
+export function pathTo({ channels }: CatalogPackage, { from, channel, to }: Journey): CatalogPath {
+  const seen = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
+  let edge: readonly { at: Installed; way: readonly CatalogHop[] }[] = [{ at: from, way: [] }]
+  while (edge.length > 0) {
+    const next = edge.flatMap(({ at, way }) => hopsFrom(at, way, { channels, channel }))
+    const fresh = next.filter(({ csv }) => !seen.has(csv))
+    for (const hop of fresh) if (!seen.has(hop.csv)) seen.set(hop.csv, hop.way)
+    const there = fresh.find(({ at, way }) => at.version === to && seen.get(at.csv) === way)
+    if (there !== undefined) return { is: 'path', hops: there.way }
+    edge = fresh.filter(({ csv, way }) => seen.get(csv) === way)
+  }
+  const ends = [...seen.values()].filter((way) => way.length > 0)
+  const farthest = ends.toSorted((a, b) => b.length - a.length)
+  return { is: 'none', reaches: farthest.flatMap((way) => way.slice(-1)) }
+}
+
+interface Reached {
+  csv: string
+  at: Installed
+  way: readonly CatalogHop[]
+}
+
+/** Where one update leads, in the channel that is set first. */
+function hopsFrom(
+  at: Installed,
+  way: readonly CatalogHop[],
+  { channels, channel }: Pick<CatalogPackage, 'channels'> & Pick<Journey, 'channel'>,
+): readonly Reached[] {
+  const current = way.at(-1)?.channel ?? channel
+  const ordered = channels.toSorted((a, b) => Number(b.name === current) - Number(a.name === current))
+  return ordered.flatMap((one): Reached[] => {
+    const entry = nextIn(one, at)
+    if (entry === undefined) return []
+    const { name: csv, version } = entry
+    const known = version === undefined ? {} : { version }
+    return [{ csv, at: { csv, ...known }, way: [...way, { csv, ...known, channel: one.name }] }]
+  })
+}

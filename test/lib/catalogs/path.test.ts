@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import type { CatalogPackage } from '../../../src/lib/catalogs/catalog.ts'
+import { parseCatalog } from '../../../src/lib/catalogs/parse-catalog.ts'
+import { nextIn, pathTo } from '../../../src/lib/catalogs/path.ts'
+
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+
+/** As on OKD: a channel per minor. */
+const okd = `
+schema: olm.package
+name: community-kubevirt-hyperconverged
+defaultChannel: stable-v1.18
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.17
+entries:
+- name: ${csv('1.17.0')}
+  replaces: ${csv('1.16.0')}
+- name: ${csv('1.17.3')}
+  replaces: ${csv('1.16.0')}
+  skips: [${csv('1.17.0')}]
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.18
+entries:
+- name: ${csv('1.18.0')}
+  replaces: ${csv('1.17.3')}
+- name: ${csv('1.18.1')}
+  replaces: ${csv('1.17.3')}
+  skips: [${csv('1.18.0')}]
+---
+schema: olm.bundle
+package: community-kubevirt-hyperconverged
+name: ${csv('1.18.1')}
+properties:
+- type: olm.package
+  value: { packageName: community-kubevirt-hyperconverged, version: 1.18.1 }
+`
+
+/** As on OpenShift: one channel, ranges, JSON objects one after the other. */
+const ocp = [
+  { schema: 'olm.package', name: 'kubevirt-hyperconverged', defaultChannel: 'stable' },
+  {
+    schema: 'olm.channel',
+    package: 'kubevirt-hyperconverged',
+    name: 'stable',
+    entries: [
+      { name: csv('4.18.9'), skipRange: '>=4.17.0 <4.18.9' },
+      { name: csv('4.19.3'), replaces: csv('4.18.9') },
+      { name: csv('4.19.6'), replaces: csv('4.19.3'), skipRange: '>=4.18.9 <4.19.6' },
+      { name: csv('4.20.1'), replaces: csv('4.19.6') },
+    ],
+  },
+]
+  .map((object) => JSON.stringify(object, null, 2))
+  .join('\n')
+
+function only(text: string): CatalogPackage {
+  const [first] = parseCatalog(text, 'catalog.yaml')
+  if (first === undefined) throw new Error('no package')
+  return first
+}
+
+const hops = (text: string, from: string, to: string, channel?: string) =>
+  pathTo(only(text), { from: { csv: csv(from), version: from }, to, channel })
+
+describe('a file-based catalog', () => {
+  test('the head that reaches back is taken, not the release in between', () => {
+    const [first] = only(okd).channels
+    expect(first && nextIn(first, { csv: csv('1.16.0') })?.name).toBe(csv('1.17.3'))
+    expect(first && nextIn(first, { csv: csv('1.17.3') })).toBeUndefined()
+  })
+
+  test('a skip range reaches releases that no edge names', () => {
+    const [stable] = only(ocp).channels
+    expect(stable && nextIn(stable, { csv: csv('4.17.4'), version: '4.17.4' })?.name).toBe(csv('4.18.9'))
+    expect(stable && nextIn(stable, { csv: csv('4.18.9'), version: '4.18.9' })?.name).toBe(csv('4.19.6'))
+  })
+
+  test('on OKD each minor has its channel', () => {
+    expect(hops(okd, '1.16.0', '1.18.1', 'stable-v1.16')).toEqual({
+      is: 'path',
+      hops: [
+        { csv: csv('1.17.3'), version: '1.17.3', channel: 'stable-v1.17' },
+        { csv: csv('1.18.1'), version: '1.18.1', channel: 'stable-v1.18' },
+      ],
+    })
+  })
+
+  test('one channel, hop by hop', () => {
+    const path = hops(ocp, '4.18.9', '4.20.1', 'stable')
+    expect(path).toMatchObject({ hops: [{ version: '4.19.6' }, { version: '4.20.1' }] })
+  })
+
+  test.each([
+    { what: 'a release that the head skips', from: '1.16.0', to: '1.17.0', reaches: ['1.18.1', '1.17.3'] },
+    { what: 'one that is not in it', from: '1.16.0', to: '1.19.0', reaches: ['1.18.1', '1.17.3'] },
+    { what: 'from a release that nothing replaces', from: '1.15.2', to: '1.18.1', reaches: [] },
+  ])('$what cannot be reached: how far it goes', ({ from, to, reaches }) => {
+    const path = hops(okd, from, to)
+    expect(path).toMatchObject({ is: 'none' })
+    expect(path.is === 'none' && path.reaches.map(({ version }) => version)).toEqual(reaches)
+  })
+
+  test.each([
+    ['', 'it has no olm.channel'],
+    ['kind: List\nitems: []', 'it has no olm.channel'],
+    ['{"schema": "olm.channel"', 'is no file-based catalog'],
+    ['a: [', 'is no file-based catalog'],
+    ['schema: olm.channel\nname: stable', 'an entry has no package'],
+  ])('%j is refused', (text, why) => {
+    expect(() => parseCatalog(text, 'catalog.yaml')).toThrow(why)
+  })
+})

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import {
+  firstIntolerant,
+  kubeletsBehind,
+  minorsTo,
+  nextEus,
+  platformMinor,
+  platformOfKubernetes,
+} from '../../../src/lib/releases/platform-minors.ts'
+
+test.each([
+  ['4.10', '4.12'],
+  ['4.11', '4.12'],
+  ['4.18', '4.20'],
+  ['4.20', '4.22'],
+  ['4.22', '4.23'],
+  ['4.23', '5.2'],
+  ['5.0', '5.2'],
+  ['5.2', '5.5'],
+  ['5.5', undefined],
+  ['4.99', undefined],
+])('after %s the next with extended support is %s', (from, to) => {
+  expect(nextEus(from)).toBe(to)
+})
+
+test.each([
+  ['4.18', '4.20', ['4.19', '4.20']],
+  ['4.18', '4.19', ['4.19']],
+  ['4.22', '5.0', ['5.0']],
+  ['4.22', '4.23', ['4.23']],
+  ['4.22', '5.2', ['5.0', '5.1', '5.2']],
+  ['4.23', '5.2', ['5.0', '5.1', '5.2']],
+  ['5.2', '5.5', ['5.3', '5.4', '5.5']],
+  ['4.20', '4.18', undefined],
+  ['4.20', '4.20', undefined],
+])('from %s to %s leads %j', (from, to, way) => {
+  expect(minorsTo(from, to)).toEqual(way)
+})
+
+test('trap 17: parity would forbid 4.22 to 5.2 and allow 4.21 to 4.23; the skew says otherwise', () => {
+  expect(firstIntolerant('4.22', ['5.0', '5.1', '5.2'])).toBeUndefined()
+  expect(firstIntolerant('5.2', ['5.3', '5.4', '5.5'])).toBeUndefined()
+  expect(firstIntolerant('4.21', ['4.22', '4.23'])).toBe('4.23')
+  expect(firstIntolerant('4.19', ['4.20', '4.21'])).toBe('4.21')
+  expect(firstIntolerant('4.18', ['4.19', '4.20', '4.21'])).toBe('4.21')
+  expect(platformMinor('4.23')?.eus).toBe(true)
+})
+
+test('kubelets tell which minor they are of', () => {
+  expect(platformOfKubernetes('v1.31.7')).toBe('4.18')
+  expect(platformOfKubernetes('v1.36.0')).toBe('4.23')
+  expect(platformOfKubernetes('v1.10.0')).toBeUndefined()
+  expect(platformOfKubernetes('v1.311.0')).toBeUndefined()
+  expect(kubeletsBehind('4.18', '4.20')).toBe(2)
+  expect(kubeletsBehind('4.18', '9.9')).toBeUndefined()
+})
