@@ -23,6 +23,7 @@ const text = manual({
     ['kvup upgrade --plan plan.yaml --yes', 'what kvup plan wrote and somebody reviewed'],
     ['kvup upgrade --to v1.8.4 --yes -o json', 'for a script: the report as a document'],
   ],
-  more: 'Killed, interrupted or timed out, the same line goes on where the cluster stands.',
+  more: `Killed, interrupted or timed out, the same line goes on where the cluster stands. Where
+HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],
 })

@@ -2,6 +2,9 @@ import { InvalidArgumentError, Option } from 'commander'
 
 const list = (value: string, before: string[]) => [...before, value]
 
+/** As a sealed plan keeps them: one text. */
+const joined = (value: string, before?: string) => (before === undefined ? value : `${before},${value}`)
+
 /** A bare `--dry-run` would take the flag behind it for its value. */
 function noFlag(value: string): string {
   if (value.startsWith('-')) throw new InvalidArgumentError('It takes none, client or server.')
@@ -10,17 +13,22 @@ function noFlag(value: string): string {
 
 /** What a plan is made from: `kvup plan` and `kvup upgrade` share them, and a sealed plan keeps their values. */
 export const planningFlags = (): Option[] => [
-  new Option('--to <version>', 'version to end up with, such as v1.8.4'),
+  new Option('--to <version>', 'version to end up with, such as v1.8.4; by OLM also that of HyperConverged'),
   new Option(
     '--method <method>',
-    'how: patch imageTag, apply the operator manifest, or what fits the cluster',
+    'how: patch imageTag, apply the operator manifest, approve what OLM resolves, or what fits the cluster',
   )
-    .choices(['auto', 'image-tag', 'operator-manifest'])
+    .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the release instead of the public one'),
   new Option('--manifest-base <url>', 'where releases lie, a folder per version'),
   new Option('--manifest-sha256 <sum>', 'refuse the manifest unless it has this checksum'),
   new Option('--rewrite-namespace', 'move a manifest of another namespace into that of the operator'),
+  new Option('--catalog-file <file>', 'file-based catalog that tells the path of HyperConverged beforehand'),
+  new Option(
+    '--approve-also <name>',
+    'CSV or package that the InstallPlan may install besides (repeatable)',
+  ).argParser(joined),
   new Option('--image-registry <registry>', 'registry that the images come from'),
   new Option('--settle <duration>', 'how long it has to stay good before it counts as done').default('30s'),
   new Option('--no-hold-workloads', 'let KubeVirt move VMs while the control plane rolls'),

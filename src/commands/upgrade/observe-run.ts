@@ -56,7 +56,7 @@ async function reportAfter(
   before: Census | undefined,
 ): Promise<UpgradeReport> {
   const [workloads, after, vmCreation, findings] = await Promise.all([
-    asFarAsRead(workloadsAfter(cluster, plan.owner, journal), undefined),
+    asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     takeCensus(cluster.reader),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
@@ -76,7 +76,7 @@ async function reportAfter(
     ...(backup !== undefined && { backup }),
     ...(stopped
       ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }
-      : { virtctl: virtctlOf(plan.to.text), next }),
+      : { ...clientOf(plan), next }),
   })
 }
 
@@ -96,6 +96,11 @@ function stopOf({
   safeToLeave,
 }: Extract<RunOutcome, { is: 'stopped-before' }>): NonNullable<UpgradeReport['stoppedBefore']> {
   return { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
+}
+
+/** None where no table says which KubeVirt this release of HyperConverged brings. */
+function clientOf({ olm, to }: UpgradePlan): Pick<UpgradeReport, 'virtctl'> {
+  return olm !== undefined && olm.kubevirt === undefined ? {} : { virtctl: virtctlOf(to.text) }
 }
 
 /** facts 7: the artifact's name. */

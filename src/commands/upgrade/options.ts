@@ -1,7 +1,7 @@
 import type { Method } from '../../lib/releases/operator-rule.ts'
 import { parseRegistry } from '../../lib/releases/registry.ts'
 import { parseVersion } from '../../lib/releases/version.ts'
-import { parseDeadline } from '../../lib/system/deadline.ts'
+import { ensureDeadline, parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import type { UpgradeRequest } from '../../lib/upgrade/plan.ts'
@@ -19,6 +19,10 @@ export interface UpgradeOptions {
   manifestBase?: string
   rewriteNamespace?: boolean
   imageRegistry?: string
+  /** A file-based catalog. */
+  catalogFile?: string
+  /** Names, separated by commas. */
+  approveAlso?: string
   backup?: string
   timeout: string
   settle: string
@@ -42,6 +46,7 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
   refuseContradictions(options, yes)
   return {
     to: parseVersion(options.to ?? ''),
+    olm: olmRequestOf(options),
     method: methodOf(options),
     hold: options.holdWorkloads,
     leaveHeld: options.leaveHeld ?? false,
@@ -54,12 +59,37 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
   }
 }
 
+function olmRequestOf({ to = '', approveAlso = '', accept }: UpgradeOptions): UpgradeRequest['olm'] {
+  return {
+    typed: to.trim(),
+    approveAlso: approveAlso.split(',').filter((name) => name !== ''),
+    accepted: accept.map((one) => one.split('=', 1)[0] ?? one),
+  }
+}
+
+/** What only one method looks at is not to be passed over. */
+function refuseForeignFlags(options: UpgradeOptions): void {
+  const { method, catalogFile, approveAlso, imageRegistry, follow } = options
+  const ofOlm =
+    catalogFile !== undefined ? '--catalog-file' : approveAlso !== undefined ? '--approve-also' : undefined
+  const byOther = method === 'image-tag' || method === 'operator-manifest'
+  if (ofOlm !== undefined && byOther)
+    throw usageError('contradiction', `${ofOlm} is for the method olm, not for ${method}`)
+  const notOfOlm = imageRegistry !== undefined ? '--image-registry' : follow ? '--follow' : undefined
+  if (method === 'olm' && notOfOlm !== undefined)
+    throw usageError(
+      'contradiction',
+      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide there`,
+    )
+}
+
 /** Who brings a manifest wants it applied; what fits the cluster is chosen where nothing was said. */
 function methodOf({ method, manifest, manifestSha256 }: UpgradeOptions): UpgradeRequest['method'] {
   return method === 'auto' && (manifest ?? manifestSha256) !== undefined ? 'operator-manifest' : method
 }
 
 function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
+  refuseForeignFlags(options)
   const { leaveHeld, holdWorkloads, waitWorkloads, manifest, dryRun } = options
   if (leaveHeld && !holdWorkloads)
     throw usageError('contradiction', '--leave-held and --no-hold-workloads exclude each other')
@@ -74,6 +104,13 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
     })
 }
 
+/** What of the limits can be judged before the cluster has said its time. Throws `usage`. */
+export function ensureLimits({ timeout, deadline }: Pick<UpgradeOptions, 'timeout' | 'deadline'>): void {
+  parseDuration(timeout)
+  if (deadline !== undefined) ensureDeadline(deadline)
+}
+
+/** `now`: the cluster's. Throws `usage`. */
 export function limitsOf(options: UpgradeOptions, now: Date): RunLimits {
   return {
     timeoutMs: parseDuration(options.timeout),

@@ -8,6 +8,7 @@ import { roleRemedy } from '../../lib/system/role-remedy.ts'
 import { begunSteps, ownWork } from '../../lib/upgrade/own-work.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import { planAgain } from './plan-again.ts'
+import { withOlmFacts } from './olm-facts.ts'
 import type { Planned } from './planned.ts'
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
@@ -39,8 +40,8 @@ const mostLines = 20
 export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<void> {
   const { file, seal, steps } = sealed
   const { cluster, cx, plan, hands, procedure } = planned
-  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock.now(), { only: sealedParts })
-  const now = reliedOn(evidence, plan.owner.ref)
+  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock, { only: sealedParts })
+  const now = await withOlmFacts(reliedOn(evidence, plan.owner.ref), cluster.reader, plan.olm)
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await hands.journal.entries(), seal.uid)
   const drift = driftLines(driftOf(seal.facts, now, ownWork(plan, begun)))
@@ -58,7 +59,8 @@ function madeBy(planned: string, is: string): string {
   return planned === is ? '' : `, which kvup ${planned} made; this is ${is}`
 }
 
-function ensureSameCluster(file: string, planned: string, is: string | undefined): void {
+/** Throws `usage` for another cluster, `forbidden` where that cannot be told. */
+export function ensureSameCluster(file: string, planned: string, is: string | undefined): void {
   if (is === planned) return
   if (is === undefined)
     throw forbidden(

@@ -18,7 +18,7 @@ export async function plannedTime(
   const { namespace } = plan.owner.ref
   const [steps, snapshot, entries] = await Promise.all([
     procedure.steps(reading),
-    takeSnapshot(reader, ['daemonsets', 'pods'], clock.now(), namespace),
+    takeSnapshot(reader, ['daemonsets', 'pods'], clock, namespace),
     journal.entries(),
   ])
   const left = steps.filter(({ id }) => !done.has(id))

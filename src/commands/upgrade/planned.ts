@@ -7,15 +7,18 @@ import type { Evidence } from '../../lib/facts/evidence.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { isOlmPlan, olmProcedure } from '../../lib/upgrade/olm/procedure.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
 import { readReleases } from '../releases/read-releases.ts'
 import { handsOf } from './hands.ts'
 import { checked, together } from './judge.ts'
+import { withOlm } from './olm-goal.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
 import { type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
 
@@ -55,15 +58,12 @@ export async function planUpgrade(
   const cluster = await cx.cluster()
   const reader = oneLook(cluster.reader)
   const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const seen = await seeForUpgrade(reader, cx.clock, (namespace) => handsIn(namespace).journal.loans())
+  const first = await seeForUpgrade(reader, cx.clock, (namespace) => handsIn(namespace).journal.loans())
+  const seen = await withOlm(first, { cx, options, request, releases, reader })
   const plan = makePlan(request, seen, releases)
   const hands = handsIn(plan.owner.ref.namespace)
   const manifest = await prepareManifest({ cx, options, plan, seen, cluster, readNow, accepted })
-  const procedure = upgradeProcedure(plan, {
-    who: cx.world.who,
-    operatorVersion: seen.installation.operator?.version,
-    manifest,
-  })
+  const procedure = procedureOf(plan, { cx, seen, manifest, releases })
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
   const { findings: found, evidence } = await checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
@@ -83,6 +83,16 @@ export async function planUpgrade(
     planned: { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands },
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
+}
+
+function procedureOf(
+  plan: UpgradePlan,
+  { cx, seen, manifest, releases }: Pick<Planned, 'cx' | 'seen' | 'manifest'> & { releases: Releases },
+): Procedure {
+  const { who } = cx.world
+  if (isOlmPlan(plan)) return olmProcedure(plan, { who, releases })
+  const operatorVersion = seen.installation.operator?.version
+  return upgradeProcedure(plan, { who, operatorVersion, manifest })
 }
 
 async function loginFindings(

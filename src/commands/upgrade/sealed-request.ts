@@ -12,6 +12,8 @@ const kept = [
   'manifestSha256',
   'rewriteNamespace',
   'imageRegistry',
+  'catalogFile',
+  'approveAlso',
   'settle',
   'holdWorkloads',
   'leaveHeld',
@@ -89,7 +91,7 @@ export function asPlanned(
 }
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
-  method: ['image-tag', 'operator-manifest'],
+  method: ['image-tag', 'operator-manifest', 'olm'],
   migrations: ['wait', 'cancel', 'ignore'],
   holdWorkloads: [true, false],
   leaveHeld: [true, false],

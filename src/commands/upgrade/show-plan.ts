@@ -9,6 +9,7 @@ import { isBlocked } from '../../lib/run/gate.ts'
 import { reliedOn, sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { heading } from '../../lib/upgrade/report.ts'
 import type { TimeRange } from '../../lib/upgrade/time-range.ts'
+import { withOlmFacts } from './olm-facts.ts'
 import type { MadeFrom, Planned } from './planned.ts'
 import { plannedTime, withTimes } from './planned-time.ts'
 import { sealOf } from './seal-plan.ts'
@@ -28,11 +29,11 @@ export async function planDocument(
   const { reader } = reading
   const [steps, judgedBy, isThere, manifest] = await Promise.all([
     rehearse(procedure, { ...reading, cluster: { ...cluster, reader }, signal, mode }),
-    evidence ?? gatherEvidence({ reader }, reading.clock.now(), { only: sealedParts }),
+    evidence ?? gatherEvidence({ reader }, reading.clock, { only: sealedParts }),
     nothingToDo(procedure, reading),
     manifestPart(planned),
   ])
-  const relied = reliedOn(judgedBy, plan.owner.ref)
+  const relied = await withOlmFacts(reliedOn(judgedBy, plan.owner.ref), reader, plan.olm)
   const range = await plannedTime(planned, reading, steps)
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
   const mayBegin = !isThere && !isBlocked(findings, planned.accepted)

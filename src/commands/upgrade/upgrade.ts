@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { announcement } from '../../lib/output/views/announcement.ts'
 import { planView } from '../../lib/output/views/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade-report.ts'
-import type { RunOutcome } from '../../lib/procedure/run-context.ts'
+import type { RunLimits, RunOutcome } from '../../lib/procedure/run-context.ts'
 import { carryOut } from '../../lib/run/carry-out.ts'
 import { type Accepting, passGate } from '../../lib/run/gate.ts'
 import type { SealedPlan } from '../../lib/seal/read-sealed.ts'
@@ -15,7 +15,7 @@ import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { type Observed, observeRun } from './observe-run.ts'
-import { limitsOf, rehearsalOf, type UpgradeOptions } from './options.ts'
+import { ensureLimits, limitsOf, rehearsalOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
 import { planAgain } from './plan-again.ts'
 import { type Planned, planUpgrade } from './planned.ts'
@@ -38,10 +38,11 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
-  limitsOf(options, cx.clock.now())
+  ensureLimits(options)
   const mode = rehearsalOf(options)
   const { planned, madeFrom } = await planUpgrade(cx, options, { readNow: mode !== undefined })
-  if (mode === undefined) return carryOutUpgrade(planned, sealed)
+  const limits = limitsOf(options, cx.clock.now())
+  if (mode === undefined) return carryOutUpgrade(planned, sealed, limits)
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
   cx.printer.result(await planDocument(planned, madeFrom, { mode, next }), planView)
@@ -49,15 +50,22 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   return exitCode.done
 }
 
-async function carryOutUpgrade(planned: Planned, sealed: SealedPlan | undefined): Promise<ExitCode> {
+async function carryOutUpgrade(
+  planned: Planned,
+  sealed: SealedPlan | undefined,
+  limits: RunLimits,
+): Promise<ExitCode> {
   const { cx, plan, cluster, hands, manifest } = planned
   const observed = observeRun(cluster.reader)
   const outcome = await withWayOn({ cx, plan, journal: hands.journal }, (began) =>
-    run(planned, sealed, { observed, began }),
+    run(planned, sealed, { observed, began, limits }),
   )
   const report =
     outcome.is === 'nothing-to-do'
-      ? nothingToDoReport(plan, openLoan(await hands.journal.loans(), plan.owner.uid) !== undefined)
+      ? nothingToDoReport(
+          plan,
+          openLoan(await hands.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid) !== undefined,
+        )
       : await observed.report({
           plan,
           outcome,
@@ -77,23 +85,30 @@ const acceptingIn =
     `${planAgain(sealed, ids)}     makes a plan that takes the risk`
 
 /** The way back to what was left is from a version to the same one. */
-function questionOf({ from = 'an unfinished installation', to, isRest }: UpgradePlan): string {
+function questionOf({ from = 'an unfinished installation', to, isRest, olm }: UpgradePlan): string {
+  if (olm) return olmQuestion(olm, isRest)
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
   return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
+}
+
+function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, isRest: boolean): string {
+  const brings = kubevirt === undefined ? '' : ` (KubeVirt ${kubevirt})`
+  if (isRest) return `Finish the upgrade of HyperConverged to ${to}${brings}?`
+  return `Upgrade HyperConverged from ${from} to ${to}${brings}? There is no way back.`
 }
 
 function run(
   planned: Planned,
   sealed: SealedPlan | undefined,
-  { observed, began }: { observed: Observed; began: () => void },
+  { observed, began, limits }: { observed: Observed; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
-  const { cx, options, plan, procedure, findings, accepted, manifest, hands } = planned
+  const { cx, plan, procedure, findings, accepted, manifest, hands } = planned
   return carryOut(
     {
       procedure,
       findings,
       accepted,
-      limits: limitsOf(options, cx.clock.now()),
+      limits,
       rights: { ...accessFor(plan), role: roleFor(plan.method) },
       question: questionOf(plan),
       ...(sealed && {

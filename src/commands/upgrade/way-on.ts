@@ -82,7 +82,7 @@ async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
 /** Undefined where the components may not be read: how far they came is not known then. */
 async function lookAgain(cx: Context, { owner }: UpgradePlan): Promise<Left['seen']> {
   const { reader } = await cx.cluster()
-  const snapshot = await takeSnapshot(reader, standingParts, cx.clock.now(), owner.ref.namespace)
+  const snapshot = await takeSnapshot(reader, standingParts, cx.clock, owner.ref.namespace)
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
   return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()) }
 }
@@ -91,7 +91,7 @@ function linesFor({ cx, plan }: Situation, { loans, seen }: Left): readonly stri
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
-    ...wayBack(plan, seen),
+    ...(plan.olm ? [] : wayBack(plan, seen)),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
@@ -122,9 +122,10 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn({ loans }: Left, { cx }: Situation): readonly string[] {
+function notesOn({ loans }: Left, { cx, plan }: Situation): readonly string[] {
   const now = cx.clock.now().getTime()
-  return loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
+  const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
+  return plan.olm ? [...borrowed, 'there is no way back: OLM knows no downgrade'] : borrowed
 }
 
 function loanLine(loan: Loan, now: number): string {

@@ -6,15 +6,16 @@ import type { HopFinding } from '../releases/finding.ts'
 import { ApiError } from '../system/errors.ts'
 import { readOwner } from '../workloads/find-owner.ts'
 import { forecastText } from '../workloads/forecast.ts'
-import { methodsOf, openLoan, type Owner } from '../workloads/update-methods.ts'
+import { methodsOf, openLoan } from '../workloads/update-methods.ts'
 import type { JournalReader } from '../procedure/step.ts'
+import type { UpgradePlan } from './plan.ts'
 import type { UpgradeReport, WorkloadReport } from './report.ts'
 import { forecastOutdated } from '../workloads/eviction-finding.ts'
 
 /** How many VMs are outdated now, and what will happen to them. */
 export async function workloadsAfter(
   { reader }: Cluster,
-  owner: Owner,
+  { owner, olm }: Pick<UpgradePlan, 'owner' | 'olm'>,
   journal: JournalReader,
 ): Promise<WorkloadReport> {
   const kubevirt = await readOwner(reader, owner)
@@ -23,7 +24,11 @@ export async function workloadsAfter(
     forecastOutdated(reader, kubevirt, methodsOf(kubevirt)),
     journal.loans(),
   ])
-  return { ...count, forecast: forecastText(forecast), held: openLoan(loans, owner.uid) !== undefined }
+  return {
+    ...count,
+    forecast: forecastText(forecast),
+    held: openLoan(loans, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
+  }
 }
 
 /** Does the new KubeVirt take a VM? Asked of its webhooks by a server-side dry run, in KubeVirt's namespace (night U6). */

@@ -28,9 +28,9 @@ export interface Question {
 export function upgradeFindings(question: Question): readonly HopFinding[] {
   const { standing, request, forecast } = question
   return [
-    ...hops(question),
-    ...runningFindings(standing, request.to, forecast.onLauncher),
-    ...operator(question),
+    ...(question.method === 'olm' ? [] : hops(question)),
+    ...(question.method === 'olm' ? [] : runningFindings(standing, request.to, forecast.onLauncher)),
+    ...(question.method === 'olm' ? [] : operator(question)),
     ...pinnedImages(question),
     ...idleOperator(question),
     ...drained(forecast.evacuating),

@@ -13,6 +13,7 @@ export function hasBegun(
   loans: readonly Loan[],
 ): boolean {
   const { to, owner } = plan
+  if (plan.olm) return loans.length > 0 || plan.isRest || plan.olm.isUnderWay
   const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
   return (
     isThere ||

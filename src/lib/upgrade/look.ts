@@ -19,7 +19,7 @@ export interface Look {
  */
 export async function look({ reader, clock }: ReadContext, owner: Owner): Promise<Look> {
   const { ref } = owner
-  const quick = await takeSnapshot(reader, standingParts, clock.now(), ref.namespace)
+  const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
   const first = standing(quick, clock.now())
   if (first.verdict === 'Settled') return { snapshot: quick, standing: first }
   const snapshot = await withParts(reader, quick, causeParts)

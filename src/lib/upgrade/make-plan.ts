@@ -4,8 +4,8 @@ import type { Installation } from '../facts/installation.ts'
 import type { Standing } from '../facts/standing.ts'
 import type { Loan } from '../procedure/journal.ts'
 import type { Releases } from '../releases/releases.ts'
-import { blocked, usageError } from '../system/errors.ts'
 import { type Forecast, forecastText } from '../workloads/forecast.ts'
+import type { OlmGoal } from './olm/make-olm-plan.ts'
 import { leftHeldText } from '../workloads/left-held.ts'
 import { failuresTaken } from '../workloads/update/moves-watch.ts'
 import type { Owner } from '../workloads/update-methods.ts'
@@ -13,6 +13,7 @@ import { upgradeFindings } from './findings.ts'
 import { commitsOf } from './follow.ts'
 import { chooseMethod, tagTreatment } from './method.ts'
 import type { UpgradePlan, UpgradeRequest } from './plan.ts'
+import { refuseForeignOwner } from './refuse-foreign-owner.ts'
 import { runsTarget } from './runs-target.ts'
 
 /** What the cluster looked like when the plan was made. */
@@ -25,12 +26,15 @@ export interface Seen {
   heldForHarm?: Pick<Loan, 'at' | 'by'>
   /** What they will do to all VMIs. */
   forecast: Forecast
+  /** By the method olm: where the operator is to end up. */
+  olm?: OlmGoal
 }
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
 export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases): UpgradePlan {
   const { installation, standing } = seen
   refuseForeignOwner(installation, request)
+  if (seen.olm) return makeOlmPlan(request, { ...seen, olm: seen.olm }, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
   const isRest = runsTarget({ to: request.to, method, request }, standing)
@@ -49,6 +53,31 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
   return request.follow
     ? { ...plan, said: [...plan.said, ...commitsOf(plan).map((line, i) => `commit ${i + 1}: ${line}`)] }
     : plan
+}
+
+/** HyperConverged decides which KubeVirt is installed: the versions of the plan are those that its target brings. */
+function makeOlmPlan(asked: UpgradeRequest, seen: Seen & { olm: OlmGoal }, releases: Releases): UpgradePlan {
+  const { installation, standing, olm } = seen
+  const request = { ...asked, to: olm.to }
+  const method = 'olm'
+  const tag = { is: 'none' } as const
+  return {
+    owner: ownerOf(installation),
+    from: standing.observed.version,
+    to: olm.to,
+    method,
+    isRest: olm.isThere,
+    tag,
+    holds: request.hold ? seen.methods : [],
+    request,
+    findings: [...upgradeFindings({ ...seen, request, method, tag, releases }), ...olm.findings],
+    said: [
+      ...(olm.isThere ? [] : beforehand(olm.part.kubevirt ?? `HyperConverged ${olm.part.to}`)),
+      ...olm.said,
+      ...afterwards(request, seen),
+    ],
+    olm: olm.part,
+  }
 }
 
 /** The KubeVirt CR that every step writes to, tied to its uid. */
@@ -81,36 +110,3 @@ function afterwards(request: UpgradeRequest, seen: Seen): readonly string[] {
 const guarded = ({ follow }: UpgradeRequest): string =>
   `should ${failuresTaken} of them fail for one reason, or one VM run twice, ` +
   (follow ? 'kvup stops and says what to commit' : 'workload updates are held again, and kvup stops')
-
-function refuseForeignOwner({ manager, name, namespace }: Installation, { follow }: UpgradeRequest): void {
-  const object = `kubevirts/${name} in namespace ${namespace}`
-  if (manager.kind === 'hyperconverged')
-    throw blocked(
-      'managed-by-hyperconverged',
-      `${object} belongs to HyperConverged ${manager.name ?? ''}`.trimEnd() +
-        ': its operator reverts what is written to KubeVirt',
-      {
-        object,
-        remedy: [
-          'upgrade through OLM: approve the InstallPlan of the kubevirt-hyperconverged Subscription',
-          'kvup status shows how far it is',
-        ],
-      },
-    )
-  if (manager.kind === 'olm')
-    throw blocked(
-      'managed-by-olm',
-      `virt-operator belongs to ClusterServiceVersion ${manager.name ?? ''}`.trimEnd() +
-        ': OLM reverts what is written to it',
-      {
-        object,
-        remedy: 'upgrade through OLM: approve the InstallPlan of its Subscription',
-      },
-    )
-  const foreign = manager.kind === 'helm' || manager.kind === 'gitops'
-  if (follow && !foreign)
-    throw usageError(
-      'nobody-to-follow',
-      '--follow is for a KubeVirt that Helm or GitOps owns; here kvup does it itself',
-    )
-}

@@ -4,15 +4,16 @@ import { compareVersions, type Version, versionOf } from '../releases/version.ts
 import type { TagTreatment } from './plan.ts'
 
 /**
- * `auto`: the tag only where the CR has one and the operator is new enough; the manifest everywhere else. imageRegistry alone
+ * `auto`: OLM where a HyperConverged owns KubeVirt; the tag only where the CR has one and the operator is new enough; the manifest everywhere else. imageRegistry alone
  * is not a tag: the operands follow the operator then (night U3).
  */
 export function chooseMethod(
   asked: Method | 'auto',
-  { imageTag, operator }: Installation,
+  { imageTag, operator, manager }: Installation,
   to: Version,
 ): Method {
   if (asked !== 'auto') return asked
+  if (manager.kind === 'hyperconverged') return 'olm'
   const runs = versionOf(operator?.version)
   const newEnough = runs !== undefined && compareVersions(runs, to) >= 0
   const unpinned = operator?.pinned.length === 0
@@ -25,7 +26,7 @@ export function tagTreatment(
   { imageTag, imageRegistry, operator }: Installation,
   to: Version,
 ): TagTreatment {
-  if (method === 'image-tag' || imageTag === undefined) return { is: 'none' }
+  if (method !== 'operator-manifest' || imageTag === undefined) return { is: 'none' }
   const asOperator =
     imageTag === operator?.version && (imageRegistry === undefined || imageRegistry === operator?.registry)
   if (asOperator)

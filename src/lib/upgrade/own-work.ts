@@ -1,7 +1,9 @@
 import { type FieldChange, type Leaf, sameLeaf } from '../cluster/leaves.ts'
 import type { Kind } from '../cluster/kind.ts'
 import { Deployments } from '../cluster/kinds/apps.ts'
+import { HyperConvergeds } from '../cluster/kinds/hyperconverged.ts'
 import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
+import { Subscriptions } from '../cluster/kinds/operator-lifecycle.ts'
 import type { Entry } from '../procedure/journal.ts'
 import type { RehearsedStep } from '../procedure/rehearse.ts'
 import type { RehearsedChange } from '../procedure/rehearsed-change.ts'
@@ -10,7 +12,12 @@ import type { Becomes, SealedFact } from '../seal/seal.ts'
 import type { UpgradePlan } from './plan.ts'
 
 /** The facts that are the spec of one object, and its kind. */
-const kindOf: Readonly<Record<string, Kind>> = { kubevirt: KubeVirts, operator: Deployments }
+const kindOf: Readonly<Record<string, Kind>> = {
+  kubevirt: KubeVirts,
+  operator: Deployments,
+  hyperconverged: HyperConvergeds,
+  subscription: Subscriptions,
+}
 
 /** A fact with what the rehearsed steps make of its object: what `ownWork` knows them by later. */
 export function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
@@ -34,7 +41,7 @@ export function begunSteps(entries: readonly Entry[], planUid: string): Readonly
   return new Set(ours.map(({ step }) => step))
 }
 
-type Asked = Pick<UpgradePlan, 'to' | 'request'>
+type Asked = Pick<UpgradePlan, 'to' | 'request' | 'olm'>
 
 /**
  * What the steps of an upgrade leave behind in the facts that its plan is sealed by. A step that has not begun leaves nothing:
@@ -43,6 +50,7 @@ type Asked = Pick<UpgradePlan, 'to' | 'request'>
 export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
   const unrehearsed = resultsOf(plan).filter(({ step }) => begun.has(step))
   return (fact, change) => {
+    if (plan.olm && isOfOlm(fact, change, begun)) return true
     if (fact.id === 'crds') return bringsCrds.some((step) => begun.has(step)) && isAddition(change)
     if (fact.becomes?.some((becomes) => begun.has(becomes.step) && isResult(fact, becomes, change)))
       return true
@@ -51,6 +59,15 @@ export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
     )
   }
 }
+
+/** What OLM and HyperConverged do once an InstallPlan is approved, and what HyperConverged passes on before (hco 5). */
+function isOfOlm({ id }: SealedFact, { path }: FieldChange, begun: ReadonlySet<string>): boolean {
+  if ([...begun].some((step) => step.startsWith('approve-'))) return movedByOlm.has(id)
+  const isMethods = path.startsWith('spec.workloadUpdateStrategy')
+  return id === 'kubevirt' && isMethods && begun.has('hold-workload-updates')
+}
+
+const movedByOlm: ReadonlySet<string> = new Set(['kubevirt', 'operator', 'crds', 'hyperconverged', 'csv'])
 
 /** From these on virt-operator brings the CRDs of the new version. */
 const bringsCrds = ['apply-operator-manifest', 'set-image-tag']

@@ -3,6 +3,7 @@ import type { HopFinding } from '../releases/finding.ts'
 import type { Version } from '../releases/version.ts'
 import type { MigrationsPolicy } from '../workloads/migrations-in-flight.ts'
 import type { Owner } from '../workloads/update-methods.ts'
+import type { OlmPart, OlmRequest } from './olm/olm-part.ts'
 
 /** What a person asked for, checked and with its defaults. Durations in ms. */
 export interface UpgradeRequest {
@@ -21,6 +22,8 @@ export interface UpgradeRequest {
   /** How long it has to stay settled. */
   settleMs: number
   imageRegistry?: string
+  /** What only the method olm looks at. */
+  olm: OlmRequest
 }
 
 /** What will be done, as data: it is printed, asked about, and the procedure is made from it. */
@@ -40,6 +43,8 @@ export interface UpgradePlan {
   findings: readonly HopFinding[]
   /** What a person should know before the question (night U5). */
   said: readonly string[]
+  /** By the method olm. */
+  olm?: OlmPart
 }
 
 /**

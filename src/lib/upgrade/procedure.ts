@@ -1,4 +1,5 @@
 import type { Standing } from '../facts/standing.ts'
+import { rememberSteps } from '../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../procedure/step.ts'
 import type { Version } from '../releases/version.ts'
 import { giveWorkloadUpdatesBack } from '../workloads/give-back.ts'
@@ -48,23 +49,14 @@ export interface Tools {
  */
 export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const name = `upgrade to ${plan.to.text}`
-  const known = new Map<string, Step>()
+  const remembered = rememberSteps()
   return {
     name,
     loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
     leaves: isGuards,
     reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areMovedIfWanted(plan, cx)),
-    steps: async (cx) => remember(known, await stepsNow(plan, { ...tools, procedure: name }, cx)),
+    steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name }, cx)),
   }
-}
-
-/** A step keeps what it saw (since when it is settled), so each is made once. */
-function remember(known: Map<string, Step>, steps: readonly Step[]): readonly Step[] {
-  return steps.map((step) => {
-    const before = known.get(step.id) ?? step
-    known.set(step.id, before)
-    return before
-  })
 }
 
 const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>

@@ -1,5 +1,6 @@
 import type { HopFinding } from '../releases/finding.ts'
 import type { Differences } from '../workloads/census-differences.ts'
+import type { OlmPart } from './olm/olm-part.ts'
 import type { UpgradePlan } from './plan.ts'
 
 /** The end of `kvup upgrade` as a document (night U6). */
@@ -11,6 +12,8 @@ export interface UpgradeReport {
   from?: string
   to: string
   method: string
+  /** By the method olm. */
+  operator?: OperatorReport
   tookSeconds?: number
   /** In the order in which they were done. */
   steps: readonly StepReport[]
@@ -32,6 +35,17 @@ export interface UpgradeReport {
   /** The client that fits the new version. */
   virtctl?: string
   next: readonly string[]
+}
+
+/** The release of HyperConverged, and how OLM gets there. */
+interface OperatorReport {
+  package: string
+  subscription: { name: string; namespace: string }
+  approval: 'Automatic' | 'Manual'
+  from: string
+  to: string
+  /** As far as they are known beforehand. */
+  hops: readonly { version: string; channel?: string }[]
 }
 
 export interface StepReport {
@@ -64,14 +78,27 @@ export function heading({
   from,
   to,
   method,
-}: UpgradePlan): Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method'> {
+  olm,
+}: UpgradePlan): Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method' | 'operator'> {
   const { name, namespace } = owner.ref
-  return { kubevirt: { name, namespace }, ...(from !== undefined && { from }), to: to.text, method }
+  const known = { ...(from !== undefined && { from }), ...(olm && { operator: operatorOf(olm) }) }
+  return { kubevirt: { name, namespace }, ...known, to: to.text, method }
+}
+
+function operatorOf({ package: name, subscription, approval, from, to, hops }: OlmPart): OperatorReport {
+  return {
+    package: name,
+    subscription: { name: subscription.name, namespace: subscription.namespace },
+    approval,
+    from,
+    to,
+    hops: hops.map(({ version, channel }) => ({ version, ...(channel !== undefined && { channel }) })),
+  }
 }
 
 export function reportOf(
   plan: UpgradePlan,
-  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method'>,
+  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'>,
 ): UpgradeReport {
   return { ...document, ...heading(plan), ...rest }
 }

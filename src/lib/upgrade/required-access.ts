@@ -11,21 +11,36 @@ export interface NeededAccess {
   optional: boolean
 }
 
+const roleOfMethod: Readonly<Record<Method, RoleName>> = {
+  'image-tag': 'kvup-upgrade',
+  'operator-manifest': 'kvup-operator-manifest',
+  olm: 'kvup-olm',
+}
+
 /** The role that a method needs. */
 export function roleFor(method: Method): RoleName {
-  return method === 'image-tag' ? 'kvup-upgrade' : 'kvup-operator-manifest'
+  return roleOfMethod[method]
 }
 
 /** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
 export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
-  const used = rightsOf(roleFor(method)).filter(({ onlyChecks, onlyProbes }) => !onlyChecks && !onlyProbes)
-  return used.flatMap((right) => questions(right, namespace))
+  const used = rightsOf(roleFor(method)).filter(({ onlyChecks }) => !onlyChecks)
+  return used.filter(isAskedFor).flatMap((right) => questions(right, namespace))
 }
 
 /** What `kvup check` asks about; that of its probes is asked for by whoever makes them. */
 export function accessOf(role: RoleName, namespace: string): NeededAccess[] {
   return rightsOf(role)
-    .filter(({ onlyProbes }) => !onlyProbes)
+    .filter(isAskedFor)
+    .flatMap((right) => questions(right, namespace))
+}
+
+const isAskedFor = ({ onlyProbes, onlyStatus }: Right): boolean => !onlyProbes && !onlyStatus
+
+/** What is granted to look at what is above KubeVirt: no preflight asks for it, for most clusters have none of it. */
+export function statusAccess(namespace: string): NeededAccess[] {
+  return rightsOf('kvup-view')
+    .filter(({ onlyStatus }) => onlyStatus)
     .flatMap((right) => questions(right, namespace))
 }
 

@@ -14,6 +14,8 @@ export interface Right {
   onlyChecks: boolean
   /** Only `kvup check --probe-images` uses it: nobody else asks for it. */
   onlyProbes: boolean
+  /** Only what is shown of a platform above KubeVirt is read by it: nobody is told where it is missing but who looks there. */
+  onlyStatus: boolean
 }
 
 /** One line of the tables; words are separated by blanks. */
@@ -23,5 +25,5 @@ export type Row = readonly [
   resources: string,
   verbs: string,
   why: string,
-  limits?: { names?: string; optional?: true; onlyChecks?: true; onlyProbes?: true },
+  limits?: { names?: string; optional?: true; onlyChecks?: true; onlyProbes?: true; onlyStatus?: true },
 ]

@@ -1,10 +1,20 @@
+import { aboveRights } from './above-rights.ts'
 import type { Right, Row } from './right.ts'
+import { eusRights } from './eus-rights.ts'
+import { olmRights } from './olm-rights.ts'
 import { work, workloadRights } from './workload-rights.ts'
 
 export type { Right } from './right.ts'
 
 /** The roles that `kvup rbac` prints; see `lesserRoles` for which holds which. */
-export const roleNames = ['kvup-view', 'kvup-workloads', 'kvup-upgrade', 'kvup-operator-manifest'] as const
+export const roleNames = [
+  'kvup-view',
+  'kvup-workloads',
+  'kvup-upgrade',
+  'kvup-operator-manifest',
+  'kvup-olm',
+  'kvup-eus',
+] as const
 export type RoleName = (typeof roleNames)[number]
 
 /** The roles whose rights each of them holds as well, itself last. Moving VMs and upgrading KubeVirt are for different people. */
@@ -13,6 +23,8 @@ export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
   'kvup-workloads': ['kvup-view', 'kvup-workloads'],
   'kvup-upgrade': ['kvup-view', 'kvup-upgrade'],
   'kvup-operator-manifest': ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'],
+  'kvup-olm': ['kvup-view', 'kvup-olm'],
+  'kvup-eus': ['kvup-view', 'kvup-olm', 'kvup-eus'],
 }
 
 const kubevirt = 'kubevirt.io'
@@ -99,6 +111,7 @@ const view: readonly Row[] = [
   ['cluster', '', 'persistentvolumeclaims', look, 'compare volumes before and after', optional],
   ['cluster', 'cdi.kubevirt.io', 'datavolumes', look, 'compare volumes before and after', optional],
   ...forChecks,
+  ...aboveRights,
 ]
 
 const upgrade: readonly Row[] = [
@@ -156,20 +169,27 @@ const rowsOf: Readonly<Record<RoleName, readonly Row[]>> = {
   'kvup-workloads': workloadRights,
   'kvup-upgrade': upgrade,
   'kvup-operator-manifest': operatorManifest,
+  'kvup-olm': olmRights,
+  'kvup-eus': eusRights,
 }
 
 /** Everything that the role may do, that of the lesser roles included. */
 export function rightsOf(role: RoleName): readonly Right[] {
   const rows = lesserRoles[role].flatMap((lesser) => rowsOf[lesser])
-  return rows.map(([scope, group, resources, verbs, why, limits]) => ({
+  return rows.map(rightOf)
+}
+
+function rightOf([scope, group, resources, verbs, why, { names = '', ...only } = {}]: Row): Right {
+  return {
     scope,
     group,
     resources: resources.split(' '),
     verbs: verbs.split(' '),
     why,
-    names: limits?.names?.split(' ') ?? [],
-    optional: limits?.optional ?? false,
-    onlyChecks: limits?.onlyChecks ?? false,
-    onlyProbes: limits?.onlyProbes ?? false,
-  }))
+    names: names.split(' ').filter((name) => name !== ''),
+    ...noLimits,
+    ...only,
+  }
 }
+
+const noLimits = { optional: false, onlyChecks: false, onlyProbes: false, onlyStatus: false } as const

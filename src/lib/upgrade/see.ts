@@ -1,6 +1,6 @@
 import type { Reader } from '../cluster/cluster.ts'
 import { launcherImage } from '../facts/controller.ts'
-import { theInstallation } from '../facts/installation.ts'
+import { type Installation, theInstallation } from '../facts/installation.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
 import { standing } from '../facts/standing.ts'
 import type { Loan } from '../procedure/journal.ts'
@@ -19,10 +19,13 @@ type LoansIn = (namespace: string) => Promise<readonly Loan[]>
  * KubeVirts, `forbidden` where they may not be read.
  */
 export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: LoansIn): Promise<Seen> {
-  const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock.now())
+  const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock)
   const installation = theInstallation(snapshot)
   ensureOperatorsSeen(snapshot)
-  const loan = openLoan((await loansIn?.(installation.namespace)) ?? [], installation.uid)
+  const loans = (await loansIn?.(installation.namespace)) ?? []
+  const loan = uidsOf(installation)
+    .map((uid) => openLoan(loans, uid))
+    .find(Boolean)
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
   const { kubevirt } = installation
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
@@ -33,6 +36,12 @@ export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: Loan
     standing: standing(snapshot, clock.now()),
     forecast: await forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
   }
+}
+
+/** The methods are borrowed of the KubeVirt, or of the HyperConverged that owns it. */
+function uidsOf({ uid, kubevirt }: Installation): readonly string[] {
+  const owners = kubevirt.metadata.ownerReferences ?? []
+  return [uid, ...owners.filter(({ kind }) => kind === 'HyperConverged').map((owner) => owner.uid)]
 }
 
 /** Without them it would look as if there were no virt-operator. */

@@ -35,6 +35,22 @@ export const workloadRights: readonly Row[] = [
   ],
   [
     'cluster',
+    'operators.coreos.com',
+    'subscriptions',
+    'list',
+    'write HyperConverged only while OLM is not at work on it',
+    optional,
+  ],
+  [
+    'kubevirt',
+    'operators.coreos.com',
+    'installplans clusterserviceversions',
+    'list',
+    'write HyperConverged only while OLM is not at work on it',
+    optional,
+  ],
+  [
+    'cluster',
     kubevirt,
     'virtualmachines',
     'patch',

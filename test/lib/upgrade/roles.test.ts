@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Access } from '../../../src/lib/cluster/cluster.ts'
 import type { Role } from '../../../src/lib/cluster/kinds/extension.ts'
-import { accessOf, probeAccess, requiredAccess, roleFor } from '../../../src/lib/upgrade/required-access.ts'
+import {
+  accessOf,
+  probeAccess,
+  requiredAccess,
+  roleFor,
+  statusAccess,
+} from '../../../src/lib/upgrade/required-access.ts'
 import { lesserRoles, roleNames } from '../../../src/lib/upgrade/rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../../../src/lib/upgrade/roles.ts'
 
@@ -41,7 +47,7 @@ describe.each(roleNames)('%s', (name) => {
     )
     const probes = name === 'kvup-view' ? [] : probeAccess('virt')
     const asked = new Set(
-      [...accessOf(name, 'virt'), ...probes].map(
+      [...accessOf(name, 'virt'), ...probes, ...statusAccess('virt')].map(
         ({ access: { verb, resource, subresource } }) =>
           `${verb} ${[resource, subresource].filter(Boolean).join('/')}`,
       ),
@@ -71,6 +77,13 @@ const asked = (needed: readonly { access: Access }[]) =>
 test('what only checks read is granted, and no upgrade asks for it', () => {
   expect(asked(accessOf('kvup-view', 'virt'))).toContain('list customresourcedefinitions')
   expect(asked(requiredAccess('image-tag', 'virt'))).not.toContain('list customresourcedefinitions')
+})
+
+test('what is above KubeVirt may be read, and no check and no upgrade asks for it', () => {
+  const shown = asked(statusAccess('virt'))
+  expect(shown).toEqual(expect.arrayContaining(['list clusterversions', 'watch installplans']))
+  const preflights = [accessOf('kvup-operator-manifest', 'virt'), requiredAccess('operator-manifest', 'virt')]
+  expect(asked(preflights.flat()).filter((one) => one.includes('clusterversions'))).toEqual([])
 })
 
 test('pods are made and deleted only by kvup check --probe-images: nobody else asks for it', () => {

@@ -1,0 +1,112 @@
+import {
+  stemOf,
+  versionOfCsv,
+  compareOperatorVersions,
+  operatorVersionOf,
+} from '../../releases/operator-version.ts'
+import { guessHops, type GuessedHop } from './guess-hops.ts'
+import type { OlmPart } from './olm-part.ts'
+import type { OperatorHop } from './operator-hop-types.ts'
+import { isBetween, type OperatorScene } from './operator-scene.ts'
+
+/** What the hops are worked out from, at one look. */
+export interface HopsScene extends OperatorScene {
+  /** status.versions[operator] of HyperConverged. */
+  operandsAt: string | undefined
+}
+
+/**
+ * The hops that are left, in their order: one that is installed and not yet done, one that OLM offers already, then those that were planned. Each
+ * run keeps those that it has gone, and calls a hop that was begun before another one came first by another label. Asked at every step anew.
+ */
+export class HopsNow {
+  readonly #part: OlmPart
+  readonly #settleMs: number
+  readonly #gone: OperatorHop[] = []
+  readonly #beforeAtFirst = new Map<string, string>()
+
+  constructor(part: OlmPart, settleMs: number) {
+    this.#part = part
+    this.#settleMs = settleMs
+  }
+
+  all(scene: HopsScene): readonly OperatorHop[] {
+    const left = hopsLeft(this.#part, scene)
+    const begun = scene.subscription.status?.installedCSV ?? ''
+    const hops = left.map((hop, index) =>
+      this.#asHop(hop, left[index - 1]?.csv ?? begunBefore(begun, hop.csv)),
+    )
+    const behind = this.#gone.filter(({ csv }) => !left.some((hop) => hop.csv === csv))
+    const [next] = hops
+    if (next !== undefined && !this.#gone.some(({ csv }) => csv === next.csv)) this.#gone.push(next)
+    return [...behind, ...hops]
+  }
+
+  #asHop({ csv, version, channel }: GuessedHop, before: string): OperatorHop {
+    const known = this.#gone.find((hop) => hop.csv === csv)
+    const first = this.#beforeAtFirst.get(csv) ?? before
+    this.#beforeAtFirst.set(csv, first)
+    const anew = before !== '' && first !== before
+    const { package: name, subscription, approveAlso, certain } = this.#part
+    const label = anew ? `${version}-after-${versionOfCsv(before)?.text ?? before}` : version
+    if (known?.label === label) return known
+    return {
+      package: name,
+      subscription,
+      csv,
+      version,
+      label,
+      ...(channel !== undefined && { channel }),
+      mayPassOthers: !certain,
+      approveAlso,
+      settleMs: this.#settleMs,
+    }
+  }
+}
+
+/** A hop that is installed already came after something that is not known any more. */
+const begunBefore = (installed: string, csv: string): string => (installed === csv ? '' : installed)
+
+/** Pure. */
+function hopsLeft(part: OlmPart, scene: HopsScene): readonly GuessedHop[] {
+  const installed = scene.subscription.status?.installedCSV ?? ''
+  const now = asHop(installed)
+  const isDone = now === undefined || isSettled(scene, now)
+  const offered = asHop(offeredBetween(scene, installed, part))
+  const before = [...(isDone || now === undefined ? [] : [now]), ...(offered === undefined ? [] : [offered])]
+  return [...before, ...planned(part, before.at(-1)?.csv ?? installed, scene.subscription.spec?.channel)]
+}
+
+function asHop(csv: string | undefined): GuessedHop | undefined {
+  const version = versionOfCsv(csv)
+  return csv === undefined || version === undefined ? undefined : { csv, version: version.text }
+}
+
+function isSettled({ csvs, operandsAt }: HopsScene, { csv, version }: GuessedHop): boolean {
+  const found = csvs.find(({ metadata }) => metadata.name === csv)
+  const at = operatorVersionOf(operandsAt)?.text
+  return found?.status?.phase === 'Succeeded' && (at === undefined || at === version)
+}
+
+/** What the referenced InstallPlan holds of this operator, where that lies on the way. */
+function offeredBetween({ plan }: HopsScene, installed: string, { csv }: OlmPart): string | undefined {
+  if (plan === undefined || plan.status?.phase === 'Complete' || plan.status?.phase === 'Failed')
+    return undefined
+  const own = plan.spec?.clusterServiceVersionNames?.find((name) => stemOf(name) === stemOf(csv))
+  return isBetween(own, installed, csv) ? own : undefined
+}
+
+/** From a catalog file those that are left; else guessed from where it stands. */
+function planned(part: OlmPart, from: string, channel: string | undefined): readonly GuessedHop[] {
+  const begin = versionOfCsv(from)
+  const end = operatorVersionOf(part.to)
+  if (begin === undefined || end === undefined || compareOperatorVersions(begin, end) >= 0) return []
+  if (part.certain) return part.hops.filter(({ version }) => isLater(version, begin.text))
+  const csvNamed = (version: string) => `${stemOf(part.csv)}.v${version}`
+  return guessHops(part.offered, { from: begin, channel, to: end, csvNamed })
+}
+
+function isLater(version: string, than: string): boolean {
+  const [a, b] = [operatorVersionOf(version), operatorVersionOf(than)]
+  return a !== undefined && b !== undefined && compareOperatorVersions(a, b) > 0
+}

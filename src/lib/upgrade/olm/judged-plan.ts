@@ -1,0 +1,48 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import type { InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
+import type { StepState } from '../../procedure/step.ts'
+import { platformOfOperator } from '../../releases/bundled.ts'
+import { versionOfCsv } from '../../releases/operator-version.ts'
+import { judgeInstallPlan, type PlanVerdict } from './judge-install-plan.ts'
+import type { HopTools, OperatorHop } from './operator-hop-types.ts'
+import type { OperatorScene } from './operator-scene.ts'
+import { remedyFor } from './plan-remedies.ts'
+import { platformNow } from './platform-now.ts'
+
+interface Judged {
+  verdict: PlanVerdict
+  /** Where it is wrong: what to say of it. */
+  blocked?: Extract<StepState, { is: 'blocked' }>
+}
+
+interface Question {
+  scene: OperatorScene
+  plan: InstallPlan
+  hop: OperatorHop
+  tools: HopTools
+}
+
+/** The plan held to all rules of night E4, with the platform as it is right now. */
+export async function judgedPlan(reader: Reader, { scene, plan, hop, tools }: Question): Promise<Judged> {
+  const platform = await platformNow(reader)
+  const version = versionOfCsv(hop.csv)
+  const verdict = judgeInstallPlan(plan, {
+    subscription: scene.subscription,
+    csv: hop.csv,
+    approveAlso: hop.approveAlso,
+    platformBusy: platform.busy,
+    platformMinor: platform.minor,
+    operatorMinor: version && platformOfOperator(version, tools.releases),
+  })
+  if (verdict.is !== 'wrong') return { verdict }
+  const { name, namespace } = plan.metadata
+  return {
+    verdict,
+    blocked: {
+      is: 'blocked',
+      reason: verdict.reason,
+      by: `installplans/${name} in namespace ${namespace ?? ''} is not approved: ${verdict.why}`,
+      remedy: remedyFor(verdict, name, hop),
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { condition } from '../../cluster/object.ts'
+import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
+import type { HopFinding } from '../../releases/finding.ts'
+import { operatorMinor, type OperatorVersion } from '../../releases/operator-version.ts'
+import type { OperatorSeen } from './operator-seen.ts'
+
+/** What speaks against beginning, seen when the plan is made; each step asks again. Pure. */
+export function olmFindings(seen: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {
+  if (seen.installed.text === to.text) return csvNotSucceeded(seen)
+  return [...notGood(seen, to), ...csvNotSucceeded(seen), ...tainted(seen)]
+}
+
+function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {
+  const { good, why, name, namespace } = hyperConvergedStanding(hyperconverged)
+  if (good) return []
+  const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`]
+  const isRepair =
+    condition(hyperconverged, 'Degraded')?.status === 'True' && operatorMinor(installed) === operatorMinor(to)
+  const summary = `HyperConverged ${name} is not good: ${why.join('; ')}`
+  if (isRepair) return [{ id: 'hyperconverged-degraded', level: 'blocker', summary, remedy }]
+  return [
+    {
+      id: 'hyperconverged-not-good',
+      level: 'warning',
+      summary: `${summary}; the gate waits until it is`,
+      remedy,
+    },
+  ]
+}
+
+/** Night E3. */
+function csvNotSucceeded({ csv, csvPhase, subscription }: OperatorSeen): readonly HopFinding[] {
+  if (csvPhase === undefined || csvPhase === 'Succeeded') return []
+  return [
+    {
+      id: 'csv-not-succeeded',
+      level: 'warning',
+      summary: `ClusterServiceVersion ${csv} is ${csvPhase}: HyperConverged is not written before it is Succeeded`,
+      remedy: [`kubectl -n ${subscription.metadata.namespace} describe csv ${csv}`],
+    },
+  ]
+}
+
+/** ocp 1.5: upstream wants these annotations gone before an upgrade. */
+function tainted({ hyperconverged }: OperatorSeen): readonly HopFinding[] {
+  const { tainted: why, name, namespace } = hyperConvergedStanding(hyperconverged)
+  if (why === undefined) return []
+  return [
+    {
+      id: 'hyperconverged-tainted',
+      level: 'warning',
+      summary: `HyperConverged ${name} carries an override that no release promises to keep: ${why}`,
+      remedy: [
+        `kubectl -n ${namespace} get hyperconverged.hco.kubevirt.io ${name} -o yaml     its annotations end in /jsonpatch`,
+      ],
+    },
+  ]
+}

@@ -1,0 +1,105 @@
+import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
+import { rememberSteps } from '../../procedure/remember-steps.ts'
+import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { giveBackSteps } from '../../workloads/give-back.ts'
+import { holdWorkloadUpdates } from '../../workloads/hold.ts'
+import { unlessLeftHeld } from '../../workloads/left-held.ts'
+import { migrationsInFlight } from '../../workloads/migrations-in-flight.ts'
+import { onHyperConverged } from '../../workloads/strategy/find-settings-owner.ts'
+import { loanId as workloadUpdatesLoan } from '../../workloads/update-methods.ts'
+import { isGuards } from '../../workloads/update/hold-again.ts'
+import { areWorkloadsMoved, workloadsMoved } from '../../workloads/workloads-moved.ts'
+import { look } from '../look.ts'
+import type { UpgradePlan } from '../plan.ts'
+import { newControllerAtWork } from '../steps/new-controller-leads.ts'
+import { settledFor } from '../steps/settled.ts'
+import { HopsNow } from './hops-now.ts'
+import { hyperConvergedIn } from './hyperconverged-in.ts'
+import type { OlmPart } from './olm-part.ts'
+import { operatorHopSteps } from './operator-hop.ts'
+import { lookAtOperator } from './operator-scene.ts'
+
+/** A plan whose method is olm. */
+type OlmPlan = UpgradePlan & { olm: OlmPart }
+
+export const isOlmPlan = (plan: UpgradePlan): plan is OlmPlan => plan.olm !== undefined
+
+interface Tools {
+  who: string
+  releases: Pick<Releases, 'hyperconverged'>
+}
+
+/**
+ * The order of contract "Order of the end of an upgrade", around one row of steps per hop of the operator. The settings of workload updates are
+ * those of HyperConverged.
+ */
+export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
+  const name = `upgrade HyperConverged to ${plan.olm.to}`
+  const remembered = rememberSteps()
+  const hops = new HopsNow(plan.olm, plan.request.settleMs)
+  return {
+    name,
+    loans: plan.request.leaveHeld ? [] : [workloadUpdatesLoan],
+    leaves: isGuards,
+    reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),
+    steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops }, cx)),
+  }
+}
+
+async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boolean> {
+  const [{ subscription }, hco, { standing }] = await Promise.all([
+    lookAtOperator(cx.reader, olm),
+    hyperConvergedIn(cx.reader, olm.subscription.namespace),
+    look(cx, owner),
+  ])
+  const { good, operatorVersion } = hyperConvergedStanding(hco)
+  return (
+    subscription.status?.installedCSV === olm.csv &&
+    operatorVersion === olm.to &&
+    good &&
+    standing.verdict === 'Settled'
+  )
+}
+
+async function areMovedIfWanted({ owner, request, olm }: OlmPlan, cx: ReadContext): Promise<boolean> {
+  if (!request.waitWorkloads) return true
+  const controller = await newControllerAtWork(owner).check(cx)
+  return controller.is === 'done' && areWorkloadsMoved(cx, owner, olm.hyperconverged)
+}
+
+interface Making {
+  plan: OlmPlan
+  tools: Tools
+  name: string
+  hops: HopsNow
+}
+
+async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): Promise<readonly Step[]> {
+  const { owner, olm, request } = plan
+  const [scene, hco] = await Promise.all([
+    lookAtOperator(cx.reader, olm),
+    hyperConvergedIn(cx.reader, olm.subscription.namespace),
+  ])
+  const settings = onHyperConverged(olm.hyperconverged, owner, olm.accepted)
+  const watching = { who: tools.who, follow: false, since: cx.clock.now().getTime() }
+  const { operatorVersion } = hyperConvergedStanding(hco)
+  const ahead = hops.all({ ...scene, operandsAt: operatorVersion })
+  const hopTools = { kubevirt: owner, accepted: olm.accepted, releases: tools.releases }
+  return [
+    ...(request.hold ? [holdWorkloadUpdates(settings, { who: tools.who, procedure: name })] : []),
+    ...(request.migrations === 'ignore' || operatorVersion === olm.to
+      ? []
+      : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
+    ...ahead.flatMap((hop) => operatorHopSteps(hop, hopTools)),
+    settledFor(owner, { id: 'settled', title: 'settle', settleMs: request.settleMs }),
+    newControllerAtWork(owner),
+    ...(request.leaveHeld
+      ? []
+      : giveBackSteps(settings).map((step) => unlessLeftHeld(step, owner, settings))),
+    settledFor(owner, { id: 'settled-again', title: 'settle again', settleMs: 0 }),
+    ...(request.waitWorkloads && !request.leaveHeld
+      ? [workloadsMoved(owner, { ...watching, settings })]
+      : []),
+  ]
+}

@@ -1,0 +1,90 @@
+import { DaemonSets, Deployments } from '../../../cluster/kinds/apps.ts'
+import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconverged-standing.ts'
+import type { ReadContext, Step, StepState } from '../../../procedure/step.ts'
+import { minutes, seconds } from '../../../system/units.ts'
+import { look, lookFollows } from '../../look.ts'
+import { stalledOr } from '../../steps/stalled.ts'
+import { hyperConvergedIn } from '../hyperconverged-in.ts'
+import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
+import { isPast, lookAtOperator } from '../operator-scene.ts'
+import { notRolled } from '../not-rolled.ts'
+
+/** So many good looks in a row, whatever the time between them (ocp 5.1). */
+const goodLooks = 3
+
+/**
+ * Conditions become good before all is rolled (ocp 5.1): KubeVirt has to be Settled, every Deployment and DaemonSet of the namespace rolled, and
+ * HyperConverged still good, for as long as the hop says and several times in a row.
+ */
+export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
+  const { namespace } = hop.subscription
+  const good = new GoodInARow(hop.settleMs)
+  return {
+    id: `operands-rolled-${labelOf(hop)}`,
+    title: `operands of ${hop.version} settle`,
+    patience: {
+      every: Math.max(Math.min(5 * seconds, hop.settleMs / goodLooks), 250),
+      atMost: 12 * 60 * minutes,
+    },
+    estimate: hop.settleMs + 2 * minutes,
+    follows: [
+      ...lookFollows(kubevirt),
+      { kind: Deployments, where: { namespace } },
+      { kind: DaemonSets, where: { namespace } },
+    ],
+    dependsOn: [`approve-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const { subscription } = await lookAtOperator(cx.reader, hop)
+      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      const missing = await firstMissing(cx, hop, kubevirt)
+      return good.after(missing, cx.clock.now().getTime())
+    },
+  }
+}
+
+/** What is not as it has to be; undefined where all is. */
+async function firstMissing(
+  cx: ReadContext,
+  hop: OperatorHop,
+  kubevirt: HopTools['kubevirt'],
+): Promise<StepState | undefined> {
+  const { namespace } = hop.subscription
+  const { standing } = await look(cx, kubevirt)
+  if (standing.verdict !== 'Settled')
+    return stalledOr(standing, undefined, { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to settle' })
+  const [deployments, daemonsets] = await Promise.all([
+    cx.reader.list(Deployments, { namespace }),
+    cx.reader.list(DaemonSets, { namespace }),
+  ])
+  const rolling = notRolled(deployments, daemonsets)
+  if (rolling !== undefined)
+    return { is: 'waiting', on: rolling, remedy: [`kubectl -n ${namespace} get deployments,daemonsets,pods`] }
+  const { good, why } = hyperConvergedStanding(await hyperConvergedIn(cx.reader, namespace))
+  return good ? undefined : { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
+}
+
+/** Any worse look starts it again. */
+class GoodInARow {
+  readonly #settleMs: number
+  #since: number | undefined
+  #looks = 0
+
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs
+  }
+
+  after(missing: StepState | undefined, now: number): StepState {
+    if (missing !== undefined) {
+      this.#since = undefined
+      this.#looks = 0
+      return missing
+    }
+    this.#since ??= now
+    this.#looks++
+    const held = now - this.#since
+    if (held >= this.#settleMs && this.#looks >= goodLooks)
+      return { is: 'done', note: `good ${this.#looks} times in a row, for ${Math.round(held / seconds)}s` }
+    return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
+  }
+}

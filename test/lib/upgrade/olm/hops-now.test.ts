@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import type {
+  ClusterServiceVersion,
+  InstallPlan,
+} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { operatorVersionOf } from '../../../../src/lib/releases/operator-version.ts'
+import { HopsNow, type HopsScene } from '../../../../src/lib/upgrade/olm/hops-now.ts'
+import type { OlmPart } from '../../../../src/lib/upgrade/olm/olm-part.ts'
+
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+
+function part(versions: readonly string[], more: Partial<OlmPart> = {}): OlmPart {
+  const entries = versions.flatMap((text) => {
+    const version = operatorVersionOf(text)
+    return version ? [{ csv: csv(text), version }] : []
+  })
+  return {
+    package: 'kubevirt-hyperconverged',
+    subscription: { namespace: 'openshift-cnv', name: 'hco', uid: '1' },
+    approval: 'Manual',
+    channel: 'stable',
+    from: '4.18.9',
+    to: '4.19.8',
+    csv: csv('4.19.8'),
+    hops: [],
+    certain: false,
+    offered: [{ name: 'stable', entries }],
+    approveAlso: [],
+    hyperconverged: { ref: { name: 'h', namespace: 'openshift-cnv' }, uid: '2' },
+    accepted: [],
+    isUnderWay: false,
+    ...more,
+  }
+}
+
+interface Seen {
+  installed: string
+  offers?: string
+  operandsAt?: string
+  phase?: string
+}
+
+const made = (kind: string, rest: object) => ({
+  apiVersion: 'operators.coreos.com/v1alpha1',
+  kind,
+  ...rest,
+})
+
+/** OLM as one look shows it. */
+function scene({ installed, offers, operandsAt = installed, phase = 'Succeeded' }: Seen): HopsScene {
+  const plan = made('InstallPlan', {
+    metadata: { name: 'install-a' },
+    spec: { clusterServiceVersionNames: [csv(offers ?? '')], approved: false },
+    status: { phase: 'RequiresApproval' },
+  }) as InstallPlan
+  return {
+    subscription: {
+      apiVersion: 'operators.coreos.com/v1alpha1',
+      kind: 'Subscription',
+      metadata: { name: 'hco' },
+      spec: { channel: 'stable' },
+      status: { installedCSV: csv(installed) },
+    },
+    csvs: [
+      made('ClusterServiceVersion', {
+        metadata: { name: csv(installed) },
+        status: { phase },
+      }) as ClusterServiceVersion,
+    ],
+    operandsAt,
+    ...(offers !== undefined && { plan }),
+  }
+}
+
+const ids = (hops: HopsNow, seen: Seen) => hops.all(scene(seen)).map(({ label }) => label)
+const offered = ['4.18.9', '4.18.13', '4.19.8']
+
+test('the target, where OLM has not said anything yet', () => {
+  expect(ids(new HopsNow(part(offered), 0), { installed: '4.18.9' })).toEqual(['4.19.8'])
+})
+
+test('what OLM offers on the way comes first, and the target is begun anew behind it', () => {
+  const hops = new HopsNow(part(offered), 0)
+  expect(ids(hops, { installed: '4.18.9' })).toEqual(['4.19.8'])
+  expect(ids(hops, { installed: '4.18.9', offers: '4.18.13' })).toEqual(['4.18.13', '4.19.8-after-4.18.13'])
+  expect(ids(hops, { installed: '4.18.13', operandsAt: '4.18.9' })).toEqual([
+    '4.18.13',
+    '4.19.8-after-4.18.13',
+  ])
+  expect(ids(hops, { installed: '4.18.13' })).toEqual(['4.18.13', '4.19.8-after-4.18.13'])
+})
+
+test('resumed elsewhere in the middle of a hop, that hop is gone to its end', () => {
+  const resumed = new HopsNow(part(offered), 0)
+  expect(ids(resumed, { installed: '4.18.13', operandsAt: '4.18.9' })).toEqual(['4.18.13', '4.19.8'])
+  const pending = new HopsNow(part(offered), 0)
+  expect(ids(pending, { installed: '4.19.8', operandsAt: '4.18.13', phase: 'Installing' })).toEqual([
+    '4.19.8',
+  ])
+})
+
+test('what lies beyond the target, or behind, is not on the way', () => {
+  expect(ids(new HopsNow(part(offered), 0), { installed: '4.18.9', offers: '4.20.1' })).toEqual(['4.19.8'])
+  expect(ids(new HopsNow(part(offered), 0), { installed: '4.18.9', offers: '4.18.2' })).toEqual(['4.19.8'])
+})
+
+test('from a catalog file, those that are left of it', () => {
+  const hops = [
+    { csv: csv('4.18.13'), version: '4.18.13' },
+    { csv: csv('4.19.8'), version: '4.19.8', channel: 'stable-4.19' },
+  ]
+  const certain = part([], { certain: true, hops })
+  expect(ids(new HopsNow(certain, 0), { installed: '4.18.9' })).toEqual(['4.18.13', '4.19.8'])
+  const [left] = new HopsNow(certain, 0).all(scene({ installed: '4.18.13' }))
+  expect(left).toMatchObject({ version: '4.19.8', channel: 'stable-4.19', mayPassOthers: false })
+})

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import type { InstallPlan, Subscription } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import {
+  isBeyond,
+  judgeInstallPlan,
+  type PlanQuestion,
+} from '../../../../src/lib/upgrade/olm/judge-install-plan.ts'
+
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const namespace = 'openshift-cnv'
+
+type Changes = {
+  names?: string[]
+  plan?: Partial<InstallPlan['metadata']>
+  spec?: Partial<NonNullable<InstallPlan['spec']>>
+  status?: Partial<NonNullable<InstallPlan['status']>>
+  reference?: string
+  approval?: 'Manual' | 'Automatic'
+  question?: Partial<PlanQuestion>
+}
+
+/** A plan that is right in every respect, but for what is changed. */
+function judge({
+  names = [csv('4.19.3')],
+  plan,
+  spec,
+  status,
+  reference = 'install-abc',
+  ...rest
+}: Changes = {}) {
+  const { approval = 'Manual', question } = rest
+  const subscription: Subscription = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'Subscription',
+    metadata: { name: 'hco-operatorhub', namespace },
+    spec: { name: 'kubevirt-hyperconverged', channel: 'stable', installPlanApproval: approval },
+    status: {
+      installedCSV: csv('4.18.9'),
+      currentCSV: csv('4.19.3'),
+      state: 'UpgradePending',
+      installPlanRef: { name: reference, namespace },
+    },
+  }
+  const installPlan: InstallPlan = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'InstallPlan',
+    metadata: { name: 'install-abc', namespace, ...plan },
+    spec: { approval: 'Manual', approved: false, clusterServiceVersionNames: names, ...spec },
+    status: { phase: 'RequiresApproval', ...status },
+  }
+  const asked = {
+    subscription,
+    csv: csv('4.19.3'),
+    approveAlso: [],
+    platformMinor: '4.19',
+    operatorMinor: '4.19',
+  }
+  return judgeInstallPlan(installPlan, { ...asked, ...question })
+}
+
+describe('done 5: which InstallPlan is approved', () => {
+  test('the one that waits for approval, is referenced and installs exactly the hop', () => {
+    expect(judge()).toEqual({ is: 'right' })
+  })
+
+  test('one that installs another operator too, where that was allowed by name', () => {
+    const names = [csv('4.19.3'), 'odf-operator.v4.19.1']
+    expect(judge({ names, question: { approveAlso: ['odf-operator'] } })).toEqual({ is: 'right' })
+    expect(judge({ names, question: { approveAlso: ['odf-operator.v4.19.1'] } })).toEqual({ is: 'right' })
+  })
+
+  test.each<[name: string, changes: Changes, is: string, why: RegExp]>([
+    [
+      'other operators in it',
+      { names: [csv('4.19.3'), 'odf-operator.v4.19.1'] },
+      'wrong',
+      /also install odf-operator/,
+    ],
+    [
+      'another than the one that was allowed',
+      { names: [csv('4.19.3'), 'a.v1.0.0', 'b.v1.0.0'], question: { approveAlso: ['a'] } },
+      'wrong',
+      /also install b\.v1\.0\.0$/,
+    ],
+    [
+      'a prefix of an allowed name',
+      { names: [csv('4.19.3'), 'odf-operator-x.v1.0.0'], question: { approveAlso: ['odf-operator'] } },
+      'wrong',
+      /also install/,
+    ],
+    [
+      'superseded: an older z of the path',
+      { names: [csv('4.19.1')] },
+      'wrong',
+      /4\.19\.1 and not .*4\.19\.3/,
+    ],
+    ['off the path: a newer one', { names: [csv('4.19.7')] }, 'wrong', /4\.19\.7 and not .*4\.19\.3/],
+    [
+      'not referenced by the Subscription',
+      { reference: 'install-new' },
+      'wrong',
+      /names install-new, not this one/,
+    ],
+    ['of the same name, made anew', { plan: { name: 'install-old' } }, 'wrong', /not this one/],
+    [
+      'of another namespace',
+      { plan: { namespace: 'openshift-operators' } },
+      'wrong',
+      /lies in namespace openshift-operators/,
+    ],
+    ['no phase yet', { status: { phase: '' } }, 'not-yet', /being made/],
+    ['Planning', { status: { phase: 'Planning' } }, 'not-yet', /Planning/],
+    ['Installing already', { status: { phase: 'Installing' }, spec: { approved: true } }, 'joined', /^$/],
+    ['Complete', { status: { phase: 'Complete' }, spec: { approved: true } }, 'joined', /^$/],
+    [
+      'Failed',
+      { status: { phase: 'Failed', message: 'forbidden' } },
+      'wrong',
+      /never tries it again: forbidden/,
+    ],
+    ['approved by somebody else meanwhile', { spec: { approved: true } }, 'joined', /^$/],
+    [
+      'CSV above the minor of the platform',
+      { question: { platformMinor: '4.18' } },
+      'wrong',
+      /belongs to platform 4\.19, and the platform is at 4\.18/,
+    ],
+    [
+      'ClusterVersion progressing',
+      { question: { platformBusy: 'the platform is being updated to 4.19.9' } },
+      'not-yet',
+      /being updated/,
+    ],
+    [
+      'master pool updating',
+      { question: { platformBusy: 'the machine config pool master is not up to date' } },
+      'not-yet',
+      /pool master/,
+    ],
+    ['older than what is installed', { names: [csv('4.18.2')] }, 'wrong', /older than .*4\.18\.9/],
+    ['a name twice', { names: [csv('4.19.3'), csv('4.19.3')] }, 'wrong', /twice/],
+    ['without any CSV', { names: [] }, 'wrong', /install no CSV/],
+    ['of a Subscription that approves by itself', { approval: 'Automatic' }, 'wrong', /approves by itself/],
+  ])('night E4: not approved: %s', (_, changes, is, why) => {
+    const verdict = judge(changes)
+    expect(verdict.is).toBe(is)
+    expect('why' in verdict ? verdict.why : '').toMatch(why)
+  })
+
+  test('what can never become right is said before what has to be waited for', () => {
+    const verdict = judge({
+      names: [csv('4.18.2')],
+      status: { phase: '' },
+      question: { platformBusy: 'busy' },
+    })
+    expect(verdict).toMatchObject({ is: 'wrong', reason: 'plan-goes-back' })
+  })
+
+  test.each([
+    ['4.19', '4.18', true],
+    ['4.18', '4.18', false],
+    ['4.10', '4.9', true],
+    ['4.9', '4.10', false],
+    ['5.0', '4.23', true],
+    ['4.23', '5.0', false],
+  ])('minor %s beyond platform %s: %s', (minor, platform, beyond) => {
+    expect(isBeyond(minor, platform)).toBe(beyond)
+  })
+})

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
+import type { Kind } from '../../../../src/lib/cluster/kind.ts'
+import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { platformNow } from '../../../../src/lib/upgrade/olm/platform-now.ts'
+
+interface Platform {
+  history?: object[]
+  desired?: string
+  conditions?: object[]
+  pool?: object
+  refused?: string
+}
+
+const at = '4.18.21'
+const done = { state: 'Completed', version: at }
+const is = (type: string, status: string, message = '') => ({ type, status, message })
+
+/** A cluster version and its pools, as a server would list them. */
+function readerOf({ history = [done], desired = at, conditions = [], pool = {}, refused }: Platform): Reader {
+  const clusterVersion = {
+    metadata: { name: 'version', generation: 1 },
+    spec: {},
+    status: { observedGeneration: 1, desired: { version: desired }, history, conditions },
+  }
+  const master = {
+    metadata: { name: 'master', generation: 1 },
+    spec: { configuration: { name: 'rendered-a' }, ...pool },
+    status: {
+      observedGeneration: 1,
+      configuration: { name: 'rendered-a' },
+      machineCount: 3,
+      updatedMachineCount: 3,
+      conditions: [is('Updated', 'True'), is('Updating', 'False')],
+    },
+  }
+  const worker = { ...master, metadata: { name: 'worker' }, status: {} }
+  const all: Record<string, object[]> = {
+    ClusterVersion: [clusterVersion],
+    MachineConfigPool: [master, worker],
+  }
+  const list = async ({ kind }: Kind) => {
+    if (kind === refused) throw new ApiError(403, 'Forbidden', `you may not list ${kind}`)
+    return all[kind] ?? []
+  }
+  return { list } as unknown as Reader
+}
+
+test('night E4: an idle platform is in nobody’s way, whatever its workers do', async () => {
+  expect(await platformNow(readerOf({}))).toEqual({ version: at, minor: '4.18' })
+})
+
+test.each<[name: string, platform: Platform, says: string]>([
+  [
+    'being updated',
+    { desired: '4.19.9', conditions: [is('Progressing', 'True', 'Working towards 4.19.9')] },
+    'is being updated to 4.19.9: Working towards',
+  ],
+  [
+    'stopped half-way',
+    {
+      history: [{ state: 'Partial', version: '4.19.9' }, done],
+      desired: '4.19.9',
+      conditions: [is('Progressing', 'False')],
+    },
+    'stopped half-way',
+  ],
+  [
+    'the control plane still rolling',
+    { pool: { configuration: { name: 'rendered-b' } } },
+    'pool master is not up to date (3 of 3 machines)',
+  ],
+  ['a master that is paused', { pool: { paused: true, configuration: { name: 'rendered-b' } } }, 'paused'],
+  [
+    'no right to see the pools',
+    { refused: 'MachineConfigPool' },
+    'cannot tell whether the platform stands still',
+  ],
+  [
+    'no right to see the version',
+    { refused: 'ClusterVersion' },
+    'cannot tell whether the platform stands still',
+  ],
+])('night E4: %s: no operator is updated', async (_, platform, says) => {
+  expect((await platformNow(readerOf(platform))).busy).toContain(says)
+})
+
+test('what the platform says of its own next minor is shown and not waited for', async () => {
+  const conditions = [is('Upgradeable', 'False', 'an operator is incompatible')]
+  const now = await platformNow(readerOf({ conditions }))
+  expect(now).toEqual({ version: at, minor: '4.18', notUpgradeable: 'an operator is incompatible' })
+})
+
+test('a cluster without OpenShift has no platform to wait for', async () => {
+  const reader = {
+    list: () => Promise.reject(new ApiError(404, 'NotFound', 'not served')),
+  } as unknown as Reader
+  expect(await platformNow(reader)).toEqual({})
+})

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
+import type { HyperConvergedFaults } from '../../src/lib/simulator/hyperconverged/faults.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { minute, play, second, type Stage } from './stage.ts'
+
+const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
+const hop = { settle: '5s', timeout: '5m' }
+
+interface Row {
+  faults: HyperConvergedFaults
+  says: RegExp
+}
+
+const rows: Record<string, Row> = {
+  'reconcileError: nothing is passed on': {
+    faults: { reconcileError: 'the server is on fire' },
+    says: /waiting for HyperConverged to pass workloadUpdateMethods none on/u,
+  },
+  'components: one is degraded': {
+    faults: { components: [{ component: 'CDI', is: 'degraded', message: 'no disk' }] },
+    says: /gate to 1\.18\.1.*Degraded=True \(CDIDegraded\): CDI is degraded: no disk/su,
+  },
+  'components: one is progressing for ever': {
+    faults: { components: [{ component: 'SSP', is: 'progressing', message: 'still' }] },
+    says: /gate to 1\.18\.1.*Upgradeable=False \(SSPProgressing\)/su,
+  },
+  'components: one is not available, which leaves Upgradeable True': {
+    faults: { components: [{ component: 'CDI', is: 'unavailable', message: 'gone' }] },
+    says: /gate to 1\.18\.1.*Available=False \(CDINotAvailable\)/su,
+  },
+  'components: one may not be upgraded now': {
+    faults: { components: [{ component: 'SSP', is: 'not-upgradeable', message: 'a backup runs' }] },
+    says: /gate to 1\.18\.1.*Upgradeable=False \(SSPNotUpgradeable\): SSP is not upgradeable: a backup runs/su,
+  },
+  'changesRefused: nobody answers at hco-webhook': {
+    faults: { changesRefused: 'nobody-answers' },
+    says: /failed calling webhook "validate-hco\.kubevirt\.io"/u,
+  },
+  'changesRefused: the dry run fails': {
+    faults: { changesRefused: 'dry-run-fails' },
+    says: /failed calling webhook "kubevirt-update-validator\.kubevirt\.io"/u,
+  },
+}
+
+const off = (faults: object) =>
+  Object.fromEntries(Object.keys(faults).map((name) => [name, undefined])) as HyperConvergedFaults
+
+const versionOf = ({ simulated }: Stage) => {
+  const [found] = simulated.store.list(HyperConvergeds).items as readonly HyperConverged[]
+  return found?.status?.versions
+}
+
+test.each(Object.entries(rows))(
+  '%s: no plan is approved and the cause is said; once it is over the same command reaches the end',
+  (_, { faults, says }) =>
+    play({ ...small, olm: okdOlm() }, async (stage) => {
+      stage.simulated.faults.set(faults)
+      await stage.clock.sleep(20 * second)
+      const ended = await stage.upgrade('1.18.1', hop)
+      expect(ended.code).not.toBe(0)
+      expect(ended.text).toMatch(says)
+      expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.17.3' }])
+      stage.simulated.faults.set(off(faults))
+      await stage.clock.sleep(minute)
+      expect(await stage.upgrade('1.18.1', hop)).toMatchObject({ code: 0 })
+      expect(versionOf(stage)).toEqual([{ name: 'operator', version: '1.18.1' }])
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+    }),
+)
+
+test('changesRefused for a while is waited out', () =>
+  play({ ...small, olm: okdOlm() }, async (stage) => {
+    stage.simulated.faults.set({ changesRefused: 'dry-run-fails' })
+    stage.later(minute, () => stage.simulated.faults.set({ changesRefused: undefined }))
+    expect(await stage.hold()).toMatchObject({ code: 0 })
+    expect(stage.methods ?? []).toEqual([])
+  }))
+
+test('conversionLost: nothing is written to the HyperConverged until it is back', () =>
+  play({ ...small, olm: okdOlm({ installed: '1.18.1', channel: 'stable-v1.18' }) }, async (stage) => {
+    stage.simulated.faults.set({ conversionLost: true })
+    await stage.clock.sleep(20 * second)
+    const { mark } = stage
+    const ended = await stage.hold()
+    expect(ended.code).not.toBe(0)
+    expect(ended.text).toMatch(/conver/u)
+    expect(stage.writes(mark).filter(({ resource }) => resource === 'hyperconvergeds')).toEqual([])
+    stage.simulated.faults.set({ conversionLost: undefined })
+    await stage.clock.sleep(20 * second)
+    expect(await stage.hold()).toMatchObject({ code: 0 })
+  }))

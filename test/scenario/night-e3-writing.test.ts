@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { Deployments } from '../../src/lib/cluster/kinds/apps.ts'
+import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
+import { ClusterServiceVersions, InstallPlans } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { onHyperConverged } from '../../src/lib/workloads/strategy/find-settings-owner.ts'
+import { untilWritable } from '../../src/lib/workloads/strategy/until-writable.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { minute, play, type Stage } from './stage.ts'
+
+const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
+const of118 = { ...okd, olm: okdOlm({ installed: '1.18.1', channel: 'stable-v1.18' }) }
+
+const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
+  simulated.store.list(kind).items as T[]
+
+/** Why HyperConverged is not to be written now. */
+async function why(stage: Stage, accepted: readonly string[] = []): Promise<string> {
+  const { name, uid = '', namespace = '' } = stage.kubevirt.metadata
+  const kubevirt = { kind: KubeVirts, ref: { name, namespace }, uid }
+  const place = { ref: { name: 'kubevirt-hyperconverged', namespace }, uid: 'any' }
+  const waiting = await untilWritable(stage.cluster.reader, onHyperConverged(place, kubevirt, accepted))
+  return waiting?.on ?? 'written'
+}
+
+/** As a controller would: its next look sets it right again. */
+async function status<T extends KubeObject>(
+  stage: Stage,
+  kind: Kind<T>,
+  name: string | undefined,
+  body: object,
+): Promise<void> {
+  const own = stored(stage, kind).filter(({ metadata }) => metadata.namespace === stage.home)
+  const found = own.find(({ metadata }) => name === undefined || metadata.name === name)
+  if (!found) throw new Error(`no ${name}`)
+  await stage.cluster.writer.mergePatch(kind, found.metadata, { status: body } as never, 'status')
+}
+
+const unconverted = ({ simulated }: Stage) =>
+  simulated.store.patch(
+    CustomResourceDefinitions,
+    { name: 'hyperconvergeds.hco.kubevirt.io' },
+    { type: 'merge', body: { spec: { conversion: { strategy: 'None' } } } },
+    { manager: 'test' },
+  )
+
+describe('night E3: when HyperConverged is written', () => {
+  test('OLM stands still, hco-webhook answers and the CSV is Succeeded: at once', () =>
+    play(of118, async (stage) => {
+      expect(await why(stage)).toBe('written')
+      expect(await stage.hold()).toMatchObject({ code: 0 })
+    }))
+
+  test.each<[what: string, change: (stage: Stage) => unknown, says: string]>([
+    [
+      'its InstallPlan is Installing',
+      (stage) => status(stage, InstallPlans, undefined, { phase: 'Installing' }),
+      'to be carried out',
+    ],
+    [
+      'nobody converts between two versions that are served',
+      (stage) => unconverted(stage),
+      'to put its conversion back',
+    ],
+    [
+      'hco-webhook is not ready',
+      (stage) => status(stage, Deployments, 'hco-webhook', { availableReplicas: 0 }),
+      'hco-webhook to be ready',
+    ],
+  ])('%s: waits, whatever was accepted', (_, change, says) =>
+    play(of118, async (stage) => {
+      await change(stage)
+      expect(await why(stage)).toContain(says)
+      expect(await why(stage, ['csv-not-succeeded'])).toContain(says)
+    }),
+  )
+
+  test('the CSV is Failed: waits, unless just that was accepted', () =>
+    play(of118, async (stage) => {
+      const body = { phase: 'Failed', reason: 'ComponentUnhealthy' }
+      await status(stage, ClusterServiceVersions, 'kubevirt-hyperconverged-operator.v1.18.1', body)
+      expect(await why(stage)).toContain('to be Succeeded (Failed)')
+      expect(await why(stage, ['csv-not-succeeded'])).toBe('written')
+      expect(await stage.hold({ accept: ['csv-not-succeeded'] })).toMatchObject({ code: 0, took: 150 })
+    }))
+
+  test.each(['nobody-answers', 'dry-run-fails'] as const)(
+    'its webhook refuses for a while (%s): tried again, and nothing is lost',
+    (changesRefused) =>
+      play(of118, async (stage) => {
+        stage.simulated.faults.set({ changesRefused })
+        stage.later(minute, () => stage.simulated.faults.set({ changesRefused: undefined }))
+        expect(await stage.hold()).toMatchObject({ code: 0 })
+        expect(stage.methods).toEqual([])
+        expect(await stage.restore()).toMatchObject({ code: 0 })
+        expect(stage.methods).toEqual(['LiveMigrate'])
+      }),
+  )
+})

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  type InstallPlan,
+  InstallPlans,
+} from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { minute, play, second } from './stage.ts'
+
+const shape = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
+const name = 'kubevirt-hyperconverged-operator.v1.18.1'
+const namespace = 'kubevirt-hyperconverged'
+
+test('ocp 2.4: a CSV that is Failed for a while ends no upgrade, which ends when it is Succeeded', () =>
+  play(shape, async (stage) => {
+    stage.simulated.faults.set({ csvFailsFor: 2 * minute })
+    const ended = await stage.upgrade('1.18.1', { settle: '5s' })
+    expect(ended.code).toBe(0)
+    const csv = stage.simulated.store.read(ClusterServiceVersions, {
+      name,
+      namespace,
+    }) as ClusterServiceVersion
+    const reasons = csv.status?.conditions?.map(({ reason }) => reason)
+    expect(reasons).toContain('ComponentUnhealthy')
+    expect(csv.status?.phase).toBe('Succeeded')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  }))
+
+test('ocp 2.3 #5: a plan that has no phase yet is waited for, so that no second one is made', () =>
+  play(shape, async (stage) => {
+    stage.simulated.faults.set({ planStatusAfter: 20 * second })
+    const ended = await stage.upgrade('1.18.1', { settle: '5s' })
+    expect(ended.code).toBe(0)
+    const plans = stage.simulated.store.list(InstallPlans, { namespace }).items as InstallPlan[]
+    expect(plans).toHaveLength(2)
+    expect(plans.find(({ spec }) => spec?.generation === 2)).toMatchObject({
+      spec: { clusterServiceVersionNames: [name] },
+      status: { phase: 'Complete' },
+    })
+  }))

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
+import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { nmo } from './other-operator.ts'
+import { minute, play, second, type Stage } from './stage.ts'
+
+const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
+const okd = { ...small, olm: okdOlm() }
+const ocp = { ...small, olm: ocpOlm({ installed: '4.18.9' }) }
+const brief = { settle: '5s' }
+
+const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
+  simulated.store.list(kind).items as T[]
+
+const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => resource === 'installplans')
+
+describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
+  test.each([
+    { to: '1.16.0', reason: 'target-older', says: 'OLM knows no way back' },
+    { to: '1.20.0', reason: 'target-unknown', says: 'no HyperConverged is known to bring KubeVirt v1.20.0' },
+    { to: 'v1.8.3', reason: 'target-unknown', says: '1.18.1 (v1.8.4)' },
+    { to: '1.18.0', reason: 'target-not-offered', says: '1.18.1' },
+    { to: '4.18.9', reason: 'target-unknown', says: 'another line' },
+  ])('--to $to: $reason', ({ to, reason, says }) =>
+    play(okd, async (stage) => {
+      const ended = await stage.upgrade(to, brief)
+      expect(ended).toMatchObject({ code: 3, error: { reason } })
+      expect(ended.text).toContain(says)
+      expect(ended.error?.remedy.length).toBeGreaterThan(0)
+      expect(stage.writes()).toEqual([])
+    }),
+  )
+
+  test('without a target: where it is and what the catalog leads to', () =>
+    play(okd, async (stage) => {
+      const ended = await stage.upgrade(undefined, brief)
+      expect(ended).toMatchObject({ code: 2, error: { reason: 'no-target' } })
+      expect(ended.error?.remedy).toEqual([
+        'kvup upgrade --to 1.18.1 --method olm',
+        'kvup upgrade --to 1.19.0 --method olm',
+      ])
+    }))
+
+  test('a version of KubeVirt on OpenShift, whose own patch releases are in no table', () =>
+    play(ocp, async (stage) => {
+      const ended = await stage.upgrade('v1.5.2', brief)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'target-unknown' } })
+      expect(ended.text).toContain('OpenShift Virtualization 4.19; the catalog shows 4.19.5, 4.19.8')
+    }))
+
+  test('a Subscription in two namespaces, two HyperConvergeds, the manifest method', () =>
+    play(okd, async (stage) => {
+      const [subscription] = stored(stage, Subscriptions)
+      if (!subscription) throw new Error('no Subscription')
+      const { name } = subscription.metadata
+      const other = { ...subscription, metadata: { name, namespace: 'default' } }
+      await stage.cluster.writer.create(Subscriptions, other)
+      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({
+        code: 3,
+        error: { reason: 'several-subscriptions' },
+      })
+      await stage.cluster.writer.delete(Subscriptions, { name, namespace: 'default' })
+      const [hco] = stored(stage, HyperConvergeds)
+      if (!hco) throw new Error('no HyperConverged')
+      const another = { ...hco, metadata: { name: hco.metadata.name, namespace: 'default' } }
+      await stage.cluster.writer.create(HyperConvergeds, another)
+      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({
+        code: 3,
+        error: { reason: 'several-hyperconvergeds' },
+      })
+      const byManifest = await stage.upgrade('v1.8.4', { ...brief, method: 'operator-manifest' })
+      expect(byManifest).toMatchObject({ code: 3, error: { reason: 'managed-by-hyperconverged' } })
+    }))
+
+  test('a catalog file that leads somewhere else says how far it goes', () =>
+    play(okd, async (stage) => {
+      stage.files.set(
+        'catalog.json',
+        JSON.stringify({
+          schema: 'olm.channel',
+          package: 'community-kubevirt-hyperconverged',
+          name: 'stable-v1.18',
+          entries: [
+            {
+              name: 'kubevirt-hyperconverged-operator.v1.18.0',
+              replaces: 'kubevirt-hyperconverged-operator.v1.17.3',
+            },
+          ],
+        }),
+      )
+      const ended = await stage.upgrade('1.18.1', { ...brief, catalogFile: 'catalog.json' })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'target-unreachable' } })
+      expect(ended.text).toContain('kvup upgrade --to 1.18.0 --method olm')
+    }))
+})
+
+describe('night E4: the wrong InstallPlan is not approved', () => {
+  test('one that would update another operator too; with --approve-also it is', () =>
+    play({ ...small, olm: okdOlm({ others: [nmo] }) }, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-installs-more' } })
+      expect(ended.text).toContain('--approve-also node-maintenance-operator.v5.4.0')
+      expect(approvals(stage)).toEqual([])
+      expect(stage.methods).toEqual([])
+      const again = await stage.upgrade('1.18.1', { ...brief, approveAlso: 'node-maintenance-operator' })
+      expect(again.code).toBe(0)
+      expect(approvals(stage)).toHaveLength(1)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('one that was approved by somebody else meanwhile is joined', () =>
+    play(okd, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', brief, {
+        onEvent(event) {
+          if (event.kind === 'step-done' && event.step.id === 'install-plan-1.18.1') approveAsSomebody(stage)
+        },
+      })
+      expect(ended.code).toBe(0)
+      expect(approvals(stage)).toEqual([])
+    }))
+
+  test('OLM is being slow with the status of its plan: it is not approved before that is there', () =>
+    play({ ...okd, faults: { planStatusAfter: 20 * second } }, async (stage) => {
+      expect((await stage.upgrade('1.18.1', brief)).code).toBe(0)
+      const plans = stored(stage, InstallPlans).filter(({ spec }) =>
+        spec?.clusterServiceVersionNames?.includes('kubevirt-hyperconverged-operator.v1.18.1'),
+      )
+      expect(plans).toHaveLength(1)
+    }))
+})
+
+describe('OLM and its operator in trouble', () => {
+  test('ocp 2.5: the hold by an OperatorCondition is told as one, and the gate waits for it before', () =>
+    play({ ...okd, faults: { held: 'a migration is under way' } }, async (stage) => {
+      stage.later(5 * minute, () => stage.simulated.faults.set({ held: undefined }))
+      const ended = await stage.upgrade('1.18.1', brief)
+      const waits = JSON.stringify(ended.events.filter(({ kind }) => kind === 'step-waiting'))
+      expect(waits).toContain('to let it be replaced')
+      expect(ended.code).toBe(0)
+    }))
+
+  test.each([
+    [{ resolutionFailed: 'constraints not satisfiable' }, 'ResolutionFailed: '],
+    [{ bundleUnpackFailed: 'no such image' }, 'BundleUnpackFailed: '],
+    [{ catalogNotReady: true }, 'CatalogSourcesUnhealthy: '],
+  ])('%j is said, and it ends in 4', (faults, says) =>
+    play({ ...okd, faults }, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '20m' })
+      expect(ended.code).toBe(4)
+      expect(ended.text).toContain(says)
+      expect(ended.text).toContain('kvup workloads restore')
+    }),
+  )
+
+  test('ocp 2.2: a plan that failed is final', () =>
+    play({ ...okd, faults: { planFailed: 'conflict of fields' } }, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-failed' } })
+      expect(ended.text).toContain('conflict of fields')
+    }))
+
+  test('ocp 2.4: Failed for a while is waited out', () =>
+    play({ ...okd, faults: { csvFailsFor: 4 * minute } }, async (stage) => {
+      expect((await stage.upgrade('1.18.1', brief)).code).toBe(0)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+})
+
+function approveAsSomebody(stage: Stage): void {
+  const plan = stored(stage, InstallPlans).find(({ spec }) => spec?.approved === false)
+  if (!plan) throw new Error('no plan to approve')
+  const body = { spec: { approved: true } }
+  stage.simulated.store.patch(InstallPlans, plan.metadata, { type: 'merge', body }, { manager: 'kubectl' })
+}

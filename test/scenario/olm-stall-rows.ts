@@ -1,0 +1,133 @@
+import { Jobs } from '../../src/lib/cluster/kinds/apps.ts'
+import { type InstallPlan, InstallPlans } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { OlmFaults } from '../../src/lib/simulator/olm/faults.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import type { StallRow } from './stall-rows.ts'
+
+const inOlm =
+  (faults: OlmFaults): StallRow['on'] =>
+  ({ simulated }) => {
+    const off = Object.fromEntries(Object.keys(faults).map((name) => [name, undefined]))
+    simulated.faults.set(faults)
+    return () => simulated.faults.set(off)
+  }
+
+/** Somebody deletes the Jobs that failed as well, as OLM wants it (ocp 7 #4). */
+const unpackedAgain =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    const off = on(stage)
+    return () => {
+      off()
+      const { store } = stage.simulated
+      for (const { metadata } of store.list(Jobs, { namespace: 'openshift-marketplace' }).items)
+        store.remove(Jobs, metadata)
+    }
+  }
+
+/** When the plan has been approved, and before its steps are done. */
+const onceApproved =
+  (on: StallRow['on']): StallRow['on'] =>
+  (stage) => {
+    let off: (() => void) | undefined
+    const stop = stage.simulated.store.watch(InstallPlans, ({ object }) => {
+      const { status }: InstallPlan = object
+      if (status?.phase !== 'Installing') return
+      stop()
+      queueMicrotask(() => (off = on(stage)))
+    })
+    return () => off?.()
+  }
+
+const hop = {
+  shape: { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() },
+  to: '1.18.1',
+  code: 4,
+  knownTo: 'both',
+} as const
+const short = ['--timeout', '3m', '--settle', '5s'] as const
+const describesSubscription =
+  /^kubectl -n kubevirt-hyperconverged describe subscriptions?\.operators\.coreos\.com hco-operatorhub$/
+
+/** What goes wrong with OLM, by the name of the fault. */
+export const olmStallRows: Readonly<Record<string, readonly StallRow[]>> = {
+  resolutionFailed: [
+    {
+      ...hop,
+      name: 'the namespace cannot be resolved',
+      flags: short,
+      on: inOlm({ resolutionFailed: 'constraints not satisfiable: other.v1.0.0 and hco exclude each other' }),
+      says: [/ResolutionFailed/, /constraints not satisfiable: other\.v1\.0\.0 and hco exclude each other/],
+      prints: [describesSubscription],
+    },
+  ],
+  bundleUnpackFailed: [
+    {
+      ...hop,
+      name: 'the bundle is not unpacked',
+      flags: ['--timeout', '15m', '--settle', '5s'],
+      on: unpackedAgain(inOlm({ bundleUnpackFailed: 'pull access denied' })),
+      says: [/BundleUnpackFailed/, /Reason: DeadlineExceeded, and Message: .*pull access denied/],
+      prints: [describesSubscription, /^kubectl -n openshift-marketplace get jobs/],
+    },
+  ],
+  planFailed: [
+    {
+      ...hop,
+      name: 'the API server takes no step of the plan',
+      code: 3,
+      flags: short,
+      on: inOlm({ planFailed: "error validating existing CRs against new CRD's schema" }),
+      says: [
+        /install-\w+ .*failed, and OLM (never tries it|does not try it) again/,
+        /error validating existing CRs against new CRD's schema/,
+      ],
+      prints: [/^kubectl -n kubevirt-hyperconverged delete installplan install-\w+$/],
+    },
+  ],
+  csvFails: [
+    {
+      ...hop,
+      name: 'a Deployment of the new operator never comes up',
+      knownTo: 'upgrade',
+      flags: ['--timeout', '15m', '--settle', '5s'],
+      on: inOlm({ csvFails: true }),
+      says: [/kubevirt-hyperconverged-operator\.v1\.18\.1 \(Failed\); InstallCheckFailed: install timeout/],
+      prints: [
+        /^kubectl -n kubevirt-hyperconverged describe csv kubevirt-hyperconverged-operator\.v1\.18\.1$/,
+      ],
+    },
+  ],
+  held: [
+    {
+      ...hop,
+      name: 'somebody holds the operator by its OperatorCondition',
+      knownTo: 'upgrade',
+      flags: short,
+      on: inOlm({ held: 'a backup is under way' }),
+      says: [/operatorconditions\/kubevirt-hyperconverged-operator\.v1\.17\.3 .*a backup is under way/],
+      prints: [/^kubectl -n kubevirt-hyperconverged get operatorconditions?\.operators\.coreos\.com /],
+    },
+    {
+      ...hop,
+      name: 'it is held once its plan is approved, and OLM shows a finished update',
+      flags: short,
+      on: onceApproved(inOlm({ held: 'a backup is under way' })),
+      says: [/kubevirt-hyperconverged-operator\.v1\.18\.1/, /not upgradeable: a backup is under way/],
+      prints: [/^kubectl -n kubevirt-hyperconverged get operatorconditions?\.operators\.coreos\.com /],
+    },
+  ],
+  catalogNotReady: [
+    {
+      ...hop,
+      name: 'the catalog does not answer',
+      flags: short,
+      on: inOlm({ catalogNotReady: true }),
+      says: [
+        /CatalogSourcesUnhealthy/,
+        /targeted catalogsource openshift-marketplace\/community-operators unhealthy/,
+      ],
+      prints: [describesSubscription],
+    },
+  ],
+}
