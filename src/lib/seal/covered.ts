@@ -4,13 +4,16 @@
  */
 export function coveredBy(document: Readonly<Record<string, unknown>>): Covered {
   return {
-    ...picked(document, readAndDone),
+    ...picked(document, [...readAndDone, ...ofWindow]),
     findings: records(document['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
     steps: records(document['steps']).map((step) => picked(step, ofStep)),
   }
 }
 
 const readAndDone = 'kubevirt from to method holds said accepted request manifest'.split(' ')
+/** Of a plan of an EUS window. */
+const ofWindow =
+  'flavour way began channel hops pools healthChecks operator hyperconverged methods notes'.split(' ')
 const ofStep = ['id', 'title', 'state', 'change', 'changes', 'keeps']
 
 function picked(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {

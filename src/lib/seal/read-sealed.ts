@@ -11,6 +11,8 @@ export interface SealedPlan {
   accepted: readonly SealedRisk[]
   steps: readonly string[]
   seal: Seal
+  /** All of it, as it was sealed. */
+  document: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -23,7 +25,7 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
   if (is !== `kvup.io/v1alpha1 ${kind}`)
     throw unusable(file, `it is a document of ${is.trim() || 'no kind'}, not a kvup.io/v1alpha1 ${kind}`)
   const { request, accepted, steps, seal } = document
-  if (!isSeal(seal) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
+  if (!isSeal(seal, kind) || !isRecord(request) || !areRisks(accepted) || !isList(steps))
     throw unusable(file, 'it carries no whole seal: nothing tells which cluster it is of')
   const covered = coveredBy(document)
   if (!isUnbroken(seal, covered))
@@ -34,7 +36,7 @@ export function readSealed(text: string, file: string, kind: string): SealedPlan
         remedy: 'make it anew with other flags: kvup plan --help',
       },
     )
-  return { file, request, accepted, steps: covered.steps.map((step) => word(step['id'])), seal }
+  return { file, request, accepted, steps: covered.steps.map((step) => word(step['id'])), seal, document }
 }
 
 /** In characters. A plan for 10,000 nodes has a million; larger ones take the memory that is there. */

@@ -1,7 +1,10 @@
 import type { Seal, SealedFact } from './seal.ts'
 
-/** What a plan relies on: each of it is a fact of the seal, or among what could not be sealed. */
-const reliedUpon = ['kubevirt', 'operator', 'crds', 'kubernetes', 'nodes'] as const
+/** What a plan relies on, by the kind of its document: each of it is a fact of the seal, or among what could not be sealed. */
+const reliedUpon: Readonly<Record<string, readonly string[]>> = {
+  UpgradePlan: ['kubevirt', 'operator', 'crds', 'kubernetes', 'nodes'],
+  EusPlan: ['platform', 'pools', 'subscription', 'hyperconverged'],
+}
 
 export interface SealedRisk {
   id: string
@@ -10,12 +13,12 @@ export interface SealedRisk {
 }
 
 /** A seal whose every part is of the type that is read later, and that leaves nothing out. Whoever can make one can put anything into it. */
-export function isSeal(value: unknown): value is Seal {
+export function isSeal(value: unknown, kind: string): value is Seal {
   if (!isRecord(value) || !hasTexts(value, ['uid', 'at', 'by', 'cluster', 'kvup', 'digest'])) return false
   const { facts, unsealed } = value
   if (!isListOf(facts, isFact) || !isListOf(unsealed, isUnsealed)) return false
   const ids = [...facts, ...unsealed].map(({ id }) => id)
-  return new Set(ids).size === ids.length && reliedUpon.every((id) => ids.includes(id))
+  return new Set(ids).size === ids.length && (reliedUpon[kind] ?? []).every((id) => ids.includes(id))
 }
 
 export const areRisks = (value: unknown): value is readonly SealedRisk[] =>

@@ -1,0 +1,26 @@
+import { Command } from 'commander'
+import type { Context } from '../../context.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { eusPlanningFlags } from './flags.ts'
+import { type EusRunOptions, windowFlags } from './run-flags.ts'
+
+const later = async (cx: Context, options: EusRunOptions) =>
+  (await import('./abort/abort.ts')).eusAbort(cx, options)
+
+export function eusAbortCommand(wire: Wire): Command {
+  const command = new Command('abort')
+  for (const option of [...eusPlanningFlags(), ...windowFlags()]) command.addOption(option)
+  return command.addHelpText('after', text).action(wire<EusRunOptions, []>(later))
+}
+
+const text = manual({
+  examples: [
+    ['kvup eus abort', 'ends the window where it stands, and gives back what is borrowed'],
+    ['kvup eus abort --dry-run=client', 'what it would give back'],
+  ],
+  more: `Before a hop was accepted everything goes back, the channel included. A hop that runs is seen to
+its end first: neither platform nor operator go back to an older minor, which is listed before the
+question.`,
+  codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+})

@@ -1,0 +1,26 @@
+import { Option } from 'commander'
+
+const list = (value: string, before: string[]) => [...before, value]
+
+/** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
+export const eusPlanningFlags = (): Option[] => [
+  new Option(
+    '--to <minor>',
+    'minor of the platform to end at, such as 4.20; default: the next with extended support',
+  ),
+  new Option(
+    '--graph-file <file>',
+    'update graph as the update service answers it (JSON): the whole way is known then',
+  ),
+  new Option('--releases <file>', 'release data to judge by instead of the built-in'),
+  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+]
+
+export interface EusPlanningOptions {
+  to?: string
+  graphFile?: string
+  releases?: string
+  accept: readonly string[]
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../../../context.ts'
+import { restoreWindow } from '../../../lib/eus/abort/restore.ts'
+import type { Loan } from '../../../lib/procedure/journal.ts'
+import { usageError } from '../../../lib/system/errors.ts'
+import type { ExitCode } from '../../../lib/system/exit-codes.ts'
+import type { Meanwhile } from '../../../lib/workloads/restore.ts'
+import { ensureDeducible } from '../deduced.ts'
+import { carryOutWindow } from '../run/carry-out-window.ts'
+import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
+import { seeWindow } from '../see-window.ts'
+
+export interface EusRestoreOptions extends EusRunOptions {
+  pools?: boolean
+  keepCurrent?: boolean
+  overwrite?: boolean
+}
+
+/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes would roll, only where they are asked for. */
+export async function eusRestore(
+  cx: Context,
+  options: EusRestoreOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const meanwhile = meanwhileOf(options)
+  const seen = await seeWindow(cx, options, requestOf(options))
+  if (names.length === 0) ensureDeducible(seen)
+  const loans = chosen(seen.loans, names, options.pools ?? false)
+  const left = seen.loans.filter((loan) => !loans.includes(loan)).map(({ id }) => id)
+  return carryOutWindow(cx, seen, {
+    procedure: restoreWindow(seen.window, { loans, meanwhile }),
+    findings: [],
+    question: `Give back ${loans.map(({ id }) => id).join(', ')}?`,
+    limits: limitsOf(options, cx.clock.now()),
+    dryRun: options.dryRun,
+    end: 'given-back',
+    announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
+    ...(left.length > 0 && { notes: [`still borrowed: ${left.join(', ')}`] }),
+  })
+}
+
+/** Throws `usage` for a name that is no open loan. */
+function chosen(open: readonly Loan[], names: readonly string[], pools: boolean): readonly Loan[] {
+  const wrong = names.find((name) => !open.some(({ id }) => id === name))
+  if (wrong !== undefined)
+    throw usageError('no-such-loan', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
+      remedy: open.length === 0 ? 'kvup history' : `borrowed are: ${open.map(({ id }) => id).join(', ')}`,
+    })
+  if (names.length > 0) return open.filter(({ id }) => names.includes(id))
+  return open.filter(({ id }) => pools || !id.startsWith('pool-paused/'))
+}
+
+function meanwhileOf({ keepCurrent, overwrite }: EusRestoreOptions): Meanwhile {
+  if (keepCurrent && overwrite)
+    throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
+  if (overwrite) return 'overwrite'
+  return keepCurrent ? 'keep-current' : 'ask'
+}

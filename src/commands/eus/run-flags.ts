@@ -1,0 +1,93 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { EusRequest } from '../../lib/eus/run/window.ts'
+import type { RunLimits } from '../../lib/procedure/run-context.ts'
+import { parseAccepted } from '../../lib/run/gate.ts'
+import { parseDeadline } from '../../lib/system/deadline.ts'
+import { parseDuration } from '../../lib/system/duration.ts'
+import { type DryRun, dryRunOption } from '../workloads/dry-run.ts'
+import type { EusPlanningOptions } from './flags.ts'
+
+/** As commander hands them over. */
+export interface EusRunOptions extends EusPlanningOptions {
+  plan?: string
+  approve?: boolean
+  approveAlso: string[]
+  approval?: 'Manual' | 'Automatic'
+  poolOrder: string[]
+  leaveRequested?: boolean
+  settle: string
+  timeout: string
+  deadline?: string
+  until?: string
+  pauseBefore: string[]
+  dryRun?: DryRun
+  takeOver?: string
+}
+
+const list = (value: string, before: string[]) => [...before, value]
+const names = (value: string, before: string[]) => [...before, ...value.split(',').map((one) => one.trim())]
+
+function approval(value: string): 'Manual' | 'Automatic' {
+  if (value === 'Manual' || value === 'Automatic') return value
+  throw new InvalidArgumentError('It takes Manual or Automatic.')
+}
+
+/** How a window is carried out: `kvup eus run` and `kvup eus abort` share them. */
+export const windowFlags = (): Option[] => [
+  new Option(
+    '--approve',
+    'approve the InstallPlans that are exactly the next hop; otherwise end before each',
+  ),
+  new Option('--approve-also <name>', 'a CSV or package that the same InstallPlan may install (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+  new Option('--pool-order <names>', 'pools in the order in which they are unpaused, with commas')
+    .argParser(names)
+    .default([], 'by name'),
+  new Option('--settle <duration>', 'how long everything has to stay good before it counts').default('30s'),
+  new Option(
+    '--timeout <duration>',
+    'how long the whole run may take; a window takes days, and running again goes on',
+  ).default('24d'),
+  new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
+  new Option('--until <step>', 'end after this step'),
+  new Option('--pause-before <step>', 'end before this step (repeatable)')
+    .argParser(list)
+    .default([], 'none'),
+  dryRunOption(),
+  new Option('--take-over <holder>', 'take the lock of this holder, as history and the error print it'),
+]
+
+/** What only `kvup eus run` takes. */
+export const runFlags = (): Option[] => [
+  new Option('--plan <file>', 'carry out this plan of kvup eus plan, unchanged or not at all; - for stdin'),
+  new Option(
+    '--approval <how>',
+    'approval of the Subscription while the window is open: Manual or Automatic',
+  ).argParser(approval),
+  new Option(
+    '--leave-requested',
+    'leave an update that the platform refused requested: it starts by itself later',
+  ),
+]
+
+export function requestOf(options: EusRunOptions): EusRequest {
+  return {
+    accepted: parseAccepted(options.accept).map(({ id }) => id),
+    approve: options.approve ?? false,
+    approveAlso: options.approveAlso,
+    ...(options.approval !== undefined && { approval: options.approval }),
+    poolOrder: options.poolOrder,
+    leaveRequested: options.leaveRequested ?? false,
+    settleMs: parseDuration(options.settle),
+  }
+}
+
+export function limitsOf(options: EusRunOptions, now: Date): RunLimits {
+  return {
+    timeoutMs: parseDuration(options.timeout),
+    ...(options.deadline !== undefined && { deadline: parseDeadline(options.deadline, now) }),
+    until: options.until,
+    pauseBefore: options.pauseBefore,
+  }
+}

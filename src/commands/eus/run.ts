@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import type { Context } from '../../context.ts'
+import type { Wire } from '../../wire.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { eusPlanningFlags } from './flags.ts'
+import { type EusRunOptions, runFlags, windowFlags } from './run-flags.ts'
+
+/** Loaded when it runs: help does without. */
+const later = async (cx: Context, options: EusRunOptions) =>
+  (await import('./run/run.ts')).eusRun(cx, options)
+
+export function eusRunCommand(wire: Wire): Command {
+  const command = new Command('run')
+  for (const option of [...eusPlanningFlags(), ...runFlags(), ...windowFlags()]) command.addOption(option)
+  return command.addHelpText('after', text).action(wire<EusRunOptions, []>(later))
+}
+
+const text = manual({
+  examples: [
+    ['kvup eus run --approve', 'the whole window; the same line goes on'],
+    ['kvup eus run --plan plan.yaml', 'exactly this plan, or nothing'],
+    ['kvup eus run --approve --until operator-4.19', 'to the minor in between, and stop there'],
+    ['kvup eus run --approve --pause-before unpause-worker', 'all but the nodes'],
+  ],
+  more: `It may take days: leave it with Ctrl-C at any time; nothing else ends it but --timeout (24d).
+What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
+A request that the platform refuses is taken back at once.`,
+  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],
+})

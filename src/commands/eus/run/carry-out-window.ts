@@ -1,0 +1,101 @@
+import type { Context } from '../../../context.ts'
+import type { Finding } from '../../../lib/checks/finding.ts'
+import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
+import type { RunLimits, RunOutcome } from '../../../lib/procedure/run-context.ts'
+import type { Procedure } from '../../../lib/procedure/step.ts'
+import { carryOut } from '../../../lib/run/carry-out.ts'
+import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
+import { type DryRun, rehearsed } from '../../workloads/dry-run.ts'
+import type { SeenWindow } from '../see-window.ts'
+import { observeWindow, type ObservedWindow } from './observe.ts'
+import { reportOfWindow } from './report.ts'
+import { windowRights } from './rights.ts'
+import { withWindowLines } from './way-on.ts'
+
+/** What differs between running a window, aborting it and giving its settings back. */
+export interface WindowWork {
+  procedure: Procedure
+  findings: readonly Finding[]
+  question: string
+  limits: RunLimits
+  dryRun: DryRun | undefined
+  /** What a run that came to its end is called. */
+  end: 'done' | 'aborted' | 'given-back'
+  /** Shown before the question. */
+  announce: () => void
+  /** Said at the end. */
+  notes?: readonly string[]
+  ensureFits?: () => Promise<void>
+  /** The uid of the sealed plan that is carried out. */
+  sealed?: string
+}
+
+/** Rehearses or carries it out, and prints the report. */
+export async function carryOutWindow(cx: Context, seen: SeenWindow, work: WindowWork): Promise<ExitCode> {
+  const { procedure, dryRun } = work
+  const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun })
+  if (dry) {
+    cx.printer.result(
+      await reportOfWindow(cx, seen, {
+        outcome: 'rehearsed',
+        dryRun: dry.dryRun,
+        steps: [],
+        rehearsed: dry.steps,
+      }),
+      eusReportView,
+    )
+    return exitCode.done
+  }
+  const observed = observeWindow(seen.cluster, seen.hands.journal, seen.window.name)
+  const outcome = await run(cx, seen, { work, observed })
+  cx.printer.result(await ended(cx, seen, { work, observed, outcome }), eusReportView)
+  return outcome.is === 'stopped-before' && outcome.because === 'deadline' ? exitCode.timedOut : exitCode.done
+}
+
+interface Running {
+  work: WindowWork
+  observed: ObservedWindow
+}
+
+function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promise<RunOutcome> {
+  const { procedure, findings, question, limits, announce, ensureFits, sealed } = work
+  return withWindowLines(cx, seen, (began) =>
+    carryOut(
+      {
+        procedure,
+        findings,
+        accepted: seen.planned.accepted,
+        rights: windowRights(seen),
+        question,
+        limits,
+        prepare: () => observed.before(),
+        ...(ensureFits && { ensureFits }),
+      },
+      {
+        ...seen.hands,
+        emit(event) {
+          if (event.kind === 'run-started') began()
+          observed.event(event)
+          cx.printer.event(event)
+        },
+        announce,
+        plan: sealed,
+      },
+    ),
+  )
+}
+
+async function ended(
+  cx: Context,
+  seen: SeenWindow,
+  { work, observed, outcome }: Running & { outcome: RunOutcome },
+): Promise<EusReportDocument> {
+  if (outcome.is === 'nothing-to-do') return reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [] })
+  const seconds = Math.round(outcome.tookMs / 1000)
+  const after = await observed.after()
+  const common = { steps: observed.steps, seconds, ...after, ...(work.notes && { notes: work.notes }) }
+  if (outcome.is === 'finished') return reportOfWindow(cx, seen, { outcome: work.end, ...common })
+  const { step, because, safeToLeave } = outcome
+  const stoppedBefore = { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
+  return reportOfWindow(cx, seen, { outcome: 'stopped-before', ...common, stoppedBefore })
+}

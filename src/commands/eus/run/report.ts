@@ -1,0 +1,51 @@
+import type { Context } from '../../../context.ts'
+import { targetOfName } from '../../../lib/eus/run/window.ts'
+import type { EusReportDocument } from '../../../lib/output/views/eus-report.ts'
+import { goesOn } from '../../upgrade/next-lines.ts'
+import type { SeenWindow } from '../see-window.ts'
+
+type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
+  Partial<
+    Pick<
+      EusReportDocument,
+      'seconds' | 'dryRun' | 'rehearsed' | 'stoppedBefore' | 'differences' | 'nodes' | 'notes' | 'next'
+    >
+  >
+
+/** The document of a run's end, with what is borrowed still and what to type next. */
+export async function reportOfWindow(
+  { world }: Context,
+  { window, planned, hands }: SeenWindow,
+  end: End,
+): Promise<EusReportDocument> {
+  const loans = (await hands.journal.loans()).filter(({ procedure }) => targetOfName(procedure) !== undefined)
+  const next = end.next ?? nextOf(world.commandLine, end, { to: window.to, all: planned.plan.to })
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusReport',
+    from: window.began,
+    to: window.to,
+    ...end,
+    notes: [...(end.notes ?? []), ...notCompared(end)],
+    borrowed: loans,
+    next,
+  }
+}
+
+/** Night E11: what nobody asked is said. */
+function notCompared({ differences }: End): readonly string[] {
+  if (differences === undefined) return []
+  return [
+    'alerts were not asked for: kvup does not reach Prometheus; oc adm upgrade status shows those that matter',
+  ]
+}
+
+function nextOf(
+  commandLine: string,
+  { outcome }: End,
+  { to, all }: { to: string; all: string },
+): readonly string[] {
+  if (outcome === 'stopped-before') return [goesOn(commandLine), 'kvup eus status']
+  if (outcome === 'done' && to !== all) return [`kvup eus run --to ${all}     goes on to the next minor`]
+  return []
+}

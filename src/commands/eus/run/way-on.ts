@@ -1,0 +1,56 @@
+import type { Context } from '../../../context.ts'
+import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import type { Loan } from '../../../lib/procedure/journal.ts'
+import { formatDuration } from '../../../lib/system/duration.ts'
+import { KvupError } from '../../../lib/system/errors.ts'
+import type { SeenWindow } from '../see-window.ts'
+
+/** With the farewell to the journal less than the 2 s in which an interrupted run has to leave. */
+const readWithin = 800
+
+/** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
+export async function withWindowLines<T>(
+  cx: Context,
+  seen: SeenWindow,
+  run: (began: () => void) => Promise<T>,
+): Promise<T> {
+  let hasBegun = false
+  try {
+    return await run(() => (hasBegun = true))
+  } catch (error) {
+    if (!hasBegun || !(error instanceof KvupError)) throw error
+    const { object, notes, remedy } = error
+    throw new KvupError(error.exitCode, error.reason, error.message, {
+      object,
+      notes: [...notes, ...(await leftBehind(cx, seen))],
+      remedy: [...remedy, `${cx.world.commandLine}     goes on where the cluster stands`, 'kvup eus status'],
+      cause: error,
+    })
+  }
+}
+
+async function leftBehind({ clock }: Context, { hands, cluster }: SeenWindow): Promise<readonly string[]> {
+  const over = new AbortController()
+  const giveUp = clock.sleep(readWithin, over.signal).catch(() => undefined)
+  const quickly = <T>(work: Promise<T>) =>
+    Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
+  const [loans, platform] = await Promise.all([
+    quickly(hands.journal.loans()),
+    quickly(readPlatform(cluster.reader)),
+  ])
+  over.abort()
+  const armed = platform?.standing.armed
+  const now = clock.now().getTime()
+  return [
+    ...(loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']),
+    ...(armed === undefined
+      ? []
+      : [
+          `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
+        ]),
+  ]
+}
+
+function loanLine({ id, at, harmless = 'for now' }: Loan, now: number): string {
+  return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; harmless ${harmless}`
+}

@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import {
+  type EusRequest,
+  type EusWindow,
+  targetOfName,
+  windowName,
+  windowOf,
+} from '../../lib/eus/run/window.ts'
+import { keptBaseline } from '../../lib/eus/steps/kept.ts'
+import { minorOf, readPlatform } from '../../lib/eus/steps/platform-now.ts'
+import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { takeSnapshot } from '../../lib/facts/snapshot.ts'
+import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'
+import { parsePlatformMinor } from '../../lib/releases/platform-version.ts'
+import type { Hands } from '../../lib/run/carry-out.ts'
+import { blocked } from '../../lib/system/errors.ts'
+import { ownerOf } from '../../lib/upgrade/make-plan.ts'
+import { handsOf } from '../upgrade/hands.ts'
+import type { EusPlanningOptions } from './flags.ts'
+import { type PlannedEus, plannedEus } from './planned.ts'
+
+/** A window and all that is needed to work on it. */
+export interface SeenWindow {
+  cluster: Cluster
+  installation: Installation
+  window: EusWindow
+  planned: PlannedEus
+  hands: Omit<Hands, 'announce'>
+  /** Open ones of any window. */
+  loans: readonly Loan[]
+  /** The minor that the open window leads to; undefined where none is open. */
+  open: string | undefined
+}
+
+/**
+ * Looks, and makes the plan anew from where the cluster stands. A window that is open keeps its target, whatever the next one would be. Throws
+ * `blocked` where another target is asked for in an open window, and what `plannedEus` throws.
+ */
+export async function seeWindow(
+  cx: Context,
+  options: EusPlanningOptions & { takeOver?: string },
+  request: EusRequest,
+): Promise<SeenWindow> {
+  const cluster = await cx.cluster()
+  const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
+  const { namespace, manager } = installation
+  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const loans = (await hands.journal.loans()).filter(isOfWindow)
+  const open = targetOf(loans)
+  const to = targetFor(options, open) ?? (await reachedTarget(cluster, hands.journal))
+  const planned = await plannedEus(cx, { cluster, clock: cx.clock }, { ...options, ...(to && { to }) })
+  const kept = open === undefined ? undefined : await keptBaseline(hands.journal, windowName(open))
+  const { who } = cx.world
+  const { releases } = planned
+  const kubevirt = ownerOf(installation)
+  const window = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
+  return { cluster, installation, window, planned, hands, loans, open }
+}
+
+const isOfWindow = ({ procedure }: Loan): boolean => targetOfName(procedure) !== undefined
+
+const targetOf = ([loan]: readonly Loan[]): string | undefined => loan && targetOfName(loan.procedure)
+
+/** Who runs it again at the end of a window does not mean the next one. */
+async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promise<string | undefined> {
+  const last = (await journal.entries()).findLast(
+    ({ what, procedure }) => what === 'finished' && targetOfName(procedure) !== undefined,
+  )
+  const to = last && targetOfName(last.procedure)
+  if (to === undefined) return undefined
+  const { standing } = await readPlatform(reader)
+  return minorOf(standing.version) === to ? to : undefined
+}
+
+function targetFor({ to }: EusPlanningOptions, open: string | undefined): string | undefined {
+  const asked = to === undefined ? undefined : parsePlatformMinor(to)
+  if (open === undefined || asked === undefined || asked === open) return asked ?? open
+  throw blocked('another-window', `a window to ${open} is open, and ${asked} was asked for`, {
+    remedy: ['kvup eus status', 'kvup eus run     goes on', 'kvup eus abort     ends it'],
+  })
+}

@@ -1,0 +1,128 @@
+import type { Context } from '../../../context.ts'
+import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
+import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
+import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
+import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
+import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
+import type { ReadContext, Step } from '../../../lib/procedure/step.ts'
+import { minorsTo } from '../../../lib/releases/platform-minors.ts'
+import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
+import { seconds } from '../../../lib/system/units.ts'
+import { installation } from '../../../lib/facts/installation.ts'
+import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
+import { platformAlone } from './platform-alone.ts'
+import { readerFor } from '../../reader-for.ts'
+import type { EusPlanningOptions } from '../flags.ts'
+import { type SeenWindow, seeWindow } from '../see-window.ts'
+
+export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'releases'> {
+  watch?: boolean
+  from?: string
+}
+
+/** How often a watch looks again. */
+const every = 15 * seconds
+
+/** `kvup eus status`: asks each step where it stands. Reads only. */
+export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
+  const { cluster, clock } = await readerFor(cx, options.from, 'platform')
+  const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
+  if (!options.watch) {
+    cx.printer.result(await documentOf(there, options), eusStatusView)
+    return exitCode.done
+  }
+  let last = ''
+  for (;;) {
+    const document = await documentOf(there, options)
+    const { ageSeconds: _, ...lasting } = document
+    const text = JSON.stringify(lasting)
+    if (text !== last) cx.printer.result(document, eusStatusView)
+    last = text
+    await cx.clock.sleep(every, cx.signal)
+  }
+}
+
+async function documentOf(cx: Context, options: EusStatusOptions): Promise<EusStatusDocument> {
+  const { reader } = await cx.cluster()
+  const found = installation(await takeSnapshot(reader, [], cx.clock))
+  return found.is === 'none' || found.is === 'unknown'
+    ? platformAlone(cx, { ...options, accept: [] })
+    : windowStatus(cx, options)
+}
+
+async function windowStatus(cx: Context, options: EusStatusOptions): Promise<EusStatusDocument> {
+  const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
+  const { window, planned, hands, loans } = seen
+  const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal: hands.journal }
+  const { standing } = await readPlatform(reading.reader)
+  const all = await eusProcedure(window).steps(reading)
+  const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
+  const lastDone = all.find(({ id }) => id === steps.findLast(({ state }) => state === 'done')?.id)
+  const { unpauseBefore, time, unknown } = planned.plan
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusStatus',
+    open: loans.length > 0,
+    from: window.began,
+    to: window.to,
+    at: standing.target ?? '',
+    ...sinceOf(seen, cx.clock.now()),
+    ...(unpauseBefore !== undefined && { unpauseBefore }),
+    parts: steps.length === 0 ? [] : withBehind(partsOf(steps), seen, minorOf(standing.target)),
+    steps,
+    borrowed: loans,
+    borrowedText: borrowedText(loans),
+    ...(await armedOf(standing, seen)),
+    ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
+    ...safety(lastDone),
+    unknown,
+    next: nextOf(seen),
+  }
+}
+
+const looking = {
+  accepted: [],
+  approve: true,
+  approveAlso: [],
+  poolOrder: [],
+  leaveRequested: false,
+  settleMs: 0,
+}
+
+const safety = (last: Step | undefined) => (last === undefined ? {} : { safeToLeave: last.risk.safeToLeave })
+
+function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
+  const [since] = loans.map(({ at }) => at).toSorted()
+  if (since === undefined) return {}
+  return { since, ageSeconds: Math.round((now.getTime() - Date.parse(since)) / 1000) }
+}
+
+/** Hops that are behind are no steps any more: they are told by the way from where the window began. */
+function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string): readonly Part[] {
+  const names = new Set(parts.map(({ name }) => name))
+  const behind = (minorsTo(window.began, at) ?? []).flatMap((minor) =>
+    [`platform ${minor}`, `virtualization ${minor}`].flatMap((name) =>
+      names.has(name) ? [] : [{ name, state: 'done' } as const],
+    ),
+  )
+  const ahead = parts.findIndex(({ name }) =>
+    /^(?:platform|virtualization|workload updates given)/u.test(name),
+  )
+  return [...parts.slice(0, ahead), ...behind, ...parts.slice(ahead)]
+}
+
+async function armedOf(
+  { armed, accepted }: PlatformStanding,
+  { hands, window }: SeenWindow,
+): Promise<Pick<EusStatusDocument, 'armed'>> {
+  if (armed === undefined) return {}
+  const ours = await ourRequest(hands.journal, window.name, armed)
+  const why = accepted.is === 'no' ? { why: accepted.message } : {}
+  return { armed: { ...armed, by: ours ? 'kvup' : 'somebody else', ...why } }
+}
+
+function nextOf({ loans, window }: SeenWindow): readonly string[] {
+  if (loans.length === 0) return [`kvup eus plan --to ${window.to}     what a window would do`]
+  return ['kvup eus run     goes on', 'kvup eus abort     ends it, and gives back what is borrowed']
+}

@@ -1,0 +1,126 @@
+import type { KubeObject } from '../../cluster/object.ts'
+import { lastWriter } from '../../procedure/last-writer.ts'
+import type { Loan } from '../../procedure/journal.ts'
+import type { Followed, ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
+import { blocked } from '../../system/errors.ts'
+import { minutes, seconds } from '../../system/units.ts'
+import { type Borrowable, nameOfBorrowed, showsBorrowed } from './borrowable.ts'
+import { findBorrowed, keptText, loanNamed, valueText, whatIs } from './find-borrowed.ts'
+
+export interface Taking {
+  /** Of the step. */
+  id: string
+  title: string
+  /** user@host, for the journal. */
+  who: string
+  procedure: string
+  /** A person said: take it again where somebody undid it, or where the object was made anew. */
+  again?: boolean
+}
+
+/**
+ * Keeps the value in the journal, then sets the field; done once it reads so. What was so already is left alone, and is nobody's loan.
+ * What somebody undid or changed since is asked about (`borrowed-changed`), never quietly set again.
+ */
+export function takeField(field: Borrowable, taking: Taking): Step {
+  const follows: Followed[] = [{ kind: field.kind, where: field.ref }]
+  return {
+    id: taking.id,
+    title: taking.title,
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    follows,
+    risk: { undo: 'kvup eus abort', safeToLeave: field.harmless },
+    shows: showsBorrowed(field),
+    check: (cx) => standing(cx, field, taking),
+    apply: (cx) => take(cx, field, taking),
+    async blame({ reader }) {
+      const found = await findBorrowed(reader, field, field.uid)
+      return found.is === 'gone' ? undefined : lastWriter(found.object, field.pointer)
+    },
+  }
+}
+
+async function standing(cx: ReadContext, field: Borrowable, taking: Taking): Promise<StepState> {
+  const found = await findBorrowed(cx.reader, field, field.uid)
+  if (found.is === 'gone') return { is: 'done', note: `${nameOfBorrowed(field)} is gone` }
+  if (found.is === 'replaced') return madeAnew(field)
+  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  const ours = loan?.object.uid === field.uid ? loan : undefined
+  if (field.isTaken(found.object))
+    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
+  if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field)
+  return notTaken(cx, field, { taking, ours, object: found.object })
+}
+
+async function notTaken(
+  cx: ReadContext,
+  field: Borrowable,
+  { taking, ours, object }: { taking: Taking; ours: Loan | undefined; object: KubeObject },
+): Promise<StepState> {
+  const value = field.valueIn(object)
+  const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
+  if (taking.again || ours === undefined) return { is: 'todo', change }
+  const isAsBefore = field.isBack(object, ours.was) && !(await wasApplied(cx, taking, ours))
+  return isAsBefore ? { is: 'todo', change } : changed(field, ours, value)
+}
+
+/** Between the loan and the write a run may have been killed: then nobody undid anything. */
+async function wasApplied({ journal }: ReadContext, { id }: Taking, { at }: Loan): Promise<boolean> {
+  return (await journal.entries()).some(
+    (entry) => entry.what === 'applied' && entry.step === id && entry.at >= at,
+  )
+}
+
+async function take({ reader, writer, journal, clock }: StepContext, field: Borrowable, taking: Taking) {
+  const found = await findBorrowed(reader, field, field.uid)
+  if (found.is !== 'there')
+    throw blocked('borrowed-replaced', `${nameOfBorrowed(field)} is another one than was looked at`, {
+      object: nameOfBorrowed(field),
+      remedy: 'run the same command again',
+    })
+  if (field.isTaken(found.object)) return
+  const former = loanNamed(await journal.loans(), field.loan)
+  if (former !== undefined && former.object.uid !== field.uid)
+    await journal.release(field.loan, 'the object that it was taken from is gone')
+  const value = field.valueIn(found.object)
+  await journal.borrow({
+    id: field.loan,
+    procedure: taking.procedure,
+    object: {
+      apiVersion: field.kind.apiVersion,
+      kind: field.kind.kind,
+      ...(field.ref.namespace !== undefined && { namespace: field.ref.namespace }),
+      name: field.ref.name,
+      uid: field.uid,
+    },
+    path: field.pointer,
+    was: value === undefined ? { present: false } : { present: true, value },
+    by: taking.who,
+    at: clock.now().toISOString(),
+    harmless: field.harmless,
+  })
+  await writer.jsonPatch(field.kind, field.ref, field.take(found.object))
+}
+
+function changed(field: Borrowable, loan: Loan, now: unknown): StepState {
+  return {
+    is: 'blocked',
+    reason: 'borrowed-changed',
+    by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(loan)}), and somebody set it to ${valueText(now)} meanwhile`,
+    remedy: [
+      'kvup eus run --accept borrowed-changed     takes it again',
+      `kvup eus restore ${field.loan} --keep-current     leaves it as it is and forgets the kept value`,
+      `${showsBorrowed(field)}     shows who writes it`,
+    ],
+  }
+}
+
+function madeAnew(field: Borrowable): StepState {
+  return {
+    is: 'blocked',
+    reason: 'borrowed-replaced',
+    by: `${nameOfBorrowed(field)} was deleted and made anew since it was looked at`,
+    remedy: ['kvup eus run --accept borrowed-changed     takes the new one as well', 'kvup eus status'],
+  }
+}

@@ -1,0 +1,165 @@
+import type { Finding } from '../../../checks/finding.ts'
+import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconverged-standing.ts'
+import { itemsOf } from '../../../facts/known.ts'
+import { operatorConditionGate } from '../../../facts/operator-lifecycle/operator-condition-gate.ts'
+import { compareMinors } from '../../../releases/platform-version.ts'
+import { isMidWindow, type Judged } from '../judged.ts'
+import { operatorMinorNow, operatorNow, subscriptionOf } from '../operator-now.ts'
+import { unreadRemedy } from './unread-remedy.ts'
+
+/** What the operator and HyperConverged say. */
+export function operatorFindings(judged: Judged): readonly Finding[] {
+  return [
+    ...installations(judged),
+    ...outOfStep(judged),
+    ...notGood(judged),
+    ...held(judged),
+    ...tainted(judged),
+  ]
+}
+
+/** Exactly one HyperConverged and one Subscription of OLM: nothing else is moved from minor to minor (night E10). */
+function installations({ sight: { evidence } }: Judged): readonly Finding[] {
+  const { hyperconverged, lifecycle } = evidence
+  const hcos = itemsOf(hyperconverged)
+  const subscriptions = itemsOf(lifecycle.subscriptions)
+  if (hcos.length > 1) return [several('HyperConvergeds', hcos.map(nameOf), 'oc get hyperconvergeds -A')]
+  if (hyperconverged.known && hcos.length === 0) return [withoutOperator]
+  if (itemsOf(lifecycle.clusterExtensions).length > 0) return [byExtension]
+  if (subscriptions.length > 1)
+    return [
+      several(
+        'Subscriptions of it',
+        subscriptions.map(nameOf),
+        'oc get subscriptions.operators.coreos.com -A',
+      ),
+    ]
+  return lifecycle.subscriptions.known && subscriptions.length === 0 ? [withoutOlm] : []
+}
+
+const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
+  `${metadata.namespace ?? ''}/${metadata.name}`
+
+const several = (what: string, names: readonly string[], command: string): Finding => ({
+  id: 'operator-ambiguous',
+  level: 'blocker',
+  summary: `there are ${names.length} ${what} (${names.join(', ')}), and one is right`,
+  objects: names,
+  remedy: [`${command}      then delete those that nobody follows`],
+})
+
+const withoutOperator: Finding = {
+  id: 'operator-missing',
+  level: 'blocker',
+  summary: 'there is no HyperConverged: no operator takes KubeVirt from minor to minor beside the platform',
+  remedy: [
+    'kvup plan --to VERSION      plans KubeVirt alone',
+    'oc adm upgrade      updates the platform alone',
+  ],
+}
+
+const byExtension: Finding = {
+  id: 'operator-by-extension',
+  level: 'blocker',
+  summary:
+    'the operator is installed by a ClusterExtension: that generation of OLM knows no OperatorCondition, and kvup does not carry it',
+  remedy: ['oc get clusterextensions'],
+}
+
+const withoutOlm: Finding = {
+  id: 'operator-without-olm',
+  level: 'blocker',
+  summary: 'HyperConverged was installed without OLM: no Subscription moves it, its release manifest does',
+  remedy: [
+    'oc apply --server-side -f https://github.com/kubevirt/hyperconverged-cluster-operator/releases/download/vVERSION/deploy.yaml      after each hop of the platform',
+  ],
+}
+
+/** Night E8. In the middle of a window the operator behind is the next step. */
+function outOfStep(judged: Judged): readonly Finding[] {
+  const { sight, releases } = judged
+  const operator = operatorMinorNow(sight.evidence, releases)
+  const version = operatorNow(sight.evidence)?.version
+  if (operator === undefined || version === undefined) return []
+  const order = compareMinors(operator, sight.here)
+  const isNext = order < 0 && (isMidWindow(judged) || sight.standing.state === 'updating')
+  if (order === 0 || isNext) return []
+  const minor = order < 0 ? `${operator} still` : `${operator} already`
+  return [
+    {
+      id: 'version-in-step',
+      level: 'blocker',
+      summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${sight.release}`,
+      remedy:
+        order < 0
+          ? [
+              'kvup upgrade      says which release of the operator can be reached, and takes it there with --to',
+            ]
+          : ['oc adm upgrade      says how to take the platform to the same minor'],
+    },
+  ]
+}
+
+/** Its own Upgradeable=True means only that nothing progresses or is degraded: every condition counts (ocp 9.5, 9.6). */
+function notGood({ sight: { evidence, standing } }: Judged): readonly Finding[] {
+  const [hco] = itemsOf(evidence.hyperconverged)
+  if (!evidence.hyperconverged.known)
+    return [
+      {
+        id: 'hyperconverged-not-good',
+        level: 'not-checked',
+        summary: `whether HyperConverged is as it must be: ${evidence.hyperconverged.why}`,
+        remedy: [unreadRemedy(evidence.hyperconverged.why)],
+      },
+    ]
+  if (hco === undefined || standing.state === 'updating') return []
+  const { good, why } = hyperConvergedStanding(hco)
+  if (good) return []
+  const { name, namespace = '' } = hco.metadata
+  return [
+    {
+      id: 'hyperconverged-not-good',
+      level: 'blocker',
+      summary: `HyperConverged ${namespace}/${name} is not as it must be before the platform goes on: ${why.join('; ')}`,
+      objects: [`hyperconverged/${name}`],
+      remedy: ['kvup status'],
+    },
+  ]
+}
+
+/** Where it is what HyperConverged says of itself it is told once. */
+function held({ sight: { evidence } }: Judged): readonly Finding[] {
+  const csv = subscriptionOf(evidence)?.installed
+  const found = itemsOf(evidence.lifecycle.operatorConditions).find(({ metadata }) => metadata.name === csv)
+  const gate = operatorConditionGate(found)
+  if (gate.is !== 'no') return []
+  return [
+    {
+      id: 'operator-held',
+      level: 'blocker',
+      summary: `OLM would not replace the operator: its OperatorCondition says ${gate.reason}: ${gate.message}`,
+      objects: [`operatorcondition/${csv ?? ''}`],
+      remedy: [`oc -n ${found?.metadata.namespace ?? ''} get operatorcondition ${csv ?? ''} -o yaml`],
+    },
+  ]
+}
+
+/** ocp 1.5. */
+function tainted({ sight: { evidence } }: Judged): readonly Finding[] {
+  const [hco] = itemsOf(evidence.hyperconverged)
+  const annotations = Object.keys(hco?.metadata.annotations ?? {}).filter((key) => key.endsWith('/jsonpatch'))
+  const said = hco && hyperConvergedStanding(hco).tainted
+  if (hco === undefined || (said === undefined && annotations.length === 0)) return []
+  const { name, namespace = '' } = hco.metadata
+  return [
+    {
+      id: 'hyperconverged-tainted',
+      level: 'warning',
+      summary: `HyperConverged carries patches that nobody supports (${annotations.join(', ') || said}): they may not fit the next release`,
+      objects: [`hyperconverged/${name}`],
+      remedy: annotations.map(
+        (key) => `oc -n ${namespace} annotate hyperconverged ${name} ${key}-      after saving what it says`,
+      ),
+    },
+  ]
+}

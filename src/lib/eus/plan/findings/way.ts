@@ -1,0 +1,66 @@
+import type { Finding } from '../../../checks/finding.ts'
+import type { Judged } from '../judged.ts'
+
+/** What the graph and the channels lack for this way. */
+export function wayFindings(judged: Judged): readonly Finding[] {
+  if (judged.route.intolerant !== undefined) return []
+  return [...channels(judged), ...closed(judged), ...plain(judged)]
+}
+
+function channels({ channel, route, sight: { release } }: Judged): readonly Finding[] {
+  if (channel.is !== 'missing' || route.minors.length === 0) return []
+  const has = channel.offered.length === 0 ? 'none is named' : channel.offered.join(', ')
+  return [
+    {
+      id: 'channel-not-available',
+      level: 'blocker',
+      summary: `no channel of ${route.to} holds ${release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
+      objects: ['clusterversion/version'],
+      remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+    },
+  ]
+}
+
+function closed({ chosen }: Judged): readonly Finding[] {
+  if (chosen.closed === undefined) return []
+  const { is, why } = chosen.closed
+  return [{ ...closedWays[is], summary: why, objects: ['clusterversion/version'] }]
+}
+
+const closedWays: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
+  {
+    'not-in-graph': {
+      id: 'no-way-in-graph',
+      level: 'blocker',
+      remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
+    },
+    'not-offered': {
+      id: 'update-not-offered',
+      level: 'blocker',
+      remedy: ['oc adm upgrade      says what is offered, and what is conditional'],
+    },
+    'not-retrieved': {
+      id: 'updates-not-retrieved',
+      level: 'blocker',
+      remedy: [
+        'oc get clusterversion version -o yaml      see RetrievedUpdates; a disconnected cluster needs an update service of its own',
+      ],
+    },
+  }
+
+/** Night E10: said, and no obstacle. */
+function plain({ route, sight }: Judged): readonly Finding[] {
+  if (route.plainBecause === undefined || route.minors.length === 0) return []
+  const outage =
+    sight.topology.is === 'single-node'
+      ? '. VMs cannot be migrated anywhere: each is down while the node reboots'
+      : ''
+  return [
+    {
+      id: 'no-window',
+      level: 'info',
+      summary: `no control-plane-only window: ${route.plainBecause}. The pools follow hop by hop${outage}`,
+      remedy: [],
+    },
+  ]
+}

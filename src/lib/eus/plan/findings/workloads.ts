@@ -1,0 +1,105 @@
+import type { Finding } from '../../../checks/finding.ts'
+import { itemsOf } from '../../../facts/known.ts'
+import { evictionFinding } from '../../../workloads/eviction-finding.ts'
+import { loanId } from '../../../workloads/update-methods.ts'
+import type { Judged } from '../judged.ts'
+import { isBorrowed } from '../sight.ts'
+import { counted, someOf } from './words.ts'
+import { unreadRemedy } from './unread-remedy.ts'
+
+/** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */
+export function workloadFindings(judged: Judged): readonly Finding[] {
+  return [
+    ...methodsEmpty(judged),
+    ...outdated(judged),
+    ...staying(judged),
+    ...evicted(judged),
+    ...blocking(judged),
+  ]
+}
+
+/** Night C7: what nobody of ours has borrowed is not filled in by guess. */
+function methodsEmpty({ sight }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(sight.evidence.methods)
+  if (methods === undefined || methods.length > 0 || isBorrowed(sight, loanId)) return []
+  return [
+    {
+      id: 'methods-empty-without-loan',
+      level: 'warning',
+      summary:
+        'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher at the end',
+      remedy: ['kvup workloads strategy set --methods LiveMigrate'],
+    },
+  ]
+}
+
+/** ocp 6.3. */
+function outdated({ sight, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(sight.evidence.instances)
+  const hop = hops.find(({ outdatedMustBeZero }) => outdatedMustBeZero)
+  if (hop === undefined) return []
+  const { instances } = sight.evidence
+  if (!instances.known)
+    return [
+      {
+        id: 'outdated-launchers',
+        level: 'not-checked',
+        summary: `whether VMs run an older virt-launcher: ${instances.why}`,
+        remedy: [unreadRemedy(instances.why)],
+      },
+    ]
+  if (tally === undefined || tally.outdated === 0) return []
+  return [
+    {
+      id: 'outdated-launchers',
+      level: 'blocker',
+      summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16 none may when the platform goes on to ${hop.minor}`,
+      remedy: ['kvup workloads outdated', 'kvup workloads update      moves them'],
+    },
+  ]
+}
+
+function staying({ sight, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(sight.evidence.instances)
+  if (tally === undefined || tally.notMigratable.count === 0 || hops.length === 0) return []
+  const { count, names } = tally.notMigratable
+  return [
+    {
+      id: 'vms-that-stay',
+      level: 'warning',
+      summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}; at the end they keep the old virt-launcher until they are restarted`,
+      objects: names,
+      remedy: [
+        'kvup workloads forecast',
+        'kvup rollout restart      restarts those that only a restart helps',
+      ],
+    },
+  ]
+}
+
+/** Accepted by name, as in an upgrade. */
+function evicted({ sight, hops }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(sight.evidence.methods)
+  const [forecast] = itemsOf(sight.evidence.forecast)
+  if (methods === undefined || forecast === undefined || hops.length === 0) return []
+  return evictionFinding(methods, forecast).map((finding) =>
+    Object.assign({}, finding, {
+      remedy: ['kvup workloads strategy set --methods LiveMigrate      takes Evict out first'],
+    }),
+  )
+}
+
+/** Seed 003, ocp 1.4: on hostpath or EBS volumes a VM cannot be migrated, and its eviction is denied until None is set on the VM itself. */
+function blocking({ sight, route }: Judged): readonly Finding[] {
+  const names = itemsOf(sight.evidence.undrainable)
+  if (names.length === 0 || (route.minors.length === 0 && sight.began === sight.here)) return []
+  return [
+    {
+      id: 'vms-block-drains',
+      level: 'warning',
+      summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and denies its eviction: ${someOf(names)}. A pool does not get past ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
+      objects: names,
+      remedy: ['kvup workloads unblock      lets them be evicted until they are restored'],
+    },
+  ]
+}

@@ -1,0 +1,161 @@
+import type { Cluster, Reader } from '../../cluster/cluster.ts'
+import type { Kind } from '../../cluster/kind.ts'
+import type { HyperConverged } from '../../cluster/kinds/hyperconverged.ts'
+import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
+import { ApiRequestCounts, NodeMaintenances, OldNodeMaintenances } from '../../cluster/kinds/openshift.ts'
+import { gatherEvidence } from '../../facts/gather-evidence.ts'
+import { listServed } from '../../facts/list-served.ts'
+import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverged.ts'
+import { itemsOf, type Known, known, notAsked } from '../../facts/known.ts'
+import { platformStanding } from '../../facts/openshift/platform-standing.ts'
+import { takePlatform } from '../../facts/openshift/take-platform.ts'
+import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
+import { managerOf } from '../../facts/ownership.ts'
+import { openLoans } from '../../procedure/open-loans.ts'
+import type { Loan } from '../../procedure/journal.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
+import type { Clock } from '../../system/clock.ts'
+import { KvupError } from '../../system/errors.ts'
+import { clusterEvictionOf } from '../../workloads/cluster-eviction.ts'
+import { forecastUpdates } from '../../workloads/forecast.ts'
+import { findSettingsOwner } from '../../workloads/strategy/find-settings-owner.ts'
+import { storedHyperConverged } from '../../workloads/strategy/stored-hyperconverged.ts'
+import { methodsIn } from '../../workloads/strategy/owner.ts'
+import { findBlockers } from '../../workloads/unblock/blockers.ts'
+import { keptMethods, loanId } from '../../workloads/update-methods.ts'
+import type { RemovedApi } from '../eus-plan.ts'
+import type { EusEvidence } from './evidence.ts'
+import { kubeletSigner } from './kubelet-signer.ts'
+import { minorOf } from './platform-stop.ts'
+
+/**
+ * Everything that a plan is made from, by reading alone. What may not be read (403), is not served (404) or was not saved is an unknown
+ * part; any other ApiError is thrown.
+ */
+export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvidence> {
+  const { reader } = cluster
+  const [platform, lifecycle, hyperconverged, evidence, oldMaintenances, maintenances] = await Promise.all([
+    takePlatform(reader),
+    takeLifecycle(reader),
+    findHyperConverged(reader),
+    gatherEvidence({ reader }, clock, { only: ['instances', 'clusterUid'] }),
+    known(listServed(reader, OldNodeMaintenances)),
+    known(listServed(reader, NodeMaintenances)),
+  ])
+  const [kubevirt] = itemsOf(evidence.kubevirts)
+  const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
+  const methods = await methodsNow(reader, { hyperconverged, kubevirt, loans })
+  return {
+    at: clock.now(),
+    platform,
+    lifecycle,
+    hyperconverged,
+    kubevirts: evidence.kubevirts,
+    loans,
+    methods,
+    instances: evidence.instances,
+    clusterUid: evidence.clusterUid,
+    oldMaintenances,
+    maintenances,
+    ...(await aboutMachines(reader, kubevirt, itemsOf(methods)[0] ?? [])),
+    ...(await aboutPlatform(reader, platform)),
+  }
+}
+
+async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undefined): Promise<Known<Loan>> {
+  if (namespace === undefined) return { known: true, items: [] }
+  const found = await openLoans(cluster, { namespace, clock })
+  return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
+}
+
+interface Methods {
+  hyperconverged: Known<HyperConverged>
+  kubevirt: KubeVirt | undefined
+  loans: Known<Loan>
+}
+
+/** Of the HyperConverged in the version that is stored, never of the KubeVirt, where "none" and "nobody said" are one (ocp 1.6). */
+async function methodsNow(reader: Reader, { kubevirt, loans }: Methods): Promise<EusEvidence['methods']> {
+  if (kubevirt === undefined) return { known: false, why: 'there is no KubeVirt' }
+  const loan = itemsOf(loans).find(({ id }) => id === loanId)
+  if (loan) return { known: true, items: [keptMethods(loan)] }
+  const { metadata, apiVersion } = kubevirt
+  const ref = { name: metadata.name, namespace: metadata.namespace ?? '' }
+  const kind: Kind<KubeVirt> = { apiVersion, kind: 'KubeVirt', plural: 'kubevirts', namespaced: true }
+  try {
+    const owner = await findSettingsOwner(
+      reader,
+      { kind, ref, uid: metadata.uid ?? '' },
+      managerOf(kubevirt) ?? { kind: 'plain' },
+    )
+    const found = await reader.find(owner.kind, owner.ref)
+    return { known: true, items: found.is === 'object' ? [methodsIn(found.object, owner)] : [] }
+  } catch (error) {
+    if (error instanceof KvupError) return { known: false, why: error.message }
+    throw error
+  }
+}
+
+type Machines = Pick<EusEvidence, 'forecast' | 'undrainable'>
+
+async function aboutMachines(
+  reader: Reader,
+  kubevirt: KubeVirt | undefined,
+  methods: readonly string[],
+): Promise<Machines> {
+  if (kubevirt === undefined) return { forecast: notAsked, undrainable: notAsked }
+  const [forecast, undrainable] = await Promise.all([
+    known(forecastUpdates(reader, { kubevirt, methods }).then((one) => [one])),
+    known(undrainableIn(reader, kubevirt)),
+  ])
+  return { forecast, undrainable }
+}
+
+async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readonly string[]> {
+  const found = await findBlockers(reader, {
+    namespace: undefined,
+    clusterEviction: clusterEvictionOf(kubevirt),
+  })
+  return [...found.machines, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
+}
+
+type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner'>
+
+async function aboutPlatform(reader: Reader, platform: EusEvidence['platform']): Promise<Platform> {
+  const [cv] = itemsOf(platform.clusterVersion)
+  if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked }
+  const here = minorOf(platformStanding(cv).version ?? '')
+  const [removedApis, signer] = await Promise.all([
+    known(removedApisOf(reader)),
+    compareMinors(here, '4.14') < 0 ? known(kubeletSigner(reader)) : notAsked,
+  ])
+  return { removedApis, kubeletSigner: signer }
+}
+
+/**
+ * Asks for what only a plan of a window wants of a platform, for a reader that keeps it; what becomes of VMs is judged by what is kept
+ * for the others. Throws what the Reader throws for anything but 403 and 404.
+ */
+export async function takeForWindow(reader: Reader): Promise<void> {
+  await Promise.all([
+    known(removedApisOf(reader)),
+    known(kubeletSigner(reader)),
+    known(listServed(reader, OldNodeMaintenances)),
+    known(listServed(reader, NodeMaintenances)),
+    storedHyperConverged(reader).catch((error: unknown) => {
+      if (!(error instanceof KvupError)) throw error
+    }),
+  ])
+}
+
+/** Hundreds of large objects of which two numbers are kept. */
+async function removedApisOf(reader: Reader): Promise<readonly RemovedApi[]> {
+  const found: RemovedApi[] = []
+  for await (const { items } of reader.pages(ApiRequestCounts))
+    for (const { metadata, status = {} } of items) {
+      const { removedInRelease, requestCount = 0 } = status
+      if (removedInRelease && requestCount > 0)
+        found.push({ name: metadata.name, removedIn: removedInRelease, requests: requestCount })
+    }
+  return found
+}

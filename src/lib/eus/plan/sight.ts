@@ -1,0 +1,93 @@
+import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
+import { itemsOf } from '../../facts/known.ts'
+import { type PlatformStanding, platformStanding } from '../../facts/openshift/platform-standing.ts'
+import { poolOf } from '../../facts/openshift/pool-of.ts'
+import { type PoolStanding, poolStanding } from '../../facts/openshift/pool-standing.ts'
+import { type Topology, topologyOf } from '../../facts/openshift/topology.ts'
+import { platformOfKubernetes } from '../../releases/platform-minors.ts'
+import { compareMinors, platformVersionOf } from '../../releases/platform-version.ts'
+import { blocked, forbidden, usageError } from '../../system/errors.ts'
+import { roleRemedy } from '../../system/role-remedy.ts'
+import type { EusPlan } from '../eus-plan.ts'
+import type { EusEvidence } from './evidence.ts'
+import { minorOf } from './platform-stop.ts'
+
+/** What the evidence says of the platform, judged once. */
+export interface EusSight {
+  evidence: EusEvidence
+  standing: PlatformStanding
+  pools: readonly JudgedPool[]
+  topology: Topology
+  flavour: EusPlan['flavour']
+  /** The control plane's release: the one that is being updated to, where it is. */
+  release: string
+  /** Its minor. */
+  here: string
+  /** The minor of the oldest kubelet in a paused pool; `here` where none is behind. */
+  began: string
+}
+
+export type JudgedPool = PoolStanding & { pool: MachineConfigPool }
+
+const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...poolStanding(pool), pool })
+
+/** Throws `blocked` where this is no OKD or OpenShift, or one that is still being installed; `forbidden` where that cannot be told. */
+export function sightOf(evidence: EusEvidence): EusSight {
+  const { clusterVersion } = evidence.platform
+  if (!clusterVersion.known) throw unread(clusterVersion.why)
+  const [cv] = clusterVersion.items
+  if (cv === undefined)
+    throw blocked('no-cluster-version', 'this is no OKD or OpenShift: there is no ClusterVersion', {
+      remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
+    })
+  const standing = platformStanding(cv)
+  const release = standing.state === 'idle' ? standing.version : (standing.target ?? standing.version)
+  if (release === undefined || minorOf(release) === '')
+    throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
+      remedy: 'oc get clusterversion version -o yaml',
+    })
+  const pools = itemsOf(evidence.platform.pools).map(judgedPool)
+  const here = minorOf(release)
+  return {
+    evidence,
+    standing,
+    pools,
+    topology: topologyOf(evidence.platform),
+    flavour: flavourOf(release, standing.channel),
+    release,
+    here,
+    began: oldestPaused(evidence, here),
+  }
+}
+
+function unread(why: string): Error {
+  const message = `cannot tell which platform this is: ${why}`
+  // Of a saved cluster no right would bring it.
+  return / does not hold /u.test(why)
+    ? usageError('not-saved', message, {
+        remedy: 'oc get clusterversions,clusteroperators,machineconfigpools,nodes -o yaml >platform.yaml',
+      })
+    : forbidden('clusterversion-not-readable', message, { remedy: roleRemedy('kvup-view') })
+}
+
+function flavourOf(release: string, channel = ''): EusPlan['flavour'] {
+  const version = platformVersionOf(release)
+  const rest = version?.build ?? version?.prerelease ?? ''
+  return rest.includes('okd') || /scos|^stable-4$/u.test(channel) ? 'okd' : 'ocp'
+}
+
+/** The kubelets of paused pools tell where a window began; master follows the control plane. */
+function oldestPaused({ platform }: EusEvidence, here: string): string {
+  const pools = itemsOf(platform.pools)
+  const minors = itemsOf(platform.nodes).flatMap((node) => {
+    const pool = poolOf(node, pools)
+    if (pool?.spec?.paused !== true) return []
+    return platformOfKubernetes(node.status?.nodeInfo?.kubeletVersion) ?? []
+  })
+  return [here, ...minors].toSorted(compareMinors)[0] ?? here
+}
+
+/** Whether kvup itself has borrowed it, by the id of the loan: `pool-paused/worker`. */
+export function isBorrowed({ evidence }: Pick<EusSight, 'evidence'>, id: string): boolean {
+  return itemsOf(evidence.loans).some((loan) => loan.id === id)
+}

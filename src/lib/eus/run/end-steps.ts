@@ -1,0 +1,56 @@
+import type { Loan } from '../../procedure/journal.ts'
+import type { ReadContext, Step } from '../../procedure/step.ts'
+import { newControllerAtWork } from '../../upgrade/steps/new-controller-leads.ts'
+import { settledFor } from '../../upgrade/steps/settled.ts'
+import { giveBackSteps } from '../../workloads/give-back.ts'
+import { workloadsMoved } from '../../workloads/workloads-moved.ts'
+import { fieldBack } from '../loans/field-back.ts'
+import { unpausePool } from '../steps/unpause-pool.ts'
+import { forecastStep, noneOutdated } from '../steps/vms-left.ts'
+import { inOrder, pausablePools } from './pausable-pools.ts'
+import { type EusWindow, settingsOf } from './window.ts'
+
+/** They name the HyperConverged in the version in which it is stored, which an upgrade of its operator may change: made anew whenever steps are listed. */
+export const rewritten: ReadonlySet<string> = new Set([
+  'hold-workload-updates',
+  'give-back-workload-updates',
+  'workload-updates-passed-on',
+])
+
+/**
+ * The way back out, in the order of ocp 9.19: settled, what VMs will do is said, methods given back, VMs moved, then pools one at a time, and last
+ * what watches and approves. From any minor: an abort takes it as well.
+ */
+export async function endSteps(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { kubevirt, who, request } = window
+  const settings = await settingsOf(window, cx.reader)
+  return [
+    settledFor(kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: request.settleMs }),
+    newControllerAtWork(kubevirt),
+    forecastStep(settings, request),
+    ...giveBackSteps(settings),
+    workloadsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }),
+    noneOutdated(
+      { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
+      request,
+    ),
+    ...(await poolSteps(window, cx)),
+    ...(await settingSteps(cx)),
+  ]
+}
+
+async function poolSteps({ name, kubevirt, request }: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
+  return pools.flatMap((pool) => {
+    const unpausing = { pool, kubevirt, name, accepted: request.accepted }
+    return unpausePool(unpausing)
+  })
+}
+
+/** What is borrowed besides methods and pools, by the open loans: whatever was taken is given back, whichever run took it. */
+async function settingSteps({ journal }: ReadContext): Promise<readonly Step[]> {
+  return (await journal.loans()).filter(isSetting).flatMap((loan) => fieldBack(loan))
+}
+
+const settings = ['machine-health-check', 'node-health-check', 'approval']
+const isSetting = ({ id }: Loan): boolean => settings.some((name) => id === name || id.startsWith(`${name}/`))

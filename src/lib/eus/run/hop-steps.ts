@@ -1,0 +1,54 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import type { ReadContext, Step } from '../../procedure/step.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
+import type { EusHop } from '../eus-plan.ts'
+import { masterRolled } from '../steps/master-rolled.ts'
+import { type OperatorPart, operatorPart } from '../steps/operator-part.ts'
+import { platformGate } from '../steps/platform-gate.ts'
+import { minorOf, readPlatform, type Stop } from '../steps/platform-now.ts'
+import { platformUpdated } from '../steps/platform-updated.ts'
+import { requestUpdate, setPlatformChannel } from '../steps/request-update.ts'
+import { updateAccepted } from '../steps/update-accepted.ts'
+import { type EusWindow, keyOf, stopOf } from './window.ts'
+
+/** One minor: the gate, the platform, and the operator behind it. A hop that is behind us is left out. */
+export async function hopSteps(window: EusWindow, hop: EusHop, cx: ReadContext): Promise<readonly Step[]> {
+  const stop = stopOf(window, hop)
+  const { standing } = await readPlatform(cx.reader)
+  if (compareMinors(minorOf(standing.target), stop.minor) > 0) return []
+  const platform = await platformSteps(window, hop, cx.reader)
+  return [...platform, ...(await operatorSteps(window, { hop, stop }, cx))]
+}
+
+async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Promise<readonly Step[]> {
+  const { name, who, plan, request } = window
+  const stop = stopOf(window, hop)
+  const key = keyOf(stop)
+  const { cv } = await readPlatform(reader)
+  const { version, image } = hop.platform
+  const wanted = { ...(version !== undefined && { version }), ...(image !== undefined && { image }) }
+  const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
+  return [
+    platformGate({ id: `gate-${key}`, stop, subscription: plan.operator?.subscription }),
+    ...(channel === undefined
+      ? []
+      : [setPlatformChannel(cv, { id: `channel-${key}`, channel, stop, who, name })]),
+    requestUpdate({ id: `request-${key}`, stop, wanted, who, name }),
+    updateAccepted({ id: `accepted-${key}`, stop, name, leaveRequested: request.leaveRequested }),
+    platformUpdated({ id: `platform-${key}`, stop }),
+    masterRolled({ id: `control-plane-${key}`, stop, name }),
+  ]
+}
+
+/** The last hop of a minor has the operator behind it. */
+async function operatorSteps(
+  window: EusWindow,
+  { hop, stop }: { hop: EusHop; stop: Stop },
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const { operator } = window.plan
+  const isLast = window.hops.findLast(({ minor }) => minor === stop.minor) === hop
+  if (operator === undefined || !isLast || hop.minor === window.began) return []
+  const part: OperatorPart = { minor: stop.minor, stops: hop.operators, operator }
+  return operatorPart(window, part, cx)
+}

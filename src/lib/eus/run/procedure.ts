@@ -1,0 +1,64 @@
+import { poolStanding } from '../../facts/openshift/pool-standing.ts'
+import { MachineConfigPools } from '../../cluster/kinds/openshift.ts'
+import { rememberSteps } from '../../procedure/remember-steps.ts'
+import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
+import { isGuards } from '../../workloads/update/hold-again.ts'
+import { whilePaused } from '../steps/borrowed-still.ts'
+import { operatorMinorIn } from '../steps/operator-in-step.ts'
+import { operatorPart } from '../steps/operator-part.ts'
+import { minorOf, readPlatform } from '../steps/platform-now.ts'
+import { endSteps, rewritten } from './end-steps.ts'
+import { hopSteps } from './hop-steps.ts'
+import { preparation } from './preparation.ts'
+import type { EusWindow } from './window.ts'
+
+/**
+ * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
+ * which releases of the operator lie on the way is known only when OLM shows them.
+ */
+export function eusProcedure(window: EusWindow): Procedure {
+  const remembered = rememberSteps(rewritten)
+  return {
+    name: window.name,
+    leaves: isGuards,
+    reached: async (cx) => (await isThere(window, cx)) && (await areNodesThere(cx)),
+    steps: async (cx) => remembered(await stepsNow(window, cx)),
+  }
+}
+
+/** Once platform and operator are there, nothing is borrowed any more: only the way back out is left. */
+async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const end = await endSteps(window, cx)
+  if (await isThere(window, cx)) return [...(await lastOperator(window, cx)), ...end]
+  const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
+  const watched = hops.flat().map((step) => whilePaused(step, watchingOf(window)))
+  return [...(await preparation(window, cx)), ...watched, ...end]
+}
+
+const watchingOf = ({ name, request }: EusWindow) => ({ name, accepted: request.accepted })
+
+/** A run that was cut off while the last release of the operator settled has to see that through. */
+async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { operator } = window.plan
+  const isOpen = (await cx.journal.loans()).some(({ id }) => id === 'workload-updates')
+  if (operator === undefined || !isOpen) return []
+  const stops = window.hops.findLast(({ minor }) => minor === window.to)?.operators ?? []
+  return operatorPart(window, { minor: window.to, stops, operator }, cx)
+}
+
+/** The platform has reached the target in full, and the operator belongs to it. */
+async function isThere(
+  { to, releases }: Pick<EusWindow, 'to' | 'releases'>,
+  { reader }: Pick<ReadContext, 'reader'>,
+): Promise<boolean> {
+  const { standing } = await readPlatform(reader)
+  if (standing.state !== 'idle' || minorOf(standing.version) !== to) return false
+  const { minor } = await operatorMinorIn(reader, releases)
+  return minor === undefined || minor === to
+}
+
+/** Pools that somebody keeps paused are theirs. */
+async function areNodesThere({ reader }: ReadContext): Promise<boolean> {
+  const pools = (await reader.list(MachineConfigPools)).map(poolStanding)
+  return pools.every(({ paused, state }) => paused || state === 'updated')
+}

@@ -1,0 +1,48 @@
+import { isFields } from '../../cluster/apply/field-path.ts'
+import type { FieldChange } from '../../cluster/leaves.ts'
+import type { OwnWork } from '../../seal/drift.ts'
+import type { EusHop, PlatformStop } from '../eus-plan.ts'
+
+/** Release and image of each hop as a sealed plan has them: exactly these are asked for, or none. By minor and place. */
+export function asSealed(
+  hops: readonly EusHop[],
+  document: Readonly<Record<string, unknown>>,
+): readonly EusHop[] {
+  const sealed = Array.isArray(document['hops']) ? document['hops'].filter(isFields) : []
+  return hops.map((hop) => {
+    const found = sealed.find((one) => one['minor'] === hop.minor)?.['platform']
+    return isFields(found) && typeof found['version'] === 'string'
+      ? { ...hop, platform: platformOf(hop.platform, found) }
+      : hop
+  })
+}
+
+function platformOf(now: PlatformStop, { version, image }: Readonly<Record<string, unknown>>): PlatformStop {
+  const { image: _, ...rest } = now
+  return { ...rest, version: String(version), ...(typeof image === 'string' && { image }) }
+}
+
+/** What the steps of a window that have begun under the plan's uid leave behind in the facts that it is sealed by. */
+export function windowWork(begun: ReadonlySet<string>): OwnWork {
+  const has = (start: string) => [...begun].some((step) => step.startsWith(start))
+  return ({ id }, { path }) => rules[id]?.(path, has) ?? false
+}
+
+type Has = (start: string) => boolean
+type Rule = (path: FieldChange['path'], has: Has) => boolean
+
+const rules: Readonly<Record<string, Rule>> = {
+  pools(path, has) {
+    const pool = /^(?<name>.+)\.paused$/u.exec(path)?.groups?.['name']
+    return pool !== undefined && (has(`pause-${pool}`) || has(`unpause-${pool}`))
+  },
+  platform: (path, has) =>
+    path === 'spec.channel' ? has('channel-') : has('request-') && /desired/u.test(path),
+  subscription: (path, has) =>
+    path === 'spec.channel'
+      ? has('operator-channel-')
+      : path.endsWith('installPlanApproval') && has('approval'),
+  // Its operator rewrites parts of it when it is upgraded, which follows the platform (night E13).
+  hyperconverged: (path, has) =>
+    has('request-') || (path.includes('workloadUpdateStrategy') && has('hold-workload-updates')),
+}

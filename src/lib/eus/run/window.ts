@@ -1,0 +1,88 @@
+import type { Releases } from '../../releases/releases.ts'
+import type { Reader } from '../../cluster/cluster.ts'
+import type { Manager } from '../../facts/ownership.ts'
+import { findSettingsOwner } from '../../workloads/strategy/find-settings-owner.ts'
+import type { SettingsOwner } from '../../workloads/strategy/owner.ts'
+import type { Owner } from '../../workloads/update-methods.ts'
+import type { EusHop, EusPlan } from '../eus-plan.ts'
+import type { Approval } from '../loans/fields.ts'
+import type { Baseline } from '../steps/kept.ts'
+import { minorOf, type Stop } from '../steps/platform-now.ts'
+
+/** What a person asked for, checked and with its defaults. */
+export interface EusRequest {
+  /** Ids of the risks that are taken. */
+  accepted: readonly string[]
+  /** CSVs or packages that the same InstallPlan may install. */
+  approveAlso: readonly string[]
+  /** Approve InstallPlans; otherwise the run ends before each, and says which one waits. */
+  approve?: boolean
+  /** Set for as long as the window is open. */
+  approval?: Approval
+  /** Pools in the order in which they are unpaused; those that are not named come last, by name. */
+  poolOrder: readonly string[]
+  /** Leave an update that was refused requested. */
+  leaveRequested: boolean
+  /** For how long everything has to stay good, ms. */
+  settleMs: number
+}
+
+/** A window in which the platform and its operator move while the other nodes stay, as its steps need it. */
+export interface EusWindow {
+  /** Of the procedure, and of what it keeps in the journal: `eus to 4.20`. */
+  name: string
+  /** The minor at its end. */
+  to: string
+  /** user@host. */
+  who: string
+  plan: EusPlan
+  hops: readonly EusHop[]
+  way: EusPlan['way']
+  /** The minor where it began. */
+  began: string
+  kubevirt: Owner
+  /** Of that KubeVirt. */
+  manager: Pick<Manager, 'kind' | 'name'>
+  releases: Pick<Releases, 'hyperconverged'>
+  request: EusRequest
+}
+
+const prefix = 'eus to '
+
+export const windowName = (to: string): string => `${prefix}${to}`
+
+/** The minor that a procedure of that name leads to; undefined for any other procedure. */
+export function targetOfName(procedure: string): string | undefined {
+  return procedure.startsWith(prefix) ? procedure.slice(prefix.length) : undefined
+}
+
+/** On a plain way pools and VMs follow each hop, so that each is a window of its own (night E10). What was kept of an open window beats what is seen now. */
+export function windowOf(
+  plan: EusPlan,
+  rest: Omit<EusWindow, 'plan' | 'hops' | 'name' | 'to' | 'way' | 'began'>,
+  kept?: Baseline,
+): EusWindow {
+  const way = kept?.way ?? plan.way
+  const began = minorOf(kept?.from) || plan.began
+  const hops = way === 'plain' ? plan.hops.slice(0, 1) : plan.hops
+  const to = hops.at(-1)?.minor ?? plan.to
+  return { ...rest, plan, hops, way, began, to, name: windowName(to) }
+}
+
+/** Where a hop ends: its minor, unless another hop, or the release that runs, is of the same. */
+export function stopOf(
+  { hops, began }: Pick<EusWindow, 'hops' | 'began'>,
+  { minor, platform }: EusHop,
+): Stop {
+  const shares = hops.filter((hop) => hop.minor === minor).length > 1 || minor === began
+  return shares && platform.version !== undefined ? { minor, version: platform.version } : { minor }
+}
+
+/** Who owns the workload update methods, in the version that is stored now: an upgrade of the operator may move it. */
+export const settingsOf = (
+  { kubevirt, manager }: Pick<EusWindow, 'kubevirt' | 'manager'>,
+  reader: Reader,
+): Promise<SettingsOwner> => findSettingsOwner(reader, kubevirt, manager)
+
+/** In the ids of its steps. */
+export const keyOf = ({ minor, version }: Stop): string => version ?? minor

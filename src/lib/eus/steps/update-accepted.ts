@@ -1,0 +1,114 @@
+import { ClusterVersions } from '../../cluster/kinds/openshift.ts'
+import { isFields } from '../../cluster/apply/field-path.ts'
+import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
+import type { Loan } from '../../procedure/journal.ts'
+import type { Step, StepContext, StepState } from '../../procedure/step.ts'
+import { minutes, seconds } from '../../system/units.ts'
+import { desiredUpdate } from '../loans/fields.ts'
+import { loanNamed } from '../loans/find-borrowed.ts'
+import { ourRequest } from './kept-request.ts'
+import {
+  isAccepted,
+  platformFollows,
+  readPlatform,
+  showsPlatform,
+  type Stop,
+  theClusterVersion,
+} from './platform-now.ts'
+import { lookedAt } from './request-update.ts'
+
+export interface Accepting {
+  id: string
+  stop: Stop
+  /** Of the procedure. */
+  name: string
+  /** Leave a request that was refused where it is: it starts by itself. */
+  leaveRequested: boolean
+}
+
+/**
+ * A patch of the ClusterVersion always succeeds; that it was refused shows in ReleaseAccepted=False alone (ocp 3.2). What was refused is taken back at
+ * once, and the run ends with the reason (night E6); once accepted, desiredUpdate and channel are nobody's loan any more (night E2).
+ */
+export function updateAccepted(accepting: Accepting): Step {
+  let refused: string | undefined
+  const { id, stop } = accepting
+  return {
+    id,
+    title: `platform ${stop.version ?? stop.minor} is accepted`,
+    patience: { every: 5 * seconds, atMost: 30 * minutes },
+    estimate: minutes,
+    follows: platformFollows,
+    risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
+    shows: showsPlatform,
+    async check(cx): Promise<StepState> {
+      const { standing } = await readPlatform(cx.reader)
+      if (isAccepted(standing, stop)) return closing(await cx.journal.loans())
+      const { accepted, armed, current } = standing
+      if (armed === undefined)
+        return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
+      if (accepted.is !== 'no' || !current) return { is: 'waiting', on: 'the platform to accept it' }
+      const ours = await ourRequest(cx.journal, accepting.name, armed)
+      const why = `${armed.version ?? armed.image} was refused (${accepted.reason}): ${accepted.message}`
+      if (ours === undefined || accepting.leaveRequested)
+        return turnedDown(why, 'it stays requested, and starts by itself once nothing is in the way any more')
+      refused = why
+      return { is: 'todo', change: `take the request for ${ours.version} back, which was refused` }
+    },
+    async apply(cx) {
+      const { standing } = await readPlatform(cx.reader)
+      if (isAccepted(standing, stop)) await closeLoans(cx)
+      else await withdraw(cx, accepting.name)
+    },
+  }
+}
+
+/** Until a hop is accepted these are borrowed; from then on they say where the platform is going. */
+const untilAccepted = ['desired-update', 'platform-channel'] as const
+
+function closing(loans: readonly Loan[]): StepState {
+  const open = untilAccepted.filter((id) => loanNamed(loans, id))
+  return open.length === 0
+    ? { is: 'done' }
+    : { is: 'todo', change: `close the loan of ${open.join(' and ')}: the hop was accepted` }
+}
+
+async function closeLoans({ journal }: StepContext): Promise<void> {
+  for (const id of untilAccepted) await journal.release(id, 'a hop was accepted')
+}
+
+/** Takes back exactly what the procedure of this name wrote, and nothing else; an older release is never asked for. */
+export async function withdraw(cx: StepContext, name: string): Promise<void> {
+  const { cv, standing } = await readPlatform(cx.reader)
+  const ours = await ourRequest(cx.journal, name, standing.armed)
+  if (ours === undefined) return cx.journal.release('desired-update', 'it was taken back already')
+  const loan = loanNamed(await cx.journal.loans(), 'desired-update')
+  const operations = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
+  await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
+  await cx.journal.release('desired-update')
+}
+
+/** What was there before is put back only where it is what runs now. */
+function before(loan: Loan | undefined, { version }: PlatformStanding): Loan['was'] {
+  if (loan?.was.present !== true) return { present: false }
+  const { value } = loan.was
+  return isFields(value) && value['version'] === version ? loan.was : { present: false }
+}
+
+function turnedDown(why: string, what: string): StepState {
+  return {
+    is: 'blocked',
+    reason: 'update-refused',
+    by: `${why}; ${what}`,
+    remedy: ['oc adm upgrade     shows what is in the way', 'kvup eus run     asks again, once it is gone'],
+  }
+}
+
+function withdrawn({ minor, version }: Stop): StepState {
+  return {
+    is: 'blocked',
+    reason: 'update-withdrawn',
+    by: `somebody took the request for ${version ?? minor} back before it was accepted`,
+    remedy: ['kvup eus run     asks again'],
+  }
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  RoleBindings,
+  Roles,
+} from '../../src/lib/cluster/kinds/extension.ts'
+import { MachineConfigPools } from '../../src/lib/cluster/kinds/openshift.ts'
+import { lookForEus } from '../../src/lib/eus/plan/look.ts'
+import { driftLines, driftOf } from '../../src/lib/seal/drift.ts'
+import { reliedOnByEus } from '../../src/lib/seal/eus-facts.ts'
+import { readSealed } from '../../src/lib/seal/read-sealed.ts'
+import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
+import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { rolesFor } from '../../src/lib/upgrade/roles.ts'
+import { fileIn } from './saved.ts'
+import { runText } from '../lib/run-text.ts'
+
+const clock = new SimClock()
+let sim: SimulatedCluster
+beforeAll(async () => {
+  sim = await simulate({ clock, vms: 2, methods: ['LiveMigrate'], openshift: ocp418to420, olm: ocpOlm() })
+})
+afterAll(() => sim.stop())
+
+const graph = JSON.stringify({
+  nodes: ocp418to420.graph.map(({ version, image }) => ({ version, payload: image })),
+  edges: ocp418to420.graph.flatMap(({ to }, from) =>
+    to.map((version) => [from, ocp418to420.graph.findIndex((release) => release.version === version)]),
+  ),
+})
+
+const kvup = (line: string, cluster: Cluster = sim.cluster()) =>
+  runText(line.split(' '), { cluster, clock, files: { 'graph.json': graph } })
+
+interface Plan {
+  hops: { minor: string; platform: { version?: string } }[]
+  steps: { id: string }[]
+  unknown: string[]
+  seal?: { cluster: string }
+  next: string[]
+}
+const read = ({ out }: { out: string }) => parse(out) as Plan
+const versions = ({ hops }: Plan) => hops.map(({ platform }) => platform.version)
+
+test('writes nothing, asks for no dry run, and says the same in every format', async () => {
+  const before = sim.store.audit.length
+  const [json, yaml, names, page] = [
+    await kvup('eus plan -o json'),
+    await kvup('eus plan -o yaml'),
+    await kvup('eus plan -o name'),
+    await kvup('eus plan -o markdown'),
+  ]
+  const ours = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
+  expect(ours.filter((call) => isWrite(call) || call.dryRun)).toEqual([])
+  expect([json, yaml, names, page].map(({ code, err }) => ({ code, err }))).toEqual(
+    Array.from({ length: 4 }, () => ({ code: 0, err: '' })),
+  )
+  expect(read(yaml).hops).toEqual(read(json).hops)
+  const ids = read(json).steps.map(({ id }) => id)
+  expect(names.out.trim().split('\n')).toEqual(ids.map((id) => `step/${id}`))
+  expect(ids).toEqual([...new Set(ids)])
+  expect(page.out).toContain('## Way')
+})
+
+test('the newest release of the minor in between leads nowhere: only the graph tells it', async () => {
+  expect(versions(read(await kvup('eus plan -o json')))[1]).toBeUndefined()
+  const plan = read(await kvup('eus plan --graph-file graph.json -o json'))
+  expect(versions(plan)).toEqual(['4.19.14', '4.20.5'])
+  expect(plan.next[0]).toMatch(
+    /^kvup eus run --graph-file graph\.json -o json|^kvup eus run --graph-file graph\.json/u,
+  )
+})
+
+test('rights for reading are enough: the plan is the same with the role kvup-view', async () => {
+  const viewer = await mayView()
+  const [mine, theirs] = [await kvup('eus plan -o json'), await kvup('eus plan -o json', viewer)]
+  expect(theirs.code).toBe(0)
+  const [one, other] = [read(mine), read(theirs)]
+  expect({ hops: other.hops, unknown: other.unknown }).toEqual({ hops: one.hops, unknown: one.unknown })
+})
+
+/** Somebody with the role that `kvup rbac kvup-view` prints, and no more. */
+async function mayView(): Promise<Cluster> {
+  const { writer } = sim.cluster()
+  const namespace = 'openshift-cnv'
+  const [everywhere, here] = rolesFor('kvup-view', namespace)
+  const subjects = [{ kind: 'User', name: 'viewer', apiGroup: 'rbac.authorization.k8s.io' }]
+  const bound = (kind: string, name: string) => ({
+    metadata: { name, ...(kind === 'Role' && { namespace }) },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+    subjects,
+  })
+  await writer.create(ClusterRoles, everywhere)
+  await writer.create(Roles, here)
+  const { apiVersion } = ClusterRoleBindings
+  await writer.create(ClusterRoleBindings, {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    ...bound('ClusterRole', 'kvup-view'),
+  })
+  await writer.create(RoleBindings, { apiVersion, kind: 'RoleBinding', ...bound('Role', 'kvup-view') })
+  return sim.cluster({ user: 'viewer' })
+}
+
+test('is sealed: what was edited is refused, what moved is named, what only ran is not', async () => {
+  const { out } = await kvup('eus plan --graph-file graph.json -o yaml')
+  const sealed = readSealed(out, 'plan.yaml', 'EusPlan')
+  expect(sealed.request).toEqual({ to: '4.20', graphFile: 'graph.json' })
+  const edited = stringify({ ...(parse(out) as object), to: '4.22' })
+  expect(() => readSealed(edited, 'plan.yaml', 'EusPlan')).toThrow(
+    expect.objectContaining({ reason: 'plan-edited' }),
+  )
+  expect(() => readSealed(out, 'plan.yaml', 'UpgradePlan')).toThrow(
+    expect.objectContaining({ reason: 'not-a-plan' }),
+  )
+  const drift = async () => driftLines(driftOf(sealed.seal.facts, await reliedNow(), () => false))
+  expect(await drift()).toEqual([])
+  await sim.cluster().writer.mergePatch(MachineConfigPools, { name: 'worker' }, { spec: { paused: true } })
+  expect(await drift()).toEqual(['worker.paused of machineconfigpools was false, is true'])
+  await sim.cluster().writer.mergePatch(MachineConfigPools, { name: 'worker' }, { spec: { paused: false } })
+  await clock.sleep(10 * 60_000)
+})
+
+async function reliedNow() {
+  const { platform, lifecycle, hyperconverged, clusterUid } = await lookForEus(sim.cluster(), clock)
+  const { clusterVersion, pools } = platform
+  const { subscriptions } = lifecycle
+  return reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
+}
+
+test('exit codes: something to do, a graph that cannot be read, and what is no minor', async () => {
+  expect((await kvup('eus plan --exit-code')).code).toBe(10)
+  const unread = await kvup('eus plan --graph-file nowhere.json')
+  expect(unread.code).toBe(2)
+  expect(unread.err).toContain('cannot read the update graph nowhere.json')
+  const release = await kvup('eus plan --to 4.20.5')
+  expect(release.code).toBe(2)
+  expect(release.err).toContain('name the minor: 4.20')
+})
+
+test('from a snapshot the plan is the same', async () => {
+  const file = fileIn('eus.ndjson.gz')
+  expect((await kvup(`snapshot --to-file ${file}`)).code).toBe(0)
+  const [live, saved] = [
+    await kvup('eus plan -o json'),
+    await kvup(`eus plan --from ${file} -o json`, {} as Cluster),
+  ]
+  expect(saved.err).toBe('')
+  const [one, other] = [read(live), read(saved)]
+  expect(other.unknown).toEqual(one.unknown)
+  expect(other.hops).toEqual(one.hops)
+})

@@ -1,0 +1,34 @@
+import { readSaved } from '../../../../src/lib/cluster/saved/read-saved.ts'
+import type { EusEvidence } from '../../../../src/lib/eus/plan/evidence.ts'
+import { lookForEus } from '../../../../src/lib/eus/plan/look.ts'
+import { makeEusPlan, type EusRequest } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
+import type { Known } from '../../../../src/lib/facts/known.ts'
+
+const looked = new Map<string, Promise<EusEvidence>>()
+
+/** What is seen of a cluster of test/examples/eus; a copy of its own for each test. */
+export async function evidenceOf(name: string): Promise<EusEvidence> {
+  const seen = looked.get(name) ?? look(name)
+  looked.set(name, seen)
+  return structuredClone(await seen)
+}
+
+async function look(name: string): Promise<EusEvidence> {
+  const folder = new URL(`../../../examples/eus/${name}/cluster`, import.meta.url).pathname
+  const cluster = await readSaved(folder)
+  const at = cluster.takenAt ?? new Date(0)
+  return lookForEus(cluster, { now: () => at, sleep: async () => undefined })
+}
+
+/** The one item of a part, to be changed in place. */
+export function itemIn<T>(part: Known<T>, at = 0): T {
+  const item = part.known ? part.items[at] : undefined
+  if (item === undefined) throw new Error('there is no such item')
+  return item
+}
+
+/** Ids of what is found, by level. */
+export function found(evidence: EusEvidence, request: EusRequest = {}): Record<string, string> {
+  const { findings } = makeEusPlan(evidence, request)
+  return Object.fromEntries(findings.map(({ id, level }) => [id, level]))
+}

@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
+import { systemClock } from '../../../../src/lib/system/clock.ts'
+import { runText } from '../../run-text.ts'
+
+const folder = new URL('../../../examples/eus/', import.meta.url).pathname
+
+/** Whole clusters as `oc get … -o yaml` prints them, with what is asked (`run.txt`) and the page that is expected. */
+const names = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+const noCluster = {} as Cluster
+
+async function page(name: string) {
+  const run = readFileSync(`${folder}${name}/run.txt`, 'utf8').trim().split(' ')
+  const files = new Proxy<Record<string, string>>({}, { get: (_, file) => text(name, String(file)) })
+  const place = { cluster: noCluster, clock: systemClock, files }
+  const { code, out, err } = await runText([...run, '--from', `${folder}${name}/cluster`], place)
+  return `${out}${err.replaceAll(folder, '')}\nexit ${code}\n`.replaceAll(folder, '')
+}
+
+function text(name: string, file: string): string | undefined {
+  const path = `${folder}${name}/${file}`
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+test.each(names)('%s', async (name) => {
+  const actual = await page(name)
+  const file = `${folder}${name}/expected.txt`
+  if (process.env['UPDATE'] === '1') writeFileSync(file, actual)
+  expect(actual).toBe(readFileSync(file, 'utf8'))
+})
+
+test('README shows the way as kvup eus plan prints it', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const [, shown = ''] = /\$ kvup eus plan [^\n]*\n([^`]*)```/u.exec(readme) ?? []
+  const printed = readFileSync(`${folder}4.18-to-4.20-with-a-graph/expected.txt`, 'utf8')
+  const lines = shown.split('\n').filter((line) => line !== '' && line !== '…')
+  expect(lines.length).toBeGreaterThan(4)
+  // A pipe without UTF-8, as in the examples.
+  const plain = lines.map((line) => line.replace('→', '->').replace(/^·/u, '-'))
+  for (const line of plain) expect(printed).toContain(`${line}\n`)
+})

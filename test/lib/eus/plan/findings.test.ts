@@ -1,0 +1,361 @@
+import { expect, test } from 'vitest'
+import type { EusEvidence } from '../../../../src/lib/eus/plan/evidence.ts'
+import { makeEusPlan } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
+import { evidenceOf, found, itemIn } from './evidence-of.ts'
+
+/** Nothing speaks against it but what is said of every such cluster. */
+const good = '4.18-to-4.20-with-a-graph'
+const always = { 'approval-automatic': 'info' }
+
+interface Row {
+  name: string
+  change: (evidence: EusEvidence) => void
+  /** What is found besides. */
+  finds: Record<string, string>
+}
+
+const unknown = { known: false, why: 'forbidden' } as const
+const noItems = { known: true, items: [] } as const
+
+const pool = (evidence: EusEvidence, at: number) => itemIn(evidence.platform.pools, at)
+const worker = 1
+const condition = (type: string, status: 'True' | 'False' | 'Unknown') => ({
+  type,
+  status,
+  reason: 'Because',
+  message: 'it says so',
+})
+
+function set(of: { status?: { conditions?: { type: string }[] } }, one: ReturnType<typeof condition>): void {
+  const conditions = of.status?.conditions ?? []
+  const at = conditions.findIndex(({ type }) => type === one.type)
+  conditions.splice(at < 0 ? conditions.length : at, at < 0 ? 0 : 1, one)
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'night E5: a pool that is updating',
+    change: (e) => {
+      set(pool(e, worker), condition('Updated', 'False'))
+      set(pool(e, worker), condition('Updating', 'True'))
+    },
+    finds: { 'pools-not-updated': 'blocker' },
+  },
+  {
+    name: 'night E5: a pool whose new configuration nobody has begun with, though it says Updated',
+    change: (e) => Object.assign(pool(e, worker).spec ?? {}, { configuration: { name: 'rendered-new' } }),
+    finds: { 'pools-not-updated': 'blocker' },
+  },
+  {
+    name: 'night E5: a pool that is paused already is not ours',
+    change: (e) => Object.assign(pool(e, worker).spec ?? {}, { paused: true }),
+    finds: { 'pool-paused-already': 'blocker' },
+  },
+  {
+    name: 'a degraded pool',
+    change: (e) => set(pool(e, worker), condition('NodeDegraded', 'True')),
+    finds: { 'pool-degraded': 'blocker' },
+  },
+  {
+    name: 'trap 18: master is never paused',
+    change: (e) => Object.assign(pool(e, 0).spec ?? {}, { paused: true }),
+    finds: { 'master-paused': 'blocker' },
+  },
+  {
+    name: 'pools that may not be read',
+    change: (e) => Object.assign(e.platform, { pools: unknown }),
+    finds: { 'pools-not-updated': 'not-checked', 'topology-unknown': 'not-checked' },
+  },
+  {
+    name: 'night E6: an update that is asked for and refused',
+    change: (e) =>
+      Object.assign(itemIn(e.platform.clusterVersion).spec ?? {}, { desiredUpdate: { version: '4.19.14' } }),
+    finds: { 'update-armed': 'blocker' },
+  },
+  {
+    name: 'trap 16: Upgradeable=False forbids the minor',
+    change: (e) => set(itemIn(e.platform.clusterVersion), condition('Upgradeable', 'False')),
+    finds: { 'platform-not-upgradeable': 'blocker' },
+  },
+  {
+    name: 'trap 16: Upgradeable=Unknown and Failing=Unknown forbid nothing',
+    change: (e) => {
+      set(itemIn(e.platform.clusterVersion), condition('Upgradeable', 'Unknown'))
+      set(itemIn(e.platform.clusterVersion), condition('Failing', 'Unknown'))
+    },
+    finds: {},
+  },
+  {
+    name: 'a platform that is failing',
+    change: (e) => set(itemIn(e.platform.clusterVersion), condition('Failing', 'True')),
+    finds: { 'platform-not-steady': 'blocker' },
+  },
+  {
+    name: 'trap 17: what kube-apiserver says of the kubelets counts, not parity',
+    change: (e) =>
+      set(itemIn(e.platform.clusterOperators, 2), {
+        type: 'Upgradeable',
+        status: 'False',
+        reason: 'KubeletMinorVersion_KubeletMinorVersionUnsupportedNextUpgrade',
+        message: 'KubeletMinorVersionUpgradeable: too far behind',
+      }),
+    finds: { 'kubelets-too-old': 'blocker' },
+  },
+  {
+    name: 'night E8: an operator that is a minor behind',
+    change: (e) =>
+      Object.assign(itemIn(e.hyperconverged).status ?? {}, {
+        versions: [{ name: 'operator', version: '4.17.30' }],
+      }),
+    finds: { 'version-in-step': 'blocker' },
+  },
+  {
+    name: 'night E8: an operator minor before the platform is there',
+    change: (e) =>
+      Object.assign(itemIn(e.hyperconverged).status ?? {}, {
+        versions: [{ name: 'operator', version: '4.19.2' }],
+      }),
+    finds: { 'version-in-step': 'blocker' },
+  },
+  {
+    name: 'trap 5: Upgradeable=Unknown of HyperConverged is not good',
+    change: (e) => set(itemIn(e.hyperconverged), condition('Upgradeable', 'Unknown')),
+    finds: { 'hyperconverged-not-good': 'blocker' },
+  },
+  {
+    name: 'trap 5: Available=False leaves Upgradeable=True, and is not good',
+    change: (e) => set(itemIn(e.hyperconverged), condition('Available', 'False')),
+    finds: { 'hyperconverged-not-good': 'blocker' },
+  },
+  {
+    name: 'trap 6: an OperatorCondition that holds',
+    change: (e) =>
+      Object.assign(itemIn(e.lifecycle.operatorConditions).spec ?? {}, {
+        overrides: [condition('Upgradeable', 'False')],
+      }),
+    finds: { 'operator-held': 'blocker' },
+  },
+  {
+    name: 'two OperatorGroups',
+    change: (e) => {
+      const group = itemIn(e.lifecycle.operatorGroups)
+      Object.assign(e.lifecycle, { operatorGroups: { known: true, items: [group, group] } })
+    },
+    finds: { 'one-operator-group': 'blocker' },
+  },
+  {
+    name: 'a catalog that does not answer',
+    change: (e) =>
+      Object.assign(itemIn(e.lifecycle.catalogSources).status?.connectionState ?? {}, {
+        lastObservedState: 'CONNECTING',
+      }),
+    finds: { 'catalog-not-healthy': 'blocker' },
+  },
+  {
+    name: 'a resolution that failed',
+    change: (e) =>
+      Object.assign(itemIn(e.lifecycle.subscriptions).status ?? {}, {
+        conditions: [condition('ResolutionFailed', 'True')],
+      }),
+    finds: { 'catalog-not-healthy': 'blocker' },
+  },
+  {
+    name: 'patches on HyperConverged',
+    change: (e) =>
+      Object.assign(itemIn(e.hyperconverged).metadata, {
+        annotations: { 'ssp.kubevirt.io/jsonpatch': '[]' },
+      }),
+    finds: { 'hyperconverged-tainted': 'warning' },
+  },
+  {
+    name: 'night E10: without HyperConverged',
+    change: (e) => Object.assign(e, { hyperconverged: noItems }),
+    finds: { 'operator-missing': 'blocker' },
+  },
+  {
+    name: 'night E10: HyperConverged without OLM',
+    change: (e) => Object.assign(e.lifecycle, { subscriptions: noItems }),
+    finds: { 'operator-without-olm': 'blocker' },
+  },
+  {
+    name: 'two Subscriptions of the package',
+    change: (e) => {
+      const one = itemIn(e.lifecycle.subscriptions)
+      Object.assign(e.lifecycle, { subscriptions: { known: true, items: [one, one] } })
+    },
+    finds: { 'operator-ambiguous': 'blocker' },
+  },
+  {
+    name: 'a ClusterExtension of the package',
+    change: (e) =>
+      Object.assign(e.lifecycle, {
+        clusterExtensions: {
+          known: true,
+          items: [{ apiVersion: 'v1', kind: 'ClusterExtension', metadata: { name: 'cnv' } }],
+        },
+      }),
+    finds: { 'operator-by-extension': 'blocker' },
+  },
+  {
+    name: 'night E10: a hosted control plane is somebody else’s',
+    change: (e) =>
+      Object.assign(itemIn(e.platform.infrastructure).status ?? {}, { controlPlaneTopology: 'External' }),
+    finds: { 'not-ours-to-update': 'blocker', 'no-window': 'info' },
+  },
+  {
+    name: 'an admin gate that nobody passed',
+    change: (e) => Object.assign(itemIn(e.platform.adminGates), { data: { 'ack-4.18-apis': 'read it' } }),
+    finds: { 'admin-gates-open': 'blocker' },
+  },
+  {
+    name: 'a gate of another minor, and one that was passed',
+    change: (e) => {
+      Object.assign(itemIn(e.platform.adminGates), {
+        data: { 'ack-4.19-apis': 'later', 'ack-4.18-apis': 'read it' },
+      })
+      Object.assign(itemIn(e.platform.adminAcks), { data: { 'ack-4.18-apis': 'true' } })
+    },
+    finds: {},
+  },
+  {
+    name: 'a degraded ClusterOperator',
+    change: (e) => set(itemIn(e.platform.clusterOperators), condition('Degraded', 'True')),
+    finds: { 'cluster-operators-degraded': 'blocker' },
+  },
+  {
+    name: 'updates that were not retrieved are not "none"',
+    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: null }),
+    finds: { 'updates-not-retrieved': 'blocker' },
+  },
+  {
+    name: 'no release of the next minor is offered',
+    change: (e) => Object.assign(itemIn(e.platform.clusterVersion).status ?? {}, { availableUpdates: [] }),
+    finds: { 'update-not-offered': 'blocker' },
+  },
+  {
+    name: 'VMs that are not known are not "none outdated"',
+    change: (e) => Object.assign(e, { instances: unknown }),
+    finds: { 'outdated-launchers': 'not-checked' },
+  },
+  {
+    name: 'Evict interrupts VMs at the end',
+    change: (e) => {
+      Object.assign(e, { methods: { known: true, items: [['LiveMigrate', 'Evict']] } })
+      Object.assign(itemIn(e.forecast), { interrupted: ['shop/legacy (restarts)'] })
+    },
+    finds: { evictions: 'blocker' },
+  },
+]
+
+test.each(rows)('$name', async ({ change, finds }) => {
+  const evidence = await evidenceOf(good)
+  expect(found(evidence)).toEqual(always)
+  change(evidence)
+  const { 'approval-automatic': _, ...besides } = found(evidence)
+  expect(besides).toEqual(finds)
+})
+
+test('night E9: each old NodeMaintenance gets its standalone object, in the order that keeps the node held', async () => {
+  const { findings } = makeEusPlan(await evidenceOf('4.10-to-4.12'))
+  const { remedy = [] } = findings.find(({ id }) => id === 'node-maintenance-old') ?? {}
+  expect(remedy[0]).toContain('install the Node Maintenance Operator')
+  const object: unknown = JSON.parse(/echo '(?<json>[^']+)'/u.exec(remedy[1] ?? '')?.groups?.['json'] ?? '')
+  expect(object).toEqual({
+    apiVersion: 'nodemaintenance.medik8s.io/v1beta1',
+    kind: 'NodeMaintenance',
+    metadata: { name: 'maint-worker-1' },
+    spec: { nodeName: 'worker-1', reason: 'disk is replaced' },
+  })
+  expect(remedy[2]).toBe('oc delete nodemaintenances.nodemaintenance.kubevirt.io maint-worker-1')
+  const carried = await evidenceOf('4.10-to-4.12')
+  const [held] = carried.oldMaintenances.known ? carried.oldMaintenances.items : []
+  const half = { ...carried, maintenances: { known: true, items: [held] } } as typeof carried
+  expect(makeEusPlan(half).findings.find(({ id }) => id === 'node-maintenance-old')?.remedy).toEqual([
+    remedy[2],
+  ])
+  const later = await evidenceOf('4.12-to-4.14')
+  const old = itemIn((await evidenceOf('4.10-to-4.12')).oldMaintenances)
+  expect(found({ ...later, oldMaintenances: { known: true, items: [old] } })).not.toHaveProperty(
+    'node-maintenance-old',
+  )
+})
+
+test('night E7: what would replace nodes is paused as well, unless somebody has', async () => {
+  const evidence = await evidenceOf('4.18-to-4.20')
+  expect(makeEusPlan(evidence).healthChecks).toEqual([
+    { kind: 'MachineHealthCheck', namespace: 'openshift-machine-api', name: 'workers', paused: false },
+  ])
+  Object.assign(itemIn(evidence.platform.machineHealthChecks).metadata, {
+    annotations: { 'cluster.x-k8s.io/paused': '' },
+  })
+  expect(makeEusPlan(evidence).healthChecks).toMatchObject([{ paused: true }])
+})
+
+test('night E10: a single node has no window, and its VMs an outage', async () => {
+  const evidence = await evidenceOf('compact')
+  const [node] = evidence.platform.nodes.known ? evidence.platform.nodes.items : []
+  Object.assign(evidence.platform, { nodes: { known: true, items: [node] } })
+  const { way, findings } = makeEusPlan(evidence)
+  expect(way).toBe('plain')
+  expect(findings.find(({ id }) => id === 'no-window')?.summary).toContain(
+    'each is down while the node reboots',
+  )
+})
+
+test('night E12: what VMs will do is said with the plan', async () => {
+  const { notes } = makeEusPlan(await evidenceOf('4.18-to-4.20'))
+  expect(notes).toContain(
+    'with LiveMigrate KubeVirt at the end, as VMs are now: migrates 1, leaves 1 outdated',
+  )
+})
+
+test('a window that is open is judged by its steps: findings are told and stop nobody, but a pool that somebody else paused', async () => {
+  const evidence = await evidenceOf('mid-window')
+  set(itemIn(evidence.platform.clusterVersion), condition('Failing', 'True'))
+  set(itemIn(evidence.hyperconverged), condition('Progressing', 'True'))
+  expect(found(evidence)).toMatchObject({
+    'platform-not-steady': 'warning',
+    'hyperconverged-not-good': 'warning',
+  })
+  const loans = evidence.loans.known ? evidence.loans.items : []
+  const without = loans.filter(({ id }) => id !== 'pool-paused/gpu')
+  expect(found({ ...evidence, loans: { known: true, items: without } })).toMatchObject({
+    'pool-paused-already': 'blocker',
+  })
+})
+
+test('trap 2: methods that are lent are taken from the journal, not from the empty list that holds now', async () => {
+  const plan = makeEusPlan(await evidenceOf('mid-window'))
+  expect(plan.methods).toEqual(['LiveMigrate'])
+  expect(plan.pools).toMatchObject([
+    { name: 'gpu', borrowed: true, paused: false },
+    { name: 'worker', borrowed: true, paused: false },
+  ])
+})
+
+test('night E8: an operator that no table knows is not called out of step, and it is said', async () => {
+  const evidence = await evidenceOf('okd-4.19')
+  Object.assign(itemIn(evidence.hyperconverged).status ?? {}, {
+    versions: [{ name: 'operator', version: '1.99.0' }],
+  })
+  const plan = makeEusPlan(evidence)
+  expect(plan.findings.map(({ id }) => id)).not.toContain('version-in-step')
+  expect(plan.unknown.join()).toContain('which minor of the platform the operator 1.99.0 belongs to')
+})
+
+test('methods that could not be read are not "none"', async () => {
+  const evidence = await evidenceOf(good)
+  const plan = makeEusPlan({ ...evidence, methods: unknown })
+  expect(plan).toMatchObject({ methods: [], methodsUnknown: true })
+  expect(plan.findings.map(({ id }) => id)).not.toContain('methods-empty-without-loan')
+  expect(makeEusPlan(evidence)).not.toHaveProperty('methodsUnknown')
+})
+
+test('trap 17: what kube-apiserver says of its next minor wins over the table, in both directions', async () => {
+  const evidence = await evidenceOf('mid-window-by-hand')
+  expect(found(evidence, { to: '4.22' })).toMatchObject({ 'kubelets-too-old': 'blocker' })
+  set(itemIn(evidence.platform.clusterOperators, 2), condition('Upgradeable', 'True'))
+  const ids = Object.keys(found(evidence, { to: '4.22' }))
+  expect(ids).not.toContain('kubelets-too-old')
+  expect(ids).not.toContain('window-too-long')
+})

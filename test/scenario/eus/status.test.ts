@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import type { EusStatusDocument } from '../../../src/lib/output/views/eus-status.ts'
+import { play, type Stage } from '../stage.ts'
+import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+
+async function statusOf(stage: Stage): Promise<EusStatusDocument & { text: string }> {
+  const ended = await eusStatusOn(stage)
+  expect(ended.error).toBeUndefined()
+  return { ...(ended.documents.at(-1) as unknown as EusStatusDocument), text: ended.text }
+}
+
+test('no window is open: it says so, and writes nothing', () =>
+  play(small418, async (stage) => {
+    const mark = stage.mark
+    expect(await statusOf(stage)).toMatchObject({ open: false, at: '4.18.21', borrowed: [], steps: [] })
+    expect(stage.writes(mark)).toEqual([])
+  }))
+
+test('between hops: what is behind, where it stands, what is ahead, and what is borrowed', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    await stage.until(2 * 3_600_000)
+    const mark = stage.mark
+    const status = await statusOf(stage)
+    expect(status).toMatchObject({ open: true, from: '4.18', to: '4.20', at: '4.19.14' })
+    expect(status.parts.map(({ name, state }) => `${state} ${name}`)).toEqual([
+      'done workload updates held',
+      'done pools paused',
+      'done platform 4.19',
+      'done virtualization 4.19',
+      'now platform 4.20',
+      'ahead virtualization 4.20',
+      'ahead workload updates given back',
+      'ahead pools unpaused',
+    ])
+    expect(status.borrowedText).toBe('workloadUpdateMethods, 1 pool, 1 health check')
+    expect(status.text).toContain('day 1')
+    expect(stage.writes(mark)).toEqual([])
+  }))

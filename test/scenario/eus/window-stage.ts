@@ -1,0 +1,121 @@
+import { eusAbort } from '../../../src/commands/eus/abort/abort.ts'
+import { type EusRestoreOptions, eusRestore } from '../../../src/commands/eus/restore/restore.ts'
+import { eusRun } from '../../../src/commands/eus/run/run.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
+import { eusStatus, type EusStatusOptions } from '../../../src/commands/eus/status/status.ts'
+import {
+  type ClusterVersion,
+  ClusterVersions,
+  MachineConfigPools,
+  MachineHealthChecks,
+  NodeHealthChecks,
+} from '../../../src/lib/cluster/kinds/openshift.ts'
+import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
+import type { Ended, Stage, Terminal } from '../stage.ts'
+
+type Shape = Omit<Simulation, 'clock'>
+
+/** A cluster of 4.18 in front of the window to 4.20: two pools beside master, both kinds of health checks, Manual approval. */
+export const eus418 = {
+  methods: ['LiveMigrate'],
+  openshift: ocp418to420,
+  olm: ocpOlm(),
+} as const satisfies Shape
+
+/** The same with one worker, for what is played often. */
+export const small418: Shape = {
+  ...eus418,
+  openshift: {
+    ...ocp418to420,
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 1 },
+    ],
+    healthChecks: [{ kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' }],
+    topology: 'HighlyAvailable',
+  },
+}
+
+const defaults: EusRunOptions = {
+  accept: [],
+  approve: true,
+  approveAlso: [],
+  poolOrder: [],
+  settle: '5s',
+  timeout: '24d',
+  pauseBefore: [],
+  graphFile: 'graph.json',
+}
+
+export function eusRunOn(
+  stage: Stage,
+  options: Partial<EusRunOptions> = {},
+  terminal: Terminal = {},
+): Promise<Ended> {
+  stage.files.set('graph.json', servedGraph(ocp418to420))
+  const typed = { commandLine: 'kvup eus run', ...terminal }
+  return stage.perform((cx) => eusRun(cx, { ...defaults, ...options }), typed)
+}
+
+export function eusAbortOn(
+  stage: Stage,
+  options: Partial<EusRunOptions> = {},
+  terminal: Terminal = {},
+): Promise<Ended> {
+  stage.files.set('graph.json', servedGraph(ocp418to420))
+  const typed = { commandLine: 'kvup eus abort', ...terminal }
+  return stage.perform((cx) => eusAbort(cx, { ...defaults, ...options }), typed)
+}
+
+export function eusRestoreOn(
+  stage: Stage,
+  { names = [], ...options }: Partial<EusRestoreOptions> & { names?: readonly string[] } = {},
+  terminal: Terminal = {},
+): Promise<Ended> {
+  stage.files.set('graph.json', servedGraph(ocp418to420))
+  const typed = { commandLine: 'kvup eus restore', ...terminal }
+  return stage.perform((cx) => eusRestore(cx, { ...defaults, ...options }, names), typed)
+}
+
+export function eusStatusOn(stage: Stage, options: EusStatusOptions = {}, terminal: Terminal = {}) {
+  return stage.perform((cx) => eusStatus(cx, options), { commandLine: 'kvup eus status', ...terminal })
+}
+
+export function platformOf({ simulated }: Stage): ClusterVersion {
+  const [cv] = simulated.store.list(ClusterVersions).items
+  if (cv === undefined) throw new Error('no ClusterVersion')
+  return cv
+}
+
+/** Every field that a window borrows, as it is now. */
+export function borrowedFields({ simulated, methods }: Stage) {
+  const { store } = simulated
+  const specs = <T>(kind: Parameters<typeof store.list>[0], pick: (spec: Record<string, unknown>) => T) =>
+    Object.fromEntries(
+      store
+        .list(kind)
+        .items.map((object) => [
+          object.metadata.name,
+          pick((object as { spec?: Record<string, unknown> }).spec ?? {}),
+        ]),
+    )
+  return {
+    methods,
+    stored: specs(HyperConvergeds, (spec) => spec['workloadUpdateStrategy']),
+    paused: specs(MachineConfigPools, ({ paused = false }) => paused),
+    machineHealth: store
+      .list(MachineHealthChecks)
+      .items.map(({ metadata }) => metadata.annotations?.['cluster.x-k8s.io/paused']),
+    nodeHealth: specs(NodeHealthChecks, ({ pauseRequests = [] }) => pauseRequests),
+    approval: specs(Subscriptions, (spec) => spec['installPlanApproval']),
+  }
+}
+
+/** The ids of the steps that were done, in their order. */
+export const doneSteps = ({ events }: Ended): readonly string[] =>
+  events.flatMap((event) => (event.kind === 'step-done' ? [event.step.id] : []))
