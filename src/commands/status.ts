@@ -6,6 +6,7 @@ import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { openLoans } from '../lib/procedure/open-loans.ts'
 import { countLent } from '../lib/workloads/unblock/count-lent.ts'
+import { clockSkew } from '../lib/system/clock-skew.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
@@ -22,7 +23,7 @@ export function statusCommand(wire: Wire): Command {
   return new Command('status')
     .option('-w, --watch', 'go on, and print again at every change')
     .addOption(fromOption().conflicts('watch'))
-    .option('--exit-code', 'exit 0 when Settled, 10 Updating, 4 Stalled, 3 Degraded')
+    .option('--exit-code', 'exit 0 when Settled, 10 Updating or Waiting, 4 Stalled, 3 Degraded')
     .addHelpText(
       'after',
       manual({
@@ -31,6 +32,7 @@ export function statusCommand(wire: Wire): Command {
           ['kvup status -w', 'and again at every change'],
           ['kvup status --exit-code', 'for a script: the verdict is the code'],
           ['kvup status --from cluster.ndjson.gz', 'of a saved cluster'],
+          ['kvup status --from dumps/', 'of what oc get clusterversion,co,mcp,nodes -o yaml printed'],
           ["kvup status -o jsonpath='{.verdict}'", 'one word'],
         ],
         codes: [...asksCluster, 'timedOut', 'asked'],
@@ -39,33 +41,42 @@ export function statusCommand(wire: Wire): Command {
     .action(wire(status))
 }
 
-const codes: Record<NonNullable<StatusReport['verdict']>, ExitCode> = {
+const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> = {
   Settled: exitCode.done,
   Updating: exitCode.asked,
+  Waiting: exitCode.asked,
   Stalled: exitCode.timedOut,
   Degraded: exitCode.blocked,
 }
 
-/** Exit 0 whatever it finds, unless asked for the verdict; no KubeVirt at all or several is `blocked`. */
+/** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
-  const looked = await readerFor(cx, options.from)
+  const looked = await readerFor(cx, options.from, 'platform')
   if (options.watch) return follow(cx, looked)
-  const report = await statusReport(looked.cluster.reader, looked.clock)
+  const asks = { loansAreOpen: eusLoansOpen(looked) }
+  const report = await statusReport(looked.cluster.reader, looked.clock, asks)
   cx.printer.result(await documentOf(cx, report, looked), statusView)
-  return options.exitCode ? codes[report.verdict ?? 'Degraded'] : exitCode.done
+  return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
 }
 
 /** Until Ctrl-C. */
 async function follow(cx: Context, looked: LookedAt): Promise<ExitCode> {
   const { clock, cluster } = looked
-  for await (const report of statusChanges({ reader: cluster.reader, clock, signal: cx.signal }))
+  const watching = { reader: cluster.reader, clock, signal: cx.signal, loansAreOpen: eusLoansOpen(looked) }
+  for await (const report of statusChanges(watching))
     cx.printer.result(await documentOf(cx, report, looked), statusView)
   return exitCode.done
 }
 
 /** With what is borrowed and who has the lock: both are part of where a cluster stands. */
 async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): Promise<StatusDocument> {
-  const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'Status', ...report } as const
+  const { ahead } = looked.clock
+  const document = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'Status',
+    ...report,
+    ...(ahead && { clock: clockSkew(ahead) }),
+  } as const
   if (!report.installation) return document
   const { namespace } = report.installation
   const [settings, machines, running] = await Promise.all([
@@ -80,6 +91,14 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
     ...settings,
     ...machines,
     ...(remarks.length > 0 && { remarks }),
+  }
+}
+
+/** What `kvup eus` borrows it has until its window is over. */
+function eusLoansOpen({ cluster, clock }: LookedAt): (namespace: string) => Promise<boolean> {
+  return async (namespace) => {
+    const found = await openLoans(cluster, { namespace, clock })
+    return 'loans' in found && found.loans.some(({ procedure }) => /^eus\b/u.test(procedure))
   }
 }
 

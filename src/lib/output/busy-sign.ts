@@ -1,6 +1,5 @@
 import type { Ora } from 'ora'
 
-import type { Clock } from '../system/clock.ts'
 import { duration } from './age.ts'
 import { cut } from './display-width.ts'
 import { LiveRegion } from './live-region.ts'
@@ -10,21 +9,20 @@ import type { Stream } from './stream.ts'
 /** Silence of less than this is none. */
 const quietBeats = 1000 / frameInterval
 
-/** On a terminal where nothing has been said for a second: what is waited for, and since when. Gone at the first word. */
+/**
+ * On a terminal where nothing has been said for a second: what is waited for, and since when. Gone at the first word. It counts beats:
+ * the clock is put right at the first answer, which is what it waits for.
+ */
 export class BusySign {
   readonly #stream: Stream
-  readonly #clock: Clock
   readonly #region: LiveRegion
-  readonly #began: number
   #spinner: Ora | undefined
   #beats = 0
   #isOver = false
 
-  constructor(stream: Stream, clock: Clock) {
+  constructor(stream: Stream) {
     this.#stream = stream
-    this.#clock = clock
     this.#region = new LiveRegion(stream)
-    this.#began = clock.now().getTime()
   }
 
   /** One beat of `frameInterval`. */
@@ -47,7 +45,7 @@ export class BusySign {
   }
 
   #draw(spinner: Ora): void {
-    spinner.text = `asking the cluster, for ${duration(this.#clock.now().getTime() - this.#began)}`
+    spinner.text = `asking the cluster, for ${duration(this.#beats * frameInterval)}`
     this.#region.draw([cut(spinner.frame(), (this.#stream.columns?.() ?? 80) - 1, '~')])
   }
 }

@@ -32,7 +32,8 @@ export function plainLines(write: (line: string) => void, clock: Clock, paint: P
   }
   const tick = () => {
     const now = clock.now()
-    if (run.waiting === undefined || now.getTime() - spokenAt < heartbeat) return
+    // Either way: a clock that is put right must not make it silent.
+    if (run.waiting === undefined || Math.abs(now.getTime() - spokenAt) < heartbeat) return
     const step = run.steps.find(({ id }) => id === run.waiting?.step)
     const sentence = waitingSentence(run.waiting, now, run.waiting.began)
     const left = timeLeft(run, now)

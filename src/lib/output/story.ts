@@ -80,7 +80,7 @@ export function tellStory(telling: Telling): Story {
 
 function tellers({ stream, clock, paint, env, eventsElsewhere }: Telling, writeLine: (line: string) => void) {
   const canMove = isLive(stream, env)
-  const busy = canMove ? new BusySign(stream, clock) : undefined
+  const busy = canMove ? new BusySign(stream) : undefined
   const view = canMove && !eventsElsewhere ? new LiveView(stream, clock, paint) : undefined
   return { busy, view, told: view ?? plainLines(writeLine, clock, paint) }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
 import { BusySign } from '../../../src/lib/output/busy-sign.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
 import { Terminal } from './terminal.ts'
 
 /** Beats of 100 ms until the sign is there or `most` have passed; the import of the spinner takes real time. */
@@ -16,20 +15,22 @@ async function beats(sign: BusySign, count: number) {
 describe('a terminal on which nothing is said', () => {
   test('manner 26: stays empty for a second', async () => {
     const terminal = new Terminal()
-    await beats(new BusySign(terminal, new SimClock()), 9)
+    await beats(new BusySign(terminal), 9)
     expect(terminal.written).toEqual([])
   })
   test('manner 26: then says what is waited for and since when, in place, until the first word', async () => {
     const terminal = new Terminal(20)
-    const clock = new SimClock()
-    const sign = new BusySign(terminal, clock)
-    await beats(sign, 15)
-    await clock.sleep(5000)
-    await beats(sign, 5)
+    const sign = new BusySign(terminal)
+    await beats(sign, 20)
     expect(terminal.lines).toEqual([expect.stringMatching(/^\S asking the clust~$/)])
     sign.stop()
     await beats(sign, 20)
     expect(terminal.lines).toEqual([])
     expect(terminal.isCursorShown).toBe(true)
+  })
+  test('for how long is counted in beats, ten a second', async () => {
+    const terminal = new Terminal()
+    await beats(new BusySign(terminal), 650)
+    expect(terminal.lines).toEqual([expect.stringMatching(/^\S asking the cluster, for 1m5s$/)])
   })
 })

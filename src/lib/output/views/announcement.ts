@@ -4,21 +4,22 @@ import { hopText } from './hop-words.ts'
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
-  { from, to, method, owner, holds, said, tag, request, isRest }: UpgradePlan,
+  { from, to, method, owner, holds, said, tag, request, isRest, olm }: UpgradePlan,
   findings: readonly HopFinding[],
 ): readonly string[] {
   if (isRest)
     return [
-      `KubeVirt runs ${to.text} already: what is left is to settle${giveBack(holds, request)}`,
+      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${giveBack(holds, request)}`,
       ...said,
       ...findings.map(findingText),
     ]
   const how = {
     'image-tag': `patch imageTag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
     'operator-manifest': 'apply the operator manifest; the new operator brings its own version',
+    olm: 'OLM carries it out; kvup approves exactly the InstallPlan of each hop',
   }[method]
   return [
-    `${hopText(from, to.text)}: ${how}`,
+    `${hopText({ from, to: to.text, operator: olm })}: ${how}`,
     ...(holds.length > 0
       ? [`workload updates are held meanwhile and ${after(request)} (${holds.join(', ')})`]
       : []),

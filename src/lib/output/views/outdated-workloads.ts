@@ -34,23 +34,23 @@ export interface OutdatedDocument extends Document {
   next?: string
 }
 
-/** `asOf` in RFC 3339: ages count to here. */
-export function outdatedView(asOf: string): RowsView<OutdatedItem, OutdatedDocument> {
+/** Ages count to `now`, the time at which a row is told. */
+export function outdatedView(now: () => Date): RowsView<OutdatedItem, OutdatedDocument> {
   return {
-    columns: columnsAt(asOf),
+    columns: columnsAt(now),
     name: ({ name }) => `virtualmachineinstance.kubevirt.io/${name}`,
     below: (document, paint, { columns }) =>
       [...outdatedRemarks(document, paint), summary(document, paint)].flatMap((line) => wrap(line, columns)),
   }
 }
 
-function columnsAt(asOf: string): readonly Column<OutdatedItem>[] {
+function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
   return [
     { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
     { name: 'NAME', cell: ({ name }) => name },
     { name: 'NODE', cell: ({ node }) => node },
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
-    { name: 'AGE', cell: ({ since }) => ageAt(since, asOf) },
+    { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
     { name: 'WILL', cell: ({ will }) => (will ? fateWords[will].infinitive : 'not known'), tone: toneOf },
     { name: 'MIGRATABLE', cell: ({ migratable }) => migratableText(migratable), wide: true },
     {

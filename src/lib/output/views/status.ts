@@ -5,6 +5,8 @@ import { ageAt } from '../age.ts'
 import type { Document, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { componentLines } from './component-lines.ts'
+import type { Entry } from './entry.ts'
+import { layerLines } from './layer-lines.ts'
 import { loanRemedy } from './loan-remedy.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
 import { managedBy } from './managed-by.ts'
@@ -16,25 +18,39 @@ export interface StatusDocument extends Document, StatusReport {
   borrowed?: readonly Loan[]
   /** VMs that have what `kvup workloads unblock` lent them, where there are any, and the line that gives it back. */
   lent?: { machines: number; giveBack: string }
+  /** In words, where this machine's clock is not the cluster's. */
+  clock?: string
   /** Who has kvup's lock now. */
   running?: ShownHolder
 }
 
 /** Below this many columns a label stands above its text. */
 const roomForLabels = 60
-type Entry = (label: string, text: string) => string[]
 
 export const statusView: View<StatusDocument> = {
-  text: (status, paint, size) =>
-    (status.installation ? installed(status, paint, size) : idle(status, paint)).flatMap((line) =>
-      wrap(line, size.columns),
-    ),
-  names: ({ installation: found, idleOperator }) =>
-    found ? [`kubevirt/${found.name}`] : [`deployment/${idleOperator?.name ?? 'virt-operator'}`],
+  text: (status, paint, size) => {
+    const layers = layerLines(status, paint, entryFor(size))
+    const rest = kubeVirtLines(status, paint, size)
+    const between = layers.length > 0 && rest.length > 0 ? [''] : []
+    return [...layers, ...between, ...rest].flatMap((line) => wrap(line, size.columns))
+  },
+  names: ({ installation: found, idleOperator, layers = [] }) => {
+    if (found) return [`kubevirt/${found.name}`]
+    const [layer] = layers.flatMap(({ object }) => (object === undefined ? [] : [object]))
+    return [idleOperator ? `deployment/${idleOperator.name}` : (layer ?? 'deployment/virt-operator')]
+  },
+}
+
+const entryFor = ({ columns }: Size): Entry => (columns < roomForLabels ? above : beside)
+
+/** Nothing where the layers above are all there is. */
+function kubeVirtLines(status: StatusDocument, paint: Paint, size: Size): string[] {
+  if (status.installation) return installed(status, paint, size)
+  return status.idleOperator || !status.layers ? idle(status, paint) : []
 }
 
 function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
-  const entry = size.columns < roomForLabels ? above : beside
+  const entry = entryFor(size)
   return [
     headline(status, paint),
     ...(status.waitingFor ? entry('waiting for', status.waitingFor) : []),
@@ -44,6 +60,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
     ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, { paint, entry })),
     ...lentLines(status, { paint, entry }),
+    ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(remark))),
     '',
     ...componentLines(status, paint, size),

@@ -4,7 +4,10 @@ import type { HopFinding } from '../../releases/finding.ts'
 import type { UpgradeReport } from '../../upgrade/report.ts'
 
 /** `kvup.io/v1alpha1 UpgradePlan`: what a dry run and `kvup plan` print. */
-export interface PlanDocument extends Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method'> {
+export interface PlanDocument extends Pick<
+  UpgradeReport,
+  'kubevirt' | 'from' | 'to' | 'method' | 'operator'
+> {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'UpgradePlan'
   /** `auto`: by the server where rights allow, else by kvup. */

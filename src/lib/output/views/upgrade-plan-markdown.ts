@@ -21,9 +21,9 @@ const most = 40
 
 /** For a merge request: what stops it first, each step with its diff, the command at the end. */
 export function planMarkdown(plan: PlanDocument): string {
-  const { from, to, method, kubevirt, seal, said, manifest } = plan
+  const { method, kubevirt, seal, said, manifest } = plan
   return [
-    `# ${text(hopText(from, to))}`,
+    `# ${text(hopText(plan))}`,
     '',
     `By ${text(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
     ...(seal ? ['', `${text(sealText(seal))}.`] : []),

@@ -119,7 +119,10 @@ export interface JudgedFinding {
 }
 
 /** What stops it first, then what was accepted, then warnings and notes. */
-export function judgedFindings({ findings, accepted }: PlanDocument): readonly JudgedFinding[] {
+export function judgedFindings({
+  findings,
+  accepted,
+}: Pick<PlanDocument, 'findings' | 'accepted'>): readonly JudgedFinding[] {
   const judged = findings.map((finding): JudgedFinding => {
     const risk = accepted.find(({ id }) => id === finding.id)
     return risk === undefined ? { finding } : { finding, accepted: risk }

@@ -63,8 +63,8 @@ function endLines({ plan, paint }: Page): readonly string[] {
 const section = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines])
 
 function headLines({ plan, paint }: Page): readonly string[] {
-  const { from, to, method, kubevirt, seal } = plan
-  const versions = hopText(from, to, paint.mark.next)
+  const { method, kubevirt, seal } = plan
+  const versions = hopText(plan, paint.mark.next)
   return [
     `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
     dryRunText(plan),

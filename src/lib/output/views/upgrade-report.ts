@@ -13,10 +13,10 @@ export const reportView: View<UpgradeReport> = {
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }
 
-function unchanged({ to, next }: UpgradeReport, paint: Paint): readonly string[] {
+function unchanged({ to, operator, next }: UpgradeReport, paint: Paint): readonly string[] {
   const held = next.length > 0 ? '; workload updates are still held' : ''
   return [
-    `${paint.good(paint.mark.done)} KubeVirt is at ${to} and settled: nothing to do${held}`,
+    `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${held}`,
     ...nextLines(next, paint),
   ]
 }
@@ -93,12 +93,12 @@ function migrationLines({ migrations }: UpgradeReport): readonly string[] {
 }
 
 function lastLine(
-  { outcome, from, to, tookSeconds = 0, stoppedBefore }: UpgradeReport,
+  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore }: UpgradeReport,
   paint: Paint,
 ): string {
   const took = formatDuration(tookSeconds * 1000)
   if (outcome === 'done')
-    return `${paint.good(paint.mark.done)} ${hopText(from, to, paint.mark.next)} in ${took}, settled`
+    return `${paint.good(paint.mark.done)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, settled`
   const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''
   return `${paint.warn(paint.mark.warning)} stopped before ${stoppedBefore?.step ?? 'the next step'} (${stoppedBefore?.because ?? ''})${leave}`
 }

@@ -1,0 +1,116 @@
+import type { Loan } from '../../procedure/journal.ts'
+import type { RehearsedStep } from '../../procedure/rehearse.ts'
+import { formatDuration } from '../../system/duration.ts'
+import type { Differences } from '../../workloads/census-differences.ts'
+import type { Document, Paint, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
+import { rehearsedLines } from './rehearsed-steps.ts'
+
+/** One step of the run, as it ended. */
+export interface EusStepReport {
+  id: string
+  title: string
+  changed: boolean
+  seconds: number
+  note?: string
+}
+
+/** The end of `kvup eus run`, `abort` and `restore`. */
+export interface EusReportDocument extends Document {
+  kind: 'EusReport'
+  /** Minors of the platform. */
+  from: string
+  to: string
+  outcome: 'done' | 'nothing-to-do' | 'stopped-before' | 'aborted' | 'given-back' | 'rehearsed'
+  /** What is said of it beforehand or afterwards: what cannot be undone, what was not compared. */
+  notes: readonly string[]
+  seconds?: number
+  steps: readonly EusStepReport[]
+  dryRun?: 'client' | 'server'
+  /** Only of a dry run. */
+  rehearsed?: readonly RehearsedStep[]
+  /** Still open. */
+  borrowed: readonly Loan[]
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  /** VMs and volumes before the first write of this run and after it (night E11). */
+  differences?: Differences
+  /** Nodes whose labels or taints are other ones than when the window was opened. */
+  nodes?: { changed: readonly string[]; gone: readonly string[] }
+  next: readonly string[]
+}
+
+export const eusReportView: View<EusReportDocument> = {
+  text(report, paint, size) {
+    const { outcome, rehearsed = [], dryRun, notes, next } = report
+    if (outcome === 'rehearsed')
+      return rehearsedLines({ steps: rehearsed, mode: dryRun ?? 'client' }, paint, size)
+    const lines = [
+      headline(report, paint),
+      ...stopLines(report, paint),
+      ...nodeLines(report, paint),
+      ...differenceLines(report, paint),
+      ...borrowedLines(report, paint),
+      ...notes,
+      ...next.map((line) => `  ${paint.mark.next} ${line}`),
+    ]
+    return lines.flatMap((line) => wrap(line, size.columns))
+  },
+  names: ({ steps, rehearsed = [] }) => [...steps, ...rehearsed].map(({ id }) => `step/${id}`),
+}
+
+const words: Readonly<Record<EusReportDocument['outcome'], string>> = {
+  done: 'the window is closed',
+  'nothing-to-do': 'there is nothing to do',
+  'stopped-before': 'stopped on the way',
+  aborted: 'the window was aborted',
+  'given-back': 'settings were given back',
+  rehearsed: 'rehearsed',
+}
+
+function headline({ from, to, outcome, seconds }: EusReportDocument, paint: Paint): string {
+  const took = seconds === undefined ? '' : ` after ${formatDuration(seconds * 1000)}`
+  const mark = outcome === 'stopped-before' ? paint.mark.running : paint.mark.done
+  return `${mark} ${from} → ${to}: ${words[outcome]}${took}`
+}
+
+function stopLines({ stoppedBefore }: EusReportDocument, paint: Paint): string[] {
+  if (stoppedBefore === undefined) return []
+  const { step, because, safeToLeave } = stoppedBefore
+  const safe = safeToLeave === undefined ? '' : `; safe to leave ${safeToLeave}`
+  return [`${paint.mark.next} before ${step}, by --${because}${safe}`]
+}
+
+function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
+  if (nodes === undefined) return []
+  const { changed, gone } = nodes
+  if (changed.length + gone.length === 0) return ['labels and taints of the nodes are as they were']
+  return [
+    ...(changed.length > 0
+      ? [`${paint.mark.warning} other labels or taints than before: ${changed.join(', ')}`]
+      : []),
+    ...(gone.length > 0 ? [`${paint.mark.warning} nodes that are gone: ${gone.join(', ')}`] : []),
+  ]
+}
+
+function differenceLines({ differences }: EusReportDocument, paint: Paint): string[] {
+  if (differences === undefined) return []
+  const { vanished, failed, restarted, notReady, restartRequired, volumes, failedMigrations } = differences
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['vanished', vanished],
+    ['failed', failed],
+    ['restarted', restarted],
+    ['no longer ready', notReady],
+    ['now need a restart (RestartRequired)', restartRequired],
+    ['migration failed', failedMigrations],
+    ['volumes', volumes],
+  ]
+  return rows.flatMap(([what, found]) =>
+    found.length === 0 ? [] : [`${paint.mark.warning} ${what}: ${found.slice(0, 20).join(', ')}`],
+  )
+}
+
+function borrowedLines({ borrowed }: EusReportDocument, paint: Paint): string[] {
+  if (borrowed.length === 0) return []
+  const named = borrowed.map(({ id }) => id).join(', ')
+  return [`${paint.mark.next} borrowed: ${named}`, '  kvup eus abort     gives it back']
+}

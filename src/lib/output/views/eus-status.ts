@@ -1,0 +1,95 @@
+import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
+import type { Part, StepStanding } from '../../eus/status/window-status.ts'
+import type { Loan } from '../../procedure/journal.ts'
+import { formatDuration } from '../../system/duration.ts'
+import type { Document, Paint, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
+
+/** `kvup eus status`: where a window stands. */
+export interface EusStatusDocument extends Document {
+  kind: 'EusStatus'
+  /** Something of a window is borrowed. */
+  open: boolean
+  /** Minors of the platform. */
+  from: string
+  to: string
+  /** The release of the control plane. */
+  at: string
+  /** RFC 3339: when the first loan was opened; and how long ago, in seconds. */
+  since?: string
+  ageSeconds?: number
+  /** RFC 3339: pools have to be unpaused before. */
+  unpauseBefore?: string
+  parts: readonly Part[]
+  steps: readonly StepStanding[]
+  borrowed: readonly Loan[]
+  /** What is borrowed, in words. */
+  borrowedText: string
+  /** An update that is asked for and neither running nor done: it starts by itself (night E6). */
+  armed?: ArmedUpdate & { by: 'kvup' | 'somebody else'; why?: string }
+  /** What is left of it, in seconds. */
+  left?: { lowSeconds: number; highSeconds: number }
+  safeToLeave?: string
+  /** What could not be read. */
+  unknown: readonly string[]
+  next: readonly string[]
+}
+
+export const eusStatusView: View<EusStatusDocument> = {
+  text(status, paint, size) {
+    return [
+      headline(status, paint),
+      ...armedLines(status, paint),
+      ...status.parts.map((part) => partLine(part, paint)),
+      ...lastLines(status, paint),
+    ].flatMap((line) => wrap(line, size.columns))
+  },
+  names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+}
+
+function headline(
+  { open, from, to, at, ageSeconds, unpauseBefore }: EusStatusDocument,
+  paint: Paint,
+): string {
+  if (!open) return `${paint.mark.dot} no window is open (platform ${at}; the next would lead to ${to})`
+  const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
+  const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`
+  return `${from} → ${to} (control plane at ${at})${day}${before}`
+}
+
+/** In red, whoever set it. */
+function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
+  if (armed === undefined) return []
+  const { version, image, by, why } = armed
+  const said = why === undefined ? '' : ` (${why})`
+  return [
+    paint.bad(
+      `${paint.mark.failed} an update to ${version ?? image ?? 'another release'} is requested by ${by} and not running${said}: it starts by itself once nothing is in the way`,
+    ),
+    `  ${paint.mark.next} ${by === 'kvup' ? 'kvup eus abort' : 'oc adm upgrade --clear'}     takes it back`,
+  ]
+}
+
+function partLine({ name, state, note }: Part, paint: Paint): string {
+  const { mark } = paint
+  const sign = { done: paint.good(mark.done), now: mark.running, ahead: ' ' }[state]
+  const text = ` ${sign} ${note === undefined || state === 'ahead' ? name : `${name.padEnd(28)} ${note}`}`
+  return state === 'ahead' ? paint.dim(text) : text
+}
+
+function lastLines(status: EusStatusDocument, paint: Paint): string[] {
+  const { borrowedText, open, left, safeToLeave, unknown, next } = status
+  return [
+    ...(borrowedText === ''
+      ? []
+      : [`borrowed: ${borrowedText} ${paint.mark.next} kvup eus abort gives them back`]),
+    ...(left === undefined || !open
+      ? []
+      : [
+          `left: ${formatDuration(left.lowSeconds * 1000)} to ${formatDuration(left.highSeconds * 1000)}, without pauses`,
+        ]),
+    ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
+    ...unknown.map((line) => `${paint.mark.dot} not known: ${line}`),
+    ...next.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
+}
