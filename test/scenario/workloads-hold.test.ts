@@ -166,16 +166,19 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
       await stage.hold()
       await stage.restore()
       const owned = stage.simulated.store.audit.filter(
-        ({ resource, user, verb }) =>
-          resource === 'hyperconvergeds' && user === 'kubernetes-admin' && verb === 'patch',
+        ({ resource, user, verb, dryRun }) =>
+          resource === 'hyperconvergeds' && user === 'kubernetes-admin' && verb === 'patch' && !dryRun,
       )
       expect(owned).toHaveLength(2)
       expect(storedMethods(stage)).toBe(first)
     }))
 
-  test('kvup upgrade refuses it all the same', () =>
+  test('night E10: kvup upgrade says which manifest moves a HyperConverged without OLM', () =>
     play(shape, async (stage) => {
-      expect(await stage.upgrade('v1.9.0')).toMatchObject({
+      const ended = await stage.upgrade('v1.9.0')
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'no-olm' } })
+      expect(ended.text).toContain('deploy/operator.yaml')
+      expect(await stage.upgrade('v1.9.0', { method: 'operator-manifest' })).toMatchObject({
         code: 3,
         error: { reason: 'managed-by-hyperconverged' },
       })

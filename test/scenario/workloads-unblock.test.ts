@@ -283,3 +283,41 @@ test('once restarted a drain is no longer denied: the simulator’s own word', a
     expect(out).not.toContain('job')
   })
 })
+
+test('a copy of a VM that was lent something has no loan of its own: it asks, and its settings are left or set', async () => {
+  await play(shape, async (stage) => {
+    expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
+    const note = JSON.parse(borrowed(stage, 'job') ?? '') as { uid?: string }
+    expect(note.uid).toBe(vmOf(stage, 'job').metadata.uid)
+    const { annotations, labels } = vmOf(stage, 'job').metadata
+    for (const name of ['copy', 'other'])
+      await stage.cluster.writer.create(VirtualMachines, {
+        ...VirtualMachines,
+        metadata: { name, namespace: 'demo', ...(annotations && { annotations }), ...(labels && { labels }) },
+        spec: vmOf(stage, 'job').spec ?? {},
+      })
+    await stage.until(minute)
+    const lent = specOf(stage, 'copy')
+    const ended = await stage.restore()
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'copied-note' } })
+    expect(ended.text).toContain(
+      'demo/copy: its note came along with a copy: another VM was lent, and had evictionStrategy LiveMigrate, runStrategy RerunOnFailure',
+    )
+    // Those that were lent it have it back.
+    expect(['db', 'job'].map((name) => borrowed(stage, name))).toEqual([undefined, undefined])
+    expect((await kvup(stage, 'history')).out).toContain('of the VM that was copied to demo/copy')
+
+    // Its own loan takes the place of the note.
+    edit(stage, 'other', { template: { spec: { evictionStrategy: 'LiveMigrate' } } })
+    await stopInstance(stage, 'other')
+    expect(await stage.unblock({ accept })).toMatchObject({ code: 0 })
+    expect(JSON.parse(borrowed(stage, 'other') ?? '')).toMatchObject({
+      uid: vmOf(stage, 'other').metadata.uid,
+      fields: [{ path: '/spec/template/spec/evictionStrategy', was: { value: 'LiveMigrate' } }],
+    })
+
+    expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })
+    expect(borrowed(stage, 'copy')).toBeUndefined()
+    expect(specOf(stage, 'copy')).toBe(lent)
+  })
+})

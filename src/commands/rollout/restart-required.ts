@@ -50,11 +50,12 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   const selection = selectionOf(options, cx.flags.namespace)
   const looked = await readerFor(cx, options.from)
   const { reader } = looked.cluster
-  const at = looked.clock.now()
-  const installation = theInstallation(await takeSnapshot(reader, [], at))
+  const snapshot = await takeSnapshot(reader, [], looked.clock)
+  const { takenAt } = snapshot
+  const installation = theInstallation(snapshot)
   const { entries, remarks } = await journalEntries(looked, installation)
   const strategy = vmRolloutOf(installation.kubevirt).inEffect
-  const rows = cx.printer.rows('RestartRequired', restartRequiredView(at.toISOString()))
+  const rows = cx.printer.rows('RestartRequired', restartRequiredView(takenAt))
   const told = new Told()
   for await (const page of listRestartRequired(reader, selection, { strategy, entries })) {
     told.add(page.items, page.unread)
@@ -62,7 +63,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   }
   const { totals, unread } = told
   const document = documentOf(installation, {
-    asOf: at.toISOString(),
+    asOf: takenAt,
     selection,
     totals,
     unread,

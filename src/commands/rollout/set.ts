@@ -85,7 +85,7 @@ export async function setVmRollout(
 }
 
 async function installationIn({ clock }: Context, { reader }: Cluster): Promise<Installation> {
-  return theInstallation(await takeSnapshot(reader, [], clock.now()))
+  return theInstallation(await takeSnapshot(reader, [], clock))
 }
 
 interface Terms {

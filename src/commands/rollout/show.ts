@@ -32,7 +32,7 @@ export function showRolloutCommand(wire: Wire): Command {
 /** Reads only. Throws `blocked` for no or several KubeVirts. */
 export async function showRollout(cx: Context, { from }: ShowRolloutOptions = {}): Promise<ExitCode> {
   const { cluster, clock } = await readerFor(cx, from)
-  const installation = theInstallation(await takeSnapshot(cluster.reader, [], clock.now()))
+  const installation = theInstallation(await takeSnapshot(cluster.reader, [], clock))
   cx.printer.result(await rolloutDocument(cluster.reader, installation), vmRolloutView)
   return exitCode.done
 }

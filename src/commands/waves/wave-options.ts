@@ -5,7 +5,7 @@ import { usageError } from '../../lib/system/errors.ts'
 import type { Order } from '../../lib/workloads/waves/order.ts'
 import type { WaveRunWanted } from '../../lib/workloads/waves/wanted.ts'
 import type { WaveBy } from '../../lib/workloads/waves/wave-title.ts'
-import { nextOpening, parseWindow, type Window } from '../../lib/workloads/waves/windows.ts'
+import { nextOpening, parseWindow } from '../../lib/workloads/waves/windows.ts'
 import { selectionOf } from '../workloads/outdated/selection.ts'
 
 /** The flags that `kvup workloads update` and `kvup rollout restart` share. */
@@ -36,11 +36,7 @@ export interface TypedWaveRun {
 }
 
 /** Throws `usage`. */
-export function typedWaveRun(
-  options: WaveRunOptions,
-  namespace: string | undefined,
-  now: Date,
-): TypedWaveRun {
+export function typedWaveRun(options: WaveRunOptions, namespace: string | undefined): TypedWaveRun {
   const timeoutMs = parseDuration(options.timeout)
   const waveBy = waveByOf(options.waveBy)
   const { canary, canaries } = canaryOf(options)
@@ -53,19 +49,19 @@ export function typedWaveRun(
       ...(canary && { canary }),
       ...(options.apartBy !== undefined && { apartBy: labelKey(options.apartBy, '--apart-by') }),
       maxFailures: countOf(options.maxFailures, '--max-failures', 1),
-      pacing: pacingOf(options, now, timeoutMs),
+      pacing: pacingOf(options),
       backWithin: parseDuration(options.restartTimeout),
     },
   }
 }
 
-function pacingOf(options: WaveRunOptions, now: Date, timeoutMs: number): WaveRunWanted['pacing'] {
+function pacingOf(options: WaveRunOptions): WaveRunWanted['pacing'] {
   const { parallel, pauseBetween, soak, window } = options
   return {
     parallel: parallel === undefined ? Infinity : countOf(parallel, '--parallel', 1),
     pause: parseDuration(pauseBetween),
     soak: parseDuration(soak),
-    windows: windowsOf(window, now, timeoutMs),
+    windows: window.map(parseWindow),
   }
 }
 
@@ -77,11 +73,10 @@ function firstWaves({ waves }: WaveRunOptions, waveBy: WaveBy): readonly string[
   })
 }
 
-/** A window that opens after the run is over never opens for it. */
-function windowsOf(typed: readonly string[], now: Date, timeoutMs: number): readonly Window[] {
-  const windows = typed.map(parseWindow)
-  const opens = nextOpening(windows, now.getTime())
-  if (opens !== undefined && opens < now.getTime() + timeoutMs) return windows
+/** A window that opens after the run is over never opens for it: throws `usage`. `now` is the cluster's, which has answered by then. */
+export function ensureWindowOpens({ wanted, timeoutMs }: TypedWaveRun, now: Date): void {
+  const opens = nextOpening(wanted.pacing.windows, now.getTime())
+  if (opens !== undefined && opens < now.getTime() + timeoutMs) return
   const when = opens === undefined ? '' : `: the next one opens at ${new Date(opens).toISOString()}`
   throw usageError('window-never-opens', `no window opens before the time is over${when}`, {
     remedy: '--timeout 7d waits that long',

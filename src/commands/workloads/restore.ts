@@ -54,7 +54,11 @@ export function restoreCommand(wire: Wire): Command {
 export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
   parseDuration(options.timeout)
-  const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const seen = await seeSettings(cx, {
+    parts: standingParts,
+    takeOver: options.takeOver,
+    accept: options.accept,
+  })
   const machines = await machineLoans(cx, seen)
   const end = await restoreMethods(cx, seen, { meanwhile, options })
   if (machines.length === 0) {

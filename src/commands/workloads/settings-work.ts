@@ -5,6 +5,7 @@ import { type Installation, theInstallation } from '../../lib/facts/installation
 import { type Part, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { type Standing, standing } from '../../lib/facts/standing.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
+import { parseAccepted } from '../../lib/run/gate.ts'
 import { ownerOf } from '../../lib/upgrade/make-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
 import { readOwner } from '../../lib/workloads/find-owner.ts'
@@ -23,21 +24,28 @@ export interface SettingsWork {
   hands: Omit<Hands, 'announce'>
 }
 
+interface Asked {
+  parts?: readonly Part[]
+  takeOver?: string | undefined
+  /** As typed: one of them is for writing a HyperConverged (night E3). */
+  accept?: readonly string[]
+}
+
 /** Throws `blocked` for no or several KubeVirts, or an owner that cannot be written safely; `forbidden` where it may not be read. */
 export async function seeSettings(
   cx: Context,
-  { parts = [], takeOver }: { parts?: readonly Part[]; takeOver?: string | undefined },
+  { parts = [], takeOver, accept = [] }: Asked,
 ): Promise<SettingsWork> {
   const cluster = await cx.cluster()
   const { reader } = cluster
-  const now = cx.clock.now()
-  const snapshot = await takeSnapshot(reader, parts, now)
+  const snapshot = await takeSnapshot(reader, parts, cx.clock)
   const installation = theInstallation(snapshot)
-  const owner = await findSettingsOwner(reader, ownerOf(installation), installation.manager)
+  const found = await findSettingsOwner(reader, ownerOf(installation), installation.manager)
+  const owner = { ...found, accepted: parseAccepted(accept).map(({ id }) => id) }
   return {
     cluster,
     installation,
-    standing: standing(snapshot, now),
+    standing: standing(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
     hands: handsOf(cx, cluster, { namespace: installation.namespace, takeOver }),

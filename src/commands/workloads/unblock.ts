@@ -63,7 +63,7 @@ export async function unblock(
   const asked = askedFor(cx, options, names)
   const timeoutMs = parseDuration(options.timeout)
   const cluster = await cx.cluster()
-  const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
+  const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
   const { candidates, bare } = await candidatesOf(cluster.reader, asked, clusterEviction)
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })

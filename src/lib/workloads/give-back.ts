@@ -7,6 +7,9 @@ import { readOwner } from './find-owner.ts'
 import { methodsIn, passesOn, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
 import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
 import { ensureStillStored } from './strategy/still-stored.ts'
+import { storedNow } from './strategy/stored-now.ts'
+import { untilWritable } from './strategy/until-writable.ts'
+import { writeSettings } from './strategy/write-settings.ts'
 import { keptMethods, loanId, methodsText, openLoan, sameMethods } from './update-methods.ts'
 
 export interface GiveBackOptions {
@@ -30,8 +33,8 @@ export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {
  * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
  */
 export function giveWorkloadUpdatesBack(
-  owner: SettingsOwner,
-  { overwrite = false, takenFrom = owner.uid }: GiveBackOptions = {},
+  found: SettingsOwner,
+  { overwrite = false, takenFrom = found.uid }: GiveBackOptions = {},
 ): Step {
   return {
     id: 'give-back-workload-updates',
@@ -44,11 +47,15 @@ export function giveWorkloadUpdatesBack(
     async check({ reader, journal }): Promise<StepState> {
       const loan = openLoan(await journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
-      return standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite })
+      const owner = await storedNow(reader, found)
+      if ('is' in owner) return owner
+      const state = standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite })
+      return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
     },
     async apply(cx) {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
-      if (loan) await giveBack(cx, owner, loan)
+      const owner = await storedNow(cx.reader, found)
+      if (loan) await giveBack(cx, 'is' in owner ? found : owner, loan)
     },
   }
 }
@@ -84,20 +91,13 @@ function changedMeanwhile(now: readonly string[], kept: readonly string[]): Step
 }
 
 /** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan, unless it has to be passed on first. */
-async function giveBack(
-  { reader, writer, journal }: StepContext,
-  owner: SettingsOwner,
-  loan: Loan,
-): Promise<void> {
+async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
+  const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const kept = keptMethods(loan)
   if (!sameMethods(methodsIn(holding, owner), kept))
-    await writer.mergePatch(
-      owner.kind,
-      owner.ref,
-      patchAt([[owner.strategy, { workloadUpdateMethods: [...kept] }]], holding),
-    )
+    await writeSettings(cx, owner, patchAt([[owner.strategy, { workloadUpdateMethods: [...kept] }]], holding))
   const after = methodsIn(await readOwner(reader, owner), owner)
   if (!sameMethods(after, kept))
     throw blocked(
@@ -111,18 +111,20 @@ async function giveBack(
 }
 
 /** The loan stays open until the value took effect: until then a way back is still needed. */
-function closeOncePassedOn(owner: SettingsOwner, { takenFrom = owner.uid }: GiveBackOptions): Step {
+function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: GiveBackOptions): Step {
   return {
     id: 'workload-updates-passed-on',
     title: 'KubeVirt has workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: followsOf(owner),
+    follows: followsOf(found),
     dependsOn: ['give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
+      const owner = await storedNow(cx.reader, found)
+      if ('is' in owner) return owner
       const kept = keptMethods(loan)
       const now = methodsIn(await readOwner(cx.reader, owner), owner)
       if (!sameMethods(now, kept)) return changedMeanwhile(now, kept)

@@ -1,6 +1,6 @@
 import { lastWriter } from '../procedure/last-writer.ts'
 import type { Loan } from '../procedure/journal.ts'
-import type { Step, StepContext, StepState } from '../procedure/step.ts'
+import type { ReadContext, Step, StepContext, StepState } from '../procedure/step.ts'
 import { minutes, seconds } from '../system/units.ts'
 import { closeFormerLoan } from './former-loan.ts'
 import { readOwner } from './find-owner.ts'
@@ -8,6 +8,9 @@ import { loanOn } from './loan-on.ts'
 import { methodsIn, methodsPointer, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
 import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
 import { ensureStillStored } from './strategy/still-stored.ts'
+import { storedNow } from './strategy/stored-now.ts'
+import { untilWritable } from './strategy/until-writable.ts'
+import { writeSettings } from './strategy/write-settings.ts'
 import { keptMethods, loanId, methodsText, sameMethods } from './update-methods.ts'
 
 /** Who borrows, for the journal. */
@@ -21,29 +24,37 @@ export interface Borrower {
  * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
  * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
-export function holdWorkloadUpdates(owner: SettingsOwner, borrower: Borrower): Step {
+export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): Step {
   return {
     id: 'hold-workload-updates',
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: followsOf(owner),
+    follows: followsOf(found),
     risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
-      const methods = methodsIn(await readOwner(cx.reader, owner), owner)
-      const loan = loanOn(owner, await cx.journal.loans())
-      if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
-      if (loan && !sameMethods(methods, keptMethods(loan)))
-        return changedWhileHeld(methods, keptMethods(loan))
-      return {
-        is: 'todo',
-        change: `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`,
-      }
+      const owner = await storedNow(cx.reader, found)
+      return 'is' in owner ? owner : standingOf(cx, owner)
     },
-    shows: showsWriters(owner),
-    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), methodsPointer(owner)),
-    apply: (cx) => hold(cx, owner, borrower),
+    shows: showsWriters(found),
+    async blame({ reader }) {
+      const owner = await storedNow(reader, found)
+      return 'is' in owner ? undefined : lastWriter(await readOwner(reader, owner), methodsPointer(owner))
+    },
+    async apply(cx) {
+      const owner = await storedNow(cx.reader, found)
+      await hold(cx, 'is' in owner ? found : owner, borrower)
+    },
   }
+}
+
+async function standingOf(cx: ReadContext, owner: SettingsOwner): Promise<StepState> {
+  const methods = methodsIn(await readOwner(cx.reader, owner), owner)
+  const loan = loanOn(owner, await cx.journal.loans())
+  if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
+  if (loan && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, keptMethods(loan))
+  const change = `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`
+  return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
 function held(loan: Loan | undefined): StepState {
@@ -51,7 +62,7 @@ function held(loan: Loan | undefined): StepState {
 }
 
 async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: Borrower): Promise<void> {
-  const { reader, writer, journal, clock } = cx
+  const { reader, journal, clock } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const { kind, ref, uid } = owner
@@ -66,7 +77,7 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
   })
-  await writer.mergePatch(kind, ref, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
+  await writeSettings(cx, owner, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
 }
 
 function changedWhileHeld(now: readonly string[], kept: readonly string[]): StepState {

@@ -1,21 +1,29 @@
 import type { Loan } from '../procedure/journal.ts'
 import type { JournalReader, Step, StepState } from '../procedure/step.ts'
 import { readOwner } from './find-owner.ts'
+import type { SettingsOwner } from './strategy/owner.ts'
 import { openLoan, methodsOf, type Owner } from './update-methods.ts'
 import { isGuards, waysOn } from './update/hold-again.ts'
 
 /** The hold that a guard took because VMs came to harm (night W5), while it is open. */
-export async function guardsLoan(journal: JournalReader, { uid }: Owner): Promise<Loan | undefined> {
+export async function guardsLoan(
+  journal: JournalReader,
+  { uid }: Pick<SettingsOwner, 'uid'>,
+): Promise<Loan | undefined> {
   const loan = openLoan(await journal.loans(), uid)
   return loan && isGuards(loan) ? loan : undefined
 }
 
-/** Gives back, but not into the trouble that made a guard hold: that stays until a person has looked. */
-export function unlessLeftHeld(giveBack: Step, owner: Owner): Step {
+/** Gives back, but not into the trouble that made a guard hold: that stays until a person has looked. `holder`: whose the settings are. */
+export function unlessLeftHeld(
+  giveBack: Step,
+  owner: Owner,
+  holder: Pick<SettingsOwner, 'uid'> = owner,
+): Step {
   return {
     ...giveBack,
     async check(cx): Promise<StepState> {
-      const loan = await guardsLoan(cx.journal, owner)
+      const loan = await guardsLoan(cx.journal, holder)
       const isHeld = loan && methodsOf(await readOwner(cx.reader, owner)).length === 0
       return isHeld ? { is: 'done', note: leftHeldText(loan) } : giveBack.check(cx)
     },

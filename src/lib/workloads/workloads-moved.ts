@@ -10,7 +10,7 @@ import { readOwner } from './find-owner.ts'
 import { countMoving } from './forecast.ts'
 import { type HeldUp, heldUpVms } from './held-up.ts'
 import { guardsLoan, heldForHarm } from './left-held.ts'
-import { onKubeVirt } from './strategy/owner.ts'
+import { onKubeVirt, type SettingsOwner } from './strategy/owner.ts'
 import { type HoldAgain, holdAgain, stoppedBy, waysOn } from './update/hold-again.ts'
 import { MovesWatch } from './update/moves-watch.ts'
 import { toEnd } from './update/to-end.ts'
@@ -27,14 +27,17 @@ export interface WhoHolds {
   follow: boolean
   /** When the run began, ms since the epoch. */
   since: number
+  /** Whose the settings are, where that is not the KubeVirt itself. */
+  settings?: SettingsOwner
 }
 
 /**
  * Waits until no VM is outdated but those that the present methods leave where they are. Two launchers for one VMI, or three VMs that
  * fail for one reason: workload updates are held again (night W5), by whoever owns them.
  */
-export function workloadsMoved(owner: Owner, { who, follow, since }: WhoHolds): Step {
-  const again = holdAgain(onKubeVirt(owner), who)
+export function workloadsMoved(owner: Owner, { who, follow, since, settings }: WhoHolds): Step {
+  const holder = settings ?? onKubeVirt(owner)
+  const again = holdAgain(holder, who)
   const watch = new MovesWatch(since)
   const heldUp = heldUpNow()
   return {
@@ -52,7 +55,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since }: WhoHolds): 
       safeToLeave: 'always: KubeVirt goes on by itself',
     },
     async check(cx): Promise<StepState> {
-      const found = await outdatedNow(cx, owner, again)
+      const found = await outdatedNow(cx, owner, { again, holder })
       if ('is' in found) return found
       const { moving, note } = found
       const now = cx.clock.now()
@@ -85,8 +88,12 @@ const commitHold = [
 ]
 
 /** Whether no VM is left that is to move: one look, without the guard. */
-export async function areWorkloadsMoved(cx: ReadContext, owner: Owner): Promise<boolean> {
-  const found = await outdatedNow(cx, owner)
+export async function areWorkloadsMoved(
+  cx: ReadContext,
+  owner: Owner,
+  holder: Pick<SettingsOwner, 'uid'> = owner,
+): Promise<boolean> {
+  const found = await outdatedNow(cx, owner, { holder })
   return !('is' in found) && found.moving.size === 0
 }
 
@@ -96,9 +103,13 @@ interface Outdated {
 }
 
 /** What a guard holds is to move all the same: it is not done while such a VM is left. */
-async function outdatedNow(cx: ReadContext, owner: Owner, again?: HoldAgain): Promise<Outdated | StepState> {
+async function outdatedNow(
+  cx: ReadContext,
+  owner: Owner,
+  { again, holder }: { again?: HoldAgain; holder: Pick<SettingsOwner, 'uid'> },
+): Promise<Outdated | StepState> {
   const kubevirt = await readOwner(cx.reader, owner)
-  const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, owner) : undefined
+  const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, holder) : undefined
   const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
   const { moving, staying } = await countMoving(cx.reader, rulesOf(kubevirt, methods), outdatedLabel)
   if (loan && again?.tripped) return again.tripped

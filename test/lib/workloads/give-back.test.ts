@@ -15,13 +15,20 @@ const run = (value: string): LentField => ({
   lent: 'Always',
 })
 
-function vmWith(fields: readonly LentField[], now: { runStrategy?: string; evictionStrategy?: string } = {}) {
-  const { runStrategy = 'Always', evictionStrategy = 'None' } = now
-  const text = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', fields })
+interface Now {
+  runStrategy?: string
+  evictionStrategy?: string
+  /** Whom the note names. */
+  of?: string
+}
+
+function vmWith(fields: readonly LentField[], now: Now = {}) {
+  const { runStrategy = 'Always', evictionStrategy = 'None', of } = now
+  const text = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', uid: of, fields })
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
-    metadata: { name: 'db-0', namespace: 'shop', annotations: { [loanAnnotation]: text } },
+    metadata: { name: 'db-0', namespace: 'shop', uid: 'its-own', annotations: { [loanAnnotation]: text } },
     spec: { runStrategy, template: { spec: { evictionStrategy } } },
   } as VirtualMachine
 }
@@ -69,6 +76,13 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     vmWith([eviction, run('Manual')], { runStrategy: 'Halted' }),
     undefined,
     'changed-meanwhile',
+  ],
+  ['a note that names this VM', vmWith([eviction], { of: 'its-own' }), running, 'to-give-back'],
+  [
+    'asked where the note came along with a copy',
+    vmWith([eviction], { of: 'other' }),
+    running,
+    'copied-note',
   ],
 ])('%s', (_, vm, vmi, expected) => {
   const standing = loanStanding(vm, vmi)

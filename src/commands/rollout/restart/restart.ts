@@ -22,7 +22,7 @@ import { rehearsed } from '../../workloads/dry-run.ts'
 import { endOfRun } from '../../waves/end-of-run.ts'
 import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
-import { typedWaveRun, type WaveRunOptions } from '../../waves/wave-options.ts'
+import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../waves/wave-options.ts'
 import { withResume } from '../../workloads/with-resume.ts'
 import { announceRestarts } from './announce.ts'
 
@@ -49,17 +49,20 @@ const atOnceAtMost = 100
 
 /** Restarts the VMs that wait for it, in waves. Exit 3 where a rule stopped it, and where a restart was refused although it went on. */
 export async function restartVms(cx: Context, options: RestartOptions): Promise<ExitCode> {
-  const { wanted, timeoutMs } = typedWaveRun(options, cx.flags.namespace, cx.clock.now())
+  const typed = typedWaveRun(options, cx.flags.namespace)
+  const { wanted, timeoutMs } = typed
   if (wanted.pacing.parallel > atOnceAtMost)
     throw usageError(
       'too-many-at-a-time',
       `--parallel is at most ${atOnceAtMost}: the journal remembers each restart that is under way`,
     )
   const cluster = await cx.cluster()
-  const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
+  const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
+  const now = cx.clock.now()
+  ensureWindowOpens(typed, now)
   const { namespace } = installation
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const run = new RestartRun(wanted, { began: cx.clock.now().getTime(), kubevirt: installation.kubevirt })
+  const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, hands, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {

@@ -20,6 +20,8 @@ import type { LookedAt } from '../../reader-for.ts'
 
 /** Everything that a forecast rests on besides the VMs. */
 export interface Basis {
+  /** When it was read. */
+  at: Date
   surroundings: Surroundings
   methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
   room: Room
@@ -37,10 +39,9 @@ interface Asked {
 
 /** Borrowed methods are given back: what they were decides. Throws what reading throws but 403 and 404. */
 export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked): Promise<Basis> {
-  const at = clock.now()
   const reader = oneLook(cluster.reader)
   const home = findKubeVirts(reader).then(homeOf)
-  const surrounding = home.then((known) => readSurroundings(reader, at, asked.namespace, known))
+  const surrounding = home.then((known) => readSurroundings(reader, clock, asked.namespace, known))
   const [surroundings, room, { loan, unread }] = await Promise.all([
     surrounding,
     readRoom(
@@ -50,11 +51,13 @@ export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked
     home.then((known) => loanOf(cluster, known, clock)),
   ])
   const { kubevirt } = surroundings
+  const at = clock.now()
   const rules = rulesFrom(surroundings, { held: false, releases: knownReleases, at })
   const kept = loan && keptMethods(loan)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
   const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)
   return {
+    at,
     surroundings,
     room,
     methodsFrom: whence(asked, { loan: loan !== undefined, known: rules !== undefined }),

@@ -5,8 +5,8 @@ import type { Foretold } from './forecast.ts'
 
 /** Everything besides the rows. Pure. */
 export function forecastDocument(
-  { selection, to, at, totals, current, time, unread, remarks }: Foretold,
-  { surroundings, room, judging, methodsFrom, remarks: known }: Basis,
+  { selection, to, totals, current, time, unread, remarks }: Foretold,
+  { at, surroundings, room, judging, methodsFrom, remarks: known }: Basis,
 ): ForecastDocument {
   const next = nextOf(totals.byFate, { to: to?.text, methodsFrom, methods: judging?.rules.methods })
   const span = time?.span

@@ -30,7 +30,6 @@ export interface ForecastOptions {
 export interface Foretold {
   selection: SelectedVms
   to: Version | undefined
-  at: Date
   totals: ForecastTotals
   current: number
   time: WholeTime | undefined
@@ -44,7 +43,6 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const methods = methodsOf(options)
   const looked = await readerFor(cx, options.from)
-  const at = looked.clock.now()
   const basis = lookForForecast(looked, { namespace: selection.namespace, to, methods })
   // Awaited with the first page.
   basis.catch(() => undefined)
@@ -52,7 +50,6 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   const foretold: Foretold = {
     selection,
     to,
-    at,
     totals: new ForecastTotals(),
     current: 0,
     time: undefined,

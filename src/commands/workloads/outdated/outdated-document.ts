@@ -12,7 +12,6 @@ import type { SelectedVms } from './selection.ts'
 /** What is left of the rows once they are printed. */
 export interface Told {
   selection: SelectedVms
-  at: Date
   totals: Totals
   next: NextStep
   notRunning: number
@@ -24,7 +23,7 @@ export interface Told {
 export async function outdatedDocument(
   reader: Reader,
   told: Told,
-  { surroundings, held }: Around,
+  { surroundings, held, at }: Around,
 ): Promise<OutdatedDocument> {
   const { kubevirt, launcher, launcherSince, updating, unread } = surroundings
   const count = isWhole(told) ? await countOf(reader, told, surroundings) : undefined
@@ -37,7 +36,7 @@ export async function outdatedDocument(
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'OutdatedWorkloads',
-    asOf: told.at.toISOString(),
+    asOf: at.toISOString(),
     selection: told.selection,
     ...(kubevirt && kubevirtPart(kubevirt)),
     ...(launcher && { launcher }),

@@ -37,18 +37,19 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const selection = selectionOf(options, cx.flags?.namespace)
   const looked = await readerFor(cx, options.from)
   const { reader } = looked.cluster
-  const at = looked.clock.now()
   // A turn later than the VMIs are asked for: theirs is the longest answer.
   const around = Promise.resolve().then(() => lookAround(looked, selection.namespace))
-  const rules = around.then(({ surroundings, held }) =>
+  const rules = around.then(({ surroundings, held, at }) =>
     rulesFrom(surroundings, { held: held !== undefined, releases: knownReleases, at }),
   )
   // Awaited with the first page.
   rules.catch(() => undefined)
-  const rows = cx.printer.rows('OutdatedWorkloads', outdatedView(at.toISOString()))
+  const rows = cx.printer.rows(
+    'OutdatedWorkloads',
+    outdatedView(() => looked.clock.now()),
+  )
   const told: Told = {
     selection,
-    at,
     totals: noTotals(),
     next: new NextStep(),
     notRunning: 0,
@@ -98,18 +99,21 @@ async function tellPages(
 export interface Around {
   surroundings: Surroundings
   held: Loan | undefined
+  /** When the first of it was read. */
+  at: Date
 }
 
 async function lookAround({ cluster, clock }: LookedAt, namespace: string | undefined): Promise<Around> {
   const reader = oneLook(cluster.reader)
   const home = homeOf(await findKubeVirts(reader))
+  const at = clock.now()
   const [surroundings, found] = await Promise.all([
-    readSurroundings(reader, clock.now(), namespace, home),
+    readSurroundings(reader, clock, namespace, home),
     home === undefined ? { loans: [] } : openLoans(cluster, { namespace: home, clock }),
   ])
-  if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId) }
+  if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId), at }
   const remarks = [...surroundings.remarks, `whether workload updates are held is not known: ${found.unread}`]
-  return { surroundings: { ...surroundings, remarks }, held: undefined }
+  return { surroundings: { ...surroundings, remarks }, held: undefined, at }
 }
 
 async function noSuchNode({ cluster: { reader } }: LookedAt, node: string | undefined): Promise<string[]> {

@@ -20,8 +20,8 @@ export interface TypedUpdate extends TypedWaveRun {
 const retriesAtMost = 4
 
 /** Throws `usage`. */
-export function typedUpdate(options: UpdateOptions, namespace: string | undefined, now: Date): TypedUpdate {
-  const { wanted, timeoutMs } = typedWaveRun(options, namespace, now)
+export function typedUpdate(options: UpdateOptions, namespace: string | undefined): TypedUpdate {
+  const { wanted, timeoutMs } = typedWaveRun(options, namespace)
   return {
     timeoutMs,
     wanted: {

@@ -32,16 +32,20 @@ import { announce } from './announce.ts'
 import { endOfRun } from '../../waves/end-of-run.ts'
 import { updateFindings } from './findings.ts'
 import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
+import { ensureWindowOpens } from '../../waves/wave-options.ts'
 import { type TypedUpdate, typedUpdate, type UpdateOptions } from './options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
+import { questionOf } from './question.ts'
 import { updateRights } from './rights.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
-  const typed = typedUpdate(options, cx.flags.namespace, cx.clock.now())
+  const typed = typedUpdate(options, cx.flags.namespace)
   const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const now = cx.clock.now()
+  ensureWindowOpens(typed, now)
   const run = new UpdateRun(wantedOf(typed, options, seen), {
-    began: cx.clock.now().getTime(),
+    began: now.getTime(),
     releases: knownReleases,
     once: isDry(options),
   })
@@ -144,12 +148,6 @@ async function workOf(running: Running): Promise<UpdateWork> {
       : questionOf([...candidates.values()].map(({ by }) => by)),
     limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
   }
-}
-
-function questionOf(moves: readonly ('migration' | 'restart')[]): string {
-  const restarts = moves.filter((by) => by === 'restart').length
-  const migrations = `Migrate ${moves.length - restarts} VMs`
-  return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
 }
 
 /** What was done is told, however it ended. */

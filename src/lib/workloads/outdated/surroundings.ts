@@ -6,6 +6,7 @@ import { launcherArgument, launcherImage, newControllerLeads } from '../../facts
 import { notOne } from '../../facts/installation.ts'
 import { itemsOf, known } from '../../facts/known.ts'
 import { type Snapshot, takeSnapshot } from '../../facts/snapshot.ts'
+import type { Clock } from '../../system/clock.ts'
 import { isFinished, migrationOf, vmOf } from '../migrations/migration.ts'
 
 /** What lies around the outdated VMIs and decides over them. */
@@ -30,21 +31,21 @@ export interface Surroundings {
 /** Reads it in two round trips, or in one where KubeVirt's own namespace, `home`, is known. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
 export async function readSurroundings(
   reader: Reader,
-  at: Date,
+  clock: Pick<Clock, 'now'>,
   namespace: string | undefined,
   home?: string,
 ): Promise<Surroundings> {
-  return readAround(reader, at, { home, moving: unfinished(reader, namespace) })
+  return readAround(reader, clock, { home, moving: unfinished(reader, namespace) })
 }
 
 /** The same, for who knows already which VMs are `moving`. Throws as `readSurroundings` does. */
 export async function readAround(
   reader: Reader,
-  at: Date,
+  clock: Pick<Clock, 'now'>,
   { home, moving }: { home?: string | undefined; moving: Promise<string[]> },
 ): Promise<Surroundings> {
   const [snapshot, nodes, migrating] = await Promise.all([
-    takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], at, home),
+    takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], clock, home),
     known(nodesForVms(reader)),
     known(moving),
   ])

@@ -1,21 +1,21 @@
 import type { Reader } from '../../cluster/cluster.ts'
+import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import type { Manager } from '../../facts/ownership.ts'
 import { blocked } from '../../system/errors.ts'
 import { nameOf } from '../find-owner.ts'
 import type { Owner } from '../update-methods.ts'
 import { onKubeVirt, type SettingsOwner } from './owner.ts'
+import { hyperConvergedFields } from './setting-fields.ts'
 import { storedHyperConverged } from './stored-hyperconverged.ts'
 
-const fields = {
-  v1beta1: {
-    strategy: ['spec', 'workloadUpdateStrategy'],
-    migrations: ['spec', 'liveMigrationConfig'],
-  },
-  v1: {
-    strategy: ['spec', 'virtualization', 'workloadUpdateStrategy'],
-    migrations: ['spec', 'virtualization', 'liveMigrationConfig'],
-  },
-} as const
+/** One that was found: each step works out anew in which version it is stored. */
+export function onHyperConverged(
+  { ref, uid }: Pick<SettingsOwner, 'ref' | 'uid'>,
+  kubevirt: Owner,
+  accepted: readonly string[],
+): SettingsOwner {
+  return { kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted }
+}
 
 /** Where there is one, it bears this name (hco 1). */
 const usualName = 'kubevirt-hyperconverged'
@@ -34,7 +34,7 @@ export async function findSettingsOwner(
   const ref = { name: manager.name ?? usualName, namespace: kubevirt.ref.namespace }
   const found = await reader.find(kind, ref)
   if (found.is === 'object')
-    return { kind, ref, uid: found.object.metadata.uid ?? '', ...fields[version], kubevirt }
+    return { kind, ref, uid: found.object.metadata.uid ?? '', ...hyperConvergedFields[version], kubevirt }
   const object = nameOf({ kind, ref })
   throw blocked(
     'hyperconverged-gone',

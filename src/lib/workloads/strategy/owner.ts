@@ -22,6 +22,8 @@ export interface SettingsOwner {
   migrations: readonly string[]
   /** The CR that takes effect; for a plain KubeVirt it is the owner itself. */
   kubevirt: Owner
+  /** Ids of the risks that were accepted for writing it: `csv-not-succeeded`. */
+  accepted?: readonly string[]
 }
 
 /** The fields of the KubeVirt CR, whoever owns it. */

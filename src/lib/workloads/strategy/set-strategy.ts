@@ -10,6 +10,9 @@ import { followsOf, waitingForOwner } from './passed-on.ts'
 import { sameValue } from './same-value.ts'
 import { type Setting, settings } from './settings.ts'
 import { ensureStillStored } from './still-stored.ts'
+import { storedNow } from './stored-now.ts'
+import { untilWritable } from './until-writable.ts'
+import { writeSettings } from './write-settings.ts'
 import type { Wanted } from './wanted.ts'
 
 /** One field that is not as it is wanted. */
@@ -21,17 +24,22 @@ interface Difference {
 }
 
 /** Writes the settings to their owner in one patch, and is done once the KubeVirt CR has them. */
-export function setStrategy(owner: SettingsOwner, wanted: Wanted): Step {
+export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
   return {
     id: 'set-strategy',
     title: 'set how VMs follow',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: followsOf(owner),
+    follows: followsOf(found),
     risk: { undo: 'kvup workloads strategy set with the former values', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
+      const owner = await storedNow(reader, found)
+      if ('is' in owner) return owner
       const different = differences(await readOwner(reader, owner), owner, wanted)
-      if (different.length > 0) return { is: 'todo', change: `set ${different.map(inWords).join('; ')}` }
+      if (different.length > 0) {
+        const change = `set ${different.map(inWords).join('; ')}`
+        return (await untilWritable(reader, owner)) ?? { is: 'todo', change }
+      }
       if (!passesOn(owner)) return { is: 'done' }
       const late = differences(await readOwner(reader, owner.kubevirt), kubeVirtFields, wanted)
       if (late.length === 0) return { is: 'done', note: 'KubeVirt has it' }
@@ -40,17 +48,21 @@ export function setStrategy(owner: SettingsOwner, wanted: Wanted): Step {
         late.map(({ setting, to }) => `${setting.name} ${valueText(to)}`).join(', '),
       )
     },
-    shows: showsWriters(owner),
+    shows: showsWriters(found),
     async blame({ reader }) {
-      const holding = await readOwner(reader, owner)
-      const [first] = differences(holding, owner, wanted)
+      const holding = await readOwner(reader, found)
+      const [first] = differences(holding, found, wanted)
       return first && lastWriter(holding, `/${first.path.join('/')}`)
     },
-    apply: (cx) => write(cx, owner, wanted),
+    async apply(cx) {
+      const owner = await storedNow(cx.reader, found)
+      await write(cx, 'is' in owner ? found : owner, wanted)
+    },
   }
 }
 
-async function write({ reader, writer }: StepContext, owner: SettingsOwner, wanted: Wanted): Promise<void> {
+async function write(cx: StepContext, owner: SettingsOwner, wanted: Wanted): Promise<void> {
+  const { reader } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const different = differences(holding, owner, wanted)
@@ -65,7 +77,7 @@ async function write({ reader, writer }: StepContext, owner: SettingsOwner, want
     ],
     holding,
   )
-  await writer.mergePatch(owner.kind, owner.ref, patch)
+  await writeSettings(cx, owner, patch)
 }
 
 /** What is wanted and not there; absence is as good as null, and not as good as the default: a default may change. */

@@ -2,7 +2,15 @@ import type { VirtualMachine, VirtualMachineInstance } from '../../cluster/kinds
 import { condition } from '../../cluster/object.ts'
 import { runStrategyOf } from '../outdated/behind.ts'
 import { effectiveEviction } from '../outdated/decision.ts'
-import { type FieldPath, type LentField, loanOf, replaced, unreadable, valueOf } from './vm-loan.ts'
+import {
+  type FieldPath,
+  isOfThisVm,
+  type LentField,
+  loanOf,
+  replaced,
+  unreadable,
+  valueOf,
+} from './vm-loan.ts'
 
 /** Whether a VM blocks drains and updates, and what would be lent to it. */
 export type Blocking =
@@ -28,7 +36,7 @@ export function blockingOf(
   vmi: VirtualMachineInstance | undefined,
   cluster: Cluster,
 ): Blocking {
-  const lent = loanOf(vm) !== undefined
+  const lent = hasLoan(vm)
   if (vmi?.status?.phase !== 'Running' || vmi.metadata.deletionTimestamp !== undefined)
     return lent ? { is: 'unblocked', waits: false } : { is: 'free', why: 'it does not run' }
   const free = whyFree(vmi, cluster)
@@ -37,6 +45,12 @@ export function blockingOf(
   if (refused !== undefined) return refused
   const lends = [...lend(vm, evictionPath, 'None'), ...lendRunStrategy(vm)]
   return lends.length > 0 ? { is: 'blocks', lends } : { is: 'unblocked', waits: true }
+}
+
+/** A damaged note counts: something was lent. */
+function hasLoan(vm: VirtualMachine): boolean {
+  const loan = loanOf(vm)
+  return loan === 'unreadable' || (loan !== undefined && isOfThisVm(vm, loan))
 }
 
 const evictionPath = '/spec/template/spec/evictionStrategy'

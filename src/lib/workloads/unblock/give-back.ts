@@ -11,6 +11,7 @@ import { type MachineRef, readMachine, refOf } from './read-machine.ts'
 import { placeOf, stepOn, withValues } from './unblock-step.ts'
 import {
   fieldName,
+  isOfThisVm,
   type LentField,
   loanAnnotation,
   loanLabel,
@@ -26,12 +27,12 @@ export type LoanStanding =
   /** These fields still have what they were lent; none: only the note is left. */
   | { is: 'to-give-back'; loan: VmLoan; fields: readonly LentField[] }
   /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
-  | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running'; why: string }
+  | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running' | 'copied-note'; why: string }
   /** There is nothing that could be set back: it can only be left as it is. */
   | { is: 'unreadable'; id: 'loan-unreadable'; why: string }
 
 /**
- * Night W1: given back only while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
+ * Night W1: given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
  * nothing, and is given back whether it runs or not. Pure.
  */
 export function loanStanding(
@@ -41,6 +42,7 @@ export function loanStanding(
   const loan = loanOf(vm)
   if (loan === undefined) return undefined
   if (loan === 'unreadable') return { is: 'unreadable', id: 'loan-unreadable', why: unreadable }
+  if (!isOfThisVm(vm, loan)) return { is: 'asks', loan, id: 'copied-note', why: copiedText(loan) }
   const changed = loan.fields.filter((field) => !isAs(vm, field))
   if (changed.length > 0) return { is: 'asks', loan, id: 'changed-meanwhile', why: changedText(vm, changed) }
   const fields = loan.fields.filter(
@@ -75,6 +77,11 @@ const isAs = (vm: VirtualMachine, field: LentField) =>
 
 const formerly = ({ was }: LentField) => (was.present ? was.value : undefined)
 const wasThatAlready = (field: LentField) => formerly(field) === field.lent
+
+function copiedText({ fields }: VmLoan): string {
+  const kept = fields.map((field) => `${fieldName(field.path)} ${wasText(field)}`).join(', ')
+  return `its note came along with a copy: another VM was lent, and had ${kept}`
+}
 
 function changedText(vm: VirtualMachine, changed: readonly LentField[]): string {
   const one = (field: LentField) =>

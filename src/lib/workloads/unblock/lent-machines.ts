@@ -2,7 +2,7 @@ import type { Reader } from '../../cluster/cluster.ts'
 import { type VirtualMachine, VirtualMachines } from '../../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../../system/errors.ts'
 import { type MachineRef, refOf } from './read-machine.ts'
-import { fieldName, loanLabel, loanOf, type VmLoan, wasText } from './vm-loan.ts'
+import { fieldName, isOfThisVm, loanLabel, loanOf, type VmLoan, wasText } from './vm-loan.ts'
 
 /** A VM that was lent something, for a person. */
 export interface LentMachine extends MachineRef {
@@ -12,6 +12,8 @@ export interface LentMachine extends MachineRef {
   at: string
   /** What is given back: `evictionStrategy was LiveMigrate`. */
   kept: readonly string[]
+  /** It was lent to another VM, and its note came along with a copy. */
+  copied?: true
 }
 
 export interface LentMachines {
@@ -36,7 +38,8 @@ export async function lentMachines(reader: Reader): Promise<LentMachines> {
 function sort(vm: VirtualMachine, into: { lent: LentMachine[]; unreadable: MachineRef[] }): void {
   const loan = loanOf(vm)
   if (loan === 'unreadable') into.unreadable.push(refOf(vm))
-  else if (loan !== undefined) into.lent.push({ ...refOf(vm), ...inWords(loan) })
+  else if (loan !== undefined)
+    into.lent.push({ ...refOf(vm), ...inWords(loan), ...(!isOfThisVm(vm, loan) && { copied: true }) })
 }
 
 const inWords = ({ by, at, fields }: VmLoan): Pick<LentMachine, 'by' | 'at' | 'kept'> => ({

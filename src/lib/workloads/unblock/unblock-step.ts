@@ -8,6 +8,7 @@ import { blockingOf } from './blocking.ts'
 import { type MachineRef, readMachine } from './read-machine.ts'
 import {
   type FieldPath,
+  isOfThisVm,
   labelValue,
   type LentField,
   lentText,
@@ -57,12 +58,9 @@ async function lend(
 ): Promise<void> {
   const before = loanOf(vm)
   if (before === 'unreadable') return
-  const kept = before?.fields ?? []
-  const loan: VmLoan = {
-    by: before?.by ?? who,
-    at: before?.at ?? clock.now().toISOString(),
-    fields: [...kept, ...lends.filter(({ path }) => !kept.some((field) => field.path === path))],
-  }
+  // What another VM had is not what this one had.
+  const own = before && isOfThisVm(vm, before) ? before : undefined
+  const loan = added(lends, own ?? newLoan(vm, { by: who, at: clock.now().toISOString() }))
   const values = lends.map(({ path, lent }) => [path, lent] as const)
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: {
@@ -72,6 +70,18 @@ async function lend(
     },
     ...withValues(new Map(values)),
   })
+}
+
+const newLoan = ({ metadata: { uid } }: VirtualMachine, taken: Pick<VmLoan, 'by' | 'at'>): VmLoan => ({
+  ...taken,
+  ...(uid !== undefined && { uid }),
+  fields: [],
+})
+
+/** The first value wins (contract "Loans"). */
+function added(lends: readonly LentField[], loan: VmLoan): VmLoan {
+  const fresh = lends.filter(({ path }) => !loan.fields.some((field) => field.path === path))
+  return { ...loan, fields: [...loan.fields, ...fresh] }
 }
 
 export const placeOf = ({ metadata: { name, namespace } }: VirtualMachine): Ref => ({ name, namespace })

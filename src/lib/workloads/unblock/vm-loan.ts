@@ -27,6 +27,8 @@ export interface VmLoan {
   by: string
   /** RFC 3339. */
   at: string
+  /** Of the VM that was lent it; absent in notes of older releases. */
+  uid?: string
   fields: readonly LentField[]
 }
 
@@ -47,6 +49,11 @@ export function loanOf({
   return labels?.[loanLabel] === undefined ? undefined : 'unreadable'
 }
 
+/** False for a note that came along with a copy: of a VM that was cloned, or made anew from a manifest or a backup. One that names no VM is taken for its own. */
+export function isOfThisVm({ metadata }: VirtualMachine, { uid }: VmLoan): boolean {
+  return uid === undefined || metadata.uid === undefined || uid === metadata.uid
+}
+
 /** For a person. */
 export const unreadable = `its note ${loanAnnotation} was changed and cannot be read: what it had before is not known`
 
@@ -55,7 +62,8 @@ export const loanText = (loan: VmLoan): string => JSON.stringify(loan)
 function parsed(text: string): VmLoan | undefined {
   try {
     const loan = JSON.parse(text) as Partial<VmLoan>
-    const whole = typeof loan.by === 'string' && isTime(loan.at) && Array.isArray(loan.fields)
+    const whole =
+      typeof loan.by === 'string' && isTime(loan.at) && isUid(loan.uid) && Array.isArray(loan.fields)
     return whole && loan.fields?.every(isLentField) ? (loan as VmLoan) : undefined
   } catch {
     return undefined
@@ -63,6 +71,8 @@ function parsed(text: string): VmLoan | undefined {
 }
 
 const isTime = (at: unknown) => typeof at === 'string' && !Number.isNaN(Date.parse(at))
+
+const isUid = (uid: unknown) => uid === undefined || typeof uid === 'string'
 
 function isFormer(was: unknown): was is LentField['was'] {
   const { present, value } = (was ?? {}) as { present?: unknown; value?: unknown }

@@ -192,12 +192,12 @@ export class UpdateRun {
     return fleet
   }
 
-  async #decides({ reader }: ReadContext, now: number): Promise<Decided> {
+  async #decides({ reader, clock }: ReadContext, now: number): Promise<Decided> {
     if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules
     const at = new Date(now)
     const { restart } = this.wanted
     const [around, jobs] = await Promise.all([
-      readAround(reader, at, { moving: Promise.resolve([]) }),
+      readAround(reader, clock, { moving: Promise.resolve([]) }),
       asKnown(openDataJobs(reader)),
     ])
     const { kubevirt, launcher } = around

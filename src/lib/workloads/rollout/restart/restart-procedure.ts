@@ -26,17 +26,14 @@ export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure 
   }
 }
 
-/** What has to be waited for is a wave as well, where nothing else is left. */
+/** What has to be waited for, and VMs whose wave is over, are a wave as well where nothing else is left. */
 export function restartWaves(run: RestartRun, { candidates, restarts }: RestartLook): readonly Wave[] {
   const { wanted, through } = run
   const passed = through.has('canary') ? wanted.waves.canaries : 0
   const waves = wavesOf(candidates.values(), wanted.waves, { passed }).filter(({ id }) => !through.has(id))
-  const missed = [...candidates.values()].filter(
-    ({ vm }) => !waves.some(({ vms }) => vms.some((one) => one.vm === vm)),
-  )
   const open = restarts.some(({ state }) => state.is === 'under-way' || state.is === 'missing')
   if (waves.length > 0 || through.has(lateId)) return [...canaryThatPassed(run, waves), ...waves]
-  return missed.length > 0 || open ? [{ id: lateId, vms: missed }] : []
+  return candidates.size > 0 || open ? [{ id: lateId, vms: [...candidates.values()] }] : []
 }
 
 /** It is a step all the same, within one run: `--until canary` ends there. */

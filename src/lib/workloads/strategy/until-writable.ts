@@ -1,0 +1,90 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { Deployments } from '../../cluster/kinds/apps.ts'
+import { CustomResourceDefinitions } from '../../cluster/kinds/extension.ts'
+import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
+import type { ClusterServiceVersion, InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
+import { resourceOf } from '../../cluster/kind.ts'
+import { itemsOf } from '../../facts/known.ts'
+import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
+import type { StepState } from '../../procedure/step.ts'
+import { passesOn, type SettingsOwner } from './owner.ts'
+
+type Waiting = Extract<StepState, { is: 'waiting' }>
+
+/**
+ * Night E3: why the HyperConverged is not to be written now. OLM is at work on it, hco-webhook does not answer, nobody converts its versions, or its CSV
+ * is not Succeeded; the last alone can be accepted (`csv-not-succeeded`). Undefined where it may be written, and for a plain KubeVirt. What may
+ * not be read is not judged.
+ */
+export async function untilWritable(reader: Reader, owner: SettingsOwner): Promise<Waiting | undefined> {
+  if (!passesOn(owner)) return undefined
+  const { namespace } = owner.ref
+  const { subscriptions, installPlans, csvs } = await takeLifecycle(reader, {
+    namespace,
+    parts: ['installPlans', 'csvs'],
+  })
+  const webhook = await webhookAway(reader, namespace)
+  if (webhook !== undefined) return webhook
+  const subscription = itemsOf(subscriptions).find(({ metadata }) => metadata.namespace === namespace)
+  if (subscription === undefined) return undefined
+  const { installPlanRef, installedCSV } = subscription.status ?? {}
+  const plan = itemsOf(installPlans).find(({ metadata }) => metadata.name === installPlanRef?.name)
+  const csv = itemsOf(csvs).find(({ metadata }) => metadata.name === installedCSV)
+  return installing(plan, namespace) ?? (await unconverted(reader)) ?? notSucceeded(csv, owner)
+}
+
+function installing(plan: InstallPlan | undefined, namespace: string): Waiting | undefined {
+  if (plan?.status?.phase !== 'Installing') return undefined
+  const { name } = plan.metadata
+  return {
+    is: 'waiting',
+    on: `installplans/${name} to be carried out, before HyperConverged is written`,
+    remedy: [`kubectl -n ${namespace} get installplan ${name} -o yaml`],
+  }
+}
+
+/** Its admission and its conversion are both there (hco 7, 8). */
+async function webhookAway(reader: Reader, namespace: string): Promise<Waiting | undefined> {
+  const found = await reader.find(Deployments, { name: 'hco-webhook', namespace })
+  if (found.is !== 'object') return undefined
+  const { availableReplicas = 0 } = found.object.status ?? {}
+  if (availableReplicas > 0) return undefined
+  return {
+    is: 'waiting',
+    on: 'hco-webhook to be ready, before HyperConverged is written',
+    remedy: [`kubectl -n ${namespace} get deployment,pods -l name=hyperconverged-cluster-webhook`],
+  }
+}
+
+/** OLM takes the conversion out of the CRD with every upgrade, and hco-webhook puts it back (ocp 1.9). */
+async function unconverted(reader: Reader): Promise<Waiting | undefined> {
+  const name = resourceOf(HyperConvergeds)
+  const found = await reader.find(CustomResourceDefinitions, { name })
+  if (found.is !== 'object') return undefined
+  const { versions = [], conversion } = found.object.spec ?? {}
+  const served = versions.filter((one) => one.served === true)
+  if (served.length < 2 || conversion?.strategy === 'Webhook') return undefined
+  return {
+    is: 'waiting',
+    on: 'hco-webhook to put its conversion back, before HyperConverged is written',
+    remedy: [`kubectl get crd ${name} -o jsonpath='{.spec.conversion.strategy} {.status.storedVersions}'`],
+  }
+}
+
+function notSucceeded(
+  csv: ClusterServiceVersion | undefined,
+  { ref, accepted = [] }: SettingsOwner,
+): Waiting | undefined {
+  const { phase = 'new', reason, message } = csv?.status ?? {}
+  if (csv === undefined || phase === 'Succeeded' || accepted.includes('csv-not-succeeded')) return undefined
+  const why = [reason, message].filter(Boolean).join(': ')
+  return {
+    is: 'waiting',
+    on: `clusterserviceversions/${csv.metadata.name} to be Succeeded (${phase}), before HyperConverged is written`,
+    ...(why !== '' && { trouble: why }),
+    remedy: [
+      `kubectl -n ${ref.namespace} describe csv ${csv.metadata.name}`,
+      '--accept csv-not-succeeded, on the same command, writes it all the same: the rest that makes it safe holds',
+    ],
+  }
+}
