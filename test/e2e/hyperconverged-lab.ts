@@ -29,8 +29,10 @@ export const realCrds: readonly RealCrd[] = [
 /** No Go module brings the CRDs of HyperConverged: they are data beside the checkout. */
 const folder = process.env['KVUP_CRDS'] ?? path.resolve(import.meta.dirname, '../../../shared/lab/crd-files')
 
+export const crdFile = (file: string): string => path.join(folder, file)
+
 /** Undefined, or why these tests are left out. */
-export const crdsMissing = realCrds.every(({ file }) => existsSync(path.join(folder, file)))
+export const crdsMissing = realCrds.every(({ file }) => existsSync(crdFile(file)))
   ? undefined
   : `left out: the CRDs of HyperConverged are not in ${folder} (KVUP_CRDS)`
 
@@ -40,13 +42,13 @@ const crd = 'hyperconvergeds.hco.kubevirt.io'
 /** Nothing of an earlier one is left. */
 export async function installCrd(lab: Lab, { file, stored }: RealCrd): Promise<void> {
   await lab.kubectl(['delete', 'crd', crd, '--ignore-not-found', '--wait'])
-  await lab.kubectl(['apply', '--server-side', '-f', path.join(folder, file)])
+  await lab.kubectl(['apply', '--server-side', '-f', crdFile(file)])
   await eventually(`${stored} of HyperConverged is served`, 60, () => serves(lab, stored))
 }
 
 /** The CRD of another release over the present one, as an upgrade does it. */
 export async function replaceCrd(lab: Lab, { file, stored }: RealCrd): Promise<void> {
-  await lab.kubectl(['apply', '--server-side', '--force-conflicts', '-f', path.join(folder, file)])
+  await lab.kubectl(['apply', '--server-side', '--force-conflicts', '-f', crdFile(file)])
   await eventually(`${stored} of HyperConverged is served`, 60, () => serves(lab, stored))
 }
 

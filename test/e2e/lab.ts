@@ -27,6 +27,10 @@ export interface LabOptions {
   operator?: Release
   imageTag?: Release
   methods?: readonly string[]
+  /** Only an API server: no nodes, and nothing that makes or runs pods. */
+  bare?: boolean
+  /** Sets of `lab/install-crds`: `olm`, `openshift`, or files. */
+  crds?: readonly string[]
 }
 
 export interface Lab {
@@ -45,12 +49,19 @@ export interface Lab {
 }
 
 /** Starts a cluster on loopback and, where asked, installs KubeVirt until it is Available. */
-export async function startLab({ name, workers = 3, ...kubevirt }: LabOptions): Promise<Lab> {
+export async function startLab({
+  name,
+  workers = 3,
+  bare = false,
+  crds = [],
+  ...kubevirt
+}: LabOptions): Promise<Lab> {
   const dir = await mkdtemp(path.join(process.env['KVUP_LAB_ROOT'] ?? tmpdir(), `${name}-`))
   await mkdir(path.join(dir, 'kvup'))
   const lab = labIn(dir)
   try {
-    await logged(dir, 'up', [dir, String(workers)])
+    await logged(dir, 'up', [dir, String(workers)], bare ? withoutMachines : {})
+    if (crds.length > 0) await logged(dir, 'install-crds', [dir, ...crds])
     if (kubevirt.operator !== undefined)
       await logged(dir, 'install-kubevirt', [dir, kubevirt.operator, JSON.stringify(specOf(kubevirt))])
   } catch (error) {
@@ -60,17 +71,30 @@ export async function startLab({ name, workers = 3, ...kubevirt }: LabOptions): 
   return lab
 }
 
-const specOf = ({ imageTag, methods }: Omit<LabOptions, 'name'>) => ({
+const specOf = ({ imageTag, methods }: Pick<LabOptions, 'imageTag' | 'methods'>) => ({
   spec: {
     ...(imageTag && { imageTag, imageRegistry: registry }),
     ...(methods && { workloadUpdateStrategy: { workloadUpdateMethods: methods } }),
   },
 })
 
-async function logged(dir: string, program: string, args: readonly string[]): Promise<void> {
+/** Pods need no ServiceAccount there: nobody makes them. */
+const withoutMachines = {
+  LAB_BARE: '1',
+  LAB_APISERVER_FLAGS: '--disable-admission-plugins=ServiceAccount',
+}
+
+async function logged(
+  dir: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const file = path.join(dir, `${program}.txt`)
   try {
-    const { stdout, stderr } = await run(path.join(programs, program), args)
+    const { stdout, stderr } = await run(path.join(programs, program), args, {
+      env: { ...process.env, ...env },
+    })
     await appendFile(file, stdout + stderr)
   } catch (error) {
     throw new Error(`the lab's ${program} failed; logs in ${dir}`, { cause: error })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Access } from '../../src/lib/cluster/cluster.ts'
-import { accessOf, probeAccess, requiredAccess } from '../../src/lib/upgrade/required-access.ts'
+import { accessOf, probeAccess, requiredAccess, statusAccess } from '../../src/lib/upgrade/required-access.ts'
 import { eventually, expectRolled } from './installation.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
@@ -17,7 +17,7 @@ const optional = new Set(
 )
 /** An upgrade does not use these. */
 const onlyChecks = difference(
-  [...accessOf('kvup-upgrade', 'kubevirt'), ...probeAccess('kubevirt')],
+  [...accessOf('kvup-upgrade', 'kubevirt'), ...probeAccess('kubevirt'), ...statusAccess('kubevirt')],
   requiredAccess('image-tag', 'kubevirt'),
 )
 /** Nobody may call these optional: without them there is no lock, no journal, no upgrade and no verdict. */
