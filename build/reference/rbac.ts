@@ -7,6 +7,10 @@ const about: Record<RoleName, string> = {
     'All of `kvup-view`, and what the changing commands of `kvup workloads` and `kvup rollout` write. Each of them asks for what it uses, and does without the rest.',
   'kvup-upgrade':
     'All of `kvup-view`, and what `kvup upgrade --method image-tag` and `kvup workloads restore` write.',
+  'kvup-olm':
+    'To upgrade where HyperConverged owns KubeVirt: approves one InstallPlan, and writes HyperConverged. KubeVirt itself and the objects of the operator are left to OLM.',
+  'kvup-eus':
+    'All of `kvup-olm`, and what `kvup eus run`, `abort` and `restore` write: the ClusterVersion, machine config pools, and the health checks that would replace their nodes.',
   'kvup-operator-manifest':
     'All of `kvup-upgrade`, and what `kvup upgrade --method operator-manifest` writes. It may escalate and bind, because the roles of the operator hold more rights than kvup itself: whoever has this role can in effect give itself every right of virt-operator. Bind it for the upgrade only.',
 }

@@ -21,6 +21,13 @@ const computed: Record<string, readonly string[]> = {
   'src/lib/workloads/strategy/owner-finding.ts': ['managed-by-helm', 'managed-by-gitops'],
 }
 
+/** What a step ends with in the middle of a run, and goes on with once it is accepted by name. */
+const asked: Record<string, string> = {
+  'borrowed-changed': 'src/lib/eus/loans/take.ts',
+  'no-room': 'src/lib/eus/steps/unpause-pool.ts',
+  'pool-appeared': 'src/lib/eus/steps/borrowed-still.ts',
+}
+
 /** Checks, and the findings that they declare. */
 const checked = allChecks.flatMap(({ id, findings: more = [] }) => [id, ...(more === 'any' ? [] : more)])
 const refused = new Set(
@@ -34,7 +41,7 @@ test('there are findings to document', () => {
 })
 
 test('every finding has a heading, and every heading a finding', () => {
-  const made = [...literals, ...Object.values(computed).flat(), ...checked]
+  const made = [...literals, ...Object.values(computed).flat(), ...checked, ...Object.keys(asked)]
   expect(headings.toSorted()).toEqual([...new Set(made)].filter((id) => !refused.has(id)).toSorted())
 })
 
@@ -52,6 +59,11 @@ test('an id that is no plain text is listed here, with what it can be', () => {
   for (const [file, ids] of Object.entries(computed))
     for (const id of ids)
       expect(readFileSync(file, 'utf8')).toContain(id.startsWith('managed-by-') ? 'managed-by-' : `'${id}'`)
+})
+
+test('what a step asks about is a reason that it ends with', () => {
+  for (const [id, file] of Object.entries(asked))
+    expect(readFileSync(file, 'utf8')).toContain(`reason: '${id}'`)
 })
 
 test('every finding says whether it stops the run, and more than its name', () => {

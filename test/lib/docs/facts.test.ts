@@ -7,6 +7,22 @@ const kubevirt = new Set(
 )
 const lab = new Set([...read('lab').matchAll(/^(\d+)\. /gmu)].map(([, number]) => number))
 const hco = new Set([...read('hyperconverged').matchAll(/^(\d+)\. /gmu)].map(([, number]) => number))
+const openshift = new Set([
+  ...[...read('openshift').matchAll(/^##+ (\d+(?:\.\d+)?)/gmu)].map(([, section]) => section),
+  ...numberedIn(read('openshift')),
+])
+
+/** Sections that are one list or table: `9.20` is the twentieth of it. */
+function numberedIn(page: string): string[] {
+  const sections = page.split(/^## (?=\d+\. )/mu).slice(1)
+  return sections
+    .filter((section) => !/^### /mu.test(section))
+    .flatMap((section) =>
+      [...section.matchAll(/^(?:(\d+)\. |\| (\d+) \|)/gmu)]
+        .slice(1)
+        .map(([, item, row]) => `${Number.parseInt(section, 10)}.${item ?? row ?? ''}`),
+    )
+}
 const night = new Set(
   [...read('night').matchAll(/^## ([A-Z]) — [\s\S]*?(?=^## |$(?![\s\S]))/gmu)].flatMap(([text, letter]) =>
     [...text.matchAll(/^(\d+)\. /gmu)].map(([, number]) => `${letter}${number}`),
@@ -16,11 +32,17 @@ const night = new Set(
 const citations = globSync('{src,test}/**/*.ts').flatMap((file) =>
   [
     ...readFileSync(file, 'utf8').matchAll(
-      /\b(facts|night|lab|hco)(?: README)?,?(?: "?Seen"?)? ([A-Z]?\d+(?:\.\d+)?)/gu,
+      /\b(facts|night|lab|hco|ocp)(?: README)?,?(?: "?Seen"?)? ([A-Z]?\d+(?:\.\d+)?)/gu,
     ),
   ].map(([text, book = '', place = '']) => ({ file, text, book, place: place.replace(/\.$/u, '') })),
 )
-const books: Record<string, ReadonlySet<string | undefined>> = { facts: kubevirt, night, lab, hco }
+const books: Record<string, ReadonlySet<string | undefined>> = {
+  facts: kubevirt,
+  night,
+  lab,
+  hco,
+  ocp: openshift,
+}
 
 test('what docstrings cite is in docs/facts', () => {
   expect(citations.length).toBeGreaterThan(60)
@@ -44,5 +66,9 @@ test('a citation that leads nowhere would be found', () => {
     night.has('U10'),
     lab.has('16'),
     lab.has('99'),
-  ]).toEqual([true, false, true, false, true, false])
+    openshift.has('9.20'),
+    openshift.has('9.21'),
+    openshift.has('7.28'),
+    openshift.has('3.9'),
+  ]).toEqual([true, false, true, false, true, false, true, false, true, false])
 })

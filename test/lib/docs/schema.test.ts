@@ -9,18 +9,19 @@ import {
   VirtualMachines,
 } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
 import { mixedVms } from '../../../src/lib/simulator/virtual-machine.ts'
 import { systemClock } from '../../../src/lib/system/clock.ts'
 import { ApiError } from '../../../src/lib/system/errors.ts'
 import { example, exampleNames } from '../facts/example.ts'
 import { readSchema, validate } from './json-schema.ts'
+import { small418 } from '../../scenario/eus/window-stage.ts'
 import { runKvup } from './run-kvup.ts'
 
 const folder = 'docs/schema'
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 const schemas = new Map(files.map((name) => [name, readSchema(folder, name)]))
-
 const fileOf = (kind: string) => `${kind.replaceAll(/(?<!^)[A-Z]/gu, '-$&').toLowerCase()}.json`
 /** Kinds that were really printed here. */
 const printed = new Set<string>()
@@ -63,6 +64,14 @@ test.each([
   ['status --no-such-flag -o json', 2],
   ['workloads outdated --node a,b -o json', 2],
   ['upgrade --to 1.9 -o json', 2],
+  ['eus plan --from test/examples/eus/4.18-to-4.20/cluster -o json', 3],
+  ['eus plan --from test/examples/eus/4.10-to-4.12/cluster --accept node-maintenance-old=carried -o json', 0],
+  ['eus plan --from test/examples/eus/okd-4.19/cluster -o json', 0],
+  ['eus plan --from test/examples/eus/mid-window/cluster -o json', 0],
+  ['eus plan --from test/examples/eus/cannot/cluster -o json', 3],
+  ['eus status --from test/examples/eus/mid-window/cluster -o json', 0],
+  ['eus plan --from test/examples/settled/cluster.yaml -o json', 2],
+  ['eus plan --to 4.20.1 -o json', 2],
   ['rbac kvup-view --namespace-of-kubevirt A! -o json', 2],
 ])('%s', async (line, code) => {
   const ran = await runKvup(line.split(' '), offline)
@@ -78,8 +87,8 @@ test('wait: it holds, it does not, and there is no such condition', async () => 
     await kvup('wait --for pools -o json'),
     await kvup('wait --for pools-updated -o json'),
   ]
-  expect(ran.map(({ code }) => code)).toEqual([0, 4, 2, 3])
-  expect(ran.flatMap(({ documents }) => wrongIn(documents))).toEqual([])
+  const wrong = ran.flatMap(({ documents }) => wrongIn(documents))
+  expect({ codes: ran.map(({ code }) => code), wrong }).toEqual({ codes: [0, 4, 2, 3], wrong: [] })
 })
 
 test('snapshot, to stdout and to a file', async () => {
@@ -356,6 +365,21 @@ test('rollout: shown, set, rehearsed, refused, and what waits for a restart', as
   expect(ran.flatMap((one) => wrongIn(one.documents))).toEqual([])
 })
 
+test('an upgrade by OLM: its plan, its report and nothing to do', async () => {
+  const { kvup } = await simulated({ olm: okdOlm(), methods, workers: 1, controlPlanes: 1 })
+  const upgrade = 'upgrade --to 1.18.1 --method olm --yes --settle 1s'
+  const plan = await kvup(`${upgrade} --dry-run=client -o json`)
+  const stopped = await kvup(`${upgrade} --until approve-1.18.1 -o json`)
+  const done = await kvup(`${upgrade} -o json`)
+  const none = await kvup(`${upgrade} -o json`)
+  const refused = await kvup('upgrade --to 1.17.3 --method olm --yes -o json')
+  const all = [plan, stopped, done, none, refused]
+  expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0, 3])
+  expect(wrongIn(all.flatMap(({ documents }) => documents))).toEqual([])
+  expect(plan.documents).toMatchObject([{ to: 'v1.8.4', operator: { to: '1.18.1', approval: 'Manual' } }])
+  expect(done.documents).toMatchObject([{ method: 'olm', operator: { from: '1.17.3', to: '1.18.1' } }])
+})
+
 test('operator-manifest with a tag, stopped on the way and resumed', async () => {
   const { kvup } = await simulated({ version: 'v1.7.4', method: 'image-tag', vms: 2, methods })
   const upgrade = 'upgrade --to v1.8.4 --method operator-manifest --manifest - --yes --settle 1s'
@@ -380,7 +404,9 @@ test('a stall and a timeout', async () => {
   expect(wrongIn([...failed.documents, ...(await kvup('status -o json')).documents])).toEqual([])
 })
 
-test('every schema was met by something that was printed', () => {
+test('every schema was met by something that was printed', async () => {
+  const window = await (await simulated(small418)).kvup('eus run --approve --dry-run=client -o json')
+  expect({ code: window.code, wrong: wrongIn(window.documents) }).toEqual({ code: 0, wrong: [] })
   const met = new Set([...printed].map(fileOf))
   expect(files.filter((file) => file !== 'common.json' && !met.has(file))).toEqual([])
 })
