@@ -29,7 +29,11 @@ export default defineConfig({
     maxWorkers: '100%',
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
-      project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts'], { ...together, exclude: whole }),
+      project('unit', ['test/*.test.ts', 'test/lib/**/*.test.ts'], {
+        ...together,
+        exclude: whole,
+        testTimeout: 20_000,
+      }),
       project('hermetic', ['test/{scenario,contract,transcripts,commands}/**/*.test.ts', ...whole], {
         ...together,
         globalSetup: 'test/commands/built/built.ts',

@@ -6,6 +6,7 @@ import { withBugLog } from './bug-log.ts'
 import type { Context, GlobalFlags, World } from './context.ts'
 import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
 import { settledSettings } from './lib/config/settled.ts'
+import { ClusterClock, listenerOf } from './lib/cluster/cluster-clock.ts'
 import type { Cluster } from './lib/cluster/cluster.ts'
 import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
@@ -13,7 +14,7 @@ import { openPrompt } from './lib/output/prompt.ts'
 import { speakingPrinter } from './lib/output/speaking-printer.ts'
 import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
 import { onStreamError, type Stream } from './lib/output/stream.ts'
-import { systemClock } from './lib/system/clock.ts'
+import { type Clock, systemClock } from './lib/system/clock.ts'
 import { interrupted, KvupError } from './lib/system/errors.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { shellWord } from './lib/system/shell-word.ts'
@@ -51,15 +52,16 @@ export async function openContext(
       'error',
       onStreamError(() => process.exit(exitCode.done)),
     )
-  const printer = await printerFor(flags, called)
+  const clock = new ClusterClock(systemClock)
+  const printer = await printerFor(flags, called, clock)
   restoreTerminal(printer)
   const finish = (error?: unknown) => printer.finish(isBug(error) ? logged(error, called) : error)
   reportUncaught(finish)
   const signal = signalOf()
   let cluster: Promise<Cluster> | undefined
   const cx: Context = {
-    cluster: () => (cluster ??= connect(flags, printer)),
-    clock: systemClock,
+    cluster: () => (cluster ??= connect(flags, printer, clock)),
+    clock,
     printer,
     prompt: openPrompt({ ...flags, stdin: process.stdin, stderr: process.stderr, signal }),
     signal,
@@ -99,14 +101,14 @@ function leaveSoon(): void {
   setTimeout(() => process.exit(), 100).unref()
 }
 
-async function printerFor(flags: GlobalFlags, called: Called): Promise<OpenPrinter> {
+async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Promise<OpenPrinter> {
   const { watch, kind, formats } = called
   const printer = await openPrinter({
     ...flags,
     stdout: streamOf(process.stdout),
     stderr: streamOf(process.stderr),
     env: process.env,
-    clock: systemClock,
+    clock,
     watch,
     failureKind: kind,
     formats,
@@ -115,12 +117,13 @@ async function printerFor(flags: GlobalFlags, called: Called): Promise<OpenPrint
   return speakingPrinter(printer, commandSpeech(called))
 }
 
-async function connect(flags: GlobalFlags, printer: { warn(line: string): void }): Promise<Cluster> {
+async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterClock): Promise<Cluster> {
   const { openCluster } = await import('./lib/cluster/http/open-cluster.ts')
   // Pages of VMs come and go: V8 would let two thirds more memory pile up before it clears them away.
   setFlagsFromString('--optimize-for-size')
   return openCluster(flags, {
     clock: systemClock,
+    heard: listenerOf(clock, printer),
     random: Math.random,
     env: process.env,
     onWarning: (text) => printer.warn(`the API server says: ${text}`),

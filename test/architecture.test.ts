@@ -17,13 +17,29 @@ const mayImport: Record<string, { code: string[]; types?: string[] }> = {
   run: { code: ['procedure', 'checks', 'facts', 'cluster', 'system'], types: ['output'] },
   workloads: { code: ['procedure', 'facts', 'releases', 'cluster', 'system'] },
   seal: { code: ['facts', 'cluster', 'system'] },
+  catalogs: { code: ['releases', 'system'] },
   upgrade: {
-    code: ['workloads', 'manifests', 'procedure', 'facts', 'releases', 'cluster', 'system'],
+    code: ['catalogs', 'workloads', 'manifests', 'procedure', 'facts', 'releases', 'cluster', 'system'],
+    types: ['checks', 'seal'],
+  },
+  eus: {
+    code: [
+      'upgrade',
+      'workloads',
+      'manifests',
+      'catalogs',
+      'procedure',
+      'facts',
+      'releases',
+      'cluster',
+      'system',
+    ],
     types: ['checks', 'seal'],
   },
   output: {
     code: ['system'],
     types: [
+      'eus',
       'facts',
       'checks',
       'procedure',
@@ -52,7 +68,7 @@ const onlyIn: Record<string, RegExp> = {
   ora: /^src\/lib\/output\//u,
   inquirer: /^src\/lib\/output\//u,
   'jsonpath-plus': /^src\/lib\/output\//u,
-  yaml: /^src\/lib\/(output|config|manifests|seal|cluster\/saved|cluster\/http)/u,
+  yaml: /^src\/lib\/(output|config|manifests|catalogs|seal|cluster\/saved|cluster\/http)/u,
   semver: /^src\/lib\/releases\//u,
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Wire } from '../wire.ts'
+import { eusEntries } from './eus/entries.ts'
 import type { Manual } from './manual.ts'
 
 /** A command that is loaded only when its name was typed: `--help` and completion stay fast. */
@@ -138,6 +139,19 @@ export const entries: readonly Entry[] = [
         load: async () => (await import('./rollout/restart.ts')).restartCommand,
       },
     ],
+  },
+  {
+    name: 'eus',
+    description: 'Take OKD or OpenShift from minor to minor together with virtualization',
+    manual: {
+      examples: [
+        ['kvup eus plan', 'the hops, what decides, what is in the way'],
+        ['kvup eus plan --to 4.20 --graph-file graph.json', 'with every release known beforehand'],
+        ['kvup eus run --approve', 'carries it out; run it again to go on'],
+        ['kvup eus status', 'where it stands'],
+      ],
+    },
+    under: eusEntries,
   },
   {
     name: 'history',

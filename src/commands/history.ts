@@ -149,8 +149,8 @@ function machineLines(machines: readonly LentMachine[], asOf: string, paint: Pai
     ...machines
       .slice(0, toldAtMost)
       .map(
-        ({ namespace, name, by, at, kept }) =>
-          `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of VM ${namespace}/${name}: ${kept.join(', ')}`,
+        ({ namespace, name, by, at, kept, copied }) =>
+          `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}`,
       ),
     ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
     `  ${mark.next} ${giveMachinesBack}      gives it back`,

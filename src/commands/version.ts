@@ -55,7 +55,7 @@ export async function version(cx: Context, { client = false }: VersionOptions): 
 
 async function versionsThere(cx: Context) {
   const { reader } = await cx.cluster()
-  const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock.now())
+  const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock)
   const found = installation(snapshot)
   if (found.is === 'unknown') cx.printer.warn(`the version of KubeVirt is not known: ${found.why}`)
   const server = snapshot.serverVersion?.gitVersion ?? ''

@@ -76,7 +76,10 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
       "→ kvup upgrade --dry-run=server --to v1.8.4 --context 'a b'\n",
     ],
     [['upgrade', '--dry-run'], '→ kvup upgrade --dry-run=server\n'],
-    [['rbac'], 'one of kvup-view, kvup-workloads, kvup-upgrade, kvup-operator-manifest\n'],
+    [
+      ['rbac'],
+      'one of kvup-view, kvup-workloads, kvup-upgrade, kvup-operator-manifest, kvup-olm, kvup-eus\n',
+    ],
     [['completion'], 'one of bash, zsh, fish, powershell\n'],
     [['help', 'nosuch'], "unknown command 'nosuch'\n  → kvup --help\n"],
     [['help', 'upgarde'], 'did you mean upgrade?'],

@@ -252,7 +252,7 @@ describe('without an index, as kubectl prints it', () => {
       }
       writeFileSync(path, texts[form]())
       const { cluster } = await readerFor(contextOf(undefined, clock).cx, path)
-      const evidence = await gatherEvidence(cluster, clock.now())
+      const evidence = await gatherEvidence(cluster, clock)
       const known = Object.entries(evidence).filter(([, part]) => part.known === true)
       expect(known.map(([name]) => name).toSorted()).toEqual(['deployments', 'kubevirts', 'operators'])
       expect(evidence.daemonsets).toEqual({

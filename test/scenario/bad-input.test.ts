@@ -43,7 +43,7 @@ const owned = [
   {
     by: 'HyperConverged',
     metadata: { labels: { 'app.kubernetes.io/managed-by': 'hco-operator' } },
-    reason: 'managed-by-hyperconverged',
+    reason: 'no-olm',
   },
   {
     by: 'Argo CD',

@@ -9,14 +9,17 @@ import {
   Roles,
 } from '../../src/lib/cluster/kinds/extension.ts'
 import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { type Right, type RoleName, rightsOf } from '../../src/lib/upgrade/rights.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 
 const user = 'jane'
+const byOlm = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
 const cases = [
   { name: 'image tag', shape: byTag, to: 'v1.8.4', role: 'kvup-upgrade' },
   { name: 'operator manifest', shape: byManifest, to: 'v1.9.0', role: 'kvup-operator-manifest' },
+  { name: 'OLM', shape: byOlm, to: '1.18.1', role: 'kvup-olm' },
 ] as const
 
 /** One right that is taken out of a role: of its n-th row, one verb on one resource, for one name where it has names. */
@@ -59,8 +62,12 @@ function everyRow(role: RoleName, optional: boolean): Missing[] {
 }
 
 /** Gives the user the role, less what is missing. */
-function grant({ simulated: { store } }: Stage, role: RoleName, missing: readonly Missing[] = []): void {
-  const [everywhere, here] = rolesFor(role, 'kubevirt')
+function grant(
+  { simulated: { store }, home }: Stage,
+  role: RoleName,
+  missing: readonly Missing[] = [],
+): void {
+  const [everywhere, here] = rolesFor(role, home)
   const rights = rightsOf(role)
   const scoped = (scope: 'cluster' | 'kubevirt', rules: readonly PolicyRule[]) => {
     const rows = rights.flatMap((right, row) => (right.scope === scope ? [row] : []))
@@ -82,7 +89,7 @@ function grant({ simulated: { store } }: Stage, role: RoleName, missing: readonl
     store.put(kind, binding)
   }
   bind(ClusterRoleBindings, 'ClusterRole', { name: role })
-  bind(RoleBindings, 'Role', { name: role, namespace: 'kubevirt' })
+  bind(RoleBindings, 'Role', { name: role, namespace: home })
 }
 
 /** The rule as rules of one verb, one resource and one name each, without those that are missing. */

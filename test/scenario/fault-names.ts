@@ -15,6 +15,8 @@ export function faultNames(): string[] {
   return [
     ...membersOf(source('machinery/faults.ts'), 'MachineryFaults'),
     ...membersOf(source('virt-operator/faults.ts'), 'OperatorFaults'),
+    ...membersOf(source('olm/faults.ts'), 'OlmFaults'),
+    ...membersOf(source('hyperconverged/faults.ts'), 'HyperConvergedFaults'),
     ...[...api.matchAll(/readonly is: '([^']+)'/g)].map(([, is = '']) => is),
   ]
 }

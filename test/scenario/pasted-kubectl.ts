@@ -1,6 +1,7 @@
 import type { Cluster, Where } from '../../src/lib/cluster/cluster.ts'
 import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { groupOf, type Kind } from '../../src/lib/cluster/kind.ts'
+import { InstallPlans } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { parseTemplate } from '../../src/lib/output/jsonpath/template.ts'
 import type { Store } from '../../src/lib/simulator/api/store.ts'
@@ -34,7 +35,12 @@ export async function pasteKubectl(line: string, place: Place): Promise<string> 
   return shown
 }
 
-const verbs: Record<string, (parsed: Parsed, place: Place) => Promise<string>> = { logs, describe, get }
+const verbs: Record<string, (parsed: Parsed, place: Place) => Promise<string>> = {
+  logs,
+  describe,
+  get,
+  delete: remove,
+}
 
 function parse([tool = '', ...rest]: readonly string[]): Parsed {
   if (tool !== 'kubectl') throw new Error(`not kubectl: ${tool}`)
@@ -79,8 +85,10 @@ async function logs({ words, flags }: Parsed, { cluster: { reader } }: Place): P
 }
 
 async function describe({ words: [, , resource = '', name], flags }: Parsed, place: Place): Promise<string> {
-  if (name === undefined) throw new Error('describe needs a name here')
-  return JSON.stringify(await one(kindOf(resource, place.store), name, { flags, place }))
+  const kind = kindOf(resource, place.store)
+  if (name !== undefined) return JSON.stringify(await one(kind, name, { flags, place }))
+  const all = await place.cluster.reader.list(kind, whereOf(kind, flags))
+  return all.map((each) => JSON.stringify(each)).join('\n')
 }
 
 async function get({ words: [, , resource = '', name], flags }: Parsed, place: Place): Promise<string> {
@@ -96,6 +104,17 @@ async function get({ words: [, , resource = '', name], flags }: Parsed, place: P
   return output.startsWith('jsonpath=')
     ? atPath(found[0], output.slice('jsonpath='.length))
     : JSON.stringify(found)
+}
+
+/** InstallPlans alone: OLM makes another one. */
+async function remove(
+  { words: [, , resource = '', name = ''], flags }: Parsed,
+  place: Place,
+): Promise<string> {
+  if (!/^installplans?$/.test(resource)) throw new Error(`kubectl has no such verb here: delete ${resource}`)
+  const { metadata } = await one(kindOf(resource, place.store), name, { flags, place })
+  await place.cluster.writer.delete(InstallPlans, metadata)
+  return `installplan "${name}" deleted`
 }
 
 async function one(
@@ -120,9 +139,11 @@ function whereOf(kind: Kind, flags: Parsed['flags']): Where {
 }
 
 function kindOf(word: string, store: Store): Kind {
+  const [short = '', ...group] = word.split('.')
   const found = store.kinds
     .all()
-    .find(({ plural, singular, shortNames }) => [plural, singular, ...shortNames].includes(word))
+    .filter((kind) => group.length === 0 || groupOf(kind) === group.join('.'))
+    .find(({ plural, singular, shortNames }) => [plural, singular, ...shortNames].includes(short))
   if (!found) throw new Error(`the server does not have a resource type "${word}"`)
   return found
 }

@@ -148,6 +148,11 @@ export class Stage {
     return this.#run(showWorkloadStrategy, terminal)
   }
 
+  /** Any command that is written as a function of a context. */
+  async perform(command: (cx: Context) => Promise<number>, terminal: Terminal = {}): Promise<Ended> {
+    return this.#run(command, terminal)
+  }
+
   /** Of every VM that blocks. */
   async unblock(options: Partial<UnblockOptions> = {}, terminal: Terminal = {}) {
     return this.#run((cx) => unblock(cx, { all: true, accept: [], timeout: '10m', ...options }, []), terminal)
@@ -160,7 +165,7 @@ export class Stage {
       await takeSnapshot(
         this.simulated.cluster({ user: 'stage', groups: ['system:masters'] }).reader,
         [],
-        this.clock.now(),
+        this.clock,
       ),
     )
     const version = versionOf(to)
@@ -236,18 +241,23 @@ export class Stage {
     return found
   }
 
+  /** KubeVirt's namespace. */
+  get home(): string {
+    return this.kubevirt.metadata.namespace ?? ''
+  }
+
   get methods(): readonly string[] {
     return methodsOf(this.kubevirt)
   }
 
   /** Who has the lock; empty when nobody has. */
   get holder(): string | undefined {
-    const lease: Lease | undefined = this.simulated.store.read(Leases, { ...kubevirt, name: 'kvup' })
+    const lease: Lease | undefined = this.simulated.store.read(Leases, { namespace: this.home, name: 'kvup' })
     return lease?.spec?.holderIdentity ?? undefined
   }
 
   get journal(): Journal {
-    return configMapJournal(this.cluster, { ...kubevirt, who: 'test', clock: this.clock })
+    return configMapJournal(this.cluster, { namespace: this.home, who: 'test', clock: this.clock })
   }
 
   /** As a person, or another program, would. */

@@ -7,7 +7,10 @@ import { pasteKubectl } from './pasted-kubectl.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'
 import { shellWords } from './shell-words.ts'
 import { byTag, minute, play, type Stage } from './stage.ts'
+import { olmStallRows } from './olm-stall-rows.ts'
 import { type StallRow, stallRows } from './stall-rows.ts'
+
+const allRows = { ...stallRows, ...olmStallRows }
 
 /** They cost time and hold nothing up: other tests show that a run goes on. */
 const passing: Readonly<Record<string, string>> = {
@@ -16,11 +19,17 @@ const passing: Readonly<Record<string, string>> = {
   'watch-silent': 'faults-in-server.test.ts',
   blipAfterReady: 'false-ends.test.ts',
   moreHandlerRolls: 'false-ends.test.ts',
+  csvFailsFor: 'olm-passing-faults.test.ts',
+  planStatusAfter: 'olm-passing-faults.test.ts',
 }
 
 /** No upgrade meets them: it leaves such a cluster alone. Other tests show what the commands say that do meet them. */
 const elsewhere: Readonly<Record<string, string>> = {
   hyperConvergedStopped: 'workloads-hold.test.ts',
+  reconcileError: 'hyperconverged-faults.test.ts',
+  components: 'hyperconverged-faults.test.ts',
+  changesRefused: 'hyperconverged-faults.test.ts',
+  conversionLost: 'hyperconverged-faults.test.ts',
 }
 
 /** They say how another fault looks: in whose words a registry refuses, and on which nodes (night C6). */
@@ -29,10 +38,10 @@ const faces = new Set(['pullWords', 'pullsFailOn'])
 test('every fault of the simulator has a row here, or passes by itself', () => {
   const names = faultNames().filter((name) => !faces.has(name))
   expect(names.length).toBeGreaterThan(15)
-  expect(names.toSorted()).toEqual(Object.keys({ ...stallRows, ...passing, ...elsewhere }).toSorted())
+  expect(names.toSorted()).toEqual(Object.keys({ ...allRows, ...passing, ...elsewhere }).toSorted())
 })
 
-const rows = Object.entries(stallRows).flatMap(([fault, all]) =>
+const rows = Object.entries(allRows).flatMap(([fault, all]) =>
   all.map((row) => ({ title: `${fault}: ${row.name}`, row })),
 )
 
@@ -48,7 +57,11 @@ function placeFor(stage: Stage, { to, shaky }: StallRow): Place {
 function withManifest(argv: readonly string[], { shape }: StallRow): string[] {
   const replaces = shape.method !== 'image-tag' || argv.includes('operator-manifest')
   const needs =
-    argv[0] === 'upgrade' && replaces && !argv.includes('image-tag') && !argv.includes('--manifest')
+    shape.olm === undefined &&
+    argv[0] === 'upgrade' &&
+    replaces &&
+    !argv.includes('image-tag') &&
+    !argv.includes('--manifest')
   return [...argv, ...(needs ? ['--manifest', 'operator.yaml'] : [])]
 }
 
@@ -72,9 +85,12 @@ describe.for(rows)('$title', ({ row }) => {
   })
 })
 
+/** Reads first: what is deleted is not there any more. */
 async function pasteKubectls(printed: readonly string[], { simulated, cluster }: Stage): Promise<void> {
   const lines = printed.filter((line) => line.startsWith('kubectl '))
-  for (const line of lines) await pasteKubectl(line, { cluster, store: simulated.store })
+  const changes = lines.filter((line) => line.includes(' delete '))
+  for (const line of [...lines.filter((one) => !changes.includes(one)), ...changes])
+    await pasteKubectl(line, { cluster, store: simulated.store })
 }
 
 /** Reads first, then the ways back and at last the ways on, so that each begins where it was printed for. */

@@ -19,7 +19,7 @@ interface Upgraded {
 
 /** What the cluster and the journal tell before an upgrade, and what it took then. */
 async function upgraded(stage: Stage, to: string): Promise<Upgraded> {
-  const snapshot = await takeSnapshot(stage.cluster.reader, standingParts, stage.clock.now())
+  const snapshot = await takeSnapshot(stage.cluster.reader, standingParts, stage.clock)
   const times = rolloutTimes(snapshot, parseVersion(to))
   const history = journalTimes(await stage.journal.entries())
   const { code, took, events } = await stage.upgrade(to)

@@ -14,7 +14,7 @@ export const stepIds: Source = async (asked, offer) => {
   const request = requestOf(optionsOf(asked), true)
   const cluster = await clusterOf(asked)
   const { reader } = cluster
-  const snapshot = await takeSnapshot(reader, standingParts, cx.clock.now())
+  const snapshot = await takeSnapshot(reader, standingParts, cx.clock)
   const installation = theInstallation(snapshot)
   const seen: Seen = {
     installation,

@@ -34,7 +34,7 @@ async function wavesOfLine(asked: Asked): Promise<{ waves: readonly Wave[]; by: 
   const { cx } = asked
   const wanted = wantedBy(asked)
   const cluster = await clusterOf(asked)
-  const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock.now()))
+  const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
   const reading: ReadContext = { reader: cluster.reader, clock: cx.clock, journal }
   const began = cx.clock.now().getTime()
@@ -68,7 +68,6 @@ function wantedBy(asked: Asked): UpdateWanted {
       restartUnmigratable: asked.command === 'restart' || options.has('--restart-unmigratable'),
     },
     last(asked, '--namespace') ?? cx.flags.namespace,
-    cx.clock.now(),
   )
   return typed.wanted
 }

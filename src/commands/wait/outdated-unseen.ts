@@ -12,7 +12,7 @@ import { countUnlabelled } from '../../lib/workloads/unlabelled.ts'
  * `forbidden` where it cannot be told, now or later.
  */
 export async function outdatedUnseen(reader: Reader, clock: Clock): Promise<string | undefined> {
-  const snapshot = await takeSnapshot(reader, ['pods', 'leases'], clock.now())
+  const snapshot = await takeSnapshot(reader, ['pods', 'leases'], clock)
   const leads = newControllerLeads(snapshot)
   if (leads === undefined)
     throw forbidden('leader-not-known', 'it cannot be told which virt-controller leads', {

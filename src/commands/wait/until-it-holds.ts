@@ -1,5 +1,5 @@
 import type { Reader } from '../../lib/cluster/cluster.ts'
-import { MachineConfigPools } from '../../lib/cluster/kinds/upkeep.ts'
+import { MachineConfigPools } from '../../lib/cluster/kinds/openshift.ts'
 import { poolsMissing } from '../../lib/facts/pools-updated.ts'
 import { statusChanges } from '../../lib/facts/status-changes.ts'
 import type { StatusReport } from '../../lib/facts/status-report.ts'

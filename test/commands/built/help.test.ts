@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeTree } from '../../../build/reference/describe.ts'
+import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { program } from '../../../src/program.ts'
 import { fileURLToPath } from 'node:url'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kvup, paste, startKvup } from './program.ts'
@@ -83,11 +86,13 @@ describe.concurrent('manner 3: what is mistyped runs nothing', () => {
 
 describe('on a cluster', () => {
   let alive: Alive
+  let platform: Alive
   beforeAll(async () => {
     const shape = { version: 'v1.7.4', operator: 'v1.8.4', method: 'image-tag', speed: 1 } as const
     alive = await serveCluster({ ...shape, methods: ['LiveMigrate'] })
+    platform = await serveCluster({ openshift: ocp418to420, olm: ocpOlm({ approval: 'Manual' }), speed: 1 })
   })
-  afterAll(() => alive.stop())
+  afterAll(() => Promise.all([alive.stop(), platform.stop()]))
 
   test.each([
     [['status', '-o', 'name']],
@@ -112,10 +117,16 @@ describe('on a cluster', () => {
       expect(lines.size).toBeGreaterThan(commands.length * 1.5)
       const here = { ...alive, cwd: alive.folder }
       await kvup(['snapshot', '--to-file', 'cluster.ndjson.gz'], here)
+      cpSync('test/examples/platforms/idle-4.18', join(alive.folder, 'dumps'), { recursive: true })
+      const there = { ...platform, cwd: platform.folder }
+      cpSync('test/examples/platforms/idle-4.18', join(platform.folder, 'must-gather'), { recursive: true })
+      writeFileSync(join(platform.folder, 'graph.json'), servedGraph(ocp418to420))
+      const planned = ['eus', 'plan', '--graph-file', 'graph.json', '--to-file', 'plan.yaml']
+      expect(await kvup(planned, there)).toMatchObject({ code: 0 })
       const ends: [string, string][] = []
-      for (const line of lines) ends.push([line, await endOf(line, here)])
+      for (const line of lines) ends.push([line, await endOf(line, isOfPlatform(line) ? there : here)])
       expect(ends.filter(([, end]) => end !== 'works')).toEqual([])
-      expect(alive.writes()).toEqual([])
+      expect([...alive.writes(), ...platform.writes()]).toEqual([])
     },
   )
 })
@@ -130,7 +141,10 @@ function examplesIn(help: string): string[] {
 
 /** What asks before it changes anything. */
 const changing =
-  /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set|rollout restart(?!-))\b.*$/
+  /^kvup (?:upgrade|workloads hold|workloads strategy set|rollout set|rollout restart(?!-)|eus run|eus abort|eus restore)\b.*$/
+
+/** Of OpenShift, or of an operator that OLM brought. */
+const isOfPlatform = (line: string) => line.startsWith('kvup eus') || line.includes('--method olm')
 
 /** What runs on or asks is stopped; a change is only rehearsed; other programs are replaced by `cat`. */
 async function endOf(line: string, alive: Alive): Promise<string> {
@@ -145,7 +159,10 @@ async function endOf(line: string, alive: Alive): Promise<string> {
   const { code, stderr } = await paste(safe.replace('kvup demo', 'kvup demo --speed 20'), alive)
   // There is nobody to ask.
   if (line.includes('--probe-images')) return code === 2 && stderr.includes('--yes') ? 'works' : stderr
-  const expected = line.includes('wrong-tag') ? [4] : line.startsWith('kvup check --to') ? [0, 3] : [0]
+  // Nor anything that is borrowed.
+  if (line.startsWith('kvup eus restore pool')) return stderr.includes('kvup history') ? 'works' : stderr
+  const judges = /^kvup (?:check --to|eus plan)/.test(line)
+  const expected = line.includes('wrong-tag') ? [4] : judges ? [0, 3] : [0]
   return expected.includes(code ?? -1) ? 'works' : `exit ${code}: ${stderr}`
 }
 

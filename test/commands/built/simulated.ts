@@ -9,7 +9,7 @@ import { Store } from '../../../src/lib/simulator/api/store.ts'
 import { ApiFaults } from '../../../src/lib/simulator/faults.ts'
 import { scaledClock } from '../../../src/lib/simulator/scaled-clock.ts'
 import { type SimulatedCluster, simulate, type Simulation } from '../../../src/lib/simulator/simulate.ts'
-import { systemClock } from '../../../src/lib/system/clock.ts'
+import { type Clock, systemClock } from '../../../src/lib/system/clock.ts'
 
 /** A simulated cluster on the wire, in this process. */
 export interface Served {
@@ -37,14 +37,16 @@ const usual = 60
 interface Pace {
   /** Default 60; 1 where nothing is to happen. */
   speed?: number
+  /** What its answers say the time is: this machine's, for at another speed the two would drift apart. */
+  said?: Pick<Clock, 'now'>
 }
 
 export async function serveCluster(
   shape: Omit<Simulation, 'clock'> & Pace & { users?: readonly string[] } = {},
 ): Promise<Alive> {
-  const { users = [], speed = usual, ...simulation } = shape
+  const { users = [], speed = usual, said = systemClock, ...simulation } = shape
   const cluster = await simulate({ clock: scaledClock(systemClock, speed), ...simulation })
-  const served = await serve(cluster.store, users)
+  const served = await serve(cluster.store, users, said)
   let manifests = 0
   return {
     ...served,
@@ -76,9 +78,13 @@ export function put(store: Store, object: KubeObject): void {
   store.put(kind, object)
 }
 
-async function serve(store: Store, users: readonly string[]): Promise<Served> {
+async function serve(
+  store: Store,
+  users: readonly string[],
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<Served> {
   const faults = new ApiFaults(store)
-  const server = await serveSimulator(store, { faults })
+  const server = await serveSimulator(store, { faults, clock })
   const folder = mkdtempSync(join(tmpdir(), 'kvup-test-'))
   const kubeconfig = join(folder, 'kubeconfig')
   writeFileSync(kubeconfig, server.kubeconfig(users))

@@ -49,7 +49,7 @@ const offered: readonly (readonly [typed: string, all: readonly string[]])[] = [
   ['kvup wait --for version=', ['version=v1.7.0', 'version=v1.7.4', 'version=v1.8.4']],
   ['kvup status -n s', ['shop', 'staging']],
   ['kvup status --context ', ['jane', 'sim']],
-  ['kvup upgrade --method=', ['auto', 'image-tag', 'operator-manifest']],
+  ['kvup upgrade --method=', ['auto', 'image-tag', 'olm', 'operator-manifest']],
   ['kvup upgrade --dry-run=', ['client', 'none', 'server']],
   ['kvup status -o ', formats],
 ]
