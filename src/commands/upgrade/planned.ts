@@ -8,6 +8,7 @@ import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
+import { windowOpenFinding } from '../../lib/eus/run/window-open-finding.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
@@ -65,15 +66,17 @@ export async function planUpgrade(
   const manifest = await prepareManifest({ cx, options, plan, seen, cluster, readNow, accepted })
   const procedure = procedureOf(plan, { cx, seen, manifest, releases })
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
+  const loans = await reading.journal.loans()
   const { findings: found, evidence } = await checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan,
     seen,
     releases,
-    loans: await reading.journal.loans(),
+    loans,
     manifest: manifest.loaded,
   })
   const findings = together(
+    windowOpenFinding(loans, request),
     plan.findings,
     manifest.findings,
     found,

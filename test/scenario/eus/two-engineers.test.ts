@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
+import { Killed, mortal } from '../mortal-cluster.ts'
+import { minute, play, second, type Stage } from '../stage.ts'
+import {
+  borrowedFields,
+  eusAbortOn,
+  eusRestoreOn,
+  eusRunOn,
+  eusStatusOn,
+  platformOf,
+  small418,
+} from './window-stage.ts'
+
+/** Each asks the API server as somebody of their own, so that the audit log tells them apart. */
+const as = ({ simulated }: Stage, user: string) => simulated.cluster({ user, groups: ['system:masters'] })
+const writesBy = ({ simulated }: Stage, by: string, since = 0) =>
+  simulated.store.audit.slice(since).filter((record) => record.user === by && isWrite(record))
+const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
+const firstOn = (stage: Stage) => ({ cluster: as(stage, 'first'), host: 'one' })
+const secondOn = (stage: Stage) => ({ cluster: as(stage, 'second'), host: 'two' })
+
+describe('two engineers at one window', () => {
+  test('while one runs it, a second run, abort or restore exits 6, names who is at work, and writes nothing', () =>
+    play(small418, async (stage) => {
+      const first = eusRunOn(stage, { until: 'control-plane-4.19' }, firstOn(stage))
+      await stage.until(20 * minute)
+      const others = [
+        await eusRunOn(stage, {}, secondOn(stage)),
+        await eusAbortOn(stage, {}, secondOn(stage)),
+        await eusRestoreOn(stage, {}, secondOn(stage)),
+      ]
+      for (const other of others) {
+        expect(other).toMatchObject({ code: 6, error: { reason: 'locked' } })
+        expect(other.text).toContain('jane@one')
+        expect(other.text).toContain('--take-over=jane@one')
+        expect(other.took).toBeLessThanOrEqual(15 * second)
+      }
+      expect(await eusStatusOn(stage, {}, secondOn(stage))).toMatchObject({ code: 0 })
+      expect(writesBy(stage, 'second')).toEqual([])
+      expect(await first).toMatchObject({ code: 0 })
+    }))
+
+  test('two that begin in the same moment: one wins, the other is told, and each setting is borrowed once', () =>
+    play(small418, async (stage) => {
+      const before = borrowedFields(stage)
+      const ended = await Promise.all(
+        ['one', 'two'].map((host) => eusRunOn(stage, { until: 'accepted-4.19' }, { host })),
+      )
+      expect(ended.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([0, 6])
+      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+      expect(borrowedFields(stage)).toEqual(before)
+    }))
+
+  test('who takes over goes on at once; the one before ends at its next write, and writes nothing any more', () =>
+    play(small418, async (stage) => {
+      const first = eusRunOn(stage, {}, firstOn(stage))
+      await stage.until(20 * minute)
+      const mark = stage.mark
+      const takeOver = stage.holder ?? ''
+      const other = eusRunOn(stage, { takeOver, until: 'operator-4.19' }, secondOn(stage))
+      expect(await first).toMatchObject({ code: 6, error: { reason: 'lock-lost' } })
+      expect(await other).toMatchObject({ code: 0 })
+      expect(writesBy(stage, 'first', mark)).toEqual([])
+      expect(versionOf(stage)).toBe('4.19.14')
+    }))
+
+  test('the first one’s laptop dies while the platform rolls: a second laptop goes on to the end, and gives back what the first had borrowed', () =>
+    play(small418, async (stage) => {
+      const before = borrowedFields(stage)
+      const cluster = mortal(as(stage, 'first'), { afterCallWhen: () => versionOf(stage) === '4.19.14' })
+      const killed = eusRunOn(stage, {}, { cluster, host: 'one' }).catch((error: unknown) => error)
+      await cluster.death
+      expect(await killed).toBeInstanceOf(Killed)
+      const loans = await stage.journal.loans()
+      expect(new Set(loans.map(({ by }) => by))).toEqual(new Set(['jane@one']))
+      const ended = await eusRunOn(stage, {}, secondOn(stage))
+      expect(ended.error).toBeUndefined()
+      expect(versionOf(stage)).toBe('4.20.5')
+      expect(borrowedFields(stage)).toEqual(before)
+      expect(await stage.journal.loans()).toEqual([])
+    }))
+})
+
+const toPatch = { method: 'olm', settle: '5s' } as const
+
+describe('kvup upgrade beside a window that is open', () => {
+  test('is refused by name: it would give the methods back in the middle of it', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'platform-4.19' })
+      const [held, mark] = [borrowedFields(stage), stage.mark]
+      const ended = await stage.upgrade('4.19.8', toPatch)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'window-open' } })
+      expect(ended.text).toContain('kvup eus run')
+      expect(ended.text).toContain('--leave-held')
+      expect(stage.writes(mark)).toEqual([])
+      expect(borrowedFields(stage)).toEqual(held)
+    }))
+
+  test('with --leave-held it takes the operator along, and what the window has borrowed stays borrowed', () =>
+    play(small418, async (stage) => {
+      const before = borrowedFields(stage)
+      await eusRunOn(stage, { until: 'control-plane-4.19' })
+      const loans = await stage.journal.loans()
+      const ended = await stage.upgrade('4.19.8', { ...toPatch, leaveHeld: true })
+      expect(ended.error).toBeUndefined()
+      expect(stage.methods).toEqual([])
+      expect(await stage.journal.loans()).toEqual(loans)
+      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+      expect(borrowedFields(stage)).toEqual(before)
+    }))
+})
