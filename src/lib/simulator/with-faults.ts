@@ -2,6 +2,7 @@ import type { Access, Cluster, LogOptions, Ref, Where, Writer } from '../cluster
 import type { Kind } from '../cluster/kind.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import type { ApiRequest } from './api/request.ts'
+import { named } from './api/store-client.ts'
 import type { ApiFaults } from './faults.ts'
 
 /** The cluster as it is seen through an API server with faults: slow, 401, 429 and 5xx before the request is done. */
@@ -13,7 +14,7 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
   }
   return {
     reader: {
-      find: (kind, ref) => through({ verb: 'get', kind, ...ref }, () => reader.find(kind, ref)),
+      find: (kind, ref) => through({ verb: 'get', kind, ...named(ref) }, () => reader.find(kind, ref)),
       list: (kind, where = {}) =>
         through({ verb: 'list', kind, namespace: where.namespace }, () => reader.list(kind, where)),
       async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}) {
@@ -24,7 +25,7 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
       versions: (group) => through(discovery, () => reader.versions(group)),
       version: () => through(discovery, () => reader.version()),
       log: (pod: Ref, options?: LogOptions) =>
-        through({ verb: 'get', kind: pods, ...pod }, () => reader.log(pod, options)),
+        through({ verb: 'get', kind: pods, ...named(pod) }, () => reader.log(pod, options)),
     },
     writer: writerThrough(cluster.writer, through),
     reviewer: {
@@ -48,15 +49,15 @@ function writerThrough(writer: Writer, through: Through): Writer {
         writer.create(kind, object),
       ),
     mergePatch: (kind, ref, change, on) =>
-      through({ verb: 'patch', kind, ...ref }, () => writer.mergePatch(kind, ref, change, on)),
+      through({ verb: 'patch', kind, ...named(ref) }, () => writer.mergePatch(kind, ref, change, on)),
     jsonPatch: (kind, ref, operations, on) =>
-      through({ verb: 'patch', kind, ...ref }, () => writer.jsonPatch(kind, ref, operations, on)),
+      through({ verb: 'patch', kind, ...named(ref) }, () => writer.jsonPatch(kind, ref, operations, on)),
     apply: (kind, object, options) =>
       through({ verb: 'patch', kind, name: object.metadata.name }, () => writer.apply(kind, object, options)),
     delete: (kind, ref, only) =>
-      through({ verb: 'delete', kind, ...ref }, () => writer.delete(kind, ref, only)),
+      through({ verb: 'delete', kind, ...named(ref) }, () => writer.delete(kind, ref, only)),
     subresource: (kind, ref, call) =>
-      through({ verb: 'create', kind, ...ref, subresource: call.name }, () =>
+      through({ verb: 'create', kind, ...named(ref), subresource: call.name }, () =>
         writer.subresource(kind, ref, call),
       ),
   }

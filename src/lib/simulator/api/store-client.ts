@@ -1,3 +1,4 @@
+import type { Ref } from '../../cluster/cluster.ts'
 import { shared } from './json.ts'
 import { type ApiRequest, type Caller, perform } from './request.ts'
 import type { Store } from './store.ts'
@@ -18,3 +19,9 @@ export async function request<T>(
 ): Promise<T> {
   return shared(perform(store, caller, { dryRun, ...what }, work))
 }
+
+/** What a request says of an object, and nothing else: a reference out of an object (`installPlanRef`, an owner) has a kind of its own. */
+export const named = ({ name, namespace }: Ref): Pick<ApiRequest, 'name' | 'namespace'> => ({
+  name,
+  namespace,
+})

@@ -14,7 +14,7 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { byPriority } from './custom-kinds.ts'
 import { nameSelected } from './field-selector.ts'
 import { followStore } from './follow-store.ts'
-import { request, type StoreClient } from './store-client.ts'
+import { named, request, type StoreClient } from './store-client.ts'
 import type { Listing } from './store-request.ts'
 import { callSubresource } from './subresource-call.ts'
 
@@ -28,7 +28,9 @@ export class StoreReader implements Reader {
   async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
     const { store } = this.#client
     if (!store.kinds.find(kind)) return { is: 'unserved' }
-    const object = await request(this.#client, { verb: 'get', kind, ...ref }, () => store.read(kind, ref))
+    const object = await request(this.#client, { verb: 'get', kind, ...named(ref) }, () =>
+      store.read(kind, ref),
+    )
     return object ? { is: 'object', object: object as T } : { is: 'absent' }
   }
 
@@ -73,8 +75,10 @@ export class StoreReader implements Reader {
       ...(tailLines !== undefined && { tailLines: String(tailLines) }),
     }
     const call = { kind: Pods, ref: pod, name: 'log', parameters }
-    const text = await request(this.#client, { verb: 'get', kind: Pods, subresource: 'log', ...pod }, () =>
-      callSubresource(store, caller, call),
+    const text = await request(
+      this.#client,
+      { verb: 'get', kind: Pods, subresource: 'log', ...named(pod) },
+      () => callSubresource(store, caller, call),
     )
     return typeof text === 'string' ? text : JSON.stringify(text)
   }

@@ -2,7 +2,7 @@ import type { JsonOperation, Ref, Writer } from '../../cluster/cluster.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { copy, type Json } from './json.ts'
-import { request, type StoreClient } from './store-client.ts'
+import { named, request, type StoreClient } from './store-client.ts'
 import type { Write } from './store-request.ts'
 import { callSubresource } from './subresource-call.ts'
 
@@ -35,12 +35,12 @@ export function storeWriter(client: StoreClient): Writer {
     },
     delete: async (kind, ref, only) => {
       const removal = { ...write, only }
-      await request(client, { verb: 'delete', kind, ...ref }, () => store.remove(kind, ref, removal))
+      await request(client, { verb: 'delete', kind, ...named(ref) }, () => store.remove(kind, ref, removal))
     },
     subresource: (kind, ref, { name, method, body }) => {
       const verb = method === 'PUT' ? 'update' : 'create'
       const call = { kind, ref, name, body: body as Json, dryRun: client.dryRun }
-      return request(client, { verb, kind, ...ref, subresource: name }, () =>
+      return request(client, { verb, kind, ...named(ref), subresource: name }, () =>
         callSubresource(store, client.caller, call),
       )
     },
@@ -54,7 +54,7 @@ async function patch<T extends KubeObject>(
   { type, body, on }: { type: 'merge' | 'json'; body: unknown; on: 'status' | undefined },
 ): Promise<T> {
   const { store, manager, dryRun, caller } = client
-  return (await request(client, { verb: 'patch', kind, ...ref, subresource: on }, () =>
+  return (await request(client, { verb: 'patch', kind, ...named(ref), subresource: on }, () =>
     store.patch(kind, ref, { type, body: copy(body) }, { manager, dryRun, user: caller.user, on }),
   )) as T
 }

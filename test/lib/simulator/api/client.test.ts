@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
+import { ApiFaults } from '../../../../src/lib/simulator/faults.ts'
+import { withFaults } from '../../../../src/lib/simulator/with-faults.ts'
 import { seed } from '../../../../src/lib/simulator/api/seed.ts'
 import { Store } from '../../../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../../../src/lib/simulator/clock.ts'
@@ -103,4 +105,33 @@ test('says what is missing as the API server does', async () => {
       metadata: { name: 'x', namespace: 'nowhere' },
     }),
   ).rejects.toMatchObject({ message: 'namespaces "nowhere" not found' })
+})
+
+test('a reference out of an object says more than where it is: only name and namespace are taken', async () => {
+  const { store, reader, writer } = cluster()
+  const owner = {
+    ...ref,
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    verb: 'list',
+    subresource: 'status',
+    dryRun: true,
+  }
+  expect(await reader.find(KubeVirts, owner)).toMatchObject({ is: 'object', object: { kind: 'KubeVirt' } })
+  const change = [{ op: 'replace', path: '/spec/imageTag', value: 'v2' }] as const
+  expect(await writer.jsonPatch(KubeVirts, owner, change)).toMatchObject({ spec: { imageTag: 'v2' } })
+  await writer.delete(KubeVirts, owner)
+  expect(await reader.find(KubeVirts, ref)).toEqual({ is: 'absent' })
+  const asked = { group: 'kubevirt.io', resource: 'kubevirts', ...ref, dryRun: false }
+  expect(store.audit.slice(0, 3)).toMatchObject(
+    ['get', 'patch', 'delete'].map((verb) => ({ ...asked, verb, subresource: undefined })),
+  )
+})
+
+test('faults of the API meet a request by its own kind, whatever its reference says', async () => {
+  const { store, ...here } = cluster()
+  const faults = new ApiFaults(store)
+  faults.add({ is: 'refused', status: 500, on: { resource: 'configmaps' } })
+  const owner = { ...ref, kind: ConfigMaps }
+  expect(await withFaults(here, faults).reader.find(KubeVirts, owner)).toMatchObject({ is: 'object' })
 })
