@@ -13,9 +13,9 @@ interface Row {
 }
 
 const rows: Record<string, Row> = {
-  'reconcileError: nothing is passed on': {
+  'reconcileError: nothing would be passed on': {
     faults: { reconcileError: 'the server is on fire' },
-    says: /waiting for HyperConverged to pass workloadUpdateMethods none on/u,
+    says: /gate to 1\.18\.1.*ReconcileComplete=False \(ReconcileFailed\): .*the server is on fire/su,
   },
   'components: one is degraded': {
     faults: { components: [{ component: 'CDI', is: 'degraded', message: 'no disk' }] },

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import {
+  InstallPlans,
+  OperatorConditions,
+  Subscriptions,
+} from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import type { HyperConvergedFaults } from '../../src/lib/simulator/hyperconverged/faults.ts'
+import { okdWithPatch } from './okd-with-patch.ts'
 import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { minute, play, type Stage } from './stage.ts'
 
@@ -16,9 +21,41 @@ const cdi = (is: 'degraded' | 'progressing'): HyperConvergedFaults => ({
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]
+const subscribed = (stage: Stage) => stored(stage, Subscriptions)[0]
 const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => resource === 'installplans')
 const waitsOf = ({ events }: { events: readonly { kind: string }[] }) =>
   JSON.stringify(events.filter(({ kind }) => kind === 'step-waiting'))
+/** The last steps before a gate is judged. */
+const heldAfter: ReadonlySet<string> = new Set(['hold-workload-updates', 'operands-rolled-1.17.3'])
+
+/** Somebody overrides what the installed operator says. */
+function holdForTenMinutes(stage: Stage): void {
+  const { store } = stage.simulated
+  const name = subscribed(stage)?.status?.installedCSV ?? ''
+  const { namespace } = subscribed(stage)?.metadata ?? {}
+  const override = {
+    type: 'Upgradeable',
+    status: 'False',
+    reason: 'Backup',
+    message: 'a backup is under way',
+  }
+  const set = (overrides: readonly object[]) =>
+    store.patch(
+      OperatorConditions,
+      { name, namespace },
+      { type: 'merge', body: { spec: { overrides } } },
+      { manager: 'kubectl-edit' },
+    )
+  set([override])
+  stage.later(10 * minute, () => set([]))
+}
+
+const waitingSteps = ({ events }: { events: readonly { kind: string }[] }) =>
+  new Set(
+    events.flatMap((event) =>
+      event.kind === 'step-waiting' ? [(event as unknown as { step: { id: string } }).step.id] : [],
+    ),
+  )
 
 describe('night E1: the gate of an operator hop is kvup’s own', () => {
   test('trap 6: OLM alone would upgrade a Degraded HyperConverged; kvup waits until it is good', () =>
@@ -30,6 +67,31 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       expect(waitsOf(ended)).toContain('to be good in every condition')
       expect(approvals(stage)).toHaveLength(1)
       expect(ended.took).toBeGreaterThan(10 * minute)
+    }))
+
+  test('it is judged before anything is borrowed or set', () =>
+    play({ ...okd, faults: cdi('degraded') }, async (stage) => {
+      await stage.until(minute)
+      const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '20m' })
+      expect(ended).toMatchObject({ code: 4 })
+      expect(ended.text).toContain('before anything is changed')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+      const resources = stage.writes().map(({ resource }) => resource)
+      expect(resources.filter((one) => one !== 'leases' && one !== 'configmaps')).toEqual([])
+    }))
+
+  test('it is judged again before each hop: what became of it meanwhile is waited for', () =>
+    play({ ...small, olm: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }) }, async (stage) => {
+      const ended = await stage.upgrade('1.18.1', brief, {
+        onEvent(event) {
+          if (event.kind === 'step-done' && heldAfter.has(event.step.id)) holdForTenMinutes(stage)
+        },
+      })
+      expect(ended.code).toBe(0)
+      const waited = waitingSteps(ended)
+      expect([waited.has('gate-1.17.3'), waited.has('gate-1.18.1')]).toEqual([true, true])
+      expect(ended.took).toBeGreaterThan(20 * minute)
     }))
 
   test('trap 6, naively: approved by hand it goes on, for its OperatorCondition does not forbid it', () =>
@@ -47,7 +109,7 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
     }))
 
   test('a z-stream that repairs a Degraded HyperConverged goes on where that is accepted by name', () =>
-    play({ ...small, olm: withPatch(), faults: cdi('degraded') }, async (stage) => {
+    play({ ...small, olm: okdWithPatch(), faults: cdi('degraded') }, async (stage) => {
       await stage.until(minute)
       const refused = await stage.upgrade('1.17.4', brief)
       expect(refused).toMatchObject({ code: 3 })
@@ -60,16 +122,3 @@ describe('night E1: the gate of an operator hop is kvup’s own', () => {
       expect(waitsOf(ended)).not.toContain('gate-1.17.4')
     }))
 })
-
-/** With a z-stream behind what is installed. */
-function withPatch() {
-  const shape = okdOlm()
-  const stem = 'kubevirt-hyperconverged-operator.v'
-  const channels = shape.channels.map(({ name, entries }) => {
-    const last = entries.at(-1)
-    if (name !== shape.channel || last === undefined) return { name, entries }
-    const patch = { ...last, name: `${stem}1.17.4`, version: '1.17.4', replaces: `${stem}1.17.3` }
-    return { name, entries: [...entries, patch] }
-  })
-  return { ...shape, channels }
-}

@@ -23,6 +23,7 @@ test.each(['client', 'server'])('--dry-run=%s shows each step and changes nothin
     expect(to).toBe('v1.8.4')
     expect(operator).toMatchObject({ from: '1.17.3', to: '1.18.1', hops: [{ channel: 'stable-v1.18' }] })
     expect(steps.map(({ id }) => id)).toEqual([
+      'gate',
       'hold-workload-updates',
       'migrations-in-flight',
       'gate-1.18.1',
@@ -39,6 +40,7 @@ test.each(['client', 'server'])('--dry-run=%s shows each step and changes nothin
       'workload-updates-passed-on',
       'settled-again',
     ])
+    expect(steps[0]).toMatchObject({ state: 'already-so' })
     const byId = (id: string) => steps.find((step) => step.id === id)
     expect(byId('hold-workload-updates')?.keeps).toMatchObject([{ value: ['LiveMigrate'] }])
     expect(byId('set-channel-1.18.1')?.change).toContain('from stable-v1.17 to stable-v1.18')
@@ -48,6 +50,14 @@ test.each(['client', 'server'])('--dry-run=%s shows each step and changes nothin
     expect(sent.length > 0).toBe(dryRun === 'server')
   }),
 )
+
+test('a dry run judges the gate, for nothing is changed before it', () =>
+  play({ ...okd, faults: { held: 'a backup is under way' } }, async (stage) => {
+    await stage.until(60_000)
+    const { steps } = planOf(await stage.upgrade('1.18.1', { ...brief, dryRun: 'client' }))
+    expect(steps[0]).toMatchObject({ id: 'gate', state: 'waits' })
+    expect(steps[0]?.on).toContain('to let it be replaced')
+  }))
 
 test('a sealed plan is carried out as it is, also after it was stopped half-way', () =>
   play(okd, async (stage) => {

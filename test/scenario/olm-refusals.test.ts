@@ -4,7 +4,9 @@ import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { okdWithPatch } from './okd-with-patch.ts'
 import { nmo } from './other-operator.ts'
+import { pasteKubectl } from './pasted-kubectl.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
@@ -14,6 +16,21 @@ const brief = { settle: '5s' }
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]
+
+const isOfCluster = (resource: string) => resource !== 'leases' && resource !== 'configmaps'
+
+/** 1.18.1 replaces 1.17.3, and nothing is known of 1.17.4. */
+const okdCatalog = JSON.stringify({
+  schema: 'olm.channel',
+  package: 'community-kubevirt-hyperconverged',
+  name: 'stable-v1.18',
+  entries: [
+    {
+      name: 'kubevirt-hyperconverged-operator.v1.18.1',
+      replaces: 'kubevirt-hyperconverged-operator.v1.17.3',
+    },
+  ],
+})
 
 const approvals = (stage: Stage) => stage.writes().filter(({ resource }) => resource === 'installplans')
 
@@ -109,6 +126,42 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
       expect(again.code).toBe(0)
       expect(approvals(stage)).toHaveLength(1)
       expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('one off the path is told before anything is borrowed, and the printed lines take it away', () =>
+    play({ ...small, olm: okdWithPatch() }, async (stage) => {
+      stage.files.set('catalog.json', okdCatalog)
+      await stage.until(minute)
+      const waiting = stored(stage, InstallPlans).find(({ spec }) => spec?.approved === false)
+      const named = { ...brief, catalogFile: 'catalog.json' }
+      const ended = await stage.upgrade('1.18.1', named)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
+      expect(ended.text).toContain('it would install kubevirt-hyperconverged-operator.v1.17.4 and not')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+      expect(stage.writes().filter(({ resource }) => isOfCluster(resource))).toEqual([])
+      const lines = ended.error?.remedy.map((line) => line.split(/ {3,}/u)[0] ?? '') ?? []
+      const drop = lines.filter((line) => / (patch|delete) /u.test(line))
+      expect(drop).toEqual([
+        `kubectl -n kubevirt-hyperconverged patch subscription.operators.coreos.com hco-operatorhub --type merge -p '{"spec":{"channel":"stable-v1.18"}}'`,
+        `kubectl -n kubevirt-hyperconverged delete installplan ${waiting?.metadata.name}`,
+      ])
+      for (const line of drop)
+        await pasteKubectl(line, { cluster: stage.cluster, store: stage.simulated.store })
+      expect(await stage.upgrade('1.18.1', named)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('one that is on the way is taken first, where no catalog file says otherwise', () =>
+    play({ ...small, olm: okdWithPatch() }, async (stage) => {
+      await stage.until(minute)
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended.events).toContainEqual(
+        expect.objectContaining({
+          kind: 'step-done',
+          step: expect.objectContaining({ id: 'approve-1.17.4' }),
+        }),
+      )
     }))
 
   test('one that was approved by somebody else meanwhile is joined', () =>

@@ -17,7 +17,7 @@ interface Parsed {
   flags: Map<string, string>
 }
 
-const withValue = new Set(['-n', '-l', '-o', '-c', '--tail', '--field-selector'])
+const withValue = new Set(['-n', '-l', '-o', '-c', '-p', '--tail', '--type', '--field-selector'])
 const without = new Set(['-A', '--previous', '--show-managed-fields'])
 const outputs = /^(wide|yaml|json|jsonpath=.+)$/
 
@@ -40,6 +40,7 @@ const verbs: Record<string, (parsed: Parsed, place: Place) => Promise<string>> =
   describe,
   get,
   delete: remove,
+  patch,
 }
 
 function parse([tool = '', ...rest]: readonly string[]): Parsed {
@@ -115,6 +116,19 @@ async function remove(
   const { metadata } = await one(kindOf(resource, place.store), name, { flags, place })
   await place.cluster.writer.delete(InstallPlans, metadata)
   return `installplan "${name}" deleted`
+}
+
+/** By a merge, what is in everybody's reach: a field of a spec. */
+async function patch(
+  { words: [, , resource = '', name = ''], flags }: Parsed,
+  place: Place,
+): Promise<string> {
+  if (flags.get('--type') !== 'merge')
+    throw new Error('kubectl patches custom resources by --type merge alone')
+  const kind = kindOf(resource, place.store)
+  const { metadata } = await one(kind, name, { flags, place })
+  await place.cluster.writer.mergePatch(kind, metadata, JSON.parse(flags.get('-p') ?? missing('-p')))
+  return `${kind.plural}/${name} patched`
 }
 
 async function one(

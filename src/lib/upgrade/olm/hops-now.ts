@@ -88,12 +88,21 @@ function isSettled({ csvs, operandsAt }: HopsScene, { csv, version }: GuessedHop
   return found?.status?.phase === 'Succeeded' && (at === undefined || at === version)
 }
 
-/** What the referenced InstallPlan holds of this operator, where that lies on the way. */
-function offeredBetween({ plan }: HopsScene, installed: string, { csv }: OlmPart): string | undefined {
-  if (plan === undefined || plan.status?.phase === 'Complete' || plan.status?.phase === 'Failed')
-    return undefined
+const over: ReadonlySet<string> = new Set(['Complete', 'Failed'])
+
+/**
+ * What the referenced InstallPlan holds of this operator, where that lies on the way: between what is installed and the end, and where a catalog file
+ * says which releases lead there, one of these. Nobody knows whether another leads on.
+ */
+function offeredBetween(
+  { plan }: HopsScene,
+  installed: string,
+  { csv, certain, hops }: OlmPart,
+): string | undefined {
+  if (plan === undefined || over.has(plan.status?.phase ?? '')) return undefined
   const own = plan.spec?.clusterServiceVersionNames?.find((name) => stemOf(name) === stemOf(csv))
-  return isBetween(own, installed, csv) ? own : undefined
+  const isOnPath = !certain || hops.some((hop) => hop.csv === own)
+  return isOnPath && isBetween(own, installed, csv) ? own : undefined
 }
 
 /** From a catalog file those that are left; else guessed from where it stands. */

@@ -42,7 +42,7 @@ export async function judgedPlan(reader: Reader, { scene, plan, hop, tools }: Qu
       is: 'blocked',
       reason: verdict.reason,
       by: `installplans/${name} in namespace ${namespace ?? ''} is not approved: ${verdict.why}`,
-      remedy: remedyFor(verdict, name, hop),
+      remedy: remedyFor(verdict, { ...hop, plan: name, set: scene.subscription.spec?.channel }),
     },
   }
 }

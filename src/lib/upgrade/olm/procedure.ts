@@ -19,6 +19,7 @@ import { hyperConvergedIn } from './hyperconverged-in.ts'
 import type { OlmPart } from './olm-part.ts'
 import { operatorHopSteps } from './operator-hop.ts'
 import { lookAtOperator } from './operator-scene.ts'
+import { firstGate } from './steps/first-gate.ts'
 
 /** A plan whose method is olm. */
 type OlmPlan = UpgradePlan & { olm: OlmPart }
@@ -31,7 +32,8 @@ interface Tools {
 }
 
 /**
- * The order of contract "Order of the end of an upgrade", around one row of steps per hop of the operator. The settings of workload updates are
+ * The order of contract "Order of the end of an upgrade", around one row of steps per hop of the operator, behind a gate that is judged before
+ * anything is borrowed. The settings of workload updates are
  * those of HyperConverged.
  */
 export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
@@ -87,6 +89,7 @@ async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): P
   const ahead = hops.all({ ...scene, operandsAt: operatorVersion })
   const hopTools = { kubevirt: owner, accepted: olm.accepted, releases: tools.releases }
   return [
+    ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
     ...(request.hold ? [holdWorkloadUpdates(settings, { who: tools.who, procedure: name })] : []),
     ...(request.migrations === 'ignore' || operatorVersion === olm.to
       ? []

@@ -1,8 +1,8 @@
 import type { ReadContext, Step, StepState } from '../../../procedure/step.ts'
 import { minutes, seconds } from '../../../system/units.ts'
+import { offeredPlan } from '../offered-plan.ts'
 import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
-import { isBetween, isEntered, lookAtOperator, type OperatorScene, sceneFollows } from '../operator-scene.ts'
-import { judgedPlan } from '../judged-plan.ts'
+import { isEntered, lookAtOperator, type OperatorScene, sceneFollows } from '../operator-scene.ts'
 import { untilResolved } from '../resolution.ts'
 
 /** Waits until the Subscription names an InstallPlan that may be approved, or that somebody approved already. */
@@ -24,31 +24,19 @@ export function installPlan(hop: OperatorHop, tools: HopTools): Step {
 
 /** Where the InstallPlan of a hop stands, as long as its CSV is not there. `done`: it is right, or approved already. */
 async function planState(
-  cx: ReadContext,
+  { reader }: ReadContext,
   scene: OperatorScene,
   { hop, tools }: { hop: OperatorHop; tools: HopTools },
 ): Promise<StepState> {
   const { plan } = scene
   const waiting = untilResolved(scene, hop)
   if (plan === undefined || waiting !== undefined) return waiting ?? notNamed(hop)
-  const { verdict, blocked } = await judgedPlan(cx.reader, { scene, plan, hop, tools })
-  const first = verdict.is === 'wrong' ? onTheWay(scene, verdict.offers, hop) : undefined
-  if (first !== undefined) return { is: 'done', note: `OLM takes ${first} first` }
-  if (blocked !== undefined) return blocked
-  if (verdict.is === 'not-yet')
-    return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${verdict.why}` }
+  const offered = await offeredPlan(reader, { scene, plan, hop, tools })
+  if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
+  if (offered.is === 'wrong') return offered.blocked
+  if (offered.is === 'not-yet')
+    return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
   return { is: 'done', note: plan.metadata.name }
-}
-
-/** A release between what is installed and this hop, where that was not known beforehand. */
-function onTheWay(
-  { subscription }: OperatorScene,
-  offers: string | undefined,
-  hop: OperatorHop,
-): string | undefined {
-  return hop.mayPassOthers === true && isBetween(offers, subscription.status?.installedCSV, hop.csv)
-    ? offers
-    : undefined
 }
 
 const notNamed = ({ csv }: OperatorHop): StepState => ({
