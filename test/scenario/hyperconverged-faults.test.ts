@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import type { HyperConvergedFaults } from '../../src/lib/simulator/hyperconverged/faults.ts'
 import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { runText } from '../lib/run-text.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
@@ -91,3 +92,19 @@ test('conversionLost: nothing is written to the HyperConverged until it is back'
     await stage.clock.sleep(20 * second)
     expect(await stage.hold()).toMatchObject({ code: 0 })
   }))
+
+test.each(['nobody-answers', 'dry-run-fails'] as const)(
+  'a webhook that refuses for minutes (%s) is told once, and then from time to time what is waited for',
+  (changesRefused) =>
+    play({ ...small, olm: okdOlm() }, async (stage) => {
+      stage.simulated.faults.set({ changesRefused })
+      await stage.clock.sleep(20 * second)
+      const place = { cluster: stage.cluster, clock: stage.clock, files: {} }
+      const { code, err } = await runText(['upgrade', '--to', '1.18.1', '--yes', '--timeout', '4m'], place)
+      expect(code).toBe(4)
+      const ofTheRun = err.split('\n').filter((line) => /^\d\d:\d\d:\d\d /u.test(line))
+      expect(ofTheRun.filter((line) => line.includes('failed calling webhook'))).toHaveLength(1)
+      expect(ofTheRun.filter((line) => line.includes('answers again'))).toEqual([])
+      expect(ofTheRun.length).toBeLessThan(20)
+    }),
+)

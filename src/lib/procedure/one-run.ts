@@ -30,6 +30,8 @@ export class OneRun {
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
+  /** What was said of the change that is not taken. */
+  readonly #refusals = new Set<string>()
 
   constructor(procedure: Procedure, cx: RunContext, held: Held) {
     const { cluster, clock } = cx
@@ -100,6 +102,18 @@ export class OneRun {
   trouble(error: unknown): void {
     this.#isTroubled = true
     this.remark(remarkOn(error))
+  }
+
+  /** A change that is not taken just now, whatever else the cluster answers: each reason is said once, until it is taken. */
+  notTaken(error: unknown): void {
+    const text = remarkOn(error)
+    if (!this.#refusals.has(text)) this.remark(text)
+    this.#refusals.add(text)
+  }
+
+  taken(): void {
+    for (const text of this.#refusals) this.#remarks.delete(text)
+    this.#refusals.clear()
   }
 
   #recover(): void {

@@ -7,6 +7,7 @@ import { reasonToStop } from './stopping.ts'
 import { gaveUp } from './gave-up.ts'
 import { withRemedy } from './refused.ts'
 import { unlessAborted } from './unless-aborted.ts'
+import { isWaiting, saysTheSame, type Waiting } from './waiting.ts'
 
 export type Settled =
   | { is: 'done'; changed: boolean; note?: string | undefined }
@@ -14,7 +15,6 @@ export type Settled =
 
 type Todo = Extract<StepState, { is: 'todo' }>
 type Blocked = Extract<StepState, { is: 'blocked' }>
-type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 /** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
 const liveAtLeastEvery = 60_000
@@ -78,7 +78,8 @@ export class SettlingStep {
   }
 
   async #act(state: StepState): Promise<Settled | 'look-again' | undefined> {
-    this.#troubles = 0
+    // That it can be looked at says nothing of the change: it is tried less and less often.
+    if (state.is !== 'todo') this.#troubles = 0
     if (!(await this.#paid())) return this.#trouble()
     const because = this.#applied === 0 ? this.#stopReason(state) : undefined
     if (because !== undefined) return { is: 'stopped', because }
@@ -125,6 +126,8 @@ export class SettlingStep {
     this.#applied++
     this.#refused = 0
     this.#failure = undefined
+    this.#troubles = 0
+    this.#run.taken()
     this.#since = this.#run.now
     this.#owe(key, change, notApplied)
     await this.#paid()
@@ -156,7 +159,8 @@ export class SettlingStep {
       throw isConflict(error) ? this.#contested(error) : withRemedy(error)
     if (meaning !== 'decide-again') {
       this.#failure = error
-      this.#run.trouble(error)
+      this.#run.notTaken(error)
+      this.#show({ is: 'waiting', on: 'the change to be taken' })
       return this.#trouble()
     }
     await this.#run.cx.clock.sleep(200 * this.#refused, this.#run.signal)
@@ -223,11 +227,3 @@ export class SettlingStep {
     }
   }
 }
-
-/** Whether the watches told what the cluster says; ages and counts move on by themselves. */
-function saysTheSame(seen: Waiting, state: StepState): boolean {
-  if (!isWaiting(state)) return false
-  return seen.is === state.is && seen.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
-}
-
-const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'
