@@ -100,10 +100,11 @@ function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'sin
 
 /** Hops that are behind are no steps any more: they are told by the way from where the window began. */
 function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string): readonly Part[] {
-  const names = new Set(parts.map(({ name }) => name))
+  const names = parts.map(({ name }) => name)
+  const isTold = (name: string) => names.some((one) => one === name || one.startsWith(`${name}.`))
   const behind = (minorsTo(window.began, at) ?? []).flatMap((minor) =>
     [`platform ${minor}`, `virtualization ${minor}`].flatMap((name) =>
-      names.has(name) ? [] : [{ name, state: 'done' } as const],
+      isTold(name) ? [] : [{ name, state: 'done' } as const],
     ),
   )
   const ahead = parts.findIndex(({ name }) =>

@@ -83,7 +83,9 @@ class GoodInARow {
     this.#since ??= now
     this.#looks++
     const held = now - this.#since
-    if (held >= this.#settleMs && this.#looks >= goodLooks)
+    // Who wants nothing to stay good asks once, as a status does.
+    const enough = this.#settleMs === 0 ? 1 : goodLooks
+    if (held >= this.#settleMs && this.#looks >= enough)
       return { is: 'done', note: `good ${this.#looks} times in a row, for ${Math.round(held / seconds)}s` }
     return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
   }
