@@ -5,31 +5,13 @@ import { minutes, seconds } from '../../system/units.ts'
 import { endSteps, rewritten } from '../run/end-steps.ts'
 import type { EusWindow } from '../run/window.ts'
 import { keptBaseline } from '../steps/kept.ts'
-import { masterRolled } from '../steps/master-rolled.ts'
-import { operatorPart } from '../steps/operator-part.ts'
-import { minorOf, readPlatform } from '../steps/platform-now.ts'
-import { platformUpdated } from '../steps/platform-updated.ts'
+import { abortState } from './abort-state.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
-
-/** The release where a window began, and whether a hop of it was accepted since: from then on there is no way back, only to its end (night E2). */
-export interface AbortState {
-  from: string
-  /** Where the platform is, or is going. */
-  at: string
-  accepted: boolean
-}
-
-/** By what was kept, else by the plan's reading of the kubelets. */
-export async function abortState(window: EusWindow, { reader, journal }: ReadContext): Promise<AbortState> {
-  const { standing } = await readPlatform(reader)
-  const from = minorOf((await keptBaseline(journal, window.name))?.from) || window.began
-  const at = minorOf(standing.target)
-  return { from, at, accepted: at !== from }
-}
+import { hopToItsEnd } from './hop-to-its-end.ts'
 
 /**
- * Out of a window, by where it stands (night E2). Not accepted: the request is taken back, the channel too. A hop is running: platform and operator
- * of that hop come to their end. Then in any case methods, VMs, pools and the rest, as at the end of a window.
+ * Out of a window, by where it stands (night E2). Not accepted: the request is taken back, the channel too. A hop is running, a patch too: platform
+ * and operator of that hop come to their end. Then in any case methods, VMs, pools and the rest, as at the end of a window.
  */
 export function abortProcedure(window: EusWindow, loans: readonly Loan[]): Procedure {
   const remembered = rememberSteps(rewritten)
@@ -42,24 +24,13 @@ export function abortProcedure(window: EusWindow, loans: readonly Loan[]): Proce
 }
 
 async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
-  const { accepted, at } = await abortState(window, cx)
+  const state = await abortState(window, cx)
   return [
     withdrawRequest(window.name),
-    await channelBack(cx, accepted),
-    ...(accepted ? await toTheEndOf(window, at, cx) : []),
+    await channelBack(cx, state.accepted),
+    ...(state.accepted ? await hopToItsEnd(window, state, cx) : []),
     ...(await endSteps(window, cx)),
     closeWindow(window.name),
-  ]
-}
-
-async function toTheEndOf(window: EusWindow, minor: string, cx: ReadContext): Promise<readonly Step[]> {
-  const stop = { minor }
-  const { operator } = window.plan
-  const stops = window.hops.find((hop) => hop.minor === minor)?.operators ?? []
-  return [
-    platformUpdated({ id: `platform-${minor}`, stop }),
-    masterRolled({ id: `control-plane-${minor}`, stop, name: window.name }),
-    ...(operator === undefined ? [] : await operatorPart(window, { minor, stops, operator }, cx)),
   ]
 }
 

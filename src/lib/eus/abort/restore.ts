@@ -5,7 +5,7 @@ import { type Meanwhile, restoreProcedure } from '../../workloads/restore.ts'
 import { fieldBack } from '../loans/field-back.ts'
 import { type EusWindow, settingsOf } from '../run/window.ts'
 import { forecastStep } from '../steps/vms-left.ts'
-import { abortState } from './procedure.ts'
+import { abortState } from './abort-state.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
 
 export interface Restoring {
