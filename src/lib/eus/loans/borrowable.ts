@@ -21,6 +21,8 @@ export interface Borrowable {
   /** What is kept; undefined where the field is absent. */
   valueIn(object: KubeObject): unknown
   isTaken(object: KubeObject): boolean
+  /** It is so already by somebody else's doing: nothing is taken then. Default: only what reads as kvup would write it. */
+  suffices?(object: KubeObject): boolean
   /** It means what it meant before it was borrowed. */
   isBack(object: KubeObject, was: Loan['was']): boolean
   /** Guarded by `test`: refused where the object is another one, or the field was written since it was read. */
@@ -33,11 +35,19 @@ export type Place = Pick<Borrowable, 'loan' | 'kind' | 'ref' | 'uid' | 'harmless
   path: readonly string[]
 }
 
-/** A field that has one value. `absentMeans`: what it is where nobody set it, so that absence and that value are one. */
+interface OneValue {
+  meanwhile: string
+  /** What it is where nobody set it, so that absence and that value are one. */
+  absentMeans?: unknown
+  /** That it is there is all that counts: whoever set it has done what is wanted. */
+  presenceCounts?: boolean
+}
+
+/** A field that has one value. */
 export function borrowedField(
   { path, ...place }: Place,
   value: unknown,
-  { meanwhile, absentMeans }: { meanwhile: string; absentMeans?: unknown },
+  { meanwhile, absentMeans, presenceCounts }: OneValue,
 ): Borrowable {
   const now = (object: KubeObject) => valueAt(object, path)
   const meaning = (found: unknown) => found ?? absentMeans
@@ -47,6 +57,7 @@ export function borrowedField(
     meanwhile,
     valueIn: now,
     isTaken: (object) => isDeepStrictEqual(meaning(now(object)), value),
+    ...(presenceCounts && { suffices: (object: KubeObject) => now(object) !== undefined }),
     isBack: (object, was) =>
       isDeepStrictEqual(meaning(now(object)), meaning(was.present ? was.value : undefined)),
     take: (object) => [...guards(object, path), ...adding(object, path, value)],

@@ -40,7 +40,7 @@ export const poolPaused = ({ name, uid }: Looked): Borrowable =>
 /** By whom it is paused, where others look. */
 const byKvup = 'kvup'
 
-/** A machine that reboots is no machine to replace (night E7). */
+/** A machine that reboots is no machine to replace (night E7). The annotation counts by being there, so one that others set is left to them. */
 export const machineHealthCheckPaused = (looked: Looked): Borrowable =>
   borrowedField(
     {
@@ -52,7 +52,7 @@ export const machineHealthCheckPaused = (looked: Looked): Borrowable =>
       harmless: unwatched,
     },
     byKvup,
-    { meanwhile: 'paused' },
+    { meanwhile: 'paused', presenceCounts: true },
   )
 
 /** An entry of ours among the requests of others. */

@@ -48,10 +48,13 @@ async function standing(cx: ReadContext, field: Borrowable, taking: Taking): Pro
   const loan = loanNamed(await cx.journal.loans(), field.loan)
   const ours = loan?.object.uid === field.uid ? loan : undefined
   if (field.isTaken(found.object))
-    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
+    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : othersDid(field) }
+  if (loan === undefined && field.suffices?.(found.object)) return { is: 'done', note: othersDid(field) }
   if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field)
   return notTaken(cx, field, { taking, ours, object: found.object })
 }
+
+const othersDid = ({ meanwhile }: Borrowable): string => `${meanwhile} already: not kvup's`
 
 async function notTaken(
   cx: ReadContext,
@@ -81,6 +84,7 @@ async function take({ reader, writer, journal, clock }: StepContext, field: Borr
     })
   if (field.isTaken(found.object)) return
   const former = loanNamed(await journal.loans(), field.loan)
+  if (former === undefined && field.suffices?.(found.object)) return
   if (former !== undefined && former.object.uid !== field.uid)
     await journal.release(field.loan, 'the object that it was taken from is gone')
   const value = field.valueIn(found.object)

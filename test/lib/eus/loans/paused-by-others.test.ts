@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { machineHealthCheckPaused } from '../../../../src/lib/eus/loans/fields.ts'
+import { giveField } from '../../../../src/lib/eus/loans/give.ts'
+import { takeField } from '../../../../src/lib/eus/loans/take.ts'
+import { Borrowing, health, healthCheck } from './borrowing.ts'
+
+const annotation = 'cluster.x-k8s.io/paused'
+const taking = { id: 'take', title: 'take', who: 'jane@here', procedure: 'eus to 4.20' }
+const giving = { id: 'give', title: 'give' }
+
+function setUp(annotations?: Record<string, string>) {
+  const world = new Borrowing([healthCheck(annotations)])
+  const field = machineHealthCheckPaused({ ...health, uid: '' })
+  const looked = machineHealthCheckPaused({ ...health, uid: world.uidOf(field) })
+  return { world, field: looked, before: world.bare(looked) }
+}
+
+test.each(['', 'true', 'by hand'])(
+  'a health check that others paused with %j stays theirs',
+  async (value) => {
+    const { world, field, before } = setUp({ [annotation]: value })
+    await world.run([takeField(field, taking)])
+    expect(world.bare(field)).toEqual(before)
+    expect(await world.journal().loans()).toEqual([])
+    await world.run([giveField(field, giving)])
+    expect(world.bare(field)).toEqual(before)
+  },
+)
+
+test('one that others paused after kvup had is asked about, and not taken away from them', async () => {
+  const { world, field } = setUp()
+  await world.run([takeField(field, taking)])
+  await world.cluster.writer.mergePatch(field.kind, field.ref, {
+    metadata: { annotations: { [annotation]: '' } },
+  })
+  await expect(world.run([giveField(field, giving)])).rejects.toThrow(
+    expect.objectContaining({ reason: 'changed-meanwhile' }),
+  )
+})
