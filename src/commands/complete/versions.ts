@@ -1,28 +1,54 @@
+import type { Reader } from '../../lib/cluster/cluster.ts'
+import type { KubeVirt } from '../../lib/cluster/kinds/kubevirt.ts'
 import { findKubeVirts } from '../../lib/facts/find-kubevirts.ts'
+import { managerOf } from '../../lib/facts/ownership.ts'
 import { versionOf } from '../../lib/releases/version.ts'
 import { reachable } from '../../lib/upgrade/reachable.ts'
 import { type Asked, last, clusterOf, type Source } from './asked.ts'
 
-/** Where the cluster can go in one hop. Throws where that is not known: no KubeVirt, or a saved cluster is judged. */
+/**
+ * Where the cluster can go in one hop; where a HyperConverged owns KubeVirt, what the catalog of its operator has. Throws where that is not known: no
+ * KubeVirt, or a saved cluster is judged.
+ */
 export const reachableVersions: Source = async (asked, offer) => {
-  const observed = await observedVersion(asked)
+  const { kubevirt, reader } = await theKubeVirt(asked)
+  if (managerOf(kubevirt)?.kind === 'hyperconverged') return offerReleases(reader, offer)
+  const observed = observedIn(kubevirt)
   for (const value of reachable(observed)) offer({ value, description: `one hop from ${observed}` })
+}
+
+async function offerReleases(reader: Reader, offer: Parameters<Source>[1]): Promise<void> {
+  const [{ seeOperator }, { releasesAhead }, { knownReleases }] = await Promise.all([
+    import('../../lib/upgrade/olm/operator-seen.ts'),
+    import('../../lib/upgrade/olm/releases-ahead.ts'),
+    import('../../lib/releases/releases.ts'),
+  ])
+  const seen = await seeOperator(reader)
+  for (const value of releasesAhead({ seen, releases: knownReleases }))
+    offer({ value, description: `HyperConverged, from ${seen.installed.text}` })
 }
 
 /** What follows `--for version=`. */
 export const versionConditions: Source = async (asked, offer) => {
   const begun = 'version='
   if (!asked.typed.startsWith(begun)) throw new Error('no version is asked for')
-  const observed = await observedVersion(asked)
+  const observed = observedIn((await theKubeVirt(asked)).kubevirt)
   offer({ value: `${begun}${observed}`, description: 'as it is now' })
   for (const value of reachable(observed))
     offer({ value: `${begun}${value}`, description: `one hop from ${observed}` })
 }
 
-async function observedVersion(asked: Asked): Promise<string> {
+async function theKubeVirt(asked: Asked): Promise<{ kubevirt: KubeVirt; reader: Reader }> {
   if (last(asked, '--from') !== undefined) throw new Error('a saved cluster is not read for a completion')
-  const found = await findKubeVirts((await clusterOf(asked)).reader)
-  const observed = found.known ? versionOf(found.items[0]?.status?.observedKubeVirtVersion)?.text : undefined
+  const { reader } = await clusterOf(asked)
+  const found = await findKubeVirts(reader)
+  const [kubevirt] = found.known ? found.items : []
+  if (kubevirt === undefined) throw new Error('no KubeVirt was seen')
+  return { kubevirt, reader }
+}
+
+function observedIn({ status }: KubeVirt): string {
+  const observed = versionOf(status?.observedKubeVirtVersion)?.text
   if (observed === undefined) throw new Error('no version was observed')
   return observed
 }

@@ -1,6 +1,4 @@
 import type { Context } from '../../context.ts'
-import { parseCatalog } from '../../lib/catalogs/parse-catalog.ts'
-import type { CatalogPackage } from '../../lib/catalogs/catalog.ts'
 import type { Reader } from '../../lib/cluster/cluster.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { usageError } from '../../lib/system/errors.ts'
@@ -10,6 +8,7 @@ import { olmGoal } from '../../lib/upgrade/olm/make-olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/olm/operator-seen.ts'
 import type { UpgradeRequest } from '../../lib/upgrade/plan.ts'
 import type { UpgradeOptions } from './options.ts'
+import { readCatalog } from './read-catalog.ts'
 
 interface Question {
   cx: Context
@@ -33,7 +32,10 @@ export async function withOlm(
     refuseUnused(options, request)
     return seen
   }
-  const [operator, catalog] = await Promise.all([seeOperator(reader), catalogIn(cx, options.catalogFile)])
+  const [operator, catalog] = await Promise.all([
+    seeOperator(reader),
+    readCatalog(cx.world, options.catalogFile),
+  ])
   return { ...seen, olm: olmGoal({ request: request.olm, seen: operator, releases, catalog }) }
 }
 
@@ -43,19 +45,4 @@ function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: 
   throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
     remedy: 'leave it out',
   })
-}
-
-async function catalogIn(
-  { world }: Context,
-  file: string | undefined,
-): Promise<readonly CatalogPackage[] | undefined> {
-  if (file === undefined) return undefined
-  const text = await world.readText(file).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
-      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
-      cause,
-    })
-  })
-  return parseCatalog(text, file)
 }

@@ -27,7 +27,7 @@ import { whereToGo } from './where-to-go.ts'
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {
   const { plan: file } = typed
-  if (typed.to === undefined && file === undefined) throw await whereToGo(cx)
+  if (typed.to === undefined && file === undefined) throw await whereToGo(cx, typed)
   if (file === undefined) return planAndRun(cx, typed)
   if (file === '-' && !cx.flags.yes && rehearsalOf(typed) === undefined)
     throw usageError('contradiction', 'standard input cannot carry both the plan and your answer', {

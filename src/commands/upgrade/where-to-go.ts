@@ -1,16 +1,23 @@
 import type { Context } from '../../context.ts'
 import { KvupError, usageError } from '../../lib/system/errors.ts'
-import { compareOperatorVersions } from '../../lib/releases/operator-version.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
 import { type OperatorSeen, seeOperator } from '../../lib/upgrade/olm/operator-seen.ts'
-import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { releasesAhead } from '../../lib/upgrade/olm/releases-ahead.ts'
 import { reachable } from '../../lib/upgrade/reachable.ts'
+import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { readReleases } from '../releases/read-releases.ts'
+import type { UpgradeOptions } from './options.ts'
+import { readCatalog } from './read-catalog.ts'
+
+type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
 
 /** `kvup upgrade` without a target: where it stands, what can be reached and the next command, as a usage error. */
-export async function whereToGo(cx: Context): Promise<KvupError> {
+export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
   try {
     const { reader } = await cx.cluster()
     const { installation, standing } = await seeForUpgrade(reader, cx.clock)
-    if (installation.manager.kind === 'hyperconverged') return whereOlmLeads(await seeOperator(reader))
+    if (installation.manager.kind === 'hyperconverged')
+      return await whereOlmLeads(cx, await seeOperator(reader), typed)
     const now = standing.observed.version ?? 'no version that was installed completely'
     const targets = reachable(standing.observed.version)
     return usageError(
@@ -26,31 +33,45 @@ export async function whereToGo(cx: Context): Promise<KvupError> {
   } catch (error) {
     if (!(error instanceof KvupError)) throw error
     return usageError('no-target', `say where to go; where it stands could not be read: ${error.message}`, {
-      remedy: 'kvup upgrade --to v1.8.4',
+      remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
     })
   }
 }
 
-/** The newest release of each channel that is later than what is installed. */
-function whereOlmLeads({ installed, offered = [], subscription }: OperatorSeen): KvupError {
-  const heads = offered.flatMap(({ entries }) => {
-    const head = entries
-      .map(({ version }) => version)
-      .toSorted(compareOperatorVersions)
-      .at(-1)
-    return head !== undefined && compareOperatorVersions(head, installed) > 0 ? [head] : []
-  })
-  const targets = [...new Set(heads.toSorted(compareOperatorVersions).map(({ text }) => text))]
-  const none =
-    offered.length === 0 ? 'what the catalog has cannot be seen' : 'the catalog shows nothing later'
+async function whereOlmLeads(cx: Context, seen: OperatorSeen, typed: Typed): Promise<KvupError> {
+  const { catalogFile } = typed
+  const [catalog, releases] = await Promise.all([
+    readCatalog(cx.world, catalogFile),
+    readReleases(cx.world, typed.releases),
+  ])
+  const targets = releasesAhead({ seen, releases, catalog })
+  const { namespace } = seen.subscription.metadata
+  const none = targets.length === 0 ? `; ${whyNone(seen, catalogFile)}` : ''
+  const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
   return usageError(
     'no-target',
-    `say where to go: HyperConverged in namespace ${subscription.metadata.namespace} is at ${installed.text}${targets.length === 0 ? `; ${none}` : ''}`,
+    `say where to go: HyperConverged in namespace ${namespace} is at ${seen.installed.text}${none}`,
     {
-      remedy:
-        targets.length > 0
-          ? targets.map((text) => `kvup upgrade --to ${text} --method olm`)
-          : 'kvup upgrade --to VERSION',
+      remedy: [
+        ...targets.map((text) => `kvup upgrade --to ${text} --method olm${by}`),
+        ...(catalogFile === undefined ? byCatalogFile(seen) : []),
+      ],
     },
   )
+}
+
+function whyNone({ offered = [], platform }: OperatorSeen, catalogFile: string | undefined): string {
+  if (catalogFile !== undefined) return 'the catalog file leads nowhere from there'
+  if (offered.length === 0) return 'what the catalog has cannot be seen'
+  const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
+  return `the catalog shows nothing later${within}`
+}
+
+/** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
+function byCatalogFile({ subscription: { spec } }: OperatorSeen): readonly string[] {
+  return [
+    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
+    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
+    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+  ]
 }

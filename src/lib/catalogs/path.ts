@@ -75,6 +75,18 @@ export function pathTo({ channels }: CatalogPackage, { from, channel, to }: Jour
   return { is: 'none', reaches: farthest.flatMap((way) => way.slice(-1)) }
 }
 
+/** All that updates lead to, in any channel, the farthest first. Pure. */
+export function reachedIn(
+  catalog: CatalogPackage,
+  { from, channel }: Omit<Journey, 'to'>,
+): readonly CatalogHop[] {
+  const path = pathTo(catalog, { from, channel, to: nowhere })
+  return path.is === 'none' ? path.reaches : []
+}
+
+/** No version. */
+const nowhere = ''
+
 interface Reached {
   csv: string
   at: Installed

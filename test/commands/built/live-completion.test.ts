@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { kvup } from './program.ts'
 import { sooner } from './shells/terminal-shell.ts'
 import { type Alive, serveCluster } from './simulated.ts'
@@ -38,6 +39,15 @@ test('--to offers what this cluster can reach, also of a cluster that is named o
   await expect.poll(offer('upgrade --to ', alive), sooner).toEqual(there)
   await expect.poll(offer('check --to=v1.8', alive), sooner).toEqual(['v1.8.4'])
   await expect.poll(offer(`--kubeconfig ${alive.kubeconfig} check --to `), sooner).toEqual(there)
+})
+
+test('--to offers what the catalog has, where HyperConverged owns KubeVirt', async () => {
+  const olm = await serveCluster({ olm: okdOlm(), speed: 1 })
+  try {
+    await expect.poll(offer('upgrade --to ', olm), sooner).toEqual(['1.18.1', '1.19.0'])
+  } finally {
+    await olm.stop()
+  }
 })
 
 test('without a cluster it offers the latest known patches', async () => {

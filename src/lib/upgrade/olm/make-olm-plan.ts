@@ -10,6 +10,7 @@ import { guessHops, type GuessedHop } from './guess-hops.ts'
 import { olmFindings } from './olm-findings.ts'
 import type { OlmPart, OlmRequest } from './olm-part.ts'
 import type { OperatorSeen } from './operator-seen.ts'
+import { packageIn } from './package-in.ts'
 import { type OperatorTarget, resolveTarget } from './resolve-target.ts'
 
 /** The part of a plan that only OLM has, and what it makes of the versions. */
@@ -92,18 +93,12 @@ const csvIn = ({ offered = [] }: OperatorSeen, version: string): string | undefi
 function hopsIn(catalog: readonly CatalogPackage[], { seen }: Question, to: string): readonly GuessedHop[] {
   const { csv, installed, subscription } = seen
   if (installed.text === to) return []
-  const found = catalog.find(({ name }) => name === seen.package)
-  if (found === undefined)
-    throw blocked(
-      'package-not-in-catalog',
-      `the catalog file has no package ${seen.package}, only ${catalog.map(({ name }) => name).join(', ')}`,
-      {
-        remedy:
-          'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of the catalog that the Subscription names',
-      },
-    )
   const channel = subscription.spec?.channel
-  const path = pathTo(found, { from: { csv, version: installed.text }, channel, to })
+  const path = pathTo(packageIn(catalog, seen.package), {
+    from: { csv, version: installed.text },
+    channel,
+    to,
+  })
   if (path.is === 'none') throw unreachable({ csv, to }, path.reaches)
   let set = channel
   return path.hops.map((hop) => {

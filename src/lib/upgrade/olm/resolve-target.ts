@@ -109,11 +109,16 @@ function onOpenShift(kubevirt: string, { releases, offered = [] }: Known): KvupE
   )
 }
 
-function nobodyBrings(kubevirt: string, { releases }: Known): KvupError {
-  const known = releases.hyperconverged.slice(-4).map((row) => `${row.version} (${row.kubevirt})`)
+function nobodyBrings(kubevirt: string, { releases, offered }: Known): KvupError {
+  const isThere = (version: string) => offered?.some(({ text }) => text === version) ?? true
+  const known = releases.hyperconverged
+    .filter(({ version }) => isThere(version))
+    .slice(-4)
+    .map((row) => `${row.version} (${row.kubevirt})`)
+  const which = offered === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
-    `no HyperConverged is known to bring KubeVirt ${kubevirt}; the newest known are ${known.join(', ')}`,
+    `no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}`,
     {
       remedy: [
         'kvup upgrade --to VERSION --method olm     names the version of HyperConverged itself',

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { PackageManifests } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
+import { okdWithPatch } from './okd-with-patch.ts'
+import { play } from './stage.ts'
+
+const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
+const okd = { ...small, olm: okdOlm() }
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const byFile = [
+  `kubectl -n openshift-marketplace get catalogsource community-operators -o jsonpath='{.spec.image}'     names the image of the catalog`,
+  'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
+  'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+]
+
+test('without a target: where it is, what the catalog shows, and how to know more', () =>
+  play(okd, async (stage) => {
+    const ended = await stage.upgrade(undefined)
+    expect(ended).toMatchObject({ code: 2, error: { reason: 'no-target' } })
+    expect(ended.error?.message).toContain('is at 1.17.3')
+    expect(ended.error?.remedy).toEqual([
+      'kvup upgrade --to 1.18.1 --method olm',
+      'kvup upgrade --to 1.19.0 --method olm',
+      ...byFile,
+    ])
+  }))
+
+test('what OLM offers already is among them', () =>
+  play({ ...small, olm: okdWithPatch() }, async (stage) => {
+    await stage.until(60_000)
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.remedy[0]).toBe('kvup upgrade --to 1.17.4 --method olm')
+  }))
+
+test('nothing that belongs to a later minor than the platform, which would be refused', () =>
+  play({ ...small, openshift: ocp418to420, olm: ocpOlm({ installed: '4.18.9' }) }, async (stage) => {
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.remedy.filter((line) => line.includes('--to'))).toEqual([
+      'kvup upgrade --to 4.18.13 --method olm',
+    ])
+    const [line = ''] = error?.remedy ?? []
+    const [to] = /\d+\.\d+\.\d+/u.exec(line) ?? []
+    expect(await stage.upgrade(to, { settle: '5s', dryRun: 'client' })).toMatchObject({ code: 0 })
+  }))
+
+test('a catalog of which nothing is seen: no release is made up, and how to know is said', () =>
+  play({ ...okd, faults: { catalogNotReady: true } }, async (stage) => {
+    const { store } = stage.simulated
+    for (const { metadata } of store.list(PackageManifests).items) store.remove(PackageManifests, metadata)
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.message).toContain('what the catalog has cannot be seen')
+    expect(error?.remedy).toEqual(byFile)
+  }))
+
+test('with --catalog-file: what its edges lead to, and no entry beside them', () =>
+  play(okd, async (stage) => {
+    const entries = [
+      { name: csv('1.18.0') },
+      { name: csv('1.18.1'), replaces: csv('1.17.3'), skips: [csv('1.18.0')] },
+      { name: csv('1.18.2'), replaces: csv('1.18.1') },
+    ]
+    const channel = {
+      schema: 'olm.channel',
+      package: 'community-kubevirt-hyperconverged',
+      name: 'stable-v1.18',
+      entries,
+    }
+    stage.files.set('my catalog.json', JSON.stringify(channel))
+    const { error } = await stage.upgrade(undefined, { catalogFile: 'my catalog.json' })
+    expect(error?.remedy).toEqual([
+      "kvup upgrade --to 1.18.1 --method olm --catalog-file 'my catalog.json'",
+      "kvup upgrade --to 1.18.2 --method olm --catalog-file 'my catalog.json'",
+    ])
+    stage.files.set('other.json', JSON.stringify({ ...channel, package: 'other' }))
+    const other = await stage.upgrade(undefined, { catalogFile: 'other.json' })
+    expect(other.text).toContain(
+      'the catalog file has no package community-kubevirt-hyperconverged, only other',
+    )
+  }))
+
+test('where it cannot be told, what helps against that is said, and no version that nobody asked for', () =>
+  play({ ...small, olm: okdOlm() }, async (stage) => {
+    const cluster = stage.simulated.cluster({ user: 'nobody' })
+    const { error, code } = await stage.upgrade(undefined, {}, { cluster })
+    expect(code).toBe(2)
+    expect(error?.message).toContain('where it stands could not be read')
+    expect(error?.remedy.join()).not.toMatch(/--to v?\d/u)
+  }))
