@@ -15,7 +15,7 @@ export interface EusRestoreOptions extends EusRunOptions {
   overwrite?: boolean
 }
 
-/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes would roll, only where they are asked for. */
+/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes roll then, one at a time, only where they are asked for. */
 export async function eusRestore(
   cx: Context,
   options: EusRestoreOptions,
@@ -29,7 +29,10 @@ export async function eusRestore(
   return carryOutWindow(cx, seen, {
     procedure: restoreWindow(seen.window, { loans, meanwhile }),
     findings: [],
-    question: `Give back ${loans.map(({ id }) => id).join(', ')}?`,
+    question:
+      loans.length === 0
+        ? `Close the window to ${seen.window.to}?`
+        : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
     limits: limitsOf(options, cx.clock.now()),
     dryRun: options.dryRun,
     end: 'given-back',

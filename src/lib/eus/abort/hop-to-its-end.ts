@@ -27,7 +27,7 @@ export async function hopToItsEnd(
 }
 
 /** By the release that it follows at each look, and not before it is idle: between two releases of one minor the minor was reached before. */
-function platformAtRest(key: string): Step {
+export function platformAtRest(key: string): Step {
   const id = `platform-${key}`
   return {
     ...platformUpdated({ id, stop: { minor: key } }),

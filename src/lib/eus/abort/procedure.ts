@@ -1,11 +1,11 @@
 import type { Loan } from '../../procedure/journal.ts'
 import { rememberSteps } from '../../procedure/remember-steps.ts'
-import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
-import { minutes, seconds } from '../../system/units.ts'
+import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
 import { endSteps, rewritten } from '../run/end-steps.ts'
 import type { EusWindow } from '../run/window.ts'
 import { keptBaseline } from '../steps/kept.ts'
 import { abortState } from './abort-state.ts'
+import { closeWindow } from './close-window.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
 import { hopToItsEnd } from './hop-to-its-end.ts'
 
@@ -30,27 +30,6 @@ async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly St
     await channelBack(cx, state.accepted),
     ...(state.accepted ? await hopToItsEnd(window, state, cx) : []),
     ...(await endSteps(window, cx)),
-    closeWindow(window.name),
+    closeWindow({ name: window.name, text: 'aborted' }),
   ]
-}
-
-/** What was kept to compare with is of no use any more, and must not pass for that of the next window. */
-function closeWindow(name: string): Step {
-  return {
-    id: 'close-window',
-    title: 'forget what was kept',
-    patience: { every: 5 * seconds, atMost: 5 * minutes },
-    estimate: seconds,
-    follows: [],
-    risk: { undo: 'none', safeToLeave: 'always' },
-    async check({ journal }): Promise<StepState> {
-      return (await keptBaseline(journal, name)) === undefined
-        ? { is: 'done' }
-        : { is: 'todo', change: 'forget what was kept for the window' }
-    },
-    async apply({ journal, clock }) {
-      const at = clock.now().toISOString()
-      await journal.record({ at, by: '', procedure: name, step: '', what: 'finished', text: 'aborted' })
-    },
-  }
 }

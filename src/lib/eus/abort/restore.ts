@@ -1,12 +1,16 @@
 import type { Loan } from '../../procedure/journal.ts'
+import { rememberSteps } from '../../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
 import { settledFor } from '../../upgrade/steps/settled.ts'
 import { type Meanwhile, restoreProcedure } from '../../workloads/restore.ts'
 import { fieldBack } from '../loans/field-back.ts'
+import { rewritten } from '../run/end-steps.ts'
 import { type EusWindow, settingsOf } from '../run/window.ts'
 import { forecastStep } from '../steps/vms-left.ts'
 import { abortState } from './abort-state.ts'
+import { closeWindow, isLeftUnclosed } from './close-window.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
+import { poolsBack } from './pools-back.ts'
 
 export interface Restoring {
   /** The loans to give back, of those that are open. */
@@ -14,34 +18,46 @@ export interface Restoring {
   meanwhile: Meanwhile
 }
 
-/** The settings alone: each of these loans is given back now, and nothing is waited for but that it took effect. */
-export function restoreWindow(window: EusWindow, { loans, meanwhile }: Restoring): Procedure {
-  const wanted = new Set(loans.map(({ id }) => id))
+/**
+ * The settings alone, wherever the window stands, in the order of its end: requests, methods, pools, the rest. With the last loan the window is closed, for what
+ * was kept for it must not pass for that of the next one.
+ */
+export function restoreWindow(window: EusWindow, restoring: Restoring): Procedure {
+  const wanted = new Set(restoring.loans.map(({ id }) => id))
+  const name = `restore ${window.name}`
+  const remembered = rememberSteps(rewritten)
   return {
-    name: `restore ${window.name}`,
+    name,
     loans: [...wanted],
-    reached: async ({ journal }) => !(await journal.loans()).some(({ id }) => wanted.has(id)),
-    steps: async (cx) =>
-      (await Promise.all(loans.map(async (loan) => stepsFor(window, { loan, meanwhile }, cx)))).flat(),
+    reached: async ({ journal }) =>
+      !(await journal.loans()).some(({ id }) => wanted.has(id)) &&
+      !(await isLeftUnclosed(journal, window.name, name)),
+    steps: async (cx) => remembered(await stepsNow(window, restoring, cx)),
   }
 }
 
-interface One {
-  loan: Loan
-  meanwhile: Meanwhile
-}
-
-async function stepsFor(window: EusWindow, one: One, cx: ReadContext): Promise<readonly Step[]> {
-  const { loan } = one
-  if (loan.id === 'workload-updates') return methodsBack(window, one, cx)
-  if (loan.id === 'desired-update') return [withdrawRequest(window.name)]
-  if (loan.id === 'platform-channel') return [await channelBack(cx, (await abortState(window, cx)).accepted)]
-  return fieldBack(loan, one.meanwhile)
+async function stepsNow(
+  window: EusWindow,
+  { loans, meanwhile }: Restoring,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const named = (id: string) => loans.find((loan) => loan.id === id)
+  const methods = named('workload-updates')
+  const pools = loans.filter(({ id }) => id.startsWith('pool-paused/'))
+  const rest = loans.filter((loan) => !pools.includes(loan))
+  return [
+    ...(named('desired-update') ? [withdrawRequest(window.name)] : []),
+    ...(named('platform-channel') ? [await channelBack(cx, (await abortState(window, cx)).accepted)] : []),
+    ...(methods ? await methodsBack(window, { loan: methods, meanwhile }, cx) : []),
+    ...(await poolsBack(window, { loans: pools, meanwhile }, cx)),
+    ...rest.flatMap((loan) => fieldBack(loan, meanwhile)),
+    closeWindow({ name: window.name, text: 'all was given back' }),
+  ]
 }
 
 async function methodsBack(
   window: EusWindow,
-  { loan, meanwhile }: One,
+  { loan, meanwhile }: { loan: Loan; meanwhile: Meanwhile },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const owner = await settingsOf(window, cx.reader)

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { doneSteps, eusRestoreOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
+
+type Shape = Omit<Simulation, 'clock'>
+
+const withPools = (...names: string[]): Shape => ({
+  ...small418,
+  openshift: {
+    ...ocp418to420,
+    ...small418.openshift,
+    healthChecks: [],
+    pools: ['master', ...names].map((name) => ({ name, nodes: 1 })),
+  },
+})
+
+const pools = ({ simulated }: Stage) =>
+  simulated.store.list(MachineConfigPools).items as readonly MachineConfigPool[]
+const isPaused = (stage: Stage, name: string) =>
+  pools(stage).find(({ metadata }) => metadata.name === name)?.spec?.paused === true
+
+/** The most pools that had a machine away at the same time. */
+function mostAway(stage: Stage): () => number {
+  let most = 0
+  stage.simulated.store.watch(MachineConfigPools, () => {
+    const away = pools(stage).filter(({ status }) => (status?.unavailableMachineCount ?? 0) > 0)
+    most = Math.max(most, away.length)
+  })
+  return () => most
+}
+
+describe('night E5: restore --pools gives pools back as the end of a window does', () => {
+  test('one at a time, in the order that was asked for, the next after the one before has rolled', () =>
+    play(withPools('worker', 'gpu'), async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const most = mostAway(stage)
+      const ended = await eusRestoreOn(stage, { pools: true, poolOrder: ['worker'] })
+      expect(ended.error).toBeUndefined()
+      const ofPools = ['worker', 'gpu'].flatMap((name) => [
+        `room-${name}`,
+        `unpause-${name}`,
+        `rolled-${name}`,
+      ])
+      expect(doneSteps(ended).filter((id) => ofPools.includes(id))).toEqual(ofPools)
+      expect(doneSteps(ended).indexOf('give-back-workload-updates')).toBeLessThan(
+        doneSteps(ended).indexOf('none-outdated'),
+      )
+      expect(most()).toBe(1)
+      expect(pools(stage).every(({ status }) => status?.updatedMachineCount === 1)).toBe(true)
+    }))
+
+  test('a second one, asked for while the first rolls, waits for it', () =>
+    play(withPools('worker', 'gpu'), async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const most = mostAway(stage)
+      expect(await eusRestoreOn(stage, { names: ['pool-paused/gpu'], until: 'unpause-gpu' })).toMatchObject({
+        code: 0,
+      })
+      const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      expect(ended.error).toBeUndefined()
+      expect(most()).toBe(1)
+    }))
+
+  test('while the platform is on its way to a release, nothing is unpaused before it is there', () =>
+    play(withPools('worker'), async (stage) => {
+      await eusRunOn(stage, { until: 'accepted-4.19' })
+      const ended = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      expect(ended.error).toBeUndefined()
+      expect(doneSteps(ended).indexOf('platform-4.19.14')).toBeLessThan(
+        doneSteps(ended).indexOf('unpause-worker'),
+      )
+      expect(platformOf(stage).status?.history?.[0]).toMatchObject({ state: 'Completed' })
+    }))
+
+  test('VMs that the end of the window would ask about are asked about, and nothing is unpaused', () =>
+    play({ ...withPools('worker'), vms: 1 }, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19', accept: taken })
+      expect(isPaused(stage, 'worker')).toBe(true)
+      const asked = await eusRestoreOn(stage, { names: ['pool-paused/worker'] })
+      expect(asked).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
+      const room = await eusRestoreOn(stage, { names: ['pool-paused/worker'], accept: ['vms-that-stay'] })
+      expect(room).toMatchObject({ code: 3, error: { reason: 'no-room' } })
+      expect(isPaused(stage, 'worker')).toBe(true)
+    }))
+})
+
+const taken = ['vms-block-drains', 'vms-that-stay', 'no-room']
+
+const began = (stage: Stage) => stage.journal.kept('eus to 4.20/began')
+
+describe('the window is closed with its last loan', () => {
+  test('what was kept is forgotten, and the next run begins where the platform is', () =>
+    play(withPools('worker'), async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      await eusRestoreOn(stage)
+      expect(await began(stage)).toMatchObject({ from: '4.18.21' })
+      expect(await eusRestoreOn(stage, { pools: true })).toMatchObject({ code: 0 })
+      expect(await stage.journal.loans()).toEqual([])
+      expect(await began(stage)).toBeUndefined()
+      await stage.until(10 * minute)
+      const ended = await eusRunOn(stage, { until: 'hold-workload-updates' })
+      expect(ended.error).toBeUndefined()
+      expect(await began(stage)).toMatchObject({ from: '4.19.14', way: 'plain' })
+      expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
+      expect(isPaused(stage, 'worker')).toBe(false)
+    }))
+
+  test('a restore that ended right behind its last loan closes it when it is run again', () =>
+    play(withPools('worker'), async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+      expect(await stage.journal.loans()).toEqual([])
+      expect(await began(stage)).toBeDefined()
+      expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+      expect(await began(stage)).toBeUndefined()
+      const mark = stage.mark
+      expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
+      expect(stage.writes(mark)).toEqual([])
+    }))
+})
