@@ -12,6 +12,7 @@ import { minorOf, readPlatform } from '../../lib/eus/steps/platform-now.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'
+import { platformMinor } from '../../lib/releases/platform-minors.ts'
 import { parsePlatformMinor } from '../../lib/releases/platform-version.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import { blocked } from '../../lib/system/errors.ts'
@@ -48,9 +49,9 @@ export async function seeWindow(
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const loans = (await hands.journal.loans()).filter(isOfWindow)
   const open = targetOf(loans)
-  const to = targetFor(options, open) ?? (await reachedTarget(cluster, hands.journal))
-  const planned = await plannedEus(cx, { cluster, clock: cx.clock }, { ...options, ...(to && { to }) })
   const kept = open === undefined ? undefined : await keptBaseline(hands.journal, windowName(open))
+  const to = targetFor(options, open, kept?.goal) ?? (await reachedTarget(cluster, hands.journal))
+  const planned = await plannedEus(cx, { cluster, clock: cx.clock }, { ...options, ...(to && { to }) })
   const { who } = cx.world
   const { releases } = planned
   const kubevirt = ownerOf(installation)
@@ -70,12 +71,17 @@ async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promi
   const to = last && targetOfName(last.procedure)
   if (to === undefined) return undefined
   const { standing } = await readPlatform(reader)
-  return minorOf(standing.version) === to ? to : undefined
+  return minorOf(standing.version) === to && isAnEnd(to, standing.version) ? to : undefined
 }
 
-function targetFor({ to }: EusPlanningOptions, open: string | undefined): string | undefined {
+/** On OpenShift a minor without extended support is one in between, unless somebody says --to; on OKD each is as good as the next. */
+const isAnEnd = (minor: string, release: string | undefined): boolean =>
+  platformMinor(minor)?.eus !== false || release?.includes('okd') === true
+
+/** Where windows follow one another the end of the way is meant as well. */
+function targetFor({ to }: EusPlanningOptions, open: string | undefined, goal = open): string | undefined {
   const asked = to === undefined ? undefined : parsePlatformMinor(to)
-  if (open === undefined || asked === undefined || asked === open) return asked ?? open
+  if (open === undefined || asked === undefined || asked === open || asked === goal) return asked ?? goal
   throw blocked('another-window', `a window to ${open} is open, and ${asked} was asked for`, {
     remedy: ['kvup eus status', 'kvup eus run     goes on', 'kvup eus abort     ends it'],
   })

@@ -32,6 +32,8 @@ export interface EusPlan {
   methods: readonly string[]
   /** They could not be read: `methods` is empty and says nothing. */
   methodsUnknown?: true
+  /** Of a single node, once in each hop; none elsewhere, or where they could not be read. */
+  outages?: readonly VmOutage[]
   /** RFC 3339: unpause before. Only where paused pools miss certificates, before 4.14 (ocp 3.6). */
   unpauseBefore?: string
   time: PlanTime
@@ -40,6 +42,16 @@ export interface EusPlan {
   notes: readonly string[]
   /** What could not be read, and what is not known because of it. */
   unknown: readonly string[]
+}
+
+/** A VM of a single node, which nothing can take while the node reboots. */
+export interface VmOutage {
+  /** `namespace/name` */
+  vm: string
+  /** Once the node is back: `is-lost`: nothing makes it again; `stays-down`: its runStrategy does not start it. */
+  afterwards: 'comes-back' | 'stays-down' | 'is-lost'
+  /** `containerDisk root`: volumes whose content ends with its pod. */
+  loses?: readonly string[]
 }
 
 /** A range, and what it was worked out from. */
@@ -82,6 +94,8 @@ export interface PlatformStop {
   image?: string
   /** To be set before; absent: the one that is set serves it. */
   channel?: string
+  /** Nothing says whether a release of the next minor is reached from it, and pools would stay behind meanwhile (ocp 5.1). */
+  unproven?: true
   chosenBecause: string
   done: boolean
 }

@@ -1,3 +1,4 @@
+import { explanations, isRefusal } from '../checks/explanations.ts'
 import type { Finding } from '../checks/finding.ts'
 import type { AcceptedRisk } from '../checks/report.ts'
 import { blocked } from '../system/errors.ts'
@@ -26,7 +27,10 @@ export type Accepting = (ids: readonly string[]) => string
 
 const byFlags: Accepting = (ids) => `take the risk by name: ${ids.map((id) => `--accept ${id}`).join(' ')}`
 
-/** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. */
+/** A name that `--accept` does not take: what kvup would write would not last. */
+const isRefused = (id: string): boolean => explanations.some((one) => one.id === id && isRefusal(one))
+
+/** Throws `blocked` (exit 3) with every blocker that was not accepted, each with its remedy. How to accept them is said only where that is enough. */
 export function passGate(
   findings: readonly Finding[],
   accepted: readonly AcceptedRisk[],
@@ -35,8 +39,10 @@ export function passGate(
   const [first, ...more] = unaccepted(findings, accepted)
   if (!first) return
   const all = [first, ...more]
+  const ids = all.map(({ id }) => id)
+  const ways = ids.some(isRefused) ? [] : [accepting(ids)]
   throw blocked(first.id, all.map(({ id, summary }) => `${summary} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
-    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), accepting(all.map(({ id }) => id))])],
+    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...ways])],
   })
 }

@@ -25,11 +25,7 @@ export function reliedOnByEus(seen: EusSeen): Relied {
   const all: (SealedFact | Unsealed)[] = [
     fact('platform', seen.clusterVersion, ([cv]) => cv && platform(cv)),
     fact('pools', seen.pools, (pools) => sealedFact('pools', 'machineconfigpools', poolLeaves(pools))),
-    fact(
-      'subscription',
-      seen.subscriptions,
-      ([one]) => one && objectFact('subscription', 'subscriptions', one),
-    ),
+    fact('subscription', seen.subscriptions, ([one]) => one && subscription(one)),
     fact('hyperconverged', seen.hyperconverged, ([one]) => one && borrowedOf(one)),
   ]
   return {
@@ -55,6 +51,12 @@ function platform({ metadata, spec = {}, status = {} }: ClusterVersion): SealedF
   const asked = filled({ channel, upstream, desiredUpdate })
   const seen = { metadata, spec: asked, status: { desired: filled({ version: status.desired?.version }) } }
   return objectFact('platform', 'clusterversions', seen)
+}
+
+/** The rest of its status is OLM's diary: times, generations, the health of catalogs. */
+function subscription({ metadata, spec, status = {} }: Subscription): SealedFact {
+  const seen = { metadata, spec, status: filled({ installedCSV: status.installedCSV }) }
+  return objectFact('subscription', 'subscriptions', seen)
 }
 
 function poolLeaves(pools: readonly MachineConfigPool[]): Record<string, Leaf> {

@@ -11,7 +11,7 @@ import { judgePage } from './forecast/judge-page.ts'
 import { speedOf } from './forecast/migration-time.ts'
 import { nodesIn, readRoom } from './forecast/room.ts'
 import { Machines } from './outdated/machines.ts'
-import type { UpdateRules } from './outdated/rules.ts'
+import { isAlone, type UpdateRules } from './outdated/rules.ts'
 import { vmName } from './vm-name.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
@@ -104,12 +104,17 @@ interface Moving {
 }
 
 /** Of the VMIs with these labels. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
-export async function countMoving(reader: Reader, rules: UpdateRules, labels: string): Promise<Moving> {
+export async function countMoving(
+  reader: Reader,
+  rules: UpdateRules & { nodes?: number },
+  labels: string,
+): Promise<Moving> {
+  const stays: readonly Fate[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
   const moving = new Map<string, string>()
   let staying = 0
   for await (const vmis of running(reader, labels))
     for (const vmi of vmis)
-      if (fateOf(vmi, rules, undefined) === 'stays') staying++
+      if (stays.includes(fateOf(vmi, rules, undefined))) staying++
       else moving.set(vmName(vmi), vmi.metadata.uid ?? '')
   return { moving, staying }
 }

@@ -24,7 +24,7 @@ const computed: Record<string, readonly string[]> = {
 /** What a step ends with in the middle of a run, and goes on with once it is accepted by name. */
 const asked: Record<string, string> = {
   'borrowed-changed': 'src/lib/eus/loans/take.ts',
-  'no-room': 'src/lib/eus/steps/unpause-pool.ts',
+  'no-room': 'src/lib/eus/steps/room-for-pool.ts',
   'pool-appeared': 'src/lib/eus/steps/borrowed-still.ts',
 }
 

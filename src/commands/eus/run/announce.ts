@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts'
+import { outageLines } from '../../../lib/output/views/eus-plan-words.ts'
 import type { SeenWindow } from '../see-window.ts'
 
 /** What a person should know before the question. */
@@ -15,5 +16,6 @@ export function announceWindow({ printer }: Context, { window, planned, open }: 
     `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}; a platform does not go back to an older minor`,
   )
   printer.note('it may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on')
+  for (const line of outageLines(plan)) printer.note(line)
   for (const note of plan.notes) printer.note(note)
 }

@@ -32,24 +32,29 @@ export interface WindowWork {
 
 /** Rehearses or carries it out, and prints the report. */
 export async function carryOutWindow(cx: Context, seen: SeenWindow, work: WindowWork): Promise<ExitCode> {
+  const { report, code } = await workOnWindow(cx, seen, work)
+  cx.printer.result(report, eusReportView)
+  return code
+}
+
+/** The same without a word of its end, for who goes on. */
+export async function workOnWindow(
+  cx: Context,
+  seen: SeenWindow,
+  work: WindowWork,
+): Promise<{ report: EusReportDocument; code: ExitCode }> {
   const { procedure, dryRun } = work
   const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun })
   if (dry) {
-    cx.printer.result(
-      await reportOfWindow(cx, seen, {
-        outcome: 'rehearsed',
-        dryRun: dry.dryRun,
-        steps: [],
-        rehearsed: dry.steps,
-      }),
-      eusReportView,
-    )
-    return exitCode.done
+    const { steps } = dry
+    const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
+    return { report: await reportOfWindow(cx, seen, end), code: exitCode.done }
   }
   const observed = observeWindow(seen.cluster, seen.hands.journal, seen.window.name)
   const outcome = await run(cx, seen, { work, observed })
-  cx.printer.result(await ended(cx, seen, { work, observed, outcome }), eusReportView)
-  return outcome.is === 'stopped-before' && outcome.because === 'deadline' ? exitCode.timedOut : exitCode.done
+  const report = await ended(cx, seen, { work, observed, outcome })
+  const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
+  return { report, code: late ? exitCode.timedOut : exitCode.done }
 }
 
 interface Running {

@@ -15,11 +15,11 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
   { world }: Context,
-  { window, planned, hands }: SeenWindow,
+  { window, hands }: SeenWindow,
   end: End,
 ): Promise<EusReportDocument> {
   const loans = (await hands.journal.loans()).filter(({ procedure }) => targetOfName(procedure) !== undefined)
-  const next = end.next ?? nextOf(world.commandLine, end, { to: window.to, all: planned.plan.to })
+  const next = end.next ?? nextOf(world.commandLine, end)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusReport',
@@ -40,12 +40,5 @@ function notCompared({ differences }: End): readonly string[] {
   ]
 }
 
-function nextOf(
-  commandLine: string,
-  { outcome }: End,
-  { to, all }: { to: string; all: string },
-): readonly string[] {
-  if (outcome === 'stopped-before') return [goesOn(commandLine), 'kvup eus status']
-  if (outcome === 'done' && to !== all) return [`kvup eus run --to ${all}     goes on to the next minor`]
-  return []
-}
+const nextOf = (commandLine: string, { outcome }: End): readonly string[] =>
+  outcome === 'stopped-before' ? [goesOn(commandLine), 'kvup eus status'] : []

@@ -1,15 +1,20 @@
 import type { Context } from '../../../context.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
+import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
+import type { RunLimits } from '../../../lib/procedure/run-context.ts'
 import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
 import { usageError } from '../../../lib/system/errors.ts'
-import type { ExitCode } from '../../../lib/system/exit-codes.ts'
+import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { ensureLimits } from '../../upgrade/options.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
-import { carryOutWindow } from './carry-out-window.ts'
+import { workOnWindow } from './carry-out-window.ts'
 import { gatingFindings } from './gating.ts'
+import { joinedReport } from './joined-report.ts'
+import { reportOfWindow } from './report.ts'
 import { asPlanned, ensureEusFits, readEusPlan, withSealedHops } from './sealed.ts'
+import { limitsIn } from './step-limits.ts'
 
 /** `kvup eus run`: from where the cluster stands to the end of the window; what is under way goes on. With `--plan` exactly that plan, or nothing. */
 export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCode> {
@@ -23,21 +28,69 @@ export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCod
   return runWindow(cx, asPlanned(typed, sealed), sealed)
 }
 
+/** Where pools follow hop by hop, each is a window of its own (night E10): one after the other, until the target is reached. */
 async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPlan): Promise<ExitCode> {
-  const request = requestOf(options)
   ensureLimits(options)
-  const looked = await seeWindow(cx, options, request)
+  const limits = await limitsBefore(cx, options)
+  const began = cx.clock.now().getTime()
+  const reports: EusReportDocument[] = []
+  for (let to = options.to; ;) {
+    const timeoutMs = Math.max(1, limits.timeoutMs - (cx.clock.now().getTime() - began))
+    const typed = { ...options, ...(to !== undefined && { to }) }
+    const { report, code, next } = await oneWindow(cx, typed, { limits: { ...limits, timeoutMs }, sealed })
+    reports.push(report)
+    if (next === undefined) {
+      cx.printer.result(joinedReport([reports[0] ?? report, ...reports.slice(1)]), eusReportView)
+      return code
+    }
+    cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
+    to = next
+  }
+}
+
+/** A time of day is meant from when it was typed, not from when the look at the cluster is over; it is the cluster's, which has to have answered. */
+async function limitsBefore(cx: Context, options: EusRunOptions): Promise<RunLimits> {
+  if (options.deadline !== undefined) await (await cx.cluster()).reader.version()
+  return limitsOf(options, cx.clock.now())
+}
+
+interface Within {
+  limits: RunLimits
+  sealed: SealedPlan | undefined
+}
+
+interface EndedWindow {
+  report: EusReportDocument
+  code: ExitCode
+  /** The minor at the end of the way, where it is not reached yet. */
+  next?: string
+}
+
+async function oneWindow(
+  cx: Context,
+  options: EusRunOptions,
+  { limits: all, sealed }: Within,
+): Promise<EndedWindow> {
+  const looked = await seeWindow(cx, options, requestOf(options))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
-  return carryOutWindow(cx, seen, {
+  const { isPast, ...limits } = limitsIn(all, seen)
+  if (isPast)
+    return {
+      report: await reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [] }),
+      code: exitCode.done,
+    }
+  const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
     question: questionOf(seen),
-    limits: limitsOf(options, cx.clock.now()),
+    limits,
     dryRun: options.dryRun,
     end: 'done',
     announce: () => announceWindow(cx, seen),
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, seen, sealed) }),
   })
+  const { to } = seen.planned.plan
+  return ended.report.outcome === 'done' && seen.window.to !== to ? { ...ended, next: to } : ended
 }
 
 function questionOf({ window, planned, open }: SeenWindow): string {

@@ -7,7 +7,7 @@ import type { PlatformSnapshot } from '../../facts/openshift/take-platform.ts'
 import type { LifecycleSnapshot } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import type { Forecast } from '../../workloads/forecast.ts'
-import type { RemovedApi } from '../eus-plan.ts'
+import type { RemovedApi, VmOutage } from '../eus-plan.ts'
 
 /** All that a plan is made from, as plain data. Every part is known, or not and why. */
 export interface EusEvidence {
@@ -26,6 +26,8 @@ export interface EusEvidence {
   forecast: Known<Forecast>
   /** VMs whose eviction is denied for ever: `namespace/name`. */
   undrainable: Known<string>
+  /** What becomes of each running VM while its only node reboots. Asked for on a single node only. */
+  outages: Known<VmOutage>
   /** APIs that some later Kubernetes lacks, and that were asked for in the last 24 hours. */
   removedApis: Known<RemovedApi>
   /** Of the group that ended with 4.10 (ocp 6.12). */

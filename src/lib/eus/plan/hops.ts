@@ -61,7 +61,10 @@ function hop(question: HopsQuestion, ahead: Ahead): EusHop {
     removedApis: removedBy(itemsOf(sight.evidence.removedApis), before, minor),
     outdatedMustBeZero: mustBeZero,
     time: inSeconds(
-      inTurn([...(stop.done ? [] : [platformHop(sight)]), ...operators.map(() => operatorHop)]),
+      inTurn([
+        ...(stop.done ? [] : [platformHop(sight)]),
+        ...operators.filter(({ done }) => !done).map(() => operatorHop),
+      ]),
     ),
   }
 }

@@ -8,6 +8,7 @@ import { listServed } from '../../facts/list-served.ts'
 import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverged.ts'
 import { itemsOf, type Known, known, notAsked } from '../../facts/known.ts'
 import { platformStanding } from '../../facts/openshift/platform-standing.ts'
+import { topologyOf } from '../../facts/openshift/topology.ts'
 import { takePlatform } from '../../facts/openshift/take-platform.ts'
 import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import { managerOf } from '../../facts/ownership.ts'
@@ -26,6 +27,7 @@ import { keptMethods, loanId } from '../../workloads/update-methods.ts'
 import type { RemovedApi } from '../eus-plan.ts'
 import type { EusEvidence } from './evidence.ts'
 import { kubeletSigner } from './kubelet-signer.ts'
+import { outagesIn } from './outages.ts'
 import { minorOf } from './platform-stop.ts'
 
 /**
@@ -58,6 +60,7 @@ export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvi
     oldMaintenances,
     maintenances,
     ...(await aboutMachines(reader, kubevirt, itemsOf(methods)[0] ?? [])),
+    outages: topologyOf(platform).is === 'single-node' ? await known(outagesIn(reader)) : notAsked,
     ...(await aboutPlatform(reader, platform)),
   }
 }

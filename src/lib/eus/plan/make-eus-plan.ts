@@ -42,8 +42,6 @@ export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): Eu
   const route = routeOf({ flavour, here, began, topology: topology.is, to: request.to })
   const judged = judge(sight, route, request)
   const { channel, hops } = judged
-  const staysBehind = route.way === 'control-plane-only'
-  const pools = staysBehind ? poolsToPause(sight) : []
   const operator = operatorNow(evidence)
   const deadline = unpauseBefore(judged)
   const [methods] = itemsOf(evidence.methods)
@@ -56,8 +54,7 @@ export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): Eu
     began,
     ...(channel.is === 'change' && { channel: changeOf(channel) }),
     hops,
-    pools,
-    healthChecks: staysBehind ? healthChecksOf(sight) : [],
+    ...awayOf(judged),
     ...(operator && { operator }),
     ...objectsOf(evidence),
     methods: methods ?? [],
@@ -67,6 +64,17 @@ export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): Eu
     findings: findingsOf(judged),
     notes: notesOf(judged),
     unknown: unknownOf(judged),
+  }
+}
+
+/** What stays behind, what would take nodes that are away for lost, and which VMs nothing can take meanwhile. */
+function awayOf({ route, sight, hops }: Judged): Pick<EusPlan, 'pools' | 'healthChecks' | 'outages'> {
+  const staysBehind = route.way === 'control-plane-only'
+  const outages = hops.length > 0 ? itemsOf(sight.evidence.outages) : []
+  return {
+    pools: staysBehind ? poolsToPause(sight) : [],
+    healthChecks: staysBehind || hops.length > 0 ? healthChecksOf(sight) : [],
+    ...(outages.length > 0 && { outages }),
   }
 }
 

@@ -93,7 +93,7 @@ const lifecycleParts = {
 export function unknownOf(judged: Judged): readonly string[] {
   const { chosen, hops, route, sight } = judged
   const { evidence } = sight
-  const { platform, lifecycle, methods, forecast, undrainable, loans } = evidence
+  const { platform, lifecycle, methods, forecast, undrainable, outages, loans } = evidence
   const later = hops.filter(({ platform: { version } }) => version === undefined).map(({ minor }) => minor)
   return [
     ...chosen.unknown,
@@ -102,11 +102,12 @@ export function unknownOf(judged: Judged): readonly string[] {
     ...unread(platform, route.way === 'plain' ? parts : { ...parts, ...healthCheckParts }),
     ...unread(lifecycle, lifecycleParts),
     ...unread(
-      { methods, forecast, undrainable, loans },
+      { methods, forecast, undrainable, outages, loans },
       {
         methods: 'which workload update methods to give back',
         forecast: 'what becomes of the VMs at the end',
         undrainable: 'which VMs deny their eviction',
+        outages: 'which VMs are down while the node reboots',
         loans: 'what kvup has borrowed already',
       },
     ),

@@ -5,7 +5,7 @@ import { settledFor } from '../../upgrade/steps/settled.ts'
 import { giveBackSteps } from '../../workloads/give-back.ts'
 import { workloadsMoved } from '../../workloads/workloads-moved.ts'
 import { fieldBack } from '../loans/field-back.ts'
-import { unpausePool } from '../steps/unpause-pool.ts'
+import { rolledPool, unpausePool } from '../steps/unpause-pool.ts'
 import { forecastStep, noneOutdated } from '../steps/vms-left.ts'
 import { inOrder, pausablePools } from './pausable-pools.ts'
 import { type EusWindow, settingsOf } from './window.ts'
@@ -39,8 +39,10 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
   ]
 }
 
-async function poolSteps({ name, kubevirt, request }: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+async function poolSteps(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { name, kubevirt, request } = window
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
+  if (window.way === 'plain') return pools.map((pool) => rolledPool({ pool, name }))
   return pools.flatMap((pool) => {
     const unpausing = { pool, kubevirt, name, accepted: request.accepted }
     return unpausePool(unpausing)

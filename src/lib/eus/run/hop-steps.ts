@@ -9,6 +9,7 @@ import { minorOf, readPlatform, type Stop } from '../steps/platform-now.ts'
 import { platformUpdated } from '../steps/platform-updated.ts'
 import { requestUpdate, setPlatformChannel } from '../steps/request-update.ts'
 import { updateAccepted } from '../steps/update-accepted.ts'
+import { poolsBehind } from './plain-pools.ts'
 import { type EusWindow, keyOf, stopOf } from './window.ts'
 
 /** One minor: the gate, the platform, and the operator behind it. A hop that is behind us is left out. */
@@ -37,6 +38,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
     updateAccepted({ id: `accepted-${key}`, stop, name, leaveRequested: request.leaveRequested }),
     platformUpdated({ id: `platform-${key}`, stop }),
     masterRolled({ id: `control-plane-${key}`, stop, name }),
+    ...(window.way === 'plain' ? await poolsBehind(window, stop, reader) : []),
   ]
 }
 

@@ -15,14 +15,15 @@ import { keepWhereItBegan } from '../steps/keep-baseline.ts'
 import { keptBaseline } from '../steps/kept.ts'
 import { noneOutdated } from '../steps/vms-left.ts'
 import { type PausablePool, pausablePools } from './pausable-pools.ts'
-import { type EusWindow, settingsOf } from './window.ts'
+import { roomsBefore } from './plain-pools.ts'
+import { type EusWindow, settingsOf, stopOf } from './window.ts'
 
 /** What is borrowed before the first hop, each kept before it is changed: update methods, pools, what would replace their nodes, approval. */
 export async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
   const { plan, way, who, name, request } = window
   const settings = await settingsOf(window, cx.reader)
   const pools = way === 'plain' ? [] : await pausablePools(cx.reader)
-  const checks = way === 'plain' ? [] : await healthChecks(cx.reader, plan.healthChecks)
+  const checks = await healthChecks(cx.reader, plan.healthChecks)
   return [
     ...(window.hops.some((hop) => hop.outdatedMustBeZero)
       ? [
@@ -34,12 +35,23 @@ export async function preparation(window: EusWindow, cx: ReadContext): Promise<r
           ),
         ]
       : []),
-    keepWhereItBegan({ name, way, pools: pools.map((pool) => pool.name) }),
+    ...(way === 'plain' ? await rooms(window, cx.reader) : []),
+    keepWhereItBegan({
+      name,
+      way,
+      pools: pools.map((pool) => pool.name),
+      ...(plan.to !== window.to && { goal: plan.to }),
+    }),
     holdWorkloadUpdates(settings, { who, procedure: name }),
     ...pools.map((pool) => pausePool(window, pool)),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
     ...(await approvalStep(window, cx.reader)),
   ]
+}
+
+async function rooms(window: EusWindow, reader: Reader): Promise<readonly Step[]> {
+  const [first] = window.hops
+  return first === undefined ? [] : roomsBefore(window, stopOf(window, first), reader)
 }
 
 const by = ({ who, name, request }: EusWindow) => ({

@@ -32,7 +32,13 @@ async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly St
   if (await isThere(window, cx)) return [...(await lastOperator(window, cx)), ...end]
   const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
   const watched = hops.flat().map((step) => whilePaused(step, watchingOf(window)))
-  return [...(await preparation(window, cx)), ...watched, ...end]
+  return eachOnce([...(await preparation(window, cx)), ...watched, ...end])
+}
+
+/** On a plain way pools are waited for before the operator follows, and not again. */
+function eachOnce(steps: readonly Step[]): readonly Step[] {
+  const seen = new Set<string>()
+  return steps.filter(({ id }) => !seen.has(id) && seen.add(id))
 }
 
 const watchingOf = ({ name, request }: EusWindow) => ({ name, accepted: request.accepted })

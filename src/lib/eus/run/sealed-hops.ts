@@ -3,14 +3,16 @@ import type { FieldChange } from '../../cluster/leaves.ts'
 import type { OwnWork } from '../../seal/drift.ts'
 import type { EusHop, PlatformStop } from '../eus-plan.ts'
 
-/** Release and image of each hop as a sealed plan has them: exactly these are asked for, or none. By minor and place. */
+/** Release and image of each hop as a sealed plan has them: exactly these are asked for, or none. By minor and place from the end. */
 export function asSealed(
   hops: readonly EusHop[],
   document: Readonly<Record<string, unknown>>,
 ): readonly EusHop[] {
   const sealed = Array.isArray(document['hops']) ? document['hops'].filter(isFields) : []
-  return hops.map((hop) => {
-    const found = sealed.find((one) => one['minor'] === hop.minor)?.['platform']
+  return hops.map((hop, at) => {
+    // Of one minor those that are left are the last ones.
+    const behind = hops.slice(at + 1).filter(({ minor }) => minor === hop.minor).length
+    const found = sealed.filter((one) => one['minor'] === hop.minor).at(-1 - behind)?.['platform']
     return isFields(found) && typeof found['version'] === 'string'
       ? { ...hop, platform: platformOf(hop.platform, found) }
       : hop
@@ -38,10 +40,13 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   platform: (path, has) =>
     path === 'spec.channel' ? has('channel-') : has('request-') && /desired/u.test(path),
+  // Which CSV is installed follows the platform, whoever approves it.
   subscription: (path, has) =>
     path === 'spec.channel'
       ? has('operator-channel-')
-      : path.endsWith('installPlanApproval') && has('approval'),
+      : path === 'status.installedCSV'
+        ? has('request-')
+        : path.endsWith('installPlanApproval') && has('approval'),
   // Its operator rewrites parts of it when it is upgraded, which follows the platform (night E13).
   hyperconverged: (path, has) =>
     has('request-') || (path.includes('workloadUpdateStrategy') && has('hold-workload-updates')),

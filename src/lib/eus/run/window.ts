@@ -7,6 +7,7 @@ import type { Owner } from '../../workloads/update-methods.ts'
 import type { EusHop, EusPlan } from '../eus-plan.ts'
 import type { Approval } from '../loans/fields.ts'
 import type { Baseline } from '../steps/kept.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
 import { minorOf, type Stop } from '../steps/platform-now.ts'
 
 /** What a person asked for, checked and with its defaults. */
@@ -64,9 +65,15 @@ export function windowOf(
 ): EusWindow {
   const way = kept?.way ?? plan.way
   const began = minorOf(kept?.from) || plan.began
-  const hops = way === 'plain' ? plan.hops.slice(0, 1) : plan.hops
+  const hops = way === 'plain' ? nextMinor(plan.hops, began) : plan.hops
   const to = hops.at(-1)?.minor ?? plan.to
   return { ...rest, plan, hops, way, began, to, name: windowName(to) }
+}
+
+/** Up to the first that leaves the minor; a patch release that has to come first belongs to it. */
+function nextMinor(hops: readonly EusHop[], began: string): readonly EusHop[] {
+  const leaves = hops.findIndex(({ minor }) => compareMinors(minor, began) > 0)
+  return leaves < 0 ? hops : hops.slice(0, leaves + 1)
 }
 
 /** Where a hop ends: its minor, unless another hop, or the release that runs, is of the same. */

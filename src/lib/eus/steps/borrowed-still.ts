@@ -31,6 +31,7 @@ async function disturbance(
     await journal.loans(),
     await keptBaseline(journal, name),
   ]
+  if (began?.way === 'plain') return undefined
   const paused = new Set(loans.filter(isPause).map(({ object }) => object.uid))
   const unpaused = pools.find(({ metadata, spec }) => paused.has(metadata.uid ?? '') && spec?.paused !== true)
   if (unpaused) return unpausedBy(unpaused.metadata.name)

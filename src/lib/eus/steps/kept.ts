@@ -10,6 +10,8 @@ export interface Baseline {
   pools: readonly string[]
   /** Whether pools stay behind: told by them no more, once somebody unpauses one. */
   way: EusPlan['way']
+  /** The minor at the end of the way, where windows follow behind this one. */
+  goal?: string
 }
 
 const key = (name: string, what: string): string => `${name}/${what}`
@@ -19,7 +21,8 @@ export async function keptBaseline(journal: JournalReader, name: string): Promis
   if (!isFields(found) || typeof found['from'] !== 'string' || !Array.isArray(found['pools']))
     return undefined
   const way = found['way'] === 'plain' ? 'plain' : 'control-plane-only'
-  return { from: found['from'], pools: found['pools'].map(String), way }
+  const goal = typeof found['goal'] === 'string' ? { goal: found['goal'] } : {}
+  return { from: found['from'], pools: found['pools'].map(String), way, ...goal }
 }
 
 export const keepBaseline = (journal: Journal, name: string, baseline: Baseline): Promise<void> =>

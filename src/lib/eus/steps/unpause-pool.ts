@@ -1,13 +1,12 @@
 import { Nodes } from '../../cluster/kinds/core.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
-import { hours, minutes, seconds } from '../../system/units.ts'
-import { readOwner } from '../../workloads/find-owner.ts'
+import { hours, seconds } from '../../system/units.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { poolPaused } from '../loans/fields.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { giveField } from '../loans/give.ts'
-import { drainRoom } from './drain-room.ts'
 import { keepPool, keptPool } from './kept.ts'
+import { roomForPool } from './room-for-pool.ts'
 import { behind, poolBefore, poolFollows, readPool, untilUpdated } from './pool-now.ts'
 
 export interface Unpausing {
@@ -24,50 +23,11 @@ export interface Unpausing {
  * comes after it (night E5).
  */
 export function unpausePool(unpausing: Unpausing): readonly Step[] {
-  return [room(unpausing), unpause(unpausing), rolledPool(unpausing)]
+  const { pool } = unpausing
+  const isOurs = async ({ journal }: ReadContext) =>
+    loanNamed(await journal.loans(), `pool-paused/${pool.name}`) !== undefined
+  return [roomForPool(unpausing, isOurs), unpause(unpausing), rolledPool(unpausing)]
 }
-
-const gib = 1024 ** 3
-
-function room({ pool, kubevirt, accepted }: Unpausing): Step {
-  return {
-    id: `room-${pool.name}`,
-    title: `room for the VMs of pool ${pool.name}`,
-    patience: { every: 15 * seconds, atMost: minutes },
-    estimate: 5 * seconds,
-    follows: [],
-    risk: { undo: 'none', safeToLeave: 'always' },
-    async check({ reader, journal }: ReadContext): Promise<StepState> {
-      if (!loanNamed(await journal.loans(), `pool-paused/${pool.name}`)) return { is: 'done' }
-      const { nodes } = await readPool(reader, pool.name)
-      const names = new Set(nodes.map(({ metadata }) => metadata.name))
-      const { blocking, tooSmall } = await drainRoom(reader, await readOwner(reader, kubevirt), names)
-      if (blocking.length > 0 && !accepted.includes('vms-block-drains'))
-        return {
-          is: 'blocked',
-          reason: 'vms-block-drains',
-          by: `${blocking.length} VMs on pool ${pool.name} refuse to be evicted, and hold its drains up: ${blocking.slice(0, 10).join(', ')}`,
-          remedy: [
-            'kvup workloads unblock --all     lets them be evicted',
-            'kvup eus run --accept vms-block-drains     unpauses all the same',
-          ],
-        }
-      if (tooSmall && !accepted.includes('no-room'))
-        return {
-          is: 'blocked',
-          reason: 'no-room',
-          by: `the VMs on node ${tooSmall.node} ask for ${inGib(tooSmall.asks)}, and the other nodes have ${inGib(tooSmall.free)} left`,
-          remedy: [
-            'kvup workloads forecast     shows where VMs can go',
-            'kvup eus run --accept no-room     unpauses all the same',
-          ],
-        }
-      return { is: 'done' }
-    },
-  }
-}
-
-const inGib = (bytes: number): string => `${(bytes / gib).toFixed(1)} GiB of memory`
 
 function unpause({ pool, name }: Unpausing): Step {
   const give = giveField(poolPaused(pool), {
@@ -88,14 +48,20 @@ function unpause({ pool, name }: Unpausing): Step {
 }
 
 /** A new Updating transition where something waited for it, then Updated, and the kubelets those of the control plane (ocp 3.5). */
-function rolledPool({ pool, name }: Unpausing): Step {
-  return {
+export function rolledPool(
+  { pool, name }: Pick<Unpausing, 'pool' | 'name'>,
+  { id, dependsOn }: Pick<Step, 'id' | 'dependsOn'> = {
     id: `rolled-${pool.name}`,
+    dependsOn: [`unpause-${pool.name}`],
+  },
+): Step {
+  return {
+    id,
     title: `nodes of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: 24 * 24 * hours },
     estimate: hours,
     follows: [...poolFollows, { kind: Nodes, where: {} }],
-    dependsOn: [`unpause-${pool.name}`],
+    ...(dependsOn && { dependsOn }),
     risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const now = await readPool(reader, pool.name)

@@ -1,6 +1,14 @@
 import { fenced, inlineCode, markdownText as text } from '../markdown-text.ts'
 import type { EusPlanDocument } from './eus-plan-document.ts'
-import { headText, keptLines, wayLines, type WayLine, wayText, whyNotYet } from './eus-plan-words.ts'
+import {
+  headText,
+  keptLines,
+  outageLines,
+  wayLines,
+  type WayLine,
+  wayText,
+  whyNotYet,
+} from './eus-plan-words.ts'
 import { acceptanceText, type JudgedFinding, judgedFindings, sealText } from './upgrade-plan-words.ts'
 
 /** For a merge request: what stops it first, each stop with its gates, the command at the end. */
@@ -18,6 +26,7 @@ export function eusPlanMarkdown(plan: EusPlanDocument): string {
       'Borrowed meanwhile',
       keptLines(plan).map(([label, words]) => `- ${label}: ${text(words)}`),
     ),
+    ...headed('Down meanwhile', listed(outageLines(plan))),
     ...headed('What it means for the cluster', listed(notes)),
     ...headed('Not known', listed(unknown)),
     ...headed('Time', pending ? [text(time.says)] : []),

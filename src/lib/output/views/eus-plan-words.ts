@@ -105,6 +105,20 @@ function heldText({ methods, methodsUnknown, way }: EusPlanDocument): string {
     : `${names} held, and given back at the end`
 }
 
+const words = {
+  'comes-back': 'comes back by itself',
+  'stays-down': 'stays down: its runStrategy does not start it again',
+  'is-lost': 'is lost: no VM is behind it',
+} as const
+
+/** Each VM of a single node (night E10). */
+export function outageLines({ outages = [] }: Pick<EusPlanDocument, 'outages'>): readonly string[] {
+  return outages.map(({ vm, afterwards, loses = [] }) => {
+    const gone = loses.length === 0 ? '' : `; loses data on ${loses.join(', ')}`
+    return `down while the node reboots: ${vm}, ${words[afterwards]}${gone}`
+  })
+}
+
 /** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
 export function whyNotYet({ pending, to, findings, accepted }: EusPlanDocument): string | undefined {
   if (!pending) return `platform and operator are at ${to}, and no pool is left behind: nothing to do`

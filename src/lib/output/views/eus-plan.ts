@@ -3,7 +3,16 @@ import type { Paint, Size, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import type { EusPlanDocument } from './eus-plan-document.ts'
 import { eusPlanMarkdown } from './eus-plan-markdown.ts'
-import { headText, isStop, keptLines, wayLines, type WayLine, wayText, whyNotYet } from './eus-plan-words.ts'
+import {
+  headText,
+  outageLines,
+  isStop,
+  keptLines,
+  wayLines,
+  type WayLine,
+  wayText,
+  whyNotYet,
+} from './eus-plan-words.ts'
 import { acceptanceText, judgedFindings, sealText } from './upgrade-plan-words.ts'
 
 export const eusPlanView: View<EusPlanDocument> = {
@@ -30,6 +39,7 @@ function lines(page: Page): readonly string[] {
     ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
     ...section(wayLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
     ...section(labelled(keptLines(plan), paint)),
+    ...section(outageLines(plan)),
     ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
     ...section(plan.unknown.map((line) => `? not known: ${line}`)),
     '',

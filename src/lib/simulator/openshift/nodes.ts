@@ -20,7 +20,7 @@ export function nodesOfPool(platform: Platform, pool: PoolShape): Node[] {
 
 function machine(platform: Platform, pool: string, name: string): Node {
   const isMaster = pool === 'master'
-  const alone = platform.topology === 'SingleReplica'
+  const alone = isCompact(platform)
   // virt-operator's own pods tolerate this key and not `master`, which says the same.
   const taints = [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }]
   return {
@@ -40,6 +40,11 @@ function machine(platform: Platform, pool: string, name: string): Node {
     spec: isMaster && !alone ? { taints } : {},
     status: { ...size, addresses: [{ type: 'Hostname', address: name }], nodeInfo: nodeInfo(platform) },
   }
+}
+
+/** No machines beside those of the control plane: they carry the workloads as well, and have both roles. */
+function isCompact(platform: Platform): boolean {
+  return poolsOf(platform).every((pool) => pool.name === 'master' || nodeNames(pool).length === 0)
 }
 
 const resources = { cpu: '16', memory: '64Gi', pods: '250', 'devices.kubevirt.io/kvm': '1k' }

@@ -15,6 +15,7 @@ export function workloadFindings(judged: Judged): readonly Finding[] {
     ...staying(judged),
     ...evicted(judged),
     ...blocking(judged),
+    ...outages(judged),
   ]
 }
 
@@ -89,17 +90,54 @@ function evicted({ sight, hops }: Judged): readonly Finding[] {
   )
 }
 
+/** Night E10, W2: what does not come back, or comes back with less, is never taken by --yes alone. */
+function outages({ sight, hops }: Judged): readonly Finding[] {
+  const { outages: all } = sight.evidence
+  const reboots = hops.filter(({ platform }) => !platform.done).length
+  if (sight.topology.is !== 'single-node' || reboots === 0) return []
+  if (!all.known)
+    return [
+      {
+        id: 'vm-outages',
+        level: 'not-checked',
+        summary: `which VMs are down while the node reboots, and which of them come back: ${all.why}`,
+        remedy: [unreadRemedy(all.why)],
+      },
+    ]
+  const worse = all.items.filter(({ afterwards, loses }) => afterwards !== 'comes-back' || loses !== undefined)
+  if (all.items.length === 0) return []
+  const times = reboots === 1 ? 'once' : `in each of ${reboots} hops`
+  const not = worse.length === 0 ? '' : `; not as they were afterwards: ${someOf(worse.map(({ vm }) => vm))}`
+  return [
+    {
+      id: 'vm-outages',
+      level: worse.length === 0 ? 'warning' : 'blocker',
+      summary: `${counted(all.items.length, 'VM', ['is', 'are'])} down while the node reboots, ${times}${not}`,
+      objects: all.items.map(({ vm }) => vm),
+      remedy: ['kvup workloads forecast', 'virtctl stop VM      shuts one down in an orderly way before'],
+    },
+  ]
+}
+
 /** Seed 003, ocp 1.4: on hostpath or EBS volumes a VM cannot be migrated, and its eviction is denied until None is set on the VM itself. */
 function blocking({ sight, route }: Judged): readonly Finding[] {
   const names = itemsOf(sight.evidence.undrainable)
-  if (names.length === 0 || (route.minors.length === 0 && sight.began === sight.here)) return []
+  if (
+    names.length === 0 ||
+    sight.topology.is === 'single-node' ||
+    (route.minors.length === 0 && sight.began === sight.here)
+  )
+    return []
   return [
     {
       id: 'vms-block-drains',
       level: 'warning',
       summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and denies its eviction: ${someOf(names)}. A pool does not get past ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
       objects: names,
-      remedy: ['kvup workloads unblock      lets them be evicted until they are restored'],
+      remedy: [
+        'kvup workloads unblock --all      lets them be evicted, once they are restarted, until they are restored',
+        'kvup rollout restart      restarts those that wait for it',
+      ],
     },
   ]
 }

@@ -1,5 +1,6 @@
 import { type Node, Nodes } from '../../../cluster/kinds/core.ts'
 import { MachineConfigs } from '../../../cluster/kinds/openshift.ts'
+import { Pods } from '../../../cluster/kinds/pods.ts'
 import { rebootingNote, setNodeReady } from '../../machinery/nodes.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
 import { softwareOf } from '../nodes.ts'
@@ -56,7 +57,8 @@ async function restart(cx: PlatformContext, node: Node, config: string): Promise
   const { name } = node.metadata
   await cx.writer.mergePatch(Nodes, { name }, { spec: { unschedulable: true } })
   await note(cx, name, { [nodeNote.state]: 'Working', [nodeNote.desiredDrain]: `drain-${config}` })
-  await drain(cx, name, () => reportDrain(cx, name))
+  // Where nothing could go anywhere nothing is drained (ocp 3.5).
+  if (cx.shape.topology !== 'SingleReplica') await drain(cx, name, () => reportDrain(cx, name))
   await note(cx, name, {
     [nodeNote.state]: 'Working',
     [nodeNote.reason]: null,
@@ -78,9 +80,20 @@ async function reboot(cx: PlatformContext, name: string, config: string): Promis
   const message = `Node will reboot into config ${config}`
   await recordEvent(cx, node, { type: 'Normal', reason: 'Reboot', message, by: 'machineconfigdaemon' })
   await setNodeReady(cx, node, false)
+  await endLaunchers(cx, name)
   await cx.clock.sleep(cx.faults.on.rebootTime ?? takes.reboot, cx.signal)
   while (cx.faults.on.lostNodes?.includes(name) === true) await cx.clock.sleep(takes.look, cx.signal)
   await comeBack(cx, name, config)
+}
+
+/** A guest does not outlive its node; other pods are started again by its kubelet. */
+async function endLaunchers({ reader, writer }: PlatformContext, name: string): Promise<void> {
+  const launchers = await reader.list(Pods, {
+    fields: `spec.nodeName=${name}`,
+    labels: 'kubevirt.io=virt-launcher',
+  })
+  for (const { metadata } of launchers)
+    await writer.mergePatch(Pods, metadata, { status: { phase: 'Failed' } }, 'status')
 }
 
 async function comeBack(cx: PlatformContext, name: string, config: string): Promise<void> {
