@@ -164,7 +164,7 @@ describe('kvup explain', () => {
     const { code, out } = await kvup('explain crd-stored-versions', { cluster: nowhere })
     expect(code).toBe(0)
     expect(out).toContain(
-      'a check of installation; it passes when the CRDs store no version that this release drops',
+      'a check of installation; it passes when the CRDs store no version that this release lacks',
     )
     expect(out).toContain('storedVersions')
   })

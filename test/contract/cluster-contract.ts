@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { ContractBackend } from './contract-backend.ts'
 import { applyPromises } from './promises/apply.ts'
+import { definitionPromises } from './promises/definitions.ts'
 import { deletePromises } from './promises/delete.ts'
 import { discoveryPromises } from './promises/discovery.ts'
 import { followPromises } from './promises/follow.ts'
@@ -31,6 +32,7 @@ export function clusterContract(name: string, open: () => Promise<ContractBacken
     applyPromises(backend)
     generationPromises(backend)
     deletePromises(backend)
+    definitionPromises(backend)
     rehearsalPromises(backend)
     discoveryPromises(backend)
     followPromises(backend)

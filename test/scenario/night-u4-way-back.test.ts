@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { explanations } from '../../src/lib/checks/explanations.ts'
+import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
 import { migrate, migration } from './machines.ts'
-import { byTag, play, type Stage } from './stage.ts'
+import { byTag, minute, play, type Stage } from './stage.ts'
 
 const twoWorkers = { ...byTag, workers: 2 } as const
-const nextTag = { ...byTag, version: 'v1.8.4', operator: 'v1.9.0' } as const
+const toV19 = { ...twoWorkers, version: 'v1.8.4', operator: 'v1.9.0' } as const
 const vms = [{ name: 'web-1' }, { name: 'late', runStrategy: 'Manual' }] as const
 
 /** Goes to the operator's version until nothing moves any more, because this image cannot be pulled. */
@@ -47,8 +49,8 @@ test('U4 a typo in the tag: no operand changed, the way back is free', async () 
 })
 
 /** What the plan says of each step before anything is done. */
-async function undoInPlan(stage: Stage): Promise<ReadonlyMap<string, string>> {
-  const { documents } = await stage.plan('v1.8.4')
+async function undoInPlan(stage: Stage, to = 'v1.8.4'): Promise<ReadonlyMap<string, string>> {
+  const { documents } = await stage.plan(to)
   const { steps } = documents[0] as unknown as { steps: { id: string; risk: { undo: string } }[] }
   return new Map(steps.map(({ id, risk }) => [id, risk.undo]))
 }
@@ -94,18 +96,107 @@ async function goBack(stage: Stage, to: string, accept: string[] = []) {
 }
 
 test('U4 virt-controller is new: VMIs on the new launcher are listed, and it is asked for by name', async () => {
-  await play({ ...nextTag, workers: 2, vms }, async (stage) => {
-    const { ended, wayBack } = await stuckAt(stage, 'v1.9.0', '/virt-exportproxy:v1\\.9\\.0$')
+  await play({ ...twoWorkers, vms }, async (stage) => {
+    stage.edit({ configuration: { developerConfiguration: { featureGates: ['VMExport'] } } })
+    await stage.until(5 * minute)
+    const { ended, wayBack } = await stuckAt(stage, 'v1.8.4', '/virt-exportproxy:v1\\.8\\.4$')
     expect(ended.text).not.toContain(wayBack)
     await stage.start('late')
-    const refused = await stage.upgrade('v1.8.4')
+    const refused = await stage.upgrade('v1.7.0')
     expect(refused).toMatchObject({ code: 3, error: { reason: 'way-back' } })
     expect(refused.error?.object).toContain('demo/late')
     expect(refused.error?.object).not.toContain('demo/web-1')
     expect(refused.text).toContain('--accept way-back')
     stage.simulated.faults.set({ unpullable: undefined, stopped: true })
-    expect(await goBack(stage, 'v1.8.4', ['way-back'])).toMatchObject({ code: 0 })
+    expect(await goBack(stage, 'v1.7.0', ['way-back'])).toMatchObject({ code: 0 })
+    await expectBack(stage, 'v1.7.0')
+  })
+})
+
+test.each([
+  ['virt-handler', '/virt-handler:v1\\.9\\.0$'],
+  ['virt-controller', '/virt-controller:v1\\.9\\.0$'],
+  ['virt-api', '/virt-api:v1\\.9\\.0$'],
+])(
+  'U4 the CRDs went ahead: whichever component it got to (%s), there is no way back, and none is promised',
+  async (step, image) => {
+    await play(toV19, async (stage) => {
+      const undo = await undoInPlan(stage, 'v1.9.0')
+      expect(undo.get('set-image-tag')).toBe('kvup upgrade --to v1.8.4')
+      expect(undo.get('install-strategy')).toMatch(
+        /^kvup upgrade --to v1\.8\.4 {5}until the CRDs are replaced: /u,
+      )
+      expect(undo.get(step)).toBe(
+        'none: the CRDs of v1.9.0 store export.kubevirt.io as v1, which v1.8.4 does not have',
+      )
+      const { ended } = await stuckAt(stage, 'v1.9.0', image)
+      expect(ended.text).not.toContain('goes back')
+      const mark = stage.mark
+      const back = await stage.upgrade('v1.8.4', { accept: ['way-back', 'downgrade'] })
+      expect(back).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
+      expect(back.text).not.toContain('--accept')
+      expect(await stage.plan('v1.8.4')).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
+      expect(stage.writes(mark)).toEqual([])
+    })
+  },
+)
+
+test('U4 before the CRDs are replaced the way back from v1.9 is free', async () => {
+  await play(toV19, async (stage) => {
+    await stuckAt(stage, 'v1.9.0', '/virt-operator:v1\\.9\\.0$')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    expect(await goBack(stage, 'v1.8.4')).toMatchObject({ code: 0 })
     await expectBack(stage, 'v1.8.4')
+  })
+})
+
+test('U4 a CRD without objects can be made to forget what it stores, as kvup explain says, and the way is open again', async () => {
+  await play(toV19, async (stage) => {
+    await stuckAt(stage, 'v1.9.0', '/virt-handler:v1\\.9\\.0$')
+    const refused = await stage.upgrade('v1.8.4')
+    expect(refused.error?.remedy.at(-1)).toMatch(/^kvup explain no-way-back {3,}/u)
+    const told = explanations.find(({ id }) => id === refused.error?.reason)?.text ?? ''
+    const [, name = '', body = ''] =
+      /`kubectl patch crd (\S+) --subresource=status --type=merge -p '(\{.*?\})'`/u.exec(told) ?? []
+    const change = JSON.parse(body) as { status: { storedVersions: string[] } }
+    await stage.cluster.writer.mergePatch(CustomResourceDefinitions, { name }, change, 'status')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    expect(await goBack(stage, 'v1.8.4')).toMatchObject({ code: 0 })
+    await expectBack(stage, 'v1.8.4')
+  })
+})
+
+test('U4 a tag that somebody set back by hand hangs as on a real API server, and forward is the way out', async () => {
+  await play(toV19, async (stage) => {
+    await stuckAt(stage, 'v1.9.0', '/virt-handler:v1\\.9\\.0$')
+    stage.simulated.faults.set({ unpullable: undefined, stopped: true })
+    stage.edit({ imageTag: 'v1.8.4' })
+    stage.simulated.faults.set({ stopped: undefined })
+    await stage.until(5 * minute)
+    const failed = stage.kubevirt.status?.conditions?.find(({ reason }) => reason === 'DeploymentFailed')
+    expect(failed?.message).toMatch(
+      /status\.storedVersions\[1\]: Invalid value: "v1": missing from spec\.versions/u,
+    )
+    const back = await stage.upgrade('v1.8.4')
+    expect(back).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
+    const [forward = ''] = back.error?.remedy ?? []
+    const [, to] = /^kvup upgrade --to (\S+) {3,}/u.exec(forward) ?? []
+    expect(await stage.upgrade(to)).toMatchObject({ code: 0 })
+    await expectBack(stage, 'v1.9.0')
+  })
+})
+
+test('U4 done, and the CRDs went ahead: not even a downgrade that is accepted', async () => {
+  await play(toV19, async (stage) => {
+    expect(await stage.upgrade('v1.9.0')).toMatchObject({ code: 0 })
+    const mark = stage.mark
+    const refused = await stage.upgrade('v1.8.4', { accept: ['downgrade'] })
+    expect(refused).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
+    expect(refused.error?.remedy[0]).toBe('stay on v1.9.0, or go forward to a newer patch of v1.9')
+    const checked = await stage.check('v1.8.4')
+    expect(checked.code).toBe(3)
+    expect(JSON.stringify(checked.documents)).toContain('"no-way-back"')
+    expect(stage.writes(mark)).toEqual([])
   })
 })
 

@@ -3,14 +3,14 @@ import { planAgain } from '../../src/commands/upgrade/plan-again.ts'
 import { byTag, play } from './stage.ts'
 
 test('a sealed plan that is blocked: the line that helps makes it anew with the risk taken', async () => {
-  await play(byTag, async (stage) => {
-    expect(await stage.plan('v1.6.6', { settle: '45s', toFile: 'my plan.yaml' })).toMatchObject({ code: 3 })
+  await play({ ...byTag, version: 'v1.7.4' }, async (stage) => {
+    expect(await stage.plan('v1.7.0', { settle: '45s', toFile: 'my plan.yaml' })).toMatchObject({ code: 3 })
     const sealed = { plan: 'my plan.yaml' }
     for (const more of [{}, { dryRun: 'client' as const }]) {
       const ended = await stage.upgrade(undefined, { ...sealed, ...more })
       expect(ended).toMatchObject({ code: 3, error: { reason: 'downgrade' } })
       expect(ended.error?.remedy.at(-1)).toBe(
-        "kvup plan --to v1.6.6 --method image-tag --settle 45s --accept downgrade --to-file 'my plan.yaml'     makes a plan that takes the risk",
+        "kvup plan --to v1.7.0 --method image-tag --settle 45s --accept downgrade --to-file 'my plan.yaml'     makes a plan that takes the risk",
       )
     }
     expect(stage.writes()).toEqual([])

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Cluster, DeepPartial } from '../../src/lib/cluster/cluster.ts'
+import { oneLook } from '../../src/lib/cluster/one-look.ts'
 import { withWayOn } from '../../src/commands/upgrade/way-on.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { parseVersion } from '../../src/lib/releases/version.ts'
@@ -16,6 +17,16 @@ function tagFails({ cluster }: Stage, failure: Error): Cluster {
       ? Promise.reject(failure)
       : writer.mergePatch(kind, ref, change, on)
   return { ...cluster, writer: { ...writer, mergePatch } }
+}
+
+/** A person who may not list CRDs. */
+function withUnreadDefinitions({ cluster }: Stage): { cluster: Cluster } {
+  const { reader } = cluster
+  const list: typeof reader.list = (kind, where) =>
+    kind.plural === 'customresourcedefinitions'
+      ? Promise.reject(new ApiError(403, 'Forbidden', 'customresourcedefinitions is forbidden'))
+      : reader.list(kind, where)
+  return { cluster: { ...cluster, reader: { ...oneLook(reader), list } } }
 }
 
 const lines = [
@@ -42,7 +53,8 @@ test('a bug in the middle: the same is said, and it stays a bug', async () => {
     const { clock, cluster, journal } = stage
     const cx = { clock, printer, cluster: async () => cluster, world: { commandLine: 'kvup upgrade' } }
     const owner = { kind: KubeVirts, ref: stage.kubevirt.metadata, uid: stage.kubevirt.metadata.uid }
-    const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag' }
+    const wayBack = { is: 'open' }
+    const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag', wayBack }
     const situation = { cx, plan, journal } as unknown as Parameters<typeof withWayOn>[0]
     const run = (began: () => void) => {
       began()
@@ -65,14 +77,56 @@ test('the new operator cannot be pulled: going back is free and needs no other f
 })
 
 test('the new operator has taken over: it takes the components back by a tag, as the line says', async () => {
-  await play({ ...byManifest, workers: 2 }, async (stage) => {
-    stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.9\\.0$' })
-    const stuck = await stage.upgrade('v1.9.0', { timeout: '5m' })
-    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.8.4 --method image-tag     goes back')
-    const back = await stage.upgrade('v1.8.4', { method: 'image-tag' })
+  await play({ ...byManifest, version: 'v1.7.4', workers: 2 }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.8\\.4$' })
+    const stuck = await stage.upgrade('v1.8.4', { timeout: '5m' })
+    expect(stuck.error?.remedy).toContain('kvup upgrade --to v1.7.4 --method image-tag     goes back')
+    const back = await stage.upgrade('v1.7.4', { method: 'image-tag' })
     expect(back).toMatchObject({ code: 0 })
     expect(back.text).not.toContain('under the new operator')
     expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+const closed =
+  'there is no way back: the CRDs of v1.9.0 store export.kubevirt.io as v1, which v1.8.4 does not have'
+
+test.each([
+  ['operator-manifest', byManifest],
+  ['image-tag', { ...byTag, version: 'v1.8.4', operator: 'v1.9.0' }],
+] as const)('%s: the CRDs are replaced and do not go back: no line leads there', async (method, shape) => {
+  await play({ ...shape, workers: 2 }, async (stage) => {
+    stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.9\\.0$' })
+    const stuck = await stage.upgrade('v1.9.0', { timeout: '5m', method })
+    expect(stuck.code).toBe(4)
+    expect(stuck.error?.notes).toContain(closed)
+    expect(stuck.error?.remedy.filter((line) => line.includes('v1.8.4'))).toEqual([])
+    for (const way of ['image-tag', 'operator-manifest'] as const) {
+      const mark = stage.mark
+      const back = await stage.upgrade('v1.8.4', { method: way, accept: ['downgrade', 'way-back'] })
+      expect(back).toMatchObject({ code: 3, error: { reason: 'no-way-back' } })
+      expect(back.error?.object).toBe('customresourcedefinition/virtualmachineexports.export.kubevirt.io')
+      expect(back.error?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
+      expect(stage.writes(mark)).toEqual([])
+    }
+    stage.simulated.faults.set({ unpullable: undefined })
+    expect(await stage.upgrade('v1.9.0', { method })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('CRDs that could not be read promise no way back', async () => {
+  await play({ ...byTag, version: 'v1.8.4', operator: 'v1.9.0', workers: 2 }, async (stage) => {
+    const unread = withUnreadDefinitions(stage)
+    stage.simulated.faults.set({ unpullable: '/virt-handler:v1\\.9\\.0$' })
+    const stuck = await stage.upgrade('v1.9.0', { timeout: '5m', accept: ['crd-stored-versions'] }, unread)
+    expect(stuck.code).toBe(4)
+    expect(stuck.text).not.toContain('goes back')
+    expect(stuck.text).not.toContain('there is no way back:')
+    const back = await stage.upgrade('v1.8.4', {}, unread)
+    expect(back).toMatchObject({ code: 3, error: { reason: 'crd-stored-versions' } })
+    expect(back.error?.message).toContain('could not tell whether the API server takes the CRDs of v1.8.4')
+    expect(back.error?.remedy[0]).toContain('kvup rbac kvup-upgrade')
   })
 })
 

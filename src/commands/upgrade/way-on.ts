@@ -1,17 +1,17 @@
 import type { Context } from '../../context.ts'
-import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
+import { theInstallation } from '../../lib/facts/installation.ts'
+import { kubeVirtDefinitions } from '../../lib/facts/kubevirt-definitions.ts'
 import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
-import { type Standing, standing } from '../../lib/facts/standing.ts'
+import { standing } from '../../lib/facts/standing.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
-import { versionOf } from '../../lib/releases/version.ts'
 import { formatDuration } from '../../lib/system/duration.ts'
 import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
 import { isGuards } from '../../lib/workloads/update/hold-again.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
+import { type LeftUpdate, noWayBackNote, wayBackLine } from './way-back-line.ts'
 
 interface Situation {
   cx: Context
@@ -66,7 +66,7 @@ function notBegun(error: KvupError, { cx }: Situation): KvupError {
 /** As far as it could be read. */
 interface Left {
   loans: readonly Loan[] | undefined
-  seen: { installation: Installation; standing: Standing } | undefined
+  seen: LeftUpdate | undefined
 }
 
 async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
@@ -80,36 +80,26 @@ async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
-async function lookAgain(cx: Context, { owner }: UpgradePlan): Promise<Left['seen']> {
+async function lookAgain(cx: Context, { owner, wayBack }: UpgradePlan): Promise<Left['seen']> {
   const { reader } = await cx.cluster()
-  const snapshot = await takeSnapshot(reader, standingParts, cx.clock, owner.ref.namespace)
+  const [snapshot, crds] = await Promise.all([
+    takeSnapshot(reader, standingParts, cx.clock, owner.ref.namespace),
+    wayBack.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
+  ])
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
-  return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()) }
+  return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()), crds }
 }
 
 function linesFor({ cx, plan }: Situation, { loans, seen }: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
-    ...(plan.olm ? [] : wayBack(plan, seen)),
+    ...(seen ? wayBackLine(plan, seen) : []),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
     ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
   ]
-}
-
-/**
- * Only where it would be done: what is refused when it is pasted helps nobody. The new operator, once it has taken over, stays: it
- * takes the components back by a tag (night U4).
- */
-function wayBack({ from, to, method, owner }: UpgradePlan, seen: Left['seen']): readonly string[] {
-  const back = versionOf(from)
-  if (!seen || seen.installation.uid !== owner.uid || !back || back.text === to.text) return []
-  if (!isWayBackOpen(seen.standing, back)) return []
-  const tookOver = versionOf(seen.installation.kubevirt.status?.operatorVersion)?.text === to.text
-  const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
-  return [`kvup upgrade --to ${back.text}${by}     goes back`]
 }
 
 /** A command that two say is said once, with what it does. */
@@ -122,10 +112,10 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn({ loans }: Left, { cx, plan }: Situation): readonly string[] {
+function notesOn({ loans, seen }: Left, { cx, plan }: Situation): readonly string[] {
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
-  return plan.olm ? [...borrowed, 'there is no way back: OLM knows no downgrade'] : borrowed
+  return [...borrowed, ...[noWayBackNote(plan, seen)].filter((line) => line !== undefined)]
 }
 
 function loanLine(loan: Loan, now: number): string {

@@ -1,3 +1,4 @@
+import { reaches } from '../releases/reaches.ts'
 import { type Version, versionOf } from '../releases/version.ts'
 import type { Question } from './check.ts'
 
@@ -11,11 +12,3 @@ export function hopOf({ standing, target }: Question): { from: Version; to: Vers
 export function enters({ from, to }: { from: Version; to: Version }, minor: string): boolean {
   return reaches(to, minor) && !reaches(from, minor)
 }
-
-/** Whether it is of this minor (`v1.9`), or of a later one. */
-export function reaches(version: Version, minor: string): boolean {
-  const is = versionOf(`${minor}.0`)
-  return is !== undefined && order(is) <= order(version)
-}
-
-const order = ({ major, minor }: Version) => major * 10_000 + minor

@@ -13,7 +13,9 @@ export interface Releases {
   lastMinorOfMajor: Readonly<Record<string, number>>
   /** By minor, `v1.8`. */
   minors: Readonly<Record<string, Minor>>
-  droppedCrdVersions: readonly { in: string; group: string; versions: readonly string[] }[]
+  droppedCrdVersions: readonly CrdVersions[]
+  /** What the CRDs of a group have, and store, from a minor on (facts 1.6). Absent: nothing is known of it. */
+  addedCrdVersions?: readonly CrdVersions[]
   /** Defaults that change where a field is not set. */
   shifts: readonly Shift[]
   /** Rights that a component of the minor before has lost when the roles of this one are there and it is not replaced yet. */
@@ -37,6 +39,13 @@ export interface HyperConvergedRelease {
   /** Of its CRD: the version that is stored, and those that are served. */
   stores?: string
   serves?: readonly string[]
+}
+
+/** Versions of all CRDs of a group, by the minor (`v1.9`) in which they come or go. */
+interface CrdVersions {
+  in: string
+  group: string
+  versions: readonly string[]
 }
 
 interface Minor {
@@ -102,9 +111,16 @@ function firstWrong(value: Readonly<Record<string, unknown>>): string | undefine
     return 'apiVersion and kind are not kvup.io/v1alpha1 Releases'
   if (typeof value['asOf'] !== 'string' || !/^\d{4}-\d\d-\d\d$/u.test(value['asOf']))
     return 'asOf is no day such as 2026-08-22'
-  const list = lists.find((name) => !Array.isArray(value[name]))
+  const list = lists.find((name) => !Array.isArray(value[name])) ?? wrongOptional(value)
   if (list !== undefined) return `${list} is no list`
   return wrongMinor(value['minors'])
+}
+
+/** What files of before do not have. */
+const optionalLists = ['addedCrdVersions'] as const
+
+function wrongOptional(value: Readonly<Record<string, unknown>>): string | undefined {
+  return optionalLists.find((name) => value[name] !== undefined && !Array.isArray(value[name]))
 }
 
 function wrongMinor(minors: unknown): string | undefined {

@@ -1,4 +1,6 @@
+import type { CustomResourceDefinition } from '../cluster/kinds/extension.ts'
 import type { Installation } from '../facts/installation.ts'
+import type { Known } from '../facts/known.ts'
 import type { Standing } from '../facts/standing.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { hopFindings } from '../releases/hop-finding.ts'
@@ -8,12 +10,14 @@ import { versionOf } from '../releases/version.ts'
 import { evictionFinding } from '../workloads/eviction-finding.ts'
 import type { Forecast } from '../workloads/forecast.ts'
 import type { TagTreatment, UpgradeRequest } from './plan.ts'
+import { unseenWayBack } from './refuse-closed-way-back.ts'
 import { runningFindings, runningUpdate } from './running-update.ts'
 
 /** All that a plan is judged by. */
 export interface Question {
   installation: Installation
   standing: Standing
+  crds?: Known<CustomResourceDefinition>
   request: UpgradeRequest
   method: Method
   tag: TagTreatment
@@ -31,6 +35,7 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
     ...(question.method === 'olm' ? [] : hops(question)),
     ...(question.method === 'olm' ? [] : runningFindings(standing, request.to, forecast.onLauncher)),
     ...(question.method === 'olm' ? [] : operator(question)),
+    ...(question.method === 'olm' ? [] : unseenWayBack(request.to, question, question.releases)),
     ...pinnedImages(question),
     ...idleOperator(question),
     ...drained(forecast.evacuating),

@@ -1,6 +1,8 @@
 import { atVersion } from '../cluster/kind.ts'
+import type { CustomResourceDefinition } from '../cluster/kinds/extension.ts'
 import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import type { Installation } from '../facts/installation.ts'
+import type { Known } from '../facts/known.ts'
 import type { Standing } from '../facts/standing.ts'
 import type { Loan } from '../procedure/journal.ts'
 import type { Releases } from '../releases/releases.ts'
@@ -9,10 +11,12 @@ import type { OlmGoal } from './olm/make-olm-plan.ts'
 import { leftHeldText } from '../workloads/left-held.ts'
 import { failuresTaken } from '../workloads/update/moves-watch.ts'
 import type { Owner } from '../workloads/update-methods.ts'
+import { wayBackOf } from './way-back.ts'
 import { upgradeFindings } from './findings.ts'
 import { commitsOf } from './follow.ts'
 import { chooseMethod, tagTreatment } from './method.ts'
 import type { UpgradePlan, UpgradeRequest } from './plan.ts'
+import { refuseClosedWayBack } from './refuse-closed-way-back.ts'
 import { refuseForeignOwner } from './refuse-foreign-owner.ts'
 import { runsTarget } from './runs-target.ts'
 
@@ -26,6 +30,8 @@ export interface Seen {
   heldForHarm?: Pick<Loan, 'at' | 'by'>
   /** What they will do to all VMIs. */
   forecast: Forecast
+  /** Those of KubeVirt; absent where it stands still and is not to go back. */
+  crds?: Known<CustomResourceDefinition>
   /** By the method olm: where the operator is to end up. */
   olm?: OlmGoal
 }
@@ -35,6 +41,7 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
   const { installation, standing } = seen
   refuseForeignOwner(installation, request)
   if (seen.olm) return makeOlmPlan(request, { ...seen, olm: seen.olm }, releases)
+  refuseClosedWayBack(request.to, seen, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
   const isRest = runsTarget({ to: request.to, method, request }, standing)
@@ -45,6 +52,7 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
     method,
     isRest,
     tag,
+    wayBack: wayBackOf(request.to, seen, releases),
     holds: request.hold ? seen.methods : [],
     request,
     findings: upgradeFindings({ ...seen, request, method, tag, releases }),
@@ -68,6 +76,7 @@ function makeOlmPlan(asked: UpgradeRequest, seen: Seen & { olm: OlmGoal }, relea
     method,
     isRest: olm.isThere,
     tag,
+    wayBack: { is: 'closed', why: 'OLM knows no downgrade', later: [] },
     holds: request.hold ? seen.methods : [],
     request,
     findings: [...upgradeFindings({ ...seen, request, method, tag, releases }), ...olm.findings],

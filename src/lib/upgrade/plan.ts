@@ -3,6 +3,7 @@ import type { HopFinding } from '../releases/finding.ts'
 import type { Version } from '../releases/version.ts'
 import type { MigrationsPolicy } from '../workloads/migrations-in-flight.ts'
 import type { Owner } from '../workloads/update-methods.ts'
+import type { WayBack } from './way-back.ts'
 import type { OlmPart, OlmRequest } from './olm/olm-part.ts'
 
 /** What a person asked for, checked and with its defaults. Durations in ms. */
@@ -37,6 +38,8 @@ export interface UpgradePlan {
   isRest: boolean
   /** What happens to spec.imageTag when the operator is replaced (night U2). */
   tag: TagTreatment
+  /** To what is installed now. */
+  wayBack: WayBack
   /** The workload update methods that will be borrowed; empty: none are set. */
   holds: readonly string[]
   request: UpgradeRequest

@@ -1,9 +1,11 @@
 import type { Reader } from '../cluster/cluster.ts'
 import { launcherImage } from '../facts/controller.ts'
 import { type Installation, theInstallation } from '../facts/installation.ts'
+import { kubeVirtDefinitions } from '../facts/kubevirt-definitions.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot } from '../facts/snapshot.ts'
-import { standing } from '../facts/standing.ts'
+import { type Standing, standing } from '../facts/standing.ts'
 import type { Loan } from '../procedure/journal.ts'
+import { compareVersions, type Version, versionOf } from '../releases/version.ts'
 import type { Clock } from '../system/clock.ts'
 import { forecastUpdates } from '../workloads/forecast.ts'
 import { forbidden } from '../system/errors.ts'
@@ -12,13 +14,21 @@ import { isGuards } from '../workloads/update/hold-again.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
 import type { Seen } from './make-plan.ts'
 
-type LoansIn = (namespace: string) => Promise<readonly Loan[]>
+interface Asked {
+  /** Reads the journal of KubeVirt's namespace. */
+  loansIn?: (namespace: string) => Promise<readonly Loan[]>
+  /** Where KubeVirt is to go. */
+  to?: Version
+}
 
 /**
- * Everything that a plan is made from; `loansIn` reads the journal of KubeVirt's namespace. Throws `blocked` for no or several
- * KubeVirts, `forbidden` where they may not be read.
+ * Everything that a plan is made from. Throws `blocked` for no or several KubeVirts, `forbidden` where they may not be read.
  */
-export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: LoansIn): Promise<Seen> {
+export async function seeForUpgrade(
+  reader: Reader,
+  clock: Clock,
+  { loansIn, to }: Asked = {},
+): Promise<Seen> {
   const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock)
   const installation = theInstallation(snapshot)
   ensureOperatorsSeen(snapshot)
@@ -29,13 +39,25 @@ export async function seeForUpgrade(reader: Reader, clock: Clock, loansIn?: Loan
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
   const { kubevirt } = installation
   const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
+  const judged = standing(snapshot, clock.now())
+  const [forecast, crds] = await Promise.all([
+    forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
+    to !== undefined && mayGoBack(judged, to) ? kubeVirtDefinitions(reader) : undefined,
+  ])
   return {
     installation,
     methods,
     ...(loan && isGuards(loan) && { heldForHarm: loan }),
-    standing: standing(snapshot, clock.now()),
-    forecast: await forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
+    standing: judged,
+    forecast,
+    ...(crds && { crds }),
   }
+}
+
+/** Of a KubeVirt that stands still and is to go forward nothing depends on its CRDs, which are megabytes. */
+function mayGoBack({ verdict, observed }: Standing, to: Version): boolean {
+  const now = versionOf(observed.version)
+  return verdict !== 'Settled' || now === undefined || compareVersions(to, now) < 0
 }
 
 /** The methods are borrowed of the KubeVirt, or of the HyperConverged that owns it. */

@@ -189,6 +189,15 @@ describe('crd-stored-versions', () => {
       to(crdStoredVersions, found, { manifest: [crd('kubevirts', 'kubevirt.io', ['v1', 'v1alpha3'])] }),
     ).toEqual([])
   })
+  test('what is stored and comes with a later release closes the way back', () => {
+    const found = evidence({
+      crds: known(crd('virtualmachineexports', 'export.kubevirt.io', ['v1', 'v1beta1'], ['v1beta1', 'v1'])),
+    })
+    expect(said(ask(crdStoredVersions, { evidence: found, target: 'v1.8.4' }).findings)).toEqual([
+      'blocker no-way-back',
+    ])
+    expect(to(crdStoredVersions, found)).toEqual([])
+  })
   test('not readable is not passed', () => {
     expect(to(crdStoredVersions, evidence({ crds: unread }))).toEqual(['not-checked crd-stored-versions'])
   })

@@ -1,4 +1,9 @@
+import type { CustomResourceDefinition } from '../../../src/lib/cluster/kinds/extension.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { crdsAhead } from '../../../src/lib/facts/crds-ahead.ts'
+import { laterCrdVersions } from '../../../src/lib/releases/later-crd-versions.ts'
+import { knownReleases } from '../../../src/lib/releases/releases.ts'
+import { parseVersion } from '../../../src/lib/releases/version.ts'
 import { strategicPatch } from '../../../src/lib/simulator/api/strategic-patch.ts'
 
 /** A whole object that is new, or the fields of one that is there; `$patch: delete` takes it away. */
@@ -43,8 +48,27 @@ export function ofVersions(
   const installed = wanted.installed ?? is.kubevirt
   return objects
     .map((object) => replaced(object, is.kubevirt, installed))
+    .map((object) => storedAs(object, installed))
     .map((object) => replaced(object, is.kubernetes, wanted.kubernetes ?? is.kubernetes))
     .map((object) => (wanted.operator ? withOperator(object, installed, wanted.operator) : object))
+}
+
+/** A CRD as it is under that release: what later ones brought is not stored yet. */
+function storedAs(object: KubeObject, installed: string): KubeObject {
+  if (object.kind !== 'CustomResourceDefinition') return object
+  const crd = object as CustomResourceDefinition
+  if (crdsAhead([crd], laterCrdVersions(parseVersion(installed), knownReleases)).length === 0) return object
+  const others = crd.spec?.versions?.filter(({ name }) => name !== 'v1alpha1') ?? []
+  const versions = [
+    { ...others[0], name: 'v1alpha1', served: true, storage: true },
+    ...others.map((one) => ({ ...one, storage: false })),
+  ]
+  const stored: CustomResourceDefinition = {
+    ...crd,
+    spec: { ...crd.spec, versions },
+    status: { ...crd.status, storedVersions: ['v1alpha1'] },
+  }
+  return stored
 }
 
 function withOperator(object: KubeObject, installed: string, operator: string): KubeObject {

@@ -1,3 +1,4 @@
+import { laterCrdVersions } from '../../releases/later-crd-versions.ts'
 import type { Check, Question } from '../check.ts'
 import { enters, hopOf } from '../hop-of.ts'
 
@@ -30,8 +31,12 @@ function isThereAlready({ standing: { observed, target: underWay }, target }: Qu
 function whatStays(question: Question): readonly string[] {
   const hop = hopOf(question)
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
+  const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
+  const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
   return [
-    'going back is not supported once virt-controller is new',
+    stored.length > 0
+      ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
+      : 'going back is not supported once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
     'how old the last backup of etcd is cannot be seen from here',
     ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),

@@ -1,23 +1,28 @@
 import type { CustomResourceDefinition } from '../../cluster/kinds/extension.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { itemsOf } from '../../facts/known.ts'
+import { noWayBack } from '../../facts/no-way-back.ts'
+import { reaches } from '../../releases/reaches.ts'
 import type { Releases } from '../../releases/releases.ts'
 import type { Version } from '../../releases/version.ts'
 import type { Check } from '../check.ts'
 import type { Finding } from '../finding.ts'
-import { reaches } from '../hop-of.ts'
 
-/** Facts 1.6: a version that is still stored cannot be dropped, and the update hangs with DeploymentFailed. */
+/** Facts 1.6: a version that is still stored cannot be dropped, nor be one that the target does not have yet; the update hangs with DeploymentFailed. */
 export const crdStoredVersions: Check = {
   id: 'crd-stored-versions',
+  findings: ['no-way-back'],
   group: 'installation',
-  title: 'the CRDs store no version that this release drops',
+  title: 'the CRDs store no version that this release lacks',
   needs: ['crds'],
   needsTarget: true,
   blocks: true,
-  assess({ evidence, target, releases, manifest = [] }) {
+  assess({ evidence, target, releases, standing, manifest = [] }) {
     if (target === undefined) return []
-    return itemsOf(evidence.crds).flatMap((crd) => {
+    const crds = itemsOf(evidence.crds)
+    const back = noWayBack(target, crds, { standing, releases })
+    if (back !== undefined) return [back]
+    return crds.flatMap((crd) => {
       const gone = new Set([...droppedBy(target, crd, releases), ...missingIn(manifest, crd)])
       const stored = crd.status?.storedVersions?.filter((version) => gone.has(version)) ?? []
       return stored.length > 0 ? [finding(crd, stored, target)] : []

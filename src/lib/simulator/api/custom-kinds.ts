@@ -103,10 +103,8 @@ function schemaAt(schema: unknown, path: readonly string[]): unknown {
 }
 
 function establish(store: Store, definition: KubeObject): void {
-  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established'))
-    return rememberStored(store, definition)
+  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established')) return
   const since = { status: 'True', lastTransitionTime: timestamp(store.clock.now()) }
-  const stored = items(definition, 'spec', 'versions').filter((v) => v['storage'] === true)
   const status: Json = {
     conditions: [
       { type: 'NamesAccepted', ...since, reason: 'NoConflicts', message: 'no conflicts found' },
@@ -118,25 +116,7 @@ function establish(store: Store, definition: KubeObject): void {
       },
     ],
     acceptedNames: at(definition, 'spec', 'names'),
-    storedVersions: stored.map((v) => v['name']),
   }
-  writeStatus(store, definition, status)
-}
-
-/**
- * A version that becomes the stored one is kept in mind beside those that were it before. Not so of exports: a real server then refuses the
- * CRD of KubeVirt v1.8 behind that of v1.9, and the ways back that are played here do not know that yet.
- */
-function rememberStored(store: Store, definition: KubeObject): void {
-  if (text(definition, 'spec', 'group') === 'export.kubevirt.io') return
-  const known = words(definition, 'status', 'storedVersions')
-  const stored = items(definition, 'spec', 'versions').find((v) => v['storage'] === true)
-  const name = text(stored, 'name')
-  if (name === undefined || known.includes(name)) return
-  writeStatus(store, definition, { storedVersions: [...known, name] })
-}
-
-function writeStatus(store: Store, definition: KubeObject, status: Json): void {
   store.patch(
     CustomResourceDefinitions,
     definition.metadata,

@@ -33,6 +33,17 @@ function onlyWhatItTakes(): Change[] {
 const probing = 'check --to v1.9.0 --manifest rbac-diff/kubevirt-operator.yaml --probe-images --yes'
 const silent = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } }
 
+/** As virt-operator v1.9 leaves it behind. */
+const exportsOfV19 = change('CustomResourceDefinition', 'virtualmachineexports.export.kubevirt.io', {
+  spec: {
+    versions: [
+      { name: 'v1', served: true, storage: true },
+      { name: 'v1beta1', served: true, storage: false },
+    ],
+  },
+  status: { storedVersions: ['v1beta1', 'v1'] },
+})
+
 /** Of the way, what is installed, and rights. */
 export const ofTheInstallation: readonly Row[] = [
   [
@@ -54,6 +65,12 @@ export const ofTheInstallation: readonly Row[] = [
     { changes: [kubevirt({ status: { observedKubeVirtVersion: null } })] },
   ],
   ['hop-supported', 'a step back', ['blocker downgrade'], { run: 'check --to v1.7.4' }],
+  [
+    'crd-stored-versions',
+    'a step back that the CRDs do not take',
+    ['blocker no-way-back'],
+    { installed: 'v1.9.0', run: 'check --to v1.8.4', changes: [exportsOfV19] },
+  ],
   [
     'hop-supported',
     'the next major',

@@ -25,6 +25,15 @@ const roleColumn = column('Role', (o) => {
 
 const webhooks = column('Webhooks', (o) => (o as WebhookConfiguration).webhooks?.length ?? 0, 'integer')
 
+/** A version that becomes the stored one is kept in mind beside those that were it before, in the same write. */
+function rememberStored(object: KubeObject): void {
+  const definition = object as CustomResourceDefinition
+  const stored = definition.spec?.versions?.find(({ storage }) => storage)?.name
+  const known = definition.status?.storedVersions ?? []
+  if (stored === undefined || known.includes(stored)) return
+  definition.status = { ...definition.status, storedVersions: [...known, stored] }
+}
+
 /** A version that is stored cannot be dropped. */
 function keepsStoredVersions(object: KubeObject): FieldError[] {
   const { spec, status } = object as CustomResourceDefinition
@@ -54,6 +63,7 @@ export const extensionKinds: readonly SimKind[] = [
     shortNames: ['crd', 'crds'],
     status: true,
     generation: 'spec',
+    defaults: rememberStored,
     validate: keepsStoredVersions,
     columns: [nameColumn, column('Created At', (o) => o.metadata.creationTimestamp ?? '')],
   }),

@@ -1,0 +1,47 @@
+import type { CustomResourceDefinition } from '../../lib/cluster/kinds/extension.ts'
+import { crdsAhead } from '../../lib/facts/crds-ahead.ts'
+import type { Installation } from '../../lib/facts/installation.ts'
+import type { Known } from '../../lib/facts/known.ts'
+import type { Standing } from '../../lib/facts/standing.ts'
+import { versionOf } from '../../lib/releases/version.ts'
+import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
+
+/** What was seen of an update that ended early. */
+export interface LeftUpdate {
+  installation: Installation
+  standing: Standing
+  /** Undefined where they were not read. */
+  crds: Known<CustomResourceDefinition> | undefined
+}
+
+/**
+ * The command that goes back. Only where it would be done: what is refused when it is pasted helps nobody. The new operator, once it has
+ * taken over, stays: it takes the components back by a tag (night U4).
+ */
+export function wayBackLine(
+  plan: UpgradePlan,
+  { installation, standing, crds }: LeftUpdate,
+): readonly string[] {
+  const { from, to, method, owner } = plan
+  const back = versionOf(from)
+  if (plan.olm || installation.uid !== owner.uid || !back || back.text === to.text) return []
+  if (!isWayBackOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
+  const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
+  const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
+  return [`kvup upgrade --to ${back.text}${by}     goes back`]
+}
+
+/** Why there is none; undefined where there is one, or where it is not known. */
+export function noWayBackNote({ wayBack }: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  if (wayBack.is === 'open') return undefined
+  const isClosed =
+    wayBack.is === 'closed' || (left?.crds?.known && crdsAhead(left.crds.items, wayBack.later).length > 0)
+  return isClosed ? `there is no way back: ${wayBack.why}` : undefined
+}
+
+/** Where it depends on them and they could not be read, nothing is promised. */
+function areCrdsTaken({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): boolean {
+  if (wayBack.is === 'open') return true
+  return wayBack.is === 'closes' && crds?.known === true && crdsAhead(crds.items, wayBack.later).length === 0
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { noWayBack } from '../../../src/lib/facts/no-way-back.ts'
+import type { Standing } from '../../../src/lib/facts/standing.ts'
+import { knownReleases } from '../../../src/lib/releases/releases.ts'
+import { parseVersion } from '../../../src/lib/releases/version.ts'
+import { crd, question } from '../checks/evidence.ts'
+
+const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
+const group = 'export.kubevirt.io'
+const before = crd('virtualmachineexports', group, ['v1beta1', 'v1alpha1'], ['v1beta1'])
+const replaced = crd('virtualmachineexports', group, ['v1', 'v1beta1'], ['v1beta1', 'v1'])
+
+const at = (more: Partial<Standing>): Standing => ({ ...question().standing, ...more })
+const underWay = at({
+  verdict: 'Stalled',
+  observed: { version: 'v1.8.4', id: 'a' },
+  target: { version: 'v1.9.0', id: 'b' },
+})
+const back = (to: string, crds = [replaced], standing = underWay) =>
+  noWayBack(parseVersion(to), crds, { standing, releases: knownReleases })
+
+test('open until the CRDs are replaced, closed from then on, whatever the release data say of the pair', () => {
+  expect(back('v1.8.4', [before])).toBeUndefined()
+  expect(back('v1.9.0')).toBeUndefined()
+  expect(back('v1.8.4')).toMatchObject({
+    id: 'no-way-back',
+    level: 'blocker',
+    objects: ['customresourcedefinition/virtualmachineexports.export.kubevirt.io'],
+  })
+  expect(back('v1.8.4')?.summary).toContain(
+    'virtualmachineexports.export.kubevirt.io stores v1, which v1.8.4',
+  )
+})
+
+test('the same name of a version in another group counts for nothing', () => {
+  expect(back('v1.8.4', [crd('virtualmachines', 'kubevirt.io', ['v1'], ['v1'])])).toBeUndefined()
+})
+
+test('every CRD of a group, and all that each is ahead by', () => {
+  const crds = ['virtualmachinesnapshots', 'virtualmachinerestores'].map((plural) =>
+    crd(plural, 'snapshot.kubevirt.io', ['v1beta1', 'v1alpha1'], ['v1alpha1', 'v1beta1']),
+  )
+  const found = back('v1.2.2', [...crds, crd('virtualmachineexports', group, ['v1'], ['v1beta1', 'v1'])])
+  expect(found?.objects).toHaveLength(3)
+  expect(found?.summary).toContain('virtualmachineexports.export.kubevirt.io stores v1beta1 and v1')
+})
+
+test('the remedy leads forward: to the end of the update, to a later patch, or nowhere', () => {
+  expect(back('v1.8.4')?.remedy).toEqual([
+    'kvup upgrade --to v1.9.0     goes on, to the end',
+    'kvup status     shows what holds it up, to be repaired',
+    forgets,
+  ])
+  const settled = at({ verdict: 'Settled', observed: { version: 'v1.9.0' }, target: { version: 'v1.9.0' } })
+  expect(back('v1.8.4', [replaced], settled)?.remedy).toEqual([
+    'stay on v1.9.0, or go forward to a newer patch of v1.9',
+    forgets,
+  ])
+  const pools = [crd('virtualmachinepools', 'pool.kubevirt.io', ['v1beta1'], ['v1beta1'])]
+  const older = at({ verdict: 'Settled', observed: { version: 'v1.7.0' }, target: { version: 'v1.7.0' } })
+  expect(back('v1.6.6', pools, { ...older, operator: undefined })?.remedy).toEqual([
+    'kvup upgrade --to v1.7.4',
+    forgets,
+  ])
+})
+
+test('a tag that was set back by hand hangs: the operator that is there tells where forward is', () => {
+  const operator = { version: 'v1.9.0', desired: 2, ready: 2, rolled: true, leads: true }
+  const hung = at({
+    verdict: 'Degraded',
+    observed: { version: 'v1.8.4', id: 'a' },
+    target: { version: 'v1.8.4', id: 'a' },
+    operator: operator as unknown as NonNullable<Standing['operator']>,
+  })
+  expect(back('v1.8.4', [replaced], hung)?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
+  expect(back('v1.8.4', [replaced], { ...hung, operator: undefined })?.remedy[0]).toBe(
+    'kvup upgrade --to v1.9.0     goes on, to the end',
+  )
+})
