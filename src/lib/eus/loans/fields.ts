@@ -102,26 +102,6 @@ export const platformChannel = ({ name, uid }: Looked, channel: string): Borrowa
     { meanwhile: channel },
   )
 
-/** What the ClusterVersion is asked for: ours until it is accepted (night E6). */
-export const desiredUpdate = (
-  { name, uid }: Looked,
-  update: { version: string; image?: string | undefined },
-): Borrowable => {
-  const { version, image } = update
-  return borrowedField(
-    {
-      loan: 'desired-update',
-      kind: ClusterVersions,
-      ref: { name },
-      uid,
-      path: ['spec', 'desiredUpdate'],
-      harmless: 'not at all while it is refused: it starts by itself once nothing is in the way any more',
-    },
-    { version, ...(image !== undefined && { image }) },
-    { meanwhile: version },
-  )
-}
-
 /** What a loan is of: pools, health checks, approval. Undefined for those that are more than a field. */
 export function fieldOfLoan({ id, object: { name, namespace, uid }, was }: Loan): Borrowable | undefined {
   const [family = ''] = id.split('/')

@@ -47,14 +47,16 @@ async function standing(cx: ReadContext, field: Borrowable, taking: Taking): Pro
   if (found.is === 'replaced') return madeAnew(field)
   const loan = loanNamed(await cx.journal.loans(), field.loan)
   const ours = loan?.object.uid === field.uid ? loan : undefined
-  if (field.isTaken(found.object))
-    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : othersDid(field) }
-  if (loan === undefined && field.suffices?.(found.object)) return { is: 'done', note: othersDid(field) }
+  if (isSo(field, found.object, loan))
+    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
   if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field)
   return notTaken(cx, field, { taking, ours, object: found.object })
 }
 
-const othersDid = ({ meanwhile }: Borrowable): string => `${meanwhile} already: not kvup's`
+/** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
+function isSo(field: Borrowable, object: KubeObject, loan: Loan | undefined): boolean {
+  return field.isTaken(object) || (loan === undefined && field.suffices?.(object) === true)
+}
 
 async function notTaken(
   cx: ReadContext,
@@ -75,19 +77,30 @@ async function wasApplied({ journal }: ReadContext, { id }: Taking, { at }: Loan
   )
 }
 
-async function take({ reader, writer, journal, clock }: StepContext, field: Borrowable, taking: Taking) {
-  const found = await findBorrowed(reader, field, field.uid)
+async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
+  const found = await findBorrowed(cx.reader, field, field.uid)
   if (found.is !== 'there')
     throw blocked('borrowed-replaced', `${nameOfBorrowed(field)} is another one than was looked at`, {
       object: nameOfBorrowed(field),
       remedy: 'run the same command again',
     })
-  if (field.isTaken(found.object)) return
+  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  if (!isSo(field, found.object, loan)) await keepAndTake(cx, field, { taking, object: found.object })
+}
+
+/**
+ * Keeps the value of the object as it was read, and writes what is borrowed; refused (409, 422) where somebody wrote it since. For who has judged that very
+ * object. Throws ApiError.
+ */
+export async function keepAndTake(
+  { writer, journal, clock }: StepContext,
+  field: Borrowable,
+  { taking, object }: { taking: Pick<Taking, 'who' | 'procedure'>; object: KubeObject },
+): Promise<void> {
   const former = loanNamed(await journal.loans(), field.loan)
-  if (former === undefined && field.suffices?.(found.object)) return
   if (former !== undefined && former.object.uid !== field.uid)
     await journal.release(field.loan, 'the object that it was taken from is gone')
-  const value = field.valueIn(found.object)
+  const value = field.valueIn(object)
   await journal.borrow({
     id: field.loan,
     procedure: taking.procedure,
@@ -104,7 +117,7 @@ async function take({ reader, writer, journal, clock }: StepContext, field: Borr
     at: clock.now().toISOString(),
     harmless: field.harmless,
   })
-  await writer.jsonPatch(field.kind, field.ref, field.take(found.object))
+  await writer.jsonPatch(field.kind, field.ref, field.take(object))
 }
 
 function changed(field: Borrowable, loan: Loan, now: unknown): StepState {

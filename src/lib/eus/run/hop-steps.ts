@@ -26,21 +26,29 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
   const stop = stopOf(window, hop)
   const key = keyOf(stop)
   const { cv } = await readPlatform(reader)
-  const { version, image } = hop.platform
-  const wanted = { ...(version !== undefined && { version }), ...(image !== undefined && { image }) }
   const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
   return [
-    platformGate({ id: `gate-${key}`, stop, subscription: plan.operator?.subscription }),
+    platformGate({ id: gateId(stop), stop, subscription: plan.operator?.subscription }),
     ...(channel === undefined
       ? []
       : [setPlatformChannel(cv, { id: `channel-${key}`, channel, stop, who, name })]),
-    requestUpdate({ id: `request-${key}`, stop, wanted, who, name }),
+    requestUpdate({
+      id: `request-${key}`,
+      stop,
+      wanted: hop.platform,
+      accepted: request.accepted,
+      who,
+      name,
+    }),
     updateAccepted({ id: `accepted-${key}`, stop, name, leaveRequested: request.leaveRequested }),
     platformUpdated({ id: `platform-${key}`, stop }),
     masterRolled({ id: `control-plane-${key}`, stop, name }),
     ...(window.way === 'plain' ? await poolsBehind(window, stop, reader) : []),
   ]
 }
+
+/** The gates of the operator bear its releases, which on OpenShift look like those of the platform. */
+const gateId = (stop: Stop): string => `gate-${stop.version === undefined ? '' : 'platform-'}${keyOf(stop)}`
 
 /** The last hop of a minor has the operator behind it. */
 async function operatorSteps(

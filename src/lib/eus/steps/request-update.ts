@@ -1,15 +1,15 @@
-import type { ClusterVersion, PlatformRelease } from '../../cluster/kinds/openshift.ts'
-import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
+import type { ClusterVersion } from '../../cluster/kinds/openshift.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
-import { comparePlatforms, platformVersionOf } from '../../releases/platform-version.ts'
+import { ApiError } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { desiredUpdate, platformChannel } from '../loans/fields.ts'
-import { takeField } from '../loans/take.ts'
+import { desiredUpdate, updateFor } from '../loans/desired-update.ts'
+import { platformChannel } from '../loans/fields.ts'
+import { keepAndTake, takeField } from '../loans/take.ts'
 import { keepRequest, ourRequest, type Request } from './kept-request.ts'
 import { keepMaster } from './master-rolled.ts'
+import { offeredRelease, type Wanting } from './offered-release.ts'
 import {
   isAccepted,
-  minorOf,
   platformFollows,
   readPlatform,
   showsPlatform,
@@ -17,11 +17,8 @@ import {
   theClusterVersion,
 } from './platform-now.ts'
 
-export interface Requesting {
+export interface Requesting extends Wanting {
   id: string
-  stop: Stop
-  /** Chosen by the plan; without a version the newest of the minor that is recommended when it is there. */
-  wanted: { version?: string; image?: string }
   who: string
   /** Of the procedure. */
   name: string
@@ -49,66 +46,47 @@ export function requestUpdate(requesting: Requesting): Step {
   }
 }
 
+type Seen = Awaited<ReturnType<typeof readPlatform>>
+type Ready = { is: 'ready'; request: Request } | { is: 'not-yet'; state: StepState }
+
 async function standing(cx: ReadContext, requesting: Requesting): Promise<StepState> {
-  const { stop, name } = requesting
-  const { standing: now } = await readPlatform(cx.reader)
-  if (isAccepted(now, stop)) return { is: 'done' }
-  if (await ourRequest(cx.journal, name, now.armed)) return { is: 'done' }
-  if (now.armed !== undefined) return armedByOthers(now.armed)
-  if (now.state !== 'idle')
-    return { is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` }
-  if (!now.current) return { is: 'waiting', on: 'the platform to see its present spec' }
-  const release = chosen(now, requesting)
-  if (release?.version === undefined) return notOffered(now, requesting)
-  return { is: 'todo', change: `set desiredUpdate of the ClusterVersion to ${release.version}` }
+  const found = await ready(cx, await readPlatform(cx.reader), requesting)
+  if (found.is === 'not-yet') return found.state
+  return { is: 'todo', change: `set desiredUpdate of the ClusterVersion to ${found.request.version}` }
 }
 
+const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
+
+/** What is to be written, by one look at the ClusterVersion. */
+async function ready(
+  { journal }: ReadContext,
+  { cv, standing: now }: Seen,
+  requesting: Requesting,
+): Promise<Ready> {
+  const { stop, name } = requesting
+  if (isAccepted(now, stop)) return notYet({ is: 'done' })
+  if (await ourRequest(journal, name, now.armed)) return notYet({ is: 'done' })
+  if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
+  if (now.state !== 'idle')
+    return notYet({ is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` })
+  if (!now.current) return notYet({ is: 'waiting', on: 'the platform to see its present spec' })
+  const release = offeredRelease(now, requesting)
+  if (release.is === 'not-yet') return release
+  return { is: 'ready', request: updateFor(cv.spec?.desiredUpdate, release) }
+}
+
+/** Judges once more, and writes to the very revision that was judged: who asked for something else since is not overwritten. */
 async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
-  const { cv, standing: now } = await readPlatform(cx.reader)
-  const release = chosen(now, requesting)
-  if (release?.version === undefined) return
-  const { version, image } = release
-  const request: Request = { version, ...(image !== undefined && { image }) }
-  const { name, who, id, stop } = requesting
+  const seen = await readPlatform(cx.reader)
+  const found = await ready(cx, seen, requesting)
+  if (found.is === 'not-yet')
+    throw new ApiError(409, 'Conflict', 'the ClusterVersion is not as it was looked at')
+  const { request } = found
+  const { name, who, stop } = requesting
   await keepRequest(cx.journal, name, request)
   await keepMaster(cx, name, stop)
-  const field = desiredUpdate(lookedAt(cv), request)
-  await takeField(field, { id, title: '', who, procedure: name, again: true }).apply?.(cx)
-}
-
-/** What the plan names has to be offered still; otherwise the newest of the minor. Releases with known risks are not chosen. */
-function chosen(
-  { available = [] }: PlatformStanding,
-  { wanted, stop }: Requesting,
-): PlatformRelease | undefined {
-  if (wanted.version !== undefined) return available.find(({ version }) => version === wanted.version)
-  return available
-    .filter(({ version }) => minorOf(version) === stop.minor)
-    .toSorted((a, b) => newest(a, b))[0]
-}
-
-function newest(a: PlatformRelease, b: PlatformRelease): number {
-  const [one, other] = [platformVersionOf(a.version), platformVersionOf(b.version)]
-  return one && other ? comparePlatforms(other, one) : 0
-}
-
-function notOffered({ available, channel }: PlatformStanding, { wanted, stop }: Requesting): StepState {
-  const what = wanted.version ?? `a release of ${stop.minor}`
-  const on = `${what} to be offered in channel ${channel ?? 'none'}`
-  if (available === undefined)
-    return {
-      is: 'stalled',
-      on,
-      why: 'the update service was not asked, or did not answer',
-      remedy: ['oc adm upgrade'],
-    }
-  const offered = available.map(({ version }) => version).join(', ') || 'nothing'
-  return {
-    is: 'waiting',
-    on,
-    trouble: `offered are: ${offered}`,
-    remedy: ['oc adm upgrade', 'kvup eus plan'],
-  }
+  const field = desiredUpdate(lookedAt(seen.cv), request)
+  await keepAndTake(cx, field, { taking: { who, procedure: name }, object: seen.cv })
 }
 
 function armedByOthers({ version, image }: Partial<Request>): StepState {

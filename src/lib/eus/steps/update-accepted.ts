@@ -3,8 +3,9 @@ import { isFields } from '../../cluster/apply/field-path.ts'
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
+import { blocked } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { desiredUpdate } from '../loans/fields.ts'
+import { desiredUpdate, isAskedFor } from '../loans/desired-update.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { ourRequest } from './kept-request.ts'
 import {
@@ -77,7 +78,10 @@ async function closeLoans({ journal }: StepContext): Promise<void> {
   for (const id of untilAccepted) await journal.release(id, 'a hop was accepted')
 }
 
-/** Takes back exactly what the procedure of this name wrote, and nothing else; an older release is never asked for. */
+/**
+ * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the loan; an older release is never asked
+ * for. Throws `blocked` where it is asked for still.
+ */
 export async function withdraw(cx: StepContext, name: string): Promise<void> {
   const { cv, standing } = await readPlatform(cx.reader)
   const ours = await ourRequest(cx.journal, name, standing.armed)
@@ -85,7 +89,20 @@ export async function withdraw(cx: StepContext, name: string): Promise<void> {
   const loan = loanNamed(await cx.journal.loans(), 'desired-update')
   const operations = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
+  const after = await readPlatform(cx.reader)
+  if (isAskedFor(after.cv.spec?.desiredUpdate, ours)) throw notTakenBack(ours.version)
   await cx.journal.release('desired-update')
+}
+
+function notTakenBack(version: string): Error {
+  return blocked(
+    'give-back-undone',
+    `the request for ${version} was taken back, but the ClusterVersion asks for it still: it starts by itself once nothing is in the way`,
+    {
+      object: 'clusterversions/version',
+      remedy: ['oc adm upgrade --clear     takes it back', `${showsPlatform}     shows who writes it`],
+    },
+  )
 }
 
 /** What was there before is put back only where it is what runs now. */

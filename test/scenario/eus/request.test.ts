@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { planEus } from '../../../src/commands/eus/plan/plan.ts'
+import type { Cluster, Writer } from '../../../src/lib/cluster/cluster.ts'
+import { ClusterVersions } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { play, type Stage } from '../stage.ts'
+import { eusRunOn, platformOf, small418 } from './window-stage.ts'
+
+const refusing = { notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }] }
+const theVersion = { name: 'version' }
+const ask = (stage: Stage, desiredUpdate: object) =>
+  stage.cluster.writer.mergePatch(ClusterVersions, theVersion, { spec: { desiredUpdate } } as object)
+const askedFor = (stage: Stage) => platformOf(stage).spec?.desiredUpdate
+
+/** The platform turns every request down, once the gate was seen open. */
+const refusedAfterGate = (stage: Stage) => (event: { kind: string; step?: { id: string } }) => {
+  if (event.kind === 'step-done' && event.step?.id === 'gate-4.19') stage.simulated.faults.set(refusing)
+}
+
+/** The same cluster, where `act` comes before the first write that `fits`. */
+function beforeWrite(stage: Stage, fits: (text: string) => boolean, act: () => Promise<unknown>): Cluster {
+  const { cluster } = stage
+  let done = false
+  const writer = new Proxy(cluster.writer, {
+    get(target, name: keyof Writer) {
+      const call = target[name] as (...args: unknown[]) => Promise<unknown>
+      return async (...args: unknown[]) => {
+        const isIt = !done && fits(JSON.stringify(args))
+        done ||= isIt
+        if (isIt) await act()
+        return call.apply(target, args)
+      }
+    },
+  })
+  return { ...cluster, writer }
+}
+
+describe('what else desiredUpdate holds', () => {
+  test('accepted risks stay, as oc keeps them; what was forced before is not forced again', () =>
+    play(small418, async (stage) => {
+      const acceptRisks = [{ name: 'VSphereVolumesLeak' }]
+      await ask(stage, { version: '4.18.21', acceptRisks, force: true })
+      await stage.until(120_000)
+      expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
+      expect(askedFor(stage)).toMatchObject({ version: '4.19.14', acceptRisks })
+      expect(askedFor(stage)?.image).toMatch(/@sha256:/u)
+      expect(askedFor(stage)).not.toHaveProperty('force')
+    }))
+
+  test('an architecture stays, and no image is written beside it', () =>
+    play(small418, async (stage) => {
+      await ask(stage, { version: '4.18.21', architecture: 'Multi' })
+      await stage.until(120_000)
+      expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
+      expect(askedFor(stage)).toEqual({ version: '4.19.14', architecture: 'Multi' })
+    }))
+})
+
+describe('a request that somebody else makes at the same time', () => {
+  const theirs = { version: '4.19.10' }
+
+  test.each([
+    ['between the look and the change', /intends[^}]*request-4\.19|request-4\.19[^}]*intends/u],
+    ['right before the write', /"ClusterVersion".*desiredUpdate/u],
+  ])('%s is not overwritten: the run ends and names it', (_, moment) =>
+    play(small418, async (stage) => {
+      let asked = false
+      const cluster = beforeWrite(
+        stage,
+        (text) => moment.test(text),
+        async () => {
+          asked = true
+          await ask(stage, theirs)
+        },
+      )
+      const ended = await eusRunOn(stage, {}, { cluster, onEvent: refusedAfterGate(stage) })
+      expect(asked).toBe(true)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'update-armed' } })
+      expect(ended.error?.message).toContain('4.19.10')
+      expect(askedFor(stage)).toEqual(theirs)
+    }),
+  )
+})
+
+test('a request that was taken back and is there still keeps its loan, and says that it starts by itself', () =>
+  play(small418, async (stage) => {
+    const { cluster } = stage
+    /** Somebody's controller sets it again at once. */
+    const writer = new Proxy(cluster.writer, {
+      get(target, name: keyof Writer) {
+        const call = target[name] as (...args: unknown[]) => Promise<unknown>
+        return async (...args: unknown[]) => {
+          const asked = askedFor(stage)
+          const result = await call.apply(target, args)
+          if (asked?.version === '4.19.14' && askedFor(stage)?.version !== '4.19.14')
+            await ask(stage, { ...asked })
+          return result
+        }
+      },
+    })
+    const ended = await eusRunOn(
+      stage,
+      {},
+      {
+        cluster: { ...cluster, writer },
+        onEvent: refusedAfterGate(stage),
+      },
+    )
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'give-back-undone' } })
+    expect(ended.text).toContain('oc adm upgrade --clear')
+    expect((await stage.journal.loans()).map(({ id }) => id)).toContain('desired-update')
+  }))
+
+test('a release that is offered with another image than the plan has is not asked for', () =>
+  play(small418, async (stage) => {
+    const other = servedGraph(ocp418to420).replaceAll(/sha256:[0-9a-f]{64}/gu, `sha256:${'a'.repeat(64)}`)
+    stage.files.set('other.json', other)
+    const options = { accept: [], graphFile: 'other.json', toFile: 'plan.yaml' }
+    await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
+    const spec = structuredClone(platformOf(stage).spec)
+    const ended = await eusRunOn(stage, { plan: 'plan.yaml', graphFile: 'other.json' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'image-differs' } })
+    expect(platformOf(stage).spec?.desiredUpdate).toEqual(spec?.desiredUpdate)
+  }))
