@@ -1,15 +1,22 @@
-import type { ClusterServiceVersion } from '../../cluster/kinds/operator-lifecycle.ts'
+import type { ClusterServiceVersion, OperatorCondition } from '../../cluster/kinds/operator-lifecycle.ts'
 import { filled } from '../filled.ts'
 import { type CsvStanding, csvStanding } from '../operator-lifecycle/csv-standing.ts'
 import { type Held, heldByCondition } from '../operator-lifecycle/held-by-condition.ts'
+import { saidOfReplacing } from '../operator-lifecycle/said-of-replacing.ts'
 import type { SubscriptionStanding } from '../operator-lifecycle/subscription-standing.ts'
 import type { Layer } from './layer.ts'
 
 type Judged = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
 
-/** The CSV that the Subscription has installed or is about to; undefined while there is none. */
+interface Seen {
+  csvs: readonly ClusterServiceVersion[]
+  /** None where they may not be read. */
+  conditions: readonly OperatorCondition[]
+}
+
+/** The CSV that the Subscription has installed or is about to, with what its OperatorCondition says; undefined while there is none. */
 export function csvLayer(
-  csvs: readonly ClusterServiceVersion[],
+  { csvs, conditions }: Seen,
   { installed, latest, namespace }: SubscriptionStanding,
   at: Date,
 ): Layer | undefined {
@@ -19,22 +26,40 @@ export function csvLayer(
   if (!csv) return undefined
   const standing = csvStanding(csv, at)
   const held = heldByCondition([csv])
+  const said = saidOfReplacing(named(conditions, held ? held.replaces : standing.name))
+  const judged = held ? heldBack(held, namespace, said) : judges[standing.state](standing, namespace)
   return {
     layer: 'csv',
     object: `clusterserviceversion/${standing.name}`,
-    ...(held ? heldBack(held, namespace) : judges[standing.state](standing, namespace)),
+    ...judged,
+    ...(!held && said !== undefined && withSaid(judged, said, show(standing.name, namespace))),
     ...filled({ since: standing.since }),
   }
 }
 
+const named = (conditions: readonly OperatorCondition[], name: string | undefined) =>
+  conditions.find(({ metadata }) => metadata.name === name)
+
+const show = (name: string, namespace: string): string =>
+  `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`
+
+const withSaid = ({ notes = [], help = [] }: Judged, said: string, command: string) => ({
+  notes: [...notes, said],
+  help: [...help, command],
+})
+
 /** Its own phase says Pending, and everything else that the upgrade is done (ocp 9.11). */
-function heldBack({ csv, replaces = 'the one before', message }: Held, namespace: string): Judged {
+function heldBack(
+  { csv, replaces = 'the one before', message }: Held,
+  namespace: string,
+  said: string | undefined,
+): Judged {
   return {
     verdict: 'Waiting',
     says: `${csv} is held back by OLM; ${replaces} still runs`,
     waitsFor: `the OperatorCondition of ${replaces}`,
-    notes: [message],
-    help: [`kubectl -n ${namespace} get operatorconditions ${replaces} -o yaml`],
+    notes: [said ?? message],
+    help: [show(replaces, namespace)],
   }
 }
 

@@ -1,3 +1,5 @@
+import type { PackageChannelHead } from '../operator-lifecycle/channels-of.ts'
+
 /** Of one layer: `Waiting` for somebody who has to do something; `Unknown` where it may not be read or was not saved. */
 export type LayerVerdict = 'Settled' | 'Updating' | 'Waiting' | 'Stalled' | 'Degraded' | 'Unknown'
 
@@ -8,6 +10,7 @@ export interface Layer {
     | 'operators'
     | 'pool'
     | 'catalog'
+    | 'operator-group'
     | 'subscription'
     | 'install-plan'
     | 'csv'
@@ -29,6 +32,8 @@ export interface Layer {
   notes?: readonly string[]
   /** Commands that help. */
   help?: readonly string[]
+  /** Of the package that a Subscription installs, as its catalog shows it; a person sees them with `-o wide`. */
+  channels?: readonly PackageChannelHead[]
 }
 
 /** With how it is called: `pool worker`, `HyperConverged`. */
@@ -71,6 +76,7 @@ const titles: Record<Layer['layer'], string> = {
   operators: 'operators',
   pool: 'pool',
   catalog: 'catalog',
+  'operator-group': 'OperatorGroup',
   subscription: 'Subscription',
   'install-plan': 'InstallPlan',
   csv: 'CSV',

@@ -4,6 +4,7 @@ import { findHyperConverged } from '../hyperconverged/find-hyperconverged.ts'
 import { itemsOf, type Known, whyUnknown } from '../known.ts'
 import { isMasterPool } from '../openshift/pool-standing.ts'
 import { type PlatformSnapshot, takePlatform } from '../openshift/take-platform.ts'
+import { shownPackages } from '../operator-lifecycle/shown-packages.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../operator-lifecycle/take-lifecycle.ts'
 
 /** What KubeVirt depends on, as it was seen. */
@@ -36,14 +37,19 @@ async function isServed(reader: Reader, group: string): Promise<boolean> {
   }
 }
 
-/** Two round trips; nodes are read only where a pool is paused, for whose kubelets tell what the pause is for. Throws ApiError. */
+const shown = ['installPlans', 'csvs', 'catalogSources', 'operatorGroups', 'operatorConditions'] as const
+
+/** Two round trips, three where OLM has a Subscription of it; nodes are read only where a pool is paused, for whose kubelets tell what the pause is for. Throws ApiError. */
 export async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
-    takeLifecycle(reader, { parts: ['installPlans', 'csvs', 'catalogSources'] }),
+    takeLifecycle(reader, { parts: shown }),
     findHyperConverged(reader),
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
-  const nodes = paused ? (await takePlatform(reader, { parts: ['nodes'] })).nodes : platform.nodes
-  return { platform: { ...platform, nodes }, lifecycle, hyperConverged }
+  const [{ nodes }, packageManifests] = await Promise.all([
+    paused ? takePlatform(reader, { parts: ['nodes'] }) : platform,
+    shownPackages(reader, itemsOf(lifecycle.subscriptions)),
+  ])
+  return { platform: { ...platform, nodes }, lifecycle: { ...lifecycle, packageManifests }, hyperConverged }
 }

@@ -1,5 +1,6 @@
 import type { CatalogSource, ClusterExtension } from '../../cluster/kinds/operator-lifecycle.ts'
 import { itemsOf, type Known } from '../known.ts'
+import { channelsOf } from '../operator-lifecycle/channels-of.ts'
 import { installPlanStanding } from '../operator-lifecycle/install-plan-standing.ts'
 import {
   type SubscriptionStanding,
@@ -9,20 +10,25 @@ import type { LifecycleSnapshot } from '../operator-lifecycle/take-lifecycle.ts'
 import { csvLayer } from './csv-layer.ts'
 import { installPlanLayer } from './install-plan-layer.ts'
 import type { Layer } from './layer.ts'
+import { operatorGroupLayer } from './operator-group-layer.ts'
 
-/** Catalog, Subscription, the InstallPlan that it refers to where that is not done, and its CSV. None where OLM installs nothing of KubeVirt. */
+/** Catalog, OperatorGroups where there is not exactly one, Subscription, the InstallPlan that it refers to where that is not done, and its CSV. None where OLM installs nothing of KubeVirt. */
 export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[] {
   const { subscriptions, clusterExtensions } = lifecycle
   if (!subscriptions.known) return [{ layer: 'subscription', verdict: 'Unknown', says: subscriptions.why }]
   const standings = subscriptions.items.map(subscriptionStanding)
   const [first] = standings
   if (!first) return itemsOf(clusterExtensions).map(extensionLayer)
-  const { catalogSources, installPlans, csvs } = lifecycle
+  const { catalogSources, installPlans, csvs, operatorGroups, operatorConditions, packageManifests } =
+    lifecycle
+  const conditions = itemsOf(operatorConditions)
+  const channels = channelsOf(itemsOf(packageManifests))
   return [
     ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
-    subscriptionLayer(standings, first),
+    ...present(operatorGroupLayer(operatorGroups, first.namespace)),
+    { ...subscriptionLayer(standings, first), ...(channels.length > 0 && { channels }) },
     ...told('install-plan', installPlans, () => present(referenced(lifecycle))),
-    ...told('csv', csvs, (items) => present(csvLayer(items, first, at))),
+    ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions }, first, at))),
   ]
 }
 

@@ -7,10 +7,10 @@ import type { Entry } from './entry.ts'
 type Shown = Partial<Layers> & { takenAt: string }
 
 /** The verdict over all, and a line per layer; of those that are not settled what they wait for. Nothing on a plain cluster. */
-export function layerLines(shown: Shown, paint: Paint, entry: Entry): string[] {
+export function layerLines(shown: Shown, paint: Paint, how: Pick<Look, 'entry' | 'wide'>): string[] {
   const { overall, layers, takenAt } = shown
   if (!overall || !layers) return []
-  return [headline(shown, paint), ...layers.flatMap((layer) => linesOf(layer, { takenAt, paint, entry }))]
+  return [headline(shown, paint), ...layers.flatMap((layer) => linesOf(layer, { takenAt, paint, ...how }))]
 }
 
 const tones: Record<LayerVerdict, Tone> = {
@@ -51,10 +51,12 @@ interface Look {
   takenAt: string
   paint: Paint
   entry: Entry
+  /** More than what matters now. */
+  wide: boolean
 }
 
-function linesOf(layer: TitledLayer, { takenAt, paint, entry }: Look): string[] {
-  const { title, verdict, says, since, waitsFor, expected, notes = [], help = [] } = layer
+function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: Look): string[] {
+  const { title, verdict, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
   // What is as it should be is in nobody's colour of alarm.
   const tone = expected === undefined ? tones[verdict] : 'strong'
   const word = verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
@@ -64,6 +66,10 @@ function linesOf(layer: TitledLayer, { takenAt, paint, entry }: Look): string[] 
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
     ...(waitsFor ? entry('', `waits for ${waitsFor}`) : []),
     ...notes.flatMap((note) => entry('', paint.dim(note))),
+    ...(wide && channels ? entry('', paint.dim(`channels: ${channels.map(inWords).join(', ')}`)) : []),
     ...help.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
   ]
 }
+
+const inWords = ({ name, newest }: NonNullable<TitledLayer['channels']>[number]): string =>
+  newest === undefined ? name : `${name} (${newest})`

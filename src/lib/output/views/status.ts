@@ -29,7 +29,7 @@ const roomForLabels = 60
 
 export const statusView: View<StatusDocument> = {
   text: (status, paint, size) => {
-    const layers = layerLines(status, paint, entryFor(size))
+    const layers = layerLines(status, paint, { entry: entryFor(size), wide: size.wide })
     const rest = kubeVirtLines(status, paint, size)
     const between = layers.length > 0 && rest.length > 0 ? [''] : []
     return [...layers, ...between, ...rest].flatMap((line) => wrap(line, size.columns))

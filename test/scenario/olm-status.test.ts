@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import { OperatorGroups } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { StatusDocument } from '../../src/lib/output/views/status.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
+import { runText } from '../lib/run-text.ts'
+import { isCommand, remediesIn } from './printed-commands.ts'
+import { pasteKubectl } from './pasted-kubectl.ts'
+import { minute, play, type Stage } from './stage.ts'
+
+const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
+const namespace = 'kubevirt-hyperconverged'
+const name = 'kubevirt-hyperconverged-operator.v1.17.3'
+
+async function told(stage: Stage, ...flags: string[]): Promise<string> {
+  const { code, out } = await runText(['status', ...flags], {
+    cluster: stage.cluster,
+    clock: stage.clock,
+    files: {},
+  })
+  expect(code).toBe(0)
+  return out
+}
+
+const pasteAll = async ({ cluster, simulated: { store } }: Stage, text: string) => {
+  const lines = remediesIn(text).filter(isCommand)
+  for (const line of lines.filter((one) => one.startsWith('kubectl ')))
+    await pasteKubectl(line, { cluster, store })
+  return lines
+}
+
+test('nothing is said of OperatorCondition and OperatorGroup where they let OLM do its work, and channels only if wide', () =>
+  play(okd, async (stage) => {
+    const text = await told(stage)
+    expect(text).not.toMatch(/OLM would|OperatorGroup|channels/u)
+    expect(await told(stage, '-o', 'wide')).toContain(
+      'channels: stable-v1.19 (1.19.0), stable-v1.18 (1.18.1), ',
+    )
+    const document = JSON.parse(await told(stage, '-o', 'json')) as StatusDocument
+    expect(document.layers?.find(({ layer }) => layer === 'subscription')?.channels).toContainEqual({
+      name: 'stable-v1.17',
+      newest: '1.17.3',
+    })
+  }))
+
+test('an installed operator that somebody holds is told before anything is approved', () =>
+  play(okd, async (stage) => {
+    stage.simulated.faults.set({ held: 'a backup is under way' })
+    await stage.until(minute)
+    const text = await told(stage)
+    expect(text).toMatch(
+      /CSV +\+ settled: .*\n +OLM would not replace it: an override in its OperatorCondition says HeldByAdministrator: a backup is under way/u,
+    )
+    expect(await pasteAll(stage, text)).toContain(
+      `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`,
+    )
+  }))
+
+test('a second OperatorGroup, or none, is what is wrong', () =>
+  play(okd, async (stage) => {
+    const { store } = stage.simulated
+    const { apiVersion, kind } = OperatorGroups
+    store.create(
+      OperatorGroups,
+      { apiVersion, kind, metadata: { name: 'second', namespace } },
+      { manager: 'jane' },
+    )
+    const text = await told(stage)
+    expect(text).toMatch(
+      /OperatorGroup +x degraded: there are 2 \(.*second.*\) in namespace kubevirt-hyperconverged/u,
+    )
+    expect(text).toMatch(/^cluster - degraded - OperatorGroup: /u)
+    await pasteAll(stage, text)
+    for (const { metadata } of store.list(OperatorGroups, { namespace }).items)
+      store.remove(OperatorGroups, metadata)
+    expect(await told(stage)).toContain('degraded: there is none in namespace kubevirt-hyperconverged')
+  }))
+
+test.each([
+  [403, 'operatorgroups operatorconditions packagemanifests'],
+  [503, 'packagemanifests'],
+])('answered by %i instead of %s: nothing is told of them, and everything else', (status, away) =>
+  play(okd, async (stage) => {
+    const { reader, ...rest } = stage.cluster
+    const list: typeof reader.list = (kind, where) =>
+      away.split(' ').includes(kind.plural)
+        ? Promise.reject(new ApiError(status, 'Away', `${kind.plural}: no`))
+        : reader.list(kind, where)
+    const cluster: Cluster = {
+      ...rest,
+      reader: {
+        list,
+        find: reader.find.bind(reader),
+        pages: reader.pages.bind(reader),
+        follow: reader.follow.bind(reader),
+        versions: reader.versions.bind(reader),
+        version: reader.version.bind(reader),
+        log: reader.log.bind(reader),
+      },
+    }
+    const { code, out } = await runText(['status', '-o', 'wide'], { cluster, clock: stage.clock, files: {} })
+    expect(code).toBe(0)
+    expect(out).not.toMatch(/OLM would|OperatorGroup|channels/u)
+    expect(out).toContain('CSV')
+  }),
+)
