@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
 import { borrowedFields, doneSteps, eusAbortOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
 
 const small41818 = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, version: '4.18.18' } }
+
+const withGpu = {
+  ...small418,
+  openshift: {
+    ...ocp418to420,
+    ...small418.openshift,
+    pools: ['master', 'worker', 'gpu'].map((name) => ({ name, nodes: 1 })),
+  },
+}
 
 const firstOfHistory = (stage: Stage) => platformOf(stage).status?.history?.[0]
 
@@ -57,3 +67,13 @@ describe('night E2: a patch is a hop as well', () => {
       expect(ended.text).toMatch(/given back: .*platform-channel/u)
     }))
 })
+
+test('a pool that is gone since, with its machines: nothing is left borrowed for it', () =>
+  play(withGpu, async (stage) => {
+    await eusRunOn(stage, { until: 'pause-worker' })
+    await stage.cluster.writer.delete(MachineConfigPools, { name: 'gpu' })
+    const ended = await eusAbortOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toContain('not given back: pool-paused/gpu')
+    expect(await stage.journal.loans()).toEqual([])
+  }))

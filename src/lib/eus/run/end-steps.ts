@@ -8,6 +8,7 @@ import { fieldBack } from '../loans/field-back.ts'
 import { rolledPool, unpausePool } from '../steps/unpause-pool.ts'
 import { forecastStep, noneOutdated } from '../steps/vms-left.ts'
 import { inOrder, pausablePools } from './pausable-pools.ts'
+import { poolsWithoutMachines } from './pools-without-machines.ts'
 import { type EusWindow, settingsOf } from './window.ts'
 
 /** They name the HyperConverged in the version in which it is stored, which an upgrade of its operator may change: made anew whenever steps are listed. */
@@ -43,10 +44,12 @@ async function poolSteps(window: EusWindow, cx: ReadContext): Promise<readonly S
   const { name, kubevirt, request } = window
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
   if (window.way === 'plain') return pools.map((pool) => rolledPool({ pool, name }))
-  return pools.flatMap((pool) => {
+  const back = pools.flatMap((pool) => {
     const unpausing = { pool, kubevirt, name, accepted: request.accepted }
     return unpausePool(unpausing)
   })
+  const gone = poolsWithoutMachines(await cx.journal.loans(), pools)
+  return [...back, ...gone.flatMap((loan) => fieldBack(loan))]
 }
 
 /** What is borrowed besides methods and pools, by the open loans: whatever was taken is given back, whichever run took it. */

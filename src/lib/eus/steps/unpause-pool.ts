@@ -1,6 +1,7 @@
 import { Nodes } from '../../cluster/kinds/core.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { hours, seconds } from '../../system/units.ts'
+import type { Meanwhile } from '../../workloads/restore.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { poolPaused } from '../loans/fields.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
@@ -16,6 +17,8 @@ export interface Unpausing {
   name: string
   /** Ids of the risks that were accepted. */
   accepted: readonly string[]
+  /** What to do where somebody else unpaused it. Default: ask. */
+  meanwhile?: Meanwhile
 }
 
 /**
@@ -29,10 +32,11 @@ export function unpausePool(unpausing: Unpausing): readonly Step[] {
   return [roomForPool(unpausing, isOurs), unpause(unpausing), rolledPool(unpausing)]
 }
 
-function unpause({ pool, name }: Unpausing): Step {
+function unpause({ pool, name, meanwhile = 'ask' }: Unpausing): Step {
   const give = giveField(poolPaused(pool), {
     id: `unpause-${pool.name}`,
     title: `unpause pool ${pool.name}`,
+    meanwhile,
   })
   return {
     ...give,
