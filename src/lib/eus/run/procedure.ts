@@ -8,6 +8,7 @@ import { operatorMinorIn } from '../steps/operator-in-step.ts'
 import { operatorPart } from '../steps/operator-part.ts'
 import { minorOf, readPlatform } from '../steps/platform-now.ts'
 import { endSteps, rewritten } from './end-steps.ts'
+import { isHeldStill } from './held-still.ts'
 import { hopSteps } from './hop-steps.ts'
 import { preparation } from './preparation.ts'
 import type { EusWindow } from './window.ts'
@@ -46,21 +47,23 @@ const watchingOf = ({ name, request }: EusWindow) => ({ name, accepted: request.
 /** A run that was cut off while the last release of the operator settled has to see that through. */
 async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
   const { operator } = window.plan
-  const isOpen = (await cx.journal.loans()).some(({ id }) => id === 'workload-updates')
-  if (operator === undefined || !isOpen) return []
+  if (operator === undefined || !(await isHeldStill(window, cx))) return []
   const stops = window.hops.findLast(({ minor }) => minor === window.to)?.operators ?? []
   return operatorPart(window, { minor: window.to, stops, operator }, cx)
 }
 
 /** The platform has reached the target in full, and the operator belongs to it. */
-async function isThere(
-  { to, releases }: Pick<EusWindow, 'to' | 'releases'>,
-  { reader }: Pick<ReadContext, 'reader'>,
-): Promise<boolean> {
-  const { standing } = await readPlatform(reader)
+async function isThere(window: EusWindow, cx: ReadContext): Promise<boolean> {
+  const { to, releases } = window
+  const { standing } = await readPlatform(cx.reader)
   if (standing.state !== 'idle' || minorOf(standing.version) !== to) return false
-  const { minor } = await operatorMinorIn(reader, releases)
-  return minor === undefined || minor === to
+  const { minor } = await operatorMinorIn(cx.reader, releases)
+  return minor === undefined ? isLeftUnknown(window, cx) : minor === to
+}
+
+/** What the operator does not say proves nothing while a window waits for it; where nothing waits there is nothing to do for it. */
+async function isLeftUnknown(window: EusWindow, cx: ReadContext): Promise<boolean> {
+  return window.plan.operator === undefined || !(await isHeldStill(window, cx))
 }
 
 /** Pools that somebody keeps paused are theirs. */
