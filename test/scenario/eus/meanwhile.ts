@@ -1,0 +1,84 @@
+import type { Loan } from '../../../src/lib/procedure/journal.ts'
+import type { RunEvent } from '../../../src/lib/procedure/events.ts'
+import { planEus } from '../../../src/commands/eus/plan/plan.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
+import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { type HyperConverged, HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import { ClusterVersions, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { condition } from '../../../src/lib/cluster/object.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import type { Ended, Stage, Terminal } from '../stage.ts'
+import { eusRunOn, platformOf } from './window-stage.ts'
+
+/** The platform turns every request for another minor down. */
+export const refusing = {
+  notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }],
+}
+
+/** HyperConverged is Degraded by it, and Upgradeable=False. */
+export const cdiDegraded = {
+  components: [{ component: 'CDI', is: 'degraded', message: 'cdi is broken' }],
+} as const
+
+/** Acts once, when that step is done (or applied). */
+export const after =
+  (id: string, act: () => void, kind: RunEvent['kind'] = 'step-done') =>
+  (event: RunEvent): void => {
+    if (event.kind === kind && 'step' in event && event.step?.id === id) act()
+  }
+
+export const loanIds = async (stage: Stage): Promise<readonly Loan['id'][]> =>
+  (await stage.journal.loans()).map(({ id }) => id)
+
+export const writesTo = (stage: Stage, resource: string, mark = 0) =>
+  stage.writes(mark).filter((one) => one.resource === resource)
+
+export function hyperConverged(stage: Stage): HyperConverged {
+  const [hco] = stage.simulated.store.list(HyperConvergeds).items
+  if (hco === undefined) throw new Error('no HyperConverged')
+  return hco
+}
+
+export const conditionOf = (stage: Stage, type: string): string | undefined =>
+  condition(hyperConverged(stage), type)?.status
+
+/** Of status.versions[operator]. */
+export const operatorVersion = (stage: Stage): string | undefined =>
+  hyperConverged(stage).status?.versions?.find(({ name }) => name === 'operator')?.version
+
+/** By somebody else. */
+export const setMethods = (stage: Stage, workloadUpdateMethods: readonly string[]) =>
+  stage.cluster.writer.mergePatch(HyperConvergeds, hyperConverged(stage).metadata, {
+    spec: { workloadUpdateStrategy: { workloadUpdateMethods } },
+  } as object)
+
+export const patchPlatform = (stage: Stage, spec: object) =>
+  stage.cluster.writer.mergePatch(ClusterVersions, { name: 'version' }, { spec } as object)
+
+export const patchWorkers = (stage: Stage, spec: object) =>
+  stage.cluster.writer.mergePatch(MachineConfigPools, { name: 'worker' }, { spec } as object)
+
+export const deleteJournal = (stage: Stage) =>
+  stage.cluster.writer.delete(ConfigMaps, { name: 'kvup-journal', namespace: stage.home })
+
+/** As availableUpdates has it. */
+export function offered(stage: Stage, version: string) {
+  const found = platformOf(stage).status?.availableUpdates?.find((one) => one.version === version)
+  if (found === undefined) throw new Error(`${version} is not offered`)
+  return found
+}
+
+export function seal(stage: Stage): Promise<Ended> {
+  stage.files.set('graph.json', servedGraph(ocp418to420))
+  const options = { accept: [], graphFile: 'graph.json', toFile: 'plan.yaml' }
+  return stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
+}
+
+/** The file alone: flags of the plan are its own. */
+export const sealedRun = (
+  stage: Stage,
+  options: Partial<EusRunOptions> = {},
+  terminal: Terminal = {},
+): Promise<Ended> =>
+  eusRunOn(stage, Object.assign({ plan: 'plan.yaml' }, options, { graphFile: undefined }), terminal)
