@@ -124,6 +124,7 @@ async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterC
   return openCluster(flags, {
     clock: systemClock,
     heard: listenerOf(clock, printer),
+    paced: (speed) => clock.runAt(speed),
     random: Math.random,
     env: process.env,
     onWarning: (text) => printer.warn(`the API server says: ${text}`),

@@ -93,7 +93,7 @@ describe.each(wrong)('from a laptop whose clock is %s', (_, ahead) => {
           { name: 'kvup', namespace: 'kubevirt' },
           {
             type: 'merge',
-            body: { spec: { holderIdentity: 'jane@gone/1/x', renewTime: microTime(stage.now) } },
+            body: { spec: { holderIdentity: 'jane@gone/1/x', renewTime: microTime(new Date(stage.now)) } },
           },
           { manager: 'test' },
         )

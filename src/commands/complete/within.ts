@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/system/clock.ts'
+import { type Clock, ownClock } from '../../lib/system/clock.ts'
 
 /** Whether `work` was done within `ms`; false as well when it fails. What becomes of it later is nobody's business. */
 export async function within(clock: Clock, ms: number, work: Promise<void>): Promise<boolean> {
@@ -7,10 +7,12 @@ export async function within(clock: Clock, ms: number, work: Promise<void>): Pro
     () => true,
     () => false,
   )
-  const over = clock.sleep(ms, done.signal).then(
-    () => false,
-    () => false,
-  )
+  const over = ownClock(clock)
+    .sleep(ms, done.signal)
+    .then(
+      () => false,
+      () => false,
+    )
   try {
     return await Promise.race([quiet, over])
   } finally {

@@ -30,7 +30,8 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
   try {
-    if (options.serve) return await keepServing(cx, server.kubeconfig(), namespaceOf(scenario.cluster))
+    if (options.serve)
+      return await keepServing(cx, server.kubeconfig([], speed), namespaceOf(scenario.cluster))
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
     const inside = await insideDemo(cx, {

@@ -23,33 +23,50 @@ interface Range {
 
 /**
  * The time of the cluster that is talked to. Until it has answered it is the local clock's; from the first answer on, where the two
- * differ by more than two seconds, it is the local clock put right by the difference. Sleeps are the local clock's.
+ * differ by more than two seconds, it is the local clock put right by the difference. Sleeps are the local clock's, as fast as the cluster's time runs.
  */
 export class ClusterClock implements Clock {
-  readonly #local: Clock
+  readonly machine: Clock
+  readonly #start: number
+  #speed = 1
   #ahead: number | undefined
 
   constructor(local: Clock) {
-    this.#local = local
+    this.machine = local
+    this.#start = local.now().getTime()
   }
 
-  /** ms; 0 where they agree or nobody knows yet. */
+  /** ms; 0 where they agree, nobody knows yet, or they run at different paces. */
   get ahead(): number {
-    return this.#ahead ?? 0
+    return this.#speed === 1 ? (this.#ahead ?? 0) : 0
   }
 
   now(): Date {
-    return new Date(this.#local.now().getTime() - this.ahead)
+    return new Date(this.#paced(this.machine.now().getTime()) - (this.#ahead ?? 0))
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#local.sleep(ms, signal)
+    return this.machine.sleep(ms / this.#speed, signal)
+  }
+
+  /** The time of a simulated cluster runs so many times as fast as any clock outside of it. To be said before it is heard. */
+  runAt(speed: number): void {
+    this.#speed = speed
+  }
+
+  /** The local clock's time, as if it ran that fast since we began. */
+  #paced(local: number): number {
+    return this.#start + (local - this.#start) * this.#speed
   }
 
   /** Takes what one answer said into account. True where it put the clock right: the first did, or the local clock was set since. */
   hear(heard: HeardDate): boolean {
     const before = this.#ahead
-    const range = rangeOf(heard)
+    const range = rangeOf({
+      date: heard.date,
+      sent: this.#paced(heard.sent),
+      received: this.#paced(heard.received),
+    })
     const allowed = before === undefined ? harmless : setMeanwhile
     this.#ahead ??= 0
     if (beyond(range, this.#ahead) <= allowed) return false

@@ -1,7 +1,7 @@
 import type { LogOptions, Reader } from '../cluster/cluster.ts'
 import { NotSavedError } from '../cluster/saved/not-saved.ts'
 import type { ContainerStatus, Pod } from '../cluster/kinds/pods.ts'
-import type { Clock } from '../system/clock.ts'
+import { type Clock, ownClock } from '../system/clock.ts'
 import { ApiError } from '../system/errors.ts'
 import type { Cause } from './cause.ts'
 import { itemsOf } from './known.ts'
@@ -56,10 +56,12 @@ async function answer(
 ): Promise<string | undefined> {
   const late = new AbortController()
   const done = new AbortController()
-  clock.sleep(patience, done.signal).then(
-    () => late.abort(),
-    () => undefined,
-  )
+  ownClock(clock)
+    .sleep(patience, done.signal)
+    .then(
+      () => late.abort(),
+      () => undefined,
+    )
   try {
     return read(await reader.log(metadata, { ...options, signal: late.signal }))
   } catch (error) {

@@ -11,7 +11,10 @@ import { unlessAborted } from './unless-aborted.ts'
 export interface LeasePlace {
   cluster: Pick<Cluster, 'reader' | 'writer'>
   namespace: string
+  /** This machine's own, for terms and sleeps: whatever the cluster's time does, the other programs are as real as this one. */
   clock: Clock
+  /** The cluster's, for what is written into the Lease. */
+  time: Pick<Clock, 'now'>
 }
 
 export interface Claim {
@@ -88,9 +91,9 @@ async function take(
   identity: string,
   lease: Lease | undefined,
 ): Promise<Taken | undefined> {
-  const { cluster, namespace, clock } = place
-  const at = clock.now().getTime()
-  const time = microTime(at)
+  const { cluster, namespace } = place
+  const at = place.clock.now().getTime()
+  const time = microTime(place.time.now())
   const spec = {
     holderIdentity: identity,
     leaseDurationSeconds: leaseTerm / 1000,
@@ -121,7 +124,7 @@ async function take(
 }
 
 /** `metav1.MicroTime` wants exactly six digits. */
-export const microTime = (at: number): string => new Date(at).toISOString().replace('Z', '000Z')
+export const microTime = (at: Date): string => at.toISOString().replace('Z', '000Z')
 
 const waitingFor = ({ spec }: Lease): string =>
   `${spec?.holderIdentity ?? 'somebody'} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`

@@ -60,7 +60,7 @@ export class LeaseHolding implements Held {
   async #give(): Promise<void> {
     try {
       await this.#mine()
-      await this.#write({ holderIdentity: '', renewTime: microTime(this.#now()) })
+      await this.#write({ holderIdentity: '', renewTime: microTime(this.#place.time.now()) })
     } catch {
       // It runs out by itself.
     }
@@ -81,7 +81,7 @@ export class LeaseHolding implements Held {
     if (this.#over.signal.aborted) return false
     const at = this.#now()
     try {
-      await this.#write({ renewTime: microTime(at) })
+      await this.#write({ renewTime: microTime(this.#place.time.now()) })
       this.#renewedAt = Math.max(this.#renewedAt, at)
       return true
     } catch (error) {

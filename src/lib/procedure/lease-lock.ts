@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Clock } from '../system/clock.ts'
+import { type Clock, ownClock } from '../system/clock.ts'
 import { acquireLease } from './lease-acquire.ts'
 import { type Holder, identityOf } from './lease-holder.ts'
 import { LeaseHolding } from './lease-holding.ts'
@@ -21,7 +21,7 @@ export interface LeaseLockOptions {
  */
 export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: LeaseLockOptions): Lock {
   const { namespace, holder, clock, takeOver } = options
-  const place = { cluster, namespace, clock }
+  const place = { cluster, namespace, clock: ownClock(clock), time: clock }
   return {
     async hold(work, queueing = {}) {
       const identity = identityOf(holder, randomBytes(4).toString('hex'))

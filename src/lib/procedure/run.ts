@@ -1,3 +1,4 @@
+import { ownClock } from '../system/clock.ts'
 import { nothingToDo } from './nothing-to-do.ts'
 import { OneRun } from './one-run.ts'
 import type { RunContext, RunOutcome } from './run-context.ts'
@@ -47,7 +48,7 @@ async function farewell(run: OneRun, step: Step | undefined, error: unknown): Pr
   const patience = new AbortController()
   await Promise.race([
     run.record(what, step?.id ?? '', why).catch(() => undefined),
-    run.cx.clock.sleep(farewellWithin, patience.signal).catch(() => undefined),
+    ownClock(run.cx.clock).sleep(farewellWithin, patience.signal).catch(() => undefined),
   ])
   patience.abort()
 }

@@ -5,6 +5,11 @@ export interface Clock {
   now(): Date
   /** By how many ms this machine's own clock is ahead of `now`; negative: behind. Absent: it is the same, or not asked. */
   readonly ahead?: number
+  /**
+   * This machine's own, where `now` is a cluster's: that may be put right in the middle, or run at another pace (a demo). For what happens between programs: a lock, a
+   * farewell. Absent: it is this one.
+   */
+  readonly machine?: Clock
   /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -21,10 +26,11 @@ export const systemClock: Clock = {
   },
 }
 
+/** Never put right by what a cluster says, and never faster than the wall. */
+export const ownClock = (clock: Clock): Clock => clock.machine ?? clock
+
 /** This machine's own time, ms since the epoch: for a span that begins before the cluster has said its time. */
-export function ownTime(clock: Clock): number {
-  return clock.now().getTime() + (clock.ahead ?? 0)
-}
+export const ownTime = (clock: Clock): number => ownClock(clock).now().getTime()
 
 /** Calls back every `ms` until the returned function is called. */
 export type Beat = (ms: number, beat: () => void) => () => void

@@ -104,3 +104,21 @@ test.each([
 ])('%i ms in words', (ahead, words) => {
   expect(clockSkew(ahead)).toBe(`this machine's clock is ${words} the cluster's: times are the cluster's`)
 })
+
+test('a simulated cluster whose time runs 60 times as fast is followed: nothing is put right, and sleeps are as much shorter', async () => {
+  const local = new SimClock()
+  const began = local.now().getTime()
+  const clock = new ClusterClock(local)
+  clock.runAt(60)
+  const theirs = () => began + hour + (local.now().getTime() - began) * 60
+  const hear = () => {
+    const at = local.now().getTime()
+    return clock.hear({ date: cut(theirs()), sent: at - 20, received: at + 20 })
+  }
+  expect(hear()).toBe(true)
+  await clock.sleep(10 * minute)
+  expect(local.now().getTime() - began).toBe(10 * second)
+  expect(hear()).toBe(false)
+  expect(Math.abs(clock.now().getTime() - theirs())).toBeLessThanOrEqual(2 * second)
+  expect([clock.ahead, ownTime(clock)]).toEqual([0, began + 10 * second])
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps, type Lease, Leases, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import { ClusterClock } from '../../../src/lib/cluster/cluster-clock.ts'
 import { guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
 import { leaseLock } from '../../../src/lib/procedure/lease-lock.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
@@ -164,6 +165,38 @@ test('a holder that was suspended past its term writes nothing when it wakes, ev
   expect(await failure).toMatchObject({ exitCode: 6, reason: 'lock-lost' })
   expect(engine.value('a')).toBeUndefined()
   expect(engine.fake.count('patch')).toBe(1)
+})
+
+/** An answer of a cluster that is so far ahead of this machine. */
+const answer = (engine: Engine, ahead: number) => {
+  const at = engine.clock.now().getTime()
+  return { date: at + ahead, sent: at, received: at }
+}
+
+test('a cluster whose time is put right in the middle has suspended nobody', async () => {
+  const engine = new Engine()
+  const clock = new ClusterClock(engine.clock)
+  clock.hear(answer(engine, 0))
+  const ended = await engine.lock({ clock }).hold(async (held) => {
+    await engine.clock.sleep(6 * second)
+    expect(clock.hear(answer(engine, 10 * minute))).toBe(true)
+    await held.confirm()
+    await engine.clock.sleep(12 * second)
+    await held.confirm()
+    return leaseOf(engine)?.renewTime
+  })
+  expect(ended).toMatch(/^2026-01-01T00:10:15/u)
+})
+
+test('where the time of a cluster runs faster, a term is as long as ever: the other programs are not faster', async () => {
+  const engine = new Engine()
+  const clock = new ClusterClock(engine.clock)
+  clock.runAt(60)
+  await engine.lock({ clock, host: 'there' }).hold(async () => {
+    await engine.clock.sleep(62 * second)
+    expect(engine.fake.count('patch')).toBe(12)
+    await expect(engine.lock({ clock }).hold(() => never)).rejects.toMatchObject({ exitCode: 6 })
+  })
 })
 
 test('a sleeper that writes before its renewal timer fires does not renew its way back in', async () => {

@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
+import { ownClock } from '../../../lib/system/clock.ts'
 import { formatDuration } from '../../../lib/system/duration.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import type { SeenWindow } from '../see-window.ts'
@@ -31,7 +32,9 @@ export async function withWindowLines<T>(
 
 async function leftBehind({ clock }: Context, { hands, cluster }: SeenWindow): Promise<readonly string[]> {
   const over = new AbortController()
-  const giveUp = clock.sleep(readWithin, over.signal).catch(() => undefined)
+  const giveUp = ownClock(clock)
+    .sleep(readWithin, over.signal)
+    .catch(() => undefined)
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
   const [loans, platform] = await Promise.all([

@@ -10,14 +10,20 @@ import {
   type RawKubeconfig,
   type RawUser,
 } from './kubeconfig-text.ts'
+import { paceOf } from './pace.ts'
 import { compact } from './presented.ts'
 
 /** What one kubeconfig says, or several merged. */
 export interface Entries {
-  clusters: Cluster[]
+  clusters: KubeCluster[]
   contexts: Context[]
   users: KubeUser[]
   current: string | undefined
+}
+
+/** client-node's cluster, and how fast its time runs. */
+export interface KubeCluster extends Cluster {
+  readonly pace?: number
 }
 
 /** client-node's user, and what kubectl reads besides. */
@@ -76,7 +82,7 @@ function present<T>(value: T | null | undefined, what: string): T {
   throw new Error(`${what} is missing`)
 }
 
-function clusterOf(name: string, raw: RawCluster, folder: string): Cluster {
+function clusterOf(name: string, raw: RawCluster, folder: string): KubeCluster {
   return {
     name,
     server: present(raw.server, `the server of cluster ${name}`).replace(/\/$/, ''),
@@ -86,6 +92,7 @@ function clusterOf(name: string, raw: RawCluster, folder: string): Cluster {
       caFile: beside(folder, raw['certificate-authority']),
       tlsServerName: raw['tls-server-name'],
       proxyUrl: raw['proxy-url'] || undefined,
+      pace: paceOf(raw.server ?? '', raw.extensions),
     }),
   }
 }

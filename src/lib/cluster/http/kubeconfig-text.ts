@@ -1,3 +1,4 @@
+import type { Extension } from './pace.ts'
 import { plainYaml } from './plain-yaml.ts'
 
 /** A kubeconfig as it is written: nothing is checked yet. */
@@ -17,6 +18,7 @@ export interface RawCluster {
   'insecure-skip-tls-verify'?: boolean
   'tls-server-name'?: string
   'proxy-url'?: string
+  extensions?: readonly Extension[] | null
 }
 
 export interface RawContext {

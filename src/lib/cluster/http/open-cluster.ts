@@ -17,6 +17,8 @@ export interface ClusterTools {
   clock: Clock
   /** Is told what each answer says of the cluster's time. */
   heard?: ((date: HeardDate) => void) | undefined
+  /** Is told of a simulated cluster how fast its time runs, before anything is asked of it. */
+  paced?: ((speed: number) => void) | undefined
   /** 0 ≤ x < 1: jitter. */
   random: () => number
   env: Environment
@@ -35,6 +37,7 @@ export interface ClusterTools {
  */
 export async function openCluster(connection: Connection, tools: ClusterTools): Promise<Cluster> {
   const target = await resolveTarget(connection, tools.env)
+  if (target.cluster.pace !== undefined) tools.paced?.(target.cluster.pace)
   const requests = new Requests({
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),

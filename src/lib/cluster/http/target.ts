@@ -1,17 +1,17 @@
-import type { Cluster, Context, User } from '@kubernetes/client-node'
+import type { Context, User } from '@kubernetes/client-node'
 import { unreachable, usageError } from '../../system/errors.ts'
 import type { Connection, Environment } from '../connection.ts'
 import { withExecInfo } from './exec-info.ts'
 import type { Impersonation } from './impersonation.ts'
 import { loadKubeconfig } from './kubeconfig.ts'
-import { type Entries, withTokenFile } from './kubeconfig-file.ts'
+import { type Entries, type KubeCluster, withTokenFile } from './kubeconfig-file.ts'
 import { isLoopback, proxyFor } from './proxy-for.ts'
 
 /** One cluster, one user: the kubeconfig with the flags laid over it. */
 export interface Target {
   readonly context: string | undefined
   readonly namespace: string | undefined
-  readonly cluster: Cluster
+  readonly cluster: KubeCluster
   readonly login: User
   readonly impersonation: Impersonation
 }
@@ -36,7 +36,7 @@ function chosenContext({ contexts, current }: Entries, connection: Connection): 
   return wanted === undefined ? undefined : named('context', contexts, wanted)
 }
 
-function chosenCluster({ clusters }: Entries, context: Context | undefined, flags: Connection): Cluster {
+function chosenCluster({ clusters }: Entries, context: Context | undefined, flags: Connection): KubeCluster {
   const wanted = flags.cluster ?? context?.cluster
   const found = wanted === undefined ? undefined : named('cluster', clusters, wanted)
   const server = flags.server ?? found?.server
@@ -47,7 +47,7 @@ function chosenCluster({ clusters }: Entries, context: Context | undefined, flag
   })
 }
 
-function withFlags(cluster: Cluster, flags: Connection): Cluster {
+function withFlags(cluster: KubeCluster, flags: Connection): KubeCluster {
   const trusting = flags.insecureSkipTlsVerify ?? cluster.skipTLSVerify
   return {
     ...cluster,
@@ -105,7 +105,7 @@ function impersonationOf({ as, asGroup, asUid }: Connection): Impersonation | un
   throw usageError('as-missing', '--as-group and --as-uid need --as', { remedy: 'add --as USER' })
 }
 
-function withProxy(cluster: Cluster, env: Environment): Cluster {
+function withProxy(cluster: KubeCluster, env: Environment): KubeCluster {
   const proxyUrl = cluster.proxyUrl ?? proxyFor(new URL(cluster.server), env)
   return proxyUrl === undefined ? cluster : { ...cluster, proxyUrl }
 }

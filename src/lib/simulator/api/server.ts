@@ -10,8 +10,8 @@ import type { Store } from './store.ts'
 export interface Simulator {
   readonly url: string
   readonly port: number
-  /** With a context for every user that is named, besides the admin's. */
-  kubeconfig(users?: readonly string[]): string
+  /** With a context for every user that is named, besides the admin's; `speed`: that of its time, where those who ask are to know. */
+  kubeconfig(users?: readonly string[], speed?: number): string
   /** Cuts every connection. */
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export async function serveSimulator(
   return {
     url,
     port: listening,
-    kubeconfig: (users) => kubeconfig(url, users),
+    kubeconfig: (users, speed) => kubeconfig(url, users, speed),
     async close() {
       stopRestarts?.()
       server.close()
