@@ -4,6 +4,7 @@ import type { RunLimits } from '../../lib/procedure/run-context.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
 import { parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
+import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import { type DryRun, dryRunOption } from '../workloads/dry-run.ts'
 import type { EusPlanningOptions } from './flags.ts'
 
@@ -71,7 +72,8 @@ export const runFlags = (): Option[] => [
   ),
 ]
 
-export function requestOf(options: EusRunOptions): EusRequest {
+/** `commandLine`: as it was typed. A sealed plan takes no other risk than it was made with, so that a line with one more goes without it. */
+export function requestOf(options: EusRunOptions, commandLine: string): EusRequest {
   return {
     accepted: parseAccepted(options.accept).map(({ id }) => id),
     approve: options.approve ?? false,
@@ -80,6 +82,7 @@ export function requestOf(options: EusRunOptions): EusRequest {
     poolOrder: options.poolOrder,
     leaveRequested: options.leaveRequested ?? false,
     settleMs: parseDuration(options.settle),
+    command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
   }
 }
 

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { play, type Stage } from '../stage.ts'
-import { borrowedFields, doneSteps, eusAbortOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { type Ended, play, type Stage } from '../stage.ts'
+import {
+  borrowedFields,
+  doneSteps,
+  eusAbortOn,
+  eusRestoreOn,
+  eusRunOn,
+  platformOf,
+  small418,
+} from './window-stage.ts'
 
 const small41818 = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, version: '4.18.18' } }
 
@@ -77,3 +85,51 @@ test('a pool that is gone since, with its machines: nothing is left borrowed for
     expect(ended.text).toContain('not given back: pool-paused/gpu')
     expect(await stage.journal.loans()).toEqual([])
   }))
+
+describe('what an abort prints to type next ends the window, and does not drive it on', () => {
+  const typed = { commandLine: 'kvup eus abort --graph-file graph.json' }
+  const remedies = ({ error }: Ended) => (error?.remedy ?? []).join('\n')
+
+  test('without --approve: the line that approves is the abort as it was typed', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'accepted-4.19' })
+      const ended = await eusAbortOn(stage, { approve: false }, typed)
+      expect(ended.error?.reason).toBe('approval-needed')
+      expect(remedies(ended)).toContain('kvup eus abort --graph-file graph.json --approve')
+      expect(remedies(ended)).not.toContain('kvup eus run')
+    }))
+
+  test.each([
+    ['vms-that-stay', []],
+    ['no-room', ['vms-that-stay']],
+  ])('%s: the line that takes it is the abort, or the restore, as it was typed', (reason, accept) =>
+    play({ ...small418, vms: 1 }, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19', accept: ['vms-that-stay', 'no-room'] })
+      const ended = await eusAbortOn(stage, { accept }, typed)
+      expect(ended.error?.reason).toBe(reason)
+      expect(remedies(ended)).toContain(`kvup eus abort --graph-file graph.json --accept ${reason}`)
+      expect(remedies(ended)).not.toContain('kvup eus run')
+      const restored = await eusRestoreOn(
+        stage,
+        { pools: true, accept },
+        { commandLine: 'kvup eus restore --pools' },
+      )
+      expect(restored.error?.reason).toBe(reason)
+      expect(remedies(restored)).toContain(`kvup eus restore --pools --accept ${reason}`)
+    }),
+  )
+
+  test('a run of a sealed plan, which takes no other risk, is not repeated with one', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'pause-worker' })
+      await stage.cluster.writer.mergePatch(
+        MachineConfigPools,
+        { name: 'worker' },
+        { spec: { paused: false } },
+      )
+      const commandLine = 'kvup eus run --plan plan.yaml --approve'
+      const ended = await eusRunOn(stage, {}, { commandLine })
+      expect(ended.error?.reason).toBe('borrowed-changed')
+      expect(remedies(ended)).toContain('kvup eus run --approve --accept borrowed-changed')
+    }))
+})

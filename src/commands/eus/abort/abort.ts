@@ -13,7 +13,7 @@ import { afterwards, beforehand } from './what-stays.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
-  const request = requestOf(options)
+  const request = requestOf(options, cx.world.commandLine)
   ensureLimits(options)
   const seen = await seeWindow(cx, options, request)
   ensureDeducible(seen)

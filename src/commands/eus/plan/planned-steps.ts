@@ -35,6 +35,7 @@ export async function plannedSteps(
       poolOrder: [],
       leaveRequested: false,
       settleMs: 30 * seconds,
+      command: 'kvup eus run',
     },
   })
   try {

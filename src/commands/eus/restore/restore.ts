@@ -22,7 +22,7 @@ export async function eusRestore(
   names: readonly string[],
 ): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
-  const seen = await seeWindow(cx, options, requestOf(options))
+  const seen = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
   if (names.length === 0) ensureDeducible(seen)
   const loans = chosen(seen.loans, names, options.pools ?? false)
   const left = seen.loans.filter((loan) => !loans.includes(loan)).map(({ id }) => id)

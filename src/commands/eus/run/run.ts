@@ -71,7 +71,7 @@ async function oneWindow(
   options: EusRunOptions,
   { limits: all, sealed }: Within,
 ): Promise<EndedWindow> {
-  const looked = await seeWindow(cx, options, requestOf(options))
+  const looked = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
   const { isPast, ...limits } = limitsIn(all, seen)
   if (isPast)

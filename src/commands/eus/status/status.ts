@@ -88,6 +88,7 @@ const looking = {
   poolOrder: [],
   leaveRequested: false,
   settleMs: 0,
+  command: 'kvup eus run',
 }
 
 const safety = (last: Step | undefined) => (last === undefined ? {} : { safeToLeave: last.risk.safeToLeave })

@@ -23,6 +23,7 @@ export async function poolsBack(
   if (loans.length === 0) return []
   if (meanwhile === 'keep-current') return loans.flatMap((loan) => fieldBack(loan, meanwhile))
   const { name, kubevirt, request } = window
+  const { accepted, command } = request
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
   const wanted = new Set(loans.map(({ id }) => id))
   const open = new Set((await cx.journal.loans()).map(({ id }) => id))
@@ -31,7 +32,7 @@ export async function poolsBack(
   return [
     ...(await untilQuiet(window, cx)),
     ...others.map((pool) => rolledPool({ pool, name })),
-    ...ours.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted: request.accepted, meanwhile })),
+    ...ours.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command, meanwhile })),
     ...poolsWithoutMachines(loans, pools).flatMap((loan) => fieldBack(loan, meanwhile)),
   ]
 }

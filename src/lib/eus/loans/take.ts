@@ -16,6 +16,8 @@ export interface Taking {
   procedure: string
   /** A person said: take it again where somebody undid it, or where the object was made anew. */
   again?: boolean
+  /** The line that takes it again, with that risk; default `kvup eus run`. */
+  command?: string
 }
 
 /**
@@ -44,12 +46,12 @@ export function takeField(field: Borrowable, taking: Taking): Step {
 async function standing(cx: ReadContext, field: Borrowable, taking: Taking): Promise<StepState> {
   const found = await findBorrowed(cx.reader, field, field.uid)
   if (found.is === 'gone') return { is: 'done', note: `${nameOfBorrowed(field)} is gone` }
-  if (found.is === 'replaced') return madeAnew(field)
+  if (found.is === 'replaced') return madeAnew(field, taking)
   const loan = loanNamed(await cx.journal.loans(), field.loan)
   const ours = loan?.object.uid === field.uid ? loan : undefined
   if (isSo(field, found.object, loan))
     return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
-  if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field)
+  if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field, taking)
   return notTaken(cx, field, { taking, ours, object: found.object })
 }
 
@@ -67,7 +69,7 @@ async function notTaken(
   const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
   if (taking.again || ours === undefined) return { is: 'todo', change }
   const isAsBefore = field.isBack(object, ours.was) && !(await wasApplied(cx, taking, ours))
-  return isAsBefore ? { is: 'todo', change } : changed(field, ours, value)
+  return isAsBefore ? { is: 'todo', change } : changed(field, { loan: ours, taking }, value)
 }
 
 /** Between the loan and the write a run may have been killed: then nobody undid anything. */
@@ -120,24 +122,30 @@ export async function keepAndTake(
   await writer.jsonPatch(field.kind, field.ref, field.take(object))
 }
 
-function changed(field: Borrowable, loan: Loan, now: unknown): StepState {
+const defaultCommand = 'kvup eus run'
+
+function changed(
+  field: Borrowable,
+  { loan, taking: { command = defaultCommand } }: { loan: Loan; taking: Taking },
+  now: unknown,
+): StepState {
   return {
     is: 'blocked',
     reason: 'borrowed-changed',
     by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(loan)}), and somebody set it to ${valueText(now)} meanwhile`,
     remedy: [
-      'kvup eus run --accept borrowed-changed     takes it again',
+      `${command} --accept borrowed-changed     takes it again`,
       `kvup eus restore ${field.loan} --keep-current     leaves it as it is and forgets the kept value`,
       `${showsBorrowed(field)}     shows who writes it`,
     ],
   }
 }
 
-function madeAnew(field: Borrowable): StepState {
+function madeAnew(field: Borrowable, { command = defaultCommand }: Taking): StepState {
   return {
     is: 'blocked',
     reason: 'borrowed-replaced',
     by: `${nameOfBorrowed(field)} was deleted and made anew since it was looked at`,
-    remedy: ['kvup eus run --accept borrowed-changed     takes the new one as well', 'kvup eus status'],
+    remedy: [`${command} --accept borrowed-changed     takes the new one as well`, 'kvup eus status'],
   }
 }

@@ -44,10 +44,8 @@ async function poolSteps(window: EusWindow, cx: ReadContext): Promise<readonly S
   const { name, kubevirt, request } = window
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
   if (window.way === 'plain') return pools.map((pool) => rolledPool({ pool, name }))
-  const back = pools.flatMap((pool) => {
-    const unpausing = { pool, kubevirt, name, accepted: request.accepted }
-    return unpausePool(unpausing)
-  })
+  const { accepted, command } = request
+  const back = pools.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command }))
   const gone = poolsWithoutMachines(await cx.journal.loans(), pools)
   return [...back, ...gone.flatMap((loan) => fieldBack(loan))]
 }

@@ -17,9 +17,10 @@ export async function roomsBefore(
   reader: Reader,
 ): Promise<readonly Step[]> {
   if (plan.topology === 'single-node') return []
+  const { accepted, command } = request
   const isNext = async (cx: { reader: Reader }) => !isAccepted((await readPlatform(cx.reader)).standing, stop)
   return (await rollingPools(plan.topology, reader)).map((pool) =>
-    roomForPool({ pool, kubevirt, accepted: request.accepted }, isNext),
+    roomForPool({ pool, kubevirt, accepted, command }, isNext),
   )
 }
 

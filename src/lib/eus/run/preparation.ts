@@ -58,6 +58,7 @@ const by = ({ who, name, request }: EusWindow) => ({
   who,
   procedure: name,
   again: request.accepted.includes('borrowed-changed'),
+  command: request.command,
 })
 
 /** Inside of a window VMs are meant to stay where they are. */

@@ -26,6 +26,8 @@ export interface EusRequest {
   leaveRequested: boolean
   /** For how long everything has to stay good, ms. */
   settleMs: number
+  /** The line whose steps they are, as their remedies repeat it with one flag more: `kvup eus abort`. */
+  command: string
 }
 
 /** A window in which the platform and its operator move while the other nodes stay, as its steps need it. */

@@ -31,7 +31,7 @@ export async function operatorPart(
   const { request, releases, kubevirt } = window
   const channel = part.stops.find((stop) => stop.channel !== undefined)?.channel
   const tools = { kubevirt, accepted: request.accepted, releases }
-  const ask = (step: Step) => (request.approve ? step : onlyWhenAsked(step))
+  const ask = (step: Step) => (request.approve ? step : onlyWhenAsked(step, request))
   const hops = csvs.flatMap(({ csv, version }) =>
     operatorHopSteps(
       {
@@ -54,7 +54,7 @@ export async function operatorPart(
 }
 
 /** Nobody said that kvup may approve: who does it by hand is joined. */
-function onlyWhenAsked(step: Step): Step {
+function onlyWhenAsked(step: Step, { command }: Pick<EusWindow['request'], 'command'>): Step {
   if (!step.id.startsWith('approve-')) return step
   return {
     ...step,
@@ -65,7 +65,9 @@ function onlyWhenAsked(step: Step): Step {
         is: 'blocked',
         reason: 'approval-needed',
         by: `the Subscription is Manual, and nobody said that kvup may approve: ${state.change}`,
-        remedy: ['kvup eus run --approve     approves exactly that InstallPlan, and those of later hops'],
+        remedy: [
+          `${command} --approve     approves exactly that InstallPlan, and those that this line still needs`,
+        ],
       }
     },
   }

@@ -11,11 +11,13 @@ export interface Draining {
   kubevirt: Owner
   /** Ids of the risks that were accepted. */
   accepted: readonly string[]
+  /** The line that goes on, with one more of them. */
+  command: string
 }
 
 /** Night E5, right before the nodes of a pool are drained; `isNext` says whether they are about to be. */
 export function roomForPool(
-  { pool, kubevirt, accepted }: Draining,
+  { pool, kubevirt, accepted, command }: Draining,
   isNext: (cx: ReadContext) => Promise<boolean>,
 ): Step {
   return {
@@ -30,14 +32,15 @@ export function roomForPool(
       const { nodes } = await readPool(cx.reader, pool.name)
       const names = new Set(nodes.map(({ metadata }) => metadata.name))
       const { blocking, tooSmall } = await drainRoom(cx.reader, await readOwner(cx.reader, kubevirt), names)
-      if (blocking.length > 0 && !accepted.includes('vms-block-drains')) return blockedBy(blocking, pool.name)
-      if (tooSmall && !accepted.includes('no-room')) return noRoom(tooSmall)
+      if (blocking.length > 0 && !accepted.includes('vms-block-drains'))
+        return blockedBy(blocking, pool.name, command)
+      if (tooSmall && !accepted.includes('no-room')) return noRoom(tooSmall, command)
       return { is: 'done' }
     },
   }
 }
 
-function blockedBy(vms: readonly string[], pool: string): StepState {
+function blockedBy(vms: readonly string[], pool: string, command: string): StepState {
   const [refuse, hold] = vms.length === 1 ? ['1 VM refuses', 'holds'] : [`${vms.length} VMs refuse`, 'hold']
   return {
     is: 'blocked',
@@ -46,19 +49,19 @@ function blockedBy(vms: readonly string[], pool: string): StepState {
     remedy: [
       'kvup workloads unblock --all     lets them be evicted, once they are restarted',
       'kvup rollout restart     restarts those that wait for it',
-      'kvup eus run --accept vms-block-drains     goes on all the same',
+      `${command} --accept vms-block-drains     goes on all the same`,
     ],
   }
 }
 
-function noRoom({ node, asks, free }: NonNullable<DrainRoom['tooSmall']>): StepState {
+function noRoom({ node, asks, free }: NonNullable<DrainRoom['tooSmall']>, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'no-room',
     by: `the VMs on node ${node} ask for ${inGib(asks)}, and the other nodes have ${inGib(free)} left`,
     remedy: [
       'kvup workloads forecast     shows where VMs can go',
-      'kvup eus run --accept no-room     goes on all the same',
+      `${command} --accept no-room     goes on all the same`,
     ],
   }
 }

@@ -2,21 +2,17 @@ import { Nodes } from '../../cluster/kinds/core.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { hours, seconds } from '../../system/units.ts'
 import type { Meanwhile } from '../../workloads/restore.ts'
-import type { Owner } from '../../workloads/update-methods.ts'
 import { poolPaused } from '../loans/fields.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { giveField } from '../loans/give.ts'
 import { keepPool, keptPool } from './kept.ts'
-import { roomForPool } from './room-for-pool.ts'
+import { type Draining, roomForPool } from './room-for-pool.ts'
 import { behind, poolBefore, poolFollows, readPool, untilUpdated } from './pool-now.ts'
 
-export interface Unpausing {
+export interface Unpausing extends Draining {
   pool: { name: string; uid: string }
-  kubevirt: Owner
   /** Of the procedure. */
   name: string
-  /** Ids of the risks that were accepted. */
-  accepted: readonly string[]
   /** What to do where somebody else unpaused it. Default: ask. */
   meanwhile?: Meanwhile
 }

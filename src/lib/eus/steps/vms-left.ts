@@ -12,13 +12,13 @@ import { keptMethods } from '../../workloads/update-methods.ts'
 import { vmName } from '../../workloads/vm-name.ts'
 import { isNotFound } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
+import type { EusRequest } from '../run/window.ts'
 
-interface Taken {
-  accepted: readonly string[]
-}
+/** Ids of the risks that are taken, and the line that takes one more. */
+type Taken = Pick<EusRequest, 'accepted' | 'command'>
 
 /** Says what the methods will do to VMs before they are given back (night E12); evictions are accepted by name. */
-export function forecastStep(settings: SettingsOwner, { accepted }: Taken): Step {
+export function forecastStep(settings: SettingsOwner, { accepted, command }: Taken): Step {
   return {
     id: 'forecast',
     title: 'what becomes of VMs',
@@ -40,7 +40,7 @@ export function forecastStep(settings: SettingsOwner, { accepted }: Taken): Step
         reason: evictions.id,
         by: evictions.summary,
         remedy: [
-          `kvup eus run --accept ${evictions.id}     takes that`,
+          `${command} --accept ${evictions.id}     takes that`,
           'kvup workloads forecast     names the VMs',
         ],
       }
@@ -51,7 +51,7 @@ export function forecastStep(settings: SettingsOwner, { accepted }: Taken): Step
 /** No VM on an old virt-launcher, or a person has said that those may stay. Each is named: the next minor asks for it (ocp 6.3). */
 export function noneOutdated(
   { id, title, risk }: { id: string; title: string; risk: 'outdated-launchers' | 'vms-that-stay' },
-  { accepted }: Taken,
+  { accepted, command }: Taken,
 ): Step {
   return {
     id,
@@ -72,7 +72,7 @@ export function noneOutdated(
         remedy: [
           'kvup workloads outdated     says why each stays',
           'kvup rollout restart     restarts those that only a restart helps',
-          `kvup eus run --accept ${risk}     goes on all the same`,
+          `${command} --accept ${risk}     goes on all the same`,
         ],
       }
     },
