@@ -59,10 +59,8 @@ export async function planUpgrade(
   const cluster = await cx.cluster()
   const reader = oneLook(cluster.reader)
   const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const first = await seeForUpgrade(reader, cx.clock, {
-    loansIn: (namespace) => handsIn(namespace).journal.loans(),
-    to: request.to,
-  })
+  const loansIn = (namespace: string) => handsIn(namespace).journal.loans()
+  const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
   const seen = await withOlm(first, { cx, options, request, releases, reader })
   const plan = makePlan(request, seen, releases)
   const hands = handsIn(plan.owner.ref.namespace)

@@ -3,7 +3,7 @@ import { crdsAhead } from '../../lib/facts/crds-ahead.ts'
 import type { Installation } from '../../lib/facts/installation.ts'
 import type { Known } from '../../lib/facts/known.ts'
 import type { Standing } from '../../lib/facts/standing.ts'
-import { versionOf } from '../../lib/releases/version.ts'
+import { type Version, versionOf } from '../../lib/releases/version.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
 
@@ -23,13 +23,18 @@ export function wayBackLine(
   plan: UpgradePlan,
   { installation, standing, crds }: LeftUpdate,
 ): readonly string[] {
-  const { from, to, method, owner } = plan
-  const back = versionOf(from)
-  if (plan.olm || installation.uid !== owner.uid || !back || back.text === to.text) return []
+  const { to, method, owner } = plan
+  const back = versionBefore(plan)
+  if (back === undefined || installation.uid !== owner.uid) return []
   if (!isWayBackOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
   return [`kvup upgrade --to ${back.text}${by}     goes back`]
+}
+
+function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {
+  const before = versionOf(from)
+  return olm || before?.text === to.text ? undefined : before
 }
 
 /** Why there is none; undefined where there is one, or where it is not known. */

@@ -1,11 +1,12 @@
 import type { Pod } from '../cluster/kinds/pods.ts'
 import type { Cause } from './cause.ts'
+import { workloads } from './components.ts'
 import { earliest } from './elapsed.ts'
 import type { PodTrouble } from './pod-trouble.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
 import { shorten } from './shorten.ts'
-import { strategyComponent } from './stamps.ts'
+import { identifierOf, strategyComponent } from './stamps.ts'
 
 /** A pod of a component, and what holds it up. */
 export interface TroubledPod {
@@ -83,10 +84,16 @@ function logCommand({ metadata, spec }: Pod, { container, again }: PodTrouble): 
   return `kubectl -n ${metadata.namespace} logs ${metadata.name}${flags}`
 }
 
-/** Nothing has rolled before the strategy is there: the former version is one command away. */
-function wayBack(component: string, { kubevirt }: Scene): string[] {
-  const observed = kubevirt.status?.observedKubeVirtVersion
+/**
+ * Nothing has rolled before the strategy is there: the former version is one command away. Not where another update was left for this one half-way:
+ * its components are there, and its CRDs.
+ */
+function wayBack(component: string, scene: Scene): string[] {
+  const { status, spec } = scene.kubevirt
+  const observed = status?.observedKubeVirtVersion
+  if (component !== strategyComponent || !observed) return []
+  if (workloads(scene).some(({ object }) => identifierOf(object) !== status.observedDeploymentID)) return []
   // Without a tag the version is the operator's own, which is new by now.
-  const by = kubevirt.spec?.imageTag ? '' : ' --method image-tag'
-  return component === strategyComponent && observed ? [`kvup upgrade --to ${observed}${by}`] : []
+  const by = spec?.imageTag ? '' : ' --method image-tag'
+  return [`kvup upgrade --to ${observed}${by}`]
 }

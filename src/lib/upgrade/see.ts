@@ -42,7 +42,7 @@ export async function seeForUpgrade(
   const judged = standing(snapshot, clock.now())
   const [forecast, crds] = await Promise.all([
     forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
-    to !== undefined && mayGoBack(judged, to) ? kubeVirtDefinitions(reader) : undefined,
+    definitionsFor(to, judged, reader),
   ])
   return {
     installation,
@@ -55,9 +55,15 @@ export async function seeForUpgrade(
 }
 
 /** Of a KubeVirt that stands still and is to go forward nothing depends on its CRDs, which are megabytes. */
-function mayGoBack({ verdict, observed }: Standing, to: Version): boolean {
+async function definitionsFor(
+  to: Version | undefined,
+  { verdict, observed }: Standing,
+  reader: Reader,
+): Promise<Seen['crds']> {
+  if (to === undefined) return undefined
   const now = versionOf(observed.version)
-  return verdict !== 'Settled' || now === undefined || compareVersions(to, now) < 0
+  const isForward = verdict === 'Settled' && now !== undefined && compareVersions(to, now) >= 0
+  return isForward ? undefined : kubeVirtDefinitions(reader)
 }
 
 /** The methods are borrowed of the KubeVirt, or of the HyperConverged that owns it. */

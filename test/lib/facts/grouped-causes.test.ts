@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
 import { groupedCauses, type TroubledPod } from '../../../src/lib/facts/grouped-causes.ts'
+import { itemsOf } from '../../../src/lib/facts/known.ts'
 import type { PodTrouble } from '../../../src/lib/facts/pod-trouble.ts'
 import type { Scene } from '../../../src/lib/facts/scene.ts'
 import { settled } from './settled.ts'
@@ -121,4 +122,15 @@ test.each([
   ['kubectl -n kubevirt logs virt-handler-0', { ...crash, container: 'virt-handler', again: false }],
 ])('%s', (command, trouble) => {
   expect(groupedCauses(handlers(1, trouble), scene)[0]?.look).toEqual([command])
+})
+
+test('an install strategy that does not come: one command back, but not out of an update that was half-way', () => {
+  const found = [troubled('install strategy', image)]
+  const back = (one: Scene) => groupedCauses(found, one)[0]?.look.filter((line) => line.startsWith('kvup'))
+  const { observedKubeVirtVersion } = scene.kubevirt.status ?? {}
+  expect(back(scene)).toEqual([expect.stringMatching(`^kvup upgrade --to ${observedKubeVirtVersion}`)])
+  const halfWay = structuredClone(scene)
+  const [handler] = itemsOf(halfWay.snapshot.daemonsets)
+  Object.assign(handler?.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'other' })
+  expect(back(halfWay)).toEqual([])
 })
