@@ -1,22 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
-const source = (path: string) =>
-  readFileSync(new URL(`../../src/lib/simulator/${path}`, import.meta.url), 'utf8')
+const simulator = fileURLToPath(new URL('../../src/lib/simulator/', import.meta.url))
+const source = (path: string) => readFileSync(`${simulator}${path}`, 'utf8')
 
-function membersOf(text: string, name: string): string[] {
-  const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(text)?.[1]
-  if (body === undefined) throw new Error(`there is no interface ${name}`)
-  return [...body.matchAll(/^ {2}(\w+)\?:/gm)].map(([, member = '']) => member)
+/** Of every interface that such a file exports and that is named so: what can be switched on. */
+function faultsIn(text: string): string[] {
+  const bodies = [...text.matchAll(/^export interface \w+Faults\b[^{]*\{([\s\S]*?)\n\}/gm)]
+  return bodies.flatMap(([, body = '']) => [...body.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name = '']) => name))
 }
 
-/** Every fault that the code knows, as it is written there: of the machinery and the operator by name, of the API by what it `is`. */
+/**
+ * Every fault that the code knows, as it is written there: of the layers (machinery, operator, OLM, HyperConverged, platform) by name, in whichever
+ * folder a `faults.ts` lies; of the API by what it `is`.
+ */
 export function faultNames(): string[] {
   const api = /export type ApiFault =([\s\S]*?)\n\n/.exec(source('faults.ts'))?.[1] ?? ''
   return [
-    ...membersOf(source('machinery/faults.ts'), 'MachineryFaults'),
-    ...membersOf(source('virt-operator/faults.ts'), 'OperatorFaults'),
-    ...membersOf(source('olm/faults.ts'), 'OlmFaults'),
-    ...membersOf(source('hyperconverged/faults.ts'), 'HyperConvergedFaults'),
+    ...globSync('*/faults.ts', { cwd: simulator }).flatMap((file) => faultsIn(source(file))),
     ...[...api.matchAll(/readonly is: '([^']+)'/g)].map(([, is = '']) => is),
   ]
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
 import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
@@ -30,6 +31,15 @@ const elsewhere: Readonly<Record<string, string>> = {
   components: 'hyperconverged-faults.test.ts',
   changesRefused: 'hyperconverged-faults.test.ts',
   conversionLost: 'hyperconverged-faults.test.ts',
+  degradedOperators: 'platform-faults.test.ts',
+  slowOperators: 'platform-faults.test.ts',
+  notUpgradeable: 'platform-faults.test.ts',
+  updatesNotRetrieved: 'platform-faults.test.ts',
+  undrainableNodes: 'platform-faults.test.ts',
+  lostNodes: 'platform-faults.test.ts',
+  rebootTime: 'platform-faults.test.ts',
+  addedPool: 'platform-faults.test.ts',
+  unpausedPools: 'platform-faults.test.ts',
 }
 
 /** They say how another fault looks: in whose words a registry refuses, and on which nodes (night C6). */
@@ -37,8 +47,13 @@ const faces = new Set(['pullWords', 'pullsFailOn'])
 
 test('every fault of the simulator has a row here, or passes by itself', () => {
   const names = faultNames().filter((name) => !faces.has(name))
-  expect(names.length).toBeGreaterThan(15)
+  for (const one of ['crashing', 'stopped', 'csvFails', 'components', 'lostNodes', 'webhook-down'])
+    expect(names).toContain(one)
   expect(names.toSorted()).toEqual(Object.keys({ ...allRows, ...passing, ...elsewhere }).toSorted())
+})
+
+test.each(Object.entries(elsewhere))('%s is played in %s', (fault, file) => {
+  expect(readFileSync(new URL(file, import.meta.url), 'utf8').includes(fault)).toBe(true)
 })
 
 const rows = Object.entries(allRows).flatMap(([fault, all]) =>

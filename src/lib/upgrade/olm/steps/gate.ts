@@ -47,7 +47,12 @@ interface Going {
 async function closed(cx: ReadContext, scene: OperatorScene, going: Going): Promise<StepState | undefined> {
   const { busy } = await platformNow(cx.reader)
   if (busy !== undefined)
-    return { is: 'waiting', on: busy, remedy: ['oc get clusterversion,clusteroperators,machineconfigpools'] }
+    return {
+      is: 'waiting',
+      on: 'the platform to stand still',
+      trouble: busy,
+      remedy: ['oc get clusterversion,clusteroperators,machineconfigpools'],
+    }
   const { namespace } = going.hop.subscription
   const hco = await hyperConvergedIn(cx.reader, namespace)
   return unfit(hco, scene, going) ?? (await forbiddenByOperator(cx, scene, namespace))
