@@ -11,7 +11,9 @@ import { KvupError } from '../../lib/system/errors.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isGuards } from '../../lib/workloads/update/hold-again.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
+import type { WayOut } from '../../lib/upgrade/olm/way-out.ts'
 import { type LeftUpdate, noWayBackNote, wayBackLine } from './way-back-line.ts'
+import { unseen, wayOutNow } from './way-out-now.ts'
 
 interface Situation {
   cx: Context
@@ -67,6 +69,8 @@ function notBegun(error: KvupError, { cx }: Situation): KvupError {
 interface Left {
   loans: readonly Loan[] | undefined
   seen: LeftUpdate | undefined
+  /** By OLM. */
+  out: WayOut | undefined
 }
 
 async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
@@ -74,9 +78,13 @@ async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
   const giveUp = cx.clock.sleep(readWithin, over.signal).catch(() => undefined)
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
-  const [loans, seen] = await Promise.all([quickly(journal.loans()), quickly(lookAgain(cx, plan))])
+  const [loans, seen, out] = await Promise.all([
+    quickly(journal.loans()),
+    quickly(lookAgain(cx, plan)),
+    quickly(wayOutNow(cx, plan)),
+  ])
   over.abort()
-  return { loans, seen }
+  return { loans, seen, out: plan.olm && (out ?? unseen) }
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
@@ -90,16 +98,21 @@ async function lookAgain(cx: Context, { owner, wayBack }: UpgradePlan): Promise<
   return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()), crds }
 }
 
-function linesFor({ cx, plan }: Situation, { loans, seen }: Left): readonly string[] {
+function linesFor({ cx, plan }: Situation, left: Left): readonly string[] {
+  const { loans } = left
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
-    ...(seen ? wayBackLine(plan, seen) : []),
+    ...backLines(plan, left),
     ...(loans?.some(({ id }) => id === loanId)
       ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
       : []),
     ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
   ]
+}
+
+function backLines(plan: UpgradePlan, { seen, out }: Left): readonly string[] {
+  return out?.remedy ?? (seen ? wayBackLine(plan, seen) : [])
 }
 
 /** A command that two say is said once, with what it does. */
@@ -112,10 +125,11 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn({ loans, seen }: Left, { cx, plan }: Situation): readonly string[] {
+function notesOn({ loans, seen, out }: Left, { cx, plan }: Situation): readonly string[] {
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
-  return [...borrowed, ...[noWayBackNote(plan, seen)].filter((line) => line !== undefined)]
+  const stays = out?.note ?? noWayBackNote(plan, seen)
+  return stays === undefined ? borrowed : [...borrowed, stays]
 }
 
 function loanLine(loan: Loan, now: number): string {

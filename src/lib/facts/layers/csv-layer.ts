@@ -2,7 +2,7 @@ import type { ClusterServiceVersion, OperatorCondition } from '../../cluster/kin
 import { filled } from '../filled.ts'
 import { type CsvStanding, csvStanding } from '../operator-lifecycle/csv-standing.ts'
 import { type Held, heldByCondition } from '../operator-lifecycle/held-by-condition.ts'
-import { saidOfReplacing } from '../operator-lifecycle/said-of-replacing.ts'
+import { isOverridden, saidOfReplacing } from '../operator-lifecycle/said-of-replacing.ts'
 import type { SubscriptionStanding } from '../operator-lifecycle/subscription-standing.ts'
 import type { Layer } from './layer.ts'
 
@@ -26,13 +26,15 @@ export function csvLayer(
   if (!csv) return undefined
   const standing = csvStanding(csv, at)
   const held = heldByCondition([csv])
-  const said = saidOfReplacing(named(conditions, held ? held.replaces : standing.name))
-  const judged = held ? heldBack(held, namespace, said) : judges[standing.state](standing, namespace)
+  const said = held ? undefined : saidOfReplacing(named(conditions, standing.name))
+  const judged = held
+    ? heldBack(held, namespace, named(conditions, held.replaces))
+    : judges[standing.state](standing, namespace)
   return {
     layer: 'csv',
     object: `clusterserviceversion/${standing.name}`,
     ...judged,
-    ...(!held && said !== undefined && withSaid(judged, said, show(standing.name, namespace))),
+    ...(said !== undefined && withSaid(judged, said, show(standing.name, namespace))),
     ...filled({ since: standing.since }),
   }
 }
@@ -52,13 +54,13 @@ const withSaid = ({ notes = [], help = [] }: Judged, said: string, command: stri
 function heldBack(
   { csv, replaces = 'the one before', message }: Held,
   namespace: string,
-  said: string | undefined,
+  condition: OperatorCondition | undefined,
 ): Judged {
   return {
     verdict: 'Waiting',
     says: `${csv} is held back by OLM; ${replaces} still runs`,
     waitsFor: `the OperatorCondition of ${replaces}`,
-    notes: [said ?? message],
+    notes: [message, ...(isOverridden(condition) ? ['it is an override in there that says so'] : [])],
     help: [show(replaces, namespace)],
   }
 }

@@ -8,14 +8,17 @@ import { operatorConditionGate } from './operator-condition-gate.ts'
 export function saidOfReplacing(found: OperatorCondition | undefined): string | undefined {
   const gate = operatorConditionGate(found)
   const own = operatorConditionGate(withoutOverrides(found))
-  const isOverridden = found?.spec?.overrides?.some(({ type }) => type === 'Upgradeable') === true
   if (gate.is === 'no') {
-    const who = isOverridden ? 'an override in its OperatorCondition' : 'its OperatorCondition'
+    const who = isOverridden(found) ? 'an override in its OperatorCondition' : 'its OperatorCondition'
     return `OLM would not replace it: ${who} says ${gate.reason}: ${gate.message}`
   }
-  if (!isOverridden || own.is !== 'no') return undefined
+  if (!isOverridden(found) || own.is !== 'no') return undefined
   return `OLM would replace it, by an override in its OperatorCondition, although it says ${own.reason}: ${own.message}`
 }
+
+/** Somebody says, in place of the operator, whether it may be replaced. */
+export const isOverridden = (found: OperatorCondition | undefined): boolean =>
+  found?.spec?.overrides?.some(({ type }) => type === 'Upgradeable') === true
 
 function withoutOverrides(found: OperatorCondition | undefined): OperatorCondition | undefined {
   return found && { ...found, spec: { ...found.spec, overrides: [] } }
