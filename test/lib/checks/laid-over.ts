@@ -61,7 +61,7 @@ function storedAs(object: KubeObject, installed: string): KubeObject {
   const others = crd.spec?.versions?.filter(({ name }) => name !== 'v1alpha1') ?? []
   const versions = [
     { ...others[0], name: 'v1alpha1', served: true, storage: true },
-    ...others.map((one) => ({ ...one, storage: false })),
+    ...others.map(notStored),
   ]
   const stored: CustomResourceDefinition = {
     ...crd,
@@ -70,6 +70,10 @@ function storedAs(object: KubeObject, installed: string): KubeObject {
   }
   return stored
 }
+
+type Versions = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>
+
+const notStored = (version: Versions[number]): Versions[number] => ({ ...version, storage: false })
 
 function withOperator(object: KubeObject, installed: string, operator: string): KubeObject {
   if (object.kind === 'KubeVirt')
