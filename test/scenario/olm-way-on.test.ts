@@ -5,6 +5,7 @@ import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import type { SimulationFaults } from '../../src/lib/simulator/simulation-faults.ts'
 import { interrupted } from '../../src/lib/system/errors.ts'
+import { runText } from '../lib/run-text.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
 import { minute, play, type Ended, type Stage } from './stage.ts'
 
@@ -84,4 +85,14 @@ test('where the Subscription cannot be seen any more nothing is promised', () =>
     expect(ended.error?.notes).toContain(
       'there is no way back once an InstallPlan is approved: OLM knows no downgrade',
     )
+  }))
+
+test('a Job of the install strategy that finds no node leads nobody back where HyperConverged owns KubeVirt', () =>
+  play({ ...okd, faults: { unschedulable: '-job' } }, async (stage) => {
+    const ended = await stage.upgrade('1.18.1', { timeout: '20m', settle: '5s' })
+    expect(ended.code).toBe(4)
+    const place = { cluster: stage.cluster, clock: stage.clock, files: {} }
+    const { out } = await runText(['status'], place)
+    expect(out).toContain('of the install strategy finds no node')
+    expect(out).not.toContain('kvup upgrade')
   }))

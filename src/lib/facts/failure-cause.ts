@@ -1,6 +1,7 @@
 import type { Cause } from './cause.ts'
 import { deploymentFailure } from './conditions.ts'
 import { readFailure } from './failure-reading.ts'
+import { isOfHyperConverged } from './ownership.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
 import { shorten } from './shorten.ts'
@@ -11,7 +12,8 @@ export function failureCause({ kubevirt }: Scene): Cause | undefined {
   const failure = deploymentFailure(kubevirt)
   if (!failure) return undefined
   const { namespace = '' } = kubevirt.metadata
-  const target = kubevirt.status?.targetKubeVirtVersion
+  // What helps by another manifest helps nobody whose operator is of a CSV.
+  const target = isOfHyperConverged(kubevirt) ? undefined : kubevirt.status?.targetKubeVirtVersion
   const { kind, message, look } = {
     ...unread(failure.message),
     ...readFailure(failure.message, { namespace, target }),

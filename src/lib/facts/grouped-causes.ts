@@ -2,6 +2,7 @@ import type { Pod } from '../cluster/kinds/pods.ts'
 import type { Cause } from './cause.ts'
 import { workloads } from './components.ts'
 import { earliest } from './elapsed.ts'
+import { isOfHyperConverged } from './ownership.ts'
 import type { PodTrouble } from './pod-trouble.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
@@ -86,12 +87,12 @@ function logCommand({ metadata, spec }: Pod, { container, again }: PodTrouble): 
 
 /**
  * Nothing has rolled before the strategy is there: the former version is one command away. Not where another update was left for this one half-way:
- * its components are there, and its CRDs.
+ * its components are there, and its CRDs; and not where HyperConverged owns it, which takes nothing back.
  */
 function wayBack(component: string, scene: Scene): string[] {
   const { status, spec } = scene.kubevirt
   const observed = status?.observedKubeVirtVersion
-  if (component !== strategyComponent || !observed) return []
+  if (component !== strategyComponent || !observed || isOfHyperConverged(scene.kubevirt)) return []
   if (workloads(scene).some(({ object }) => identifierOf(object) !== status.observedDeploymentID)) return []
   // Without a tag the version is the operator's own, which is new by now.
   const by = spec?.imageTag ? '' : ' --method image-tag'

@@ -32,6 +32,10 @@ export function managerOf(object: KubeObject): Manager | undefined {
   return undefined
 }
 
+/** Its operator sets back what is written to the KubeVirt, and brings its version. */
+export const isOfHyperConverged = (kubevirt: KubeObject): boolean =>
+  managerOf(kubevirt)?.kind === 'hyperconverged'
+
 function hyperconverged(object: KubeObject): Manager | undefined {
   const owner = object.metadata.ownerReferences?.find((reference) => reference.kind === 'HyperConverged')
   if (owner) return { kind: 'hyperconverged', owner: 'HyperConverged', name: owner.name }

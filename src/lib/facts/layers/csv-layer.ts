@@ -26,15 +26,16 @@ export function csvLayer(
   if (!csv) return undefined
   const standing = csvStanding(csv, at)
   const held = heldByCondition([csv])
-  const said = held ? undefined : saidOfReplacing(named(conditions, standing.name))
-  const judged = held
-    ? heldBack(held, namespace, named(conditions, held.replaces))
-    : judges[standing.state](standing, namespace)
+  const condition = named(conditions, held ? held.replaces : standing.name)
+  const said = held ? undefined : saidOfReplacing(condition)
+  const judged = held ? heldBack(held, namespace, condition) : judges[standing.state](standing, namespace)
   return {
     layer: 'csv',
     object: `clusterserviceversion/${standing.name}`,
     ...judged,
-    ...(said !== undefined && withSaid(judged, said, show(standing.name, namespace))),
+    ...(said !== undefined && { notes: [...(judged.notes ?? []), said] }),
+    // The operator's own word comes and goes with every update; an override stays until somebody takes it out.
+    ...(said !== undefined && isOverridden(condition) && { help: [show(standing.name, namespace)] }),
     ...filled({ since: standing.since }),
   }
 }
@@ -44,11 +45,6 @@ const named = (conditions: readonly OperatorCondition[], name: string | undefine
 
 const show = (name: string, namespace: string): string =>
   `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`
-
-const withSaid = ({ notes = [], help = [] }: Judged, said: string, command: string) => ({
-  notes: [...notes, said],
-  help: [...help, command],
-})
 
 /** Its own phase says Pending, and everything else that the upgrade is done (ocp 9.11). */
 function heldBack(
