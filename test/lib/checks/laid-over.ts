@@ -59,10 +59,7 @@ function storedAs(object: KubeObject, installed: string): KubeObject {
   const crd = object as CustomResourceDefinition
   if (crdsAhead([crd], laterCrdVersions(parseVersion(installed), knownReleases)).length === 0) return object
   const others = crd.spec?.versions?.filter(({ name }) => name !== 'v1alpha1') ?? []
-  const versions = [
-    { ...others[0], name: 'v1alpha1', served: true, storage: true },
-    ...others.map(notStored),
-  ]
+  const versions = [{ ...others[0], name: 'v1alpha1', served: true, storage: true }, ...others.map(notStored)]
   const stored: CustomResourceDefinition = {
     ...crd,
     spec: { ...crd.spec, versions },
@@ -71,9 +68,9 @@ function storedAs(object: KubeObject, installed: string): KubeObject {
   return stored
 }
 
-type Versions = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>
+type Served = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>
 
-const notStored = (version: Versions[number]): Versions[number] => ({ ...version, storage: false })
+const notStored = (version: Served[number]): Served[number] => ({ ...version, storage: false })
 
 function withOperator(object: KubeObject, installed: string, operator: string): KubeObject {
   if (object.kind === 'KubeVirt')
