@@ -86,9 +86,10 @@ test('a pool that is gone since, with its machines: nothing is left borrowed for
     expect(await stage.journal.loans()).toEqual([])
   }))
 
+const remedies = ({ error }: Ended) => (error?.remedy ?? []).join('\n')
+
 describe('what an abort prints to type next ends the window, and does not drive it on', () => {
   const typed = { commandLine: 'kvup eus abort --graph-file graph.json' }
-  const remedies = ({ error }: Ended) => (error?.remedy ?? []).join('\n')
 
   test('without --approve: the line that approves is the abort as it was typed', () =>
     play(small418, async (stage) => {

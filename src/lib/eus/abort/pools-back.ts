@@ -1,13 +1,13 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step } from '../../procedure/step.ts'
 import type { Meanwhile } from '../../workloads/restore.ts'
-import { workloadsMoved } from '../../workloads/workloads-moved.ts'
 import { fieldBack } from '../loans/field-back.ts'
 import { inOrder, pausablePools } from '../run/pausable-pools.ts'
 import { poolsWithoutMachines } from '../run/pools-without-machines.ts'
 import { type EusWindow, settingsOf } from '../run/window.ts'
 import { rolledPool, unpausePool } from '../steps/unpause-pool.ts'
 import { noneOutdated } from '../steps/vms-left.ts'
+import { vmsMoved } from '../steps/vms-moved.ts'
 import { abortState } from './abort-state.ts'
 import { platformAtRest } from './hop-to-its-end.ts'
 
@@ -45,7 +45,7 @@ async function untilQuiet(window: EusWindow, cx: ReadContext): Promise<readonly 
   const settings = await settingsOf(window, cx.reader)
   return [
     platformAtRest(at),
-    workloadsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }),
+    vmsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }, request),
     noneOutdated(
       { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
       request,

@@ -3,10 +3,10 @@ import type { ReadContext, Step } from '../../procedure/step.ts'
 import { newControllerAtWork } from '../../upgrade/steps/new-controller-leads.ts'
 import { settledFor } from '../../upgrade/steps/settled.ts'
 import { giveBackSteps } from '../../workloads/give-back.ts'
-import { workloadsMoved } from '../../workloads/workloads-moved.ts'
 import { fieldBack } from '../loans/field-back.ts'
 import { rolledPool, unpausePool } from '../steps/unpause-pool.ts'
 import { forecastStep, noneOutdated } from '../steps/vms-left.ts'
+import { vmsMoved } from '../steps/vms-moved.ts'
 import { inOrder, pausablePools } from './pausable-pools.ts'
 import { poolsWithoutMachines } from './pools-without-machines.ts'
 import { type EusWindow, settingsOf } from './window.ts'
@@ -30,7 +30,7 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
     newControllerAtWork(kubevirt),
     forecastStep(settings, request),
     ...giveBackSteps(settings),
-    workloadsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }),
+    vmsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }, request),
     noneOutdated(
       { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
       request,

@@ -104,7 +104,9 @@ function outages({ sight, hops }: Judged): readonly Finding[] {
         remedy: [unreadRemedy(all.why)],
       },
     ]
-  const worse = all.items.filter(({ afterwards, loses }) => afterwards !== 'comes-back' || loses !== undefined)
+  const worse = all.items.filter(
+    ({ afterwards, loses }) => afterwards !== 'comes-back' || loses !== undefined,
+  )
   if (all.items.length === 0) return []
   const times = reboots === 1 ? 'once' : `in each of ${reboots} hops`
   const not = worse.length === 0 ? '' : `; not as they were afterwards: ${someOf(worse.map(({ vm }) => vm))}`

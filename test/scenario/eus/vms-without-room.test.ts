@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { type Ended, minute, play, type Stage } from '../stage.ts'
+import { doneSteps, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
+
+/** Two nodes for VMs, and as many VMs. */
+const twoNodes = {
+  ...small418,
+  vms: 2,
+  openshift: {
+    ...ocp418to420,
+    ...small418.openshift,
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 2 },
+    ],
+  },
+}
+
+const accept = ['vms-that-stay', 'no-room']
+const until = 'none-outdated'
+
+const nodeOf = ({ simulated }: Stage, name: string) =>
+  (simulated.store.read(VirtualMachineInstances, { namespace: 'demo', name }) as VirtualMachineInstance)
+    ?.status?.nodeName ?? ''
+
+/** Every node for VMs but this one takes none any more. */
+async function cordonAllBut(stage: Stage, name: string): Promise<void> {
+  for (const node of ['worker-0', 'worker-1'].filter((one) => one !== name))
+    await stage.cluster.writer.mergePatch(Nodes, { name: node }, { spec: { unschedulable: true } })
+}
+
+const noteOf = ({ events }: Ended, id: string) =>
+  events.flatMap((event) => (event.kind === 'step-done' && event.step.id === id ? [event.note] : [])).at(0)
+
+/** The window up to the end of its last hop; then one VM can go to the other's node, and that one nowhere. */
+async function withoutRoom(stage: Stage): Promise<void> {
+  await eusRunOn(stage, { accept, until: 'operator-4.20' })
+  await cordonAllBut(stage, nodeOf(stage, 'web-1'))
+}
+
+test('accepted by name, a VM that could move and has nowhere to go ends the wait, and is named; the one that can is moved first', () =>
+  play(twoNodes, async (stage) => {
+    await withoutRoom(stage)
+    expect(nodeOf(stage, 'web-2')).not.toBe(nodeOf(stage, 'web-1'))
+    const ended = await eusRunOn(stage, { accept, until })
+    expect(ended.error).toBeUndefined()
+    expect(noteOf(ended, 'workloads')).toBe('not waited for: 1 outdated VM has nowhere to go as things are')
+    expect(noteOf(ended, until)).toBe('1 stay: demo/web-1')
+    expect(nodeOf(stage, 'web-2')).toBe(nodeOf(stage, 'web-1'))
+    expect(ended.took).toBeLessThan(60 * minute)
+  }))
+
+test('not accepted, it is waited for, with what is in the way and the line that goes on without it', () =>
+  play(twoNodes, async (stage) => {
+    await withoutRoom(stage)
+    const ended = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '3h' })
+    expect(ended).toMatchObject({ code: 4 })
+    expect(ended.text).toContain('1 outdated VM has nowhere to go as things are')
+    expect(ended.text).toContain('kvup eus run --accept vms-that-stay     goes on without them')
+    expect(doneSteps(ended)).not.toContain('workloads')
+    const aborted = await eusAbortOn(stage, { accept, until })
+    expect(noteOf(aborted, until)).toBe('1 stay: demo/web-1')
+  }))
