@@ -7,6 +7,7 @@ import { inTurn } from '../../upgrade/range.ts'
 import type { EusHop, PlatformStop, RemovedApi } from '../eus-plan.ts'
 import { operatorMinorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
+import { releaseLeft } from './operator-through.ts'
 import type { EusSight } from './sight.ts'
 import { inSeconds, operatorHop, platformHop } from './time.ts'
 
@@ -27,10 +28,18 @@ export function hopsOf(question: HopsQuestion): readonly EusHop[] {
     : [hop(question, { minor: sight.here, stop: stopHere(sight) }), ...ahead]
 }
 
-/** The platform is through with this minor, and the operator belongs to it. Where the operator's version is not known nothing is to be done. */
+/**
+ * The platform is through with this minor, and so is the operator: inside of a window releases of it may lie ahead (ocp 2.3). Where the operator's version is not known
+ * nothing is to be done.
+ */
 function isHereDone({ sight, releases }: HopsQuestion): boolean {
   const operator = operatorMinorNow(sight.evidence, releases)
-  return sight.standing.state === 'idle' && (operator === undefined || operator === sight.here)
+  if (sight.standing.state !== 'idle') return false
+  if (operator === undefined) return true
+  const isInside = sight.began !== sight.here
+  return (
+    operator === sight.here && !(isInside && releaseLeft(sight.evidence, sight.here, releases) !== undefined)
+  )
 }
 
 function stopHere({ standing, release }: EusSight): PlatformStop {

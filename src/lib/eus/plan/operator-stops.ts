@@ -4,9 +4,10 @@ import { platformOfOperator } from '../../releases/bundled.ts'
 import { operatorVersionOf, versionOfCsv } from '../../releases/operator-version.ts'
 import { comparePlatforms, platformVersionOf } from '../../releases/platform-version.ts'
 import type { Releases } from '../../releases/releases.ts'
-import type { EusPlan, OperatorStop } from '../eus-plan.ts'
+import type { EusPlan, OperatorNow, OperatorStop } from '../eus-plan.ts'
 import type { EusEvidence } from './evidence.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
+import { releaseLeft } from './operator-through.ts'
 
 interface StopsQuestion {
   /** Of the platform. */
@@ -23,9 +24,7 @@ export function operatorStops(evidence: EusEvidence, question: StopsQuestion): r
   const now = operatorNow(evidence)
   const { minor, releases } = question
   if (now?.version !== undefined && operatorMinorNow(evidence, releases) === minor)
-    return [
-      { version: now.version, ...(now.csv && { csv: now.csv }), chosenBecause: 'it is there', done: true },
-    ]
+    return [thereNow(now, now.version), ...stillLeft(evidence, question, now.version)]
   const channel = channelFor(evidence, question)
   if (channel !== undefined) return [stopIn(channel, now?.channel, minor)]
   return [
@@ -34,6 +33,25 @@ export function operatorStops(evidence: EusEvidence, question: StopsQuestion): r
       done: false,
     },
   ]
+}
+
+const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
+  version,
+  ...(versionOfCsv(csv)?.text === version && { csv }),
+  chosenBecause: 'it is there',
+  done: true,
+})
+
+/** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
+function stillLeft(
+  evidence: EusEvidence,
+  { minor, releases }: StopsQuestion,
+  runs: string,
+): readonly OperatorStop[] {
+  const csv = releaseLeft(evidence, minor, releases)
+  const version = versionOfCsv(csv)?.text
+  if (csv === undefined || version === undefined || version === runs) return []
+  return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
 }
 
 function stopIn({ name, currentCSV }: PackageChannel, now: string | undefined, minor: string): OperatorStop {

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { Killed, mortal } from '../mortal-cluster.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { type Trail, trailOf } from './trail.ts'
+import { eusRunOn, small418 } from './window-stage.ts'
+
+async function unbroken(): Promise<Trail> {
+  let trail: Trail = { hops: [], places: [] }
+  await play(small418, async (stage) => {
+    trail = trailOf(stage)
+    expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+  })
+  return trail
+}
+
+const whole = await unbroken()
+
+/** Dies as soon as it looks at the cluster in that state. */
+async function cutOff(stage: Stage, place: string): Promise<void> {
+  const trail = trailOf(stage)
+  const cluster = mortal(stage.cluster, { afterCallWhen: () => trail.places.includes(place) })
+  const killed = eusRunOn(stage, {}, { cluster, host: 'dead' }).catch((error: unknown) => error)
+  await cluster.death
+  expect(await killed).toBeInstanceOf(Killed)
+}
+
+/** All would take a minute: those between two hops of the platform, where it is the operator's turn. `KVUP_EVERY_DEATH=1` tries all. */
+const isAll = process.env['KVUP_EVERY_DEATH'] === '1'
+const places = whole.places
+  .slice(1)
+  .filter((place) => isAll || place.startsWith('platform 4.19.14 Completed'))
+
+test('the unbroken window goes over every release of the operator that its catalogs lead to', () =>
+  expect(whole.hops).toEqual([
+    'platform 4.18.21',
+    'operator 4.18.13',
+    'platform 4.19.14',
+    'operator 4.19.5',
+    'operator 4.19.8',
+    'platform 4.20.5',
+    'operator 4.20.1',
+  ]))
+
+describe.each([
+  ...(isAll ? [['at once', 0] as const] : []),
+  ['when what was under way has come to its end', 15 * minute] as const,
+])('gone on with %s', (_when, pause) => {
+  test.each(places)('cut off at: %s: the same hops are made', (place) =>
+    play(small418, async (stage) => {
+      const { hops } = trailOf(stage)
+      await cutOff(stage, place)
+      await stage.until(pause)
+      const ended = await eusRunOn(stage, {}, { host: 'other' })
+      expect(ended.error).toBeUndefined()
+      expect(hops).toEqual(whole.hops)
+    }),
+  )
+})
