@@ -3,7 +3,9 @@ import type { Kind } from '../../src/lib/cluster/kind.ts'
 import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
 import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { runText } from '../lib/run-text.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
 import { nmo } from './other-operator.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
@@ -64,6 +66,25 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
       const ended = await stage.upgrade('v1.5.2', brief)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'target-unknown' } })
       expect(ended.text).toContain('OpenShift Virtualization 4.19; the catalog shows 4.19.5, 4.19.8')
+    }))
+
+  test('what is wrong with the operator has one name, whichever command meets it', () =>
+    play({ ...ocp, openshift: ocp418to420 }, async (stage) => {
+      const ref = { name: 'hco-operatorhub', namespace: 'openshift-cnv' }
+      const found = await stage.cluster.reader.find(Subscriptions, ref)
+      if (found.is !== 'object') throw new Error('no Subscription')
+      const other = { ...found.object, metadata: { name: ref.name, namespace: 'default' } }
+      const plan = ['eus', 'plan', '--to', '4.20']
+      const place = { cluster: stage.cluster, clock: stage.clock, files: {} }
+      const both = async () => [
+        (await stage.upgrade('4.18.13', brief)).error?.reason,
+        /\(((?:no|several)-[a-z]+)\)/u.exec((await runText(plan, place)).out)?.[1],
+      ]
+      await stage.cluster.writer.create(Subscriptions, other)
+      expect(await both()).toEqual(['several-subscriptions', 'several-subscriptions'])
+      await stage.cluster.writer.delete(Subscriptions, other.metadata)
+      await stage.cluster.writer.delete(Subscriptions, ref)
+      expect(await both()).toEqual(['no-subscription', 'no-subscription'])
     }))
 
   test('a Subscription in two namespaces, two HyperConvergeds, the manifest method', () =>

@@ -7,10 +7,11 @@ import type { EusSight } from './sight.ts'
 export const standsInTheWay: ReadonlySet<string> = new Set([
   'not-ours-to-update',
   'window-too-long',
-  'operator-missing',
-  'operator-ambiguous',
-  'operator-by-extension',
-  'operator-without-olm',
+  'no-hyperconverged',
+  'several-hyperconvergeds',
+  'several-subscriptions',
+  'olm-v1',
+  'no-subscription',
   'pool-paused-already',
 ])
 

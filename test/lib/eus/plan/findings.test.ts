@@ -170,12 +170,12 @@ const rows: readonly Row[] = [
   {
     name: 'night E10: without HyperConverged',
     change: (e) => Object.assign(e, { hyperconverged: noItems }),
-    finds: { 'operator-missing': 'blocker' },
+    finds: { 'no-hyperconverged': 'blocker' },
   },
   {
     name: 'night E10: HyperConverged without OLM',
     change: (e) => Object.assign(e.lifecycle, { subscriptions: noItems }),
-    finds: { 'operator-without-olm': 'blocker' },
+    finds: { 'no-subscription': 'blocker' },
   },
   {
     name: 'two Subscriptions of the package',
@@ -183,7 +183,15 @@ const rows: readonly Row[] = [
       const one = itemIn(e.lifecycle.subscriptions)
       Object.assign(e.lifecycle, { subscriptions: { known: true, items: [one, one] } })
     },
-    finds: { 'operator-ambiguous': 'blocker' },
+    finds: { 'several-subscriptions': 'blocker' },
+  },
+  {
+    name: 'two HyperConvergeds',
+    change: (e) => {
+      const one = itemIn(e.hyperconverged)
+      Object.assign(e, { hyperconverged: { known: true, items: [one, one] } })
+    },
+    finds: { 'several-hyperconvergeds': 'blocker' },
   },
   {
     name: 'a ClusterExtension of the package',
@@ -194,7 +202,7 @@ const rows: readonly Row[] = [
           items: [{ apiVersion: 'v1', kind: 'ClusterExtension', metadata: { name: 'cnv' } }],
         },
       }),
-    finds: { 'operator-by-extension': 'blocker' },
+    finds: { 'olm-v1': 'blocker' },
   },
   {
     name: 'night E10: a hosted control plane is somebody else’s',

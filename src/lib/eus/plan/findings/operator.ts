@@ -18,30 +18,29 @@ export function operatorFindings(judged: Judged): readonly Finding[] {
   ]
 }
 
-/** Exactly one HyperConverged and one Subscription of OLM: nothing else is moved from minor to minor (night E10). */
+/** Exactly one HyperConverged and one Subscription of OLM: nothing else is moved from minor to minor (night E10). Named as `kvup upgrade` names it. */
 function installations({ sight: { evidence } }: Judged): readonly Finding[] {
   const { hyperconverged, lifecycle } = evidence
   const hcos = itemsOf(hyperconverged)
   const subscriptions = itemsOf(lifecycle.subscriptions)
-  if (hcos.length > 1) return [several('HyperConvergeds', hcos.map(nameOf), 'oc get hyperconvergeds -A')]
+  if (hcos.length > 1) {
+    const found = several('HyperConvergeds', hcos.map(nameOf), 'oc get hyperconvergeds -A')
+    return [{ id: 'several-hyperconvergeds', ...found }]
+  }
   if (hyperconverged.known && hcos.length === 0) return [withoutOperator]
   if (itemsOf(lifecycle.clusterExtensions).length > 0) return [byExtension]
-  if (subscriptions.length > 1)
-    return [
-      several(
-        'Subscriptions of it',
-        subscriptions.map(nameOf),
-        'oc get subscriptions.operators.coreos.com -A',
-      ),
-    ]
+  if (subscriptions.length > 1) {
+    const command = 'oc get subscriptions.operators.coreos.com -A'
+    const found = several('Subscriptions of it', subscriptions.map(nameOf), command)
+    return [{ id: 'several-subscriptions', ...found }]
+  }
   return lifecycle.subscriptions.known && subscriptions.length === 0 ? [withoutOlm] : []
 }
 
 const nameOf = ({ metadata }: { metadata: { namespace?: string; name: string } }): string =>
   `${metadata.namespace ?? ''}/${metadata.name}`
 
-const several = (what: string, names: readonly string[], command: string): Finding => ({
-  id: 'operator-ambiguous',
+const several = (what: string, names: readonly string[], command: string): Omit<Finding, 'id'> => ({
   level: 'blocker',
   summary: `there are ${names.length} ${what} (${names.join(', ')}), and one is right`,
   objects: names,
@@ -49,7 +48,7 @@ const several = (what: string, names: readonly string[], command: string): Findi
 })
 
 const withoutOperator: Finding = {
-  id: 'operator-missing',
+  id: 'no-hyperconverged',
   level: 'blocker',
   summary: 'there is no HyperConverged: no operator takes KubeVirt from minor to minor beside the platform',
   remedy: [
@@ -59,7 +58,7 @@ const withoutOperator: Finding = {
 }
 
 const byExtension: Finding = {
-  id: 'operator-by-extension',
+  id: 'olm-v1',
   level: 'blocker',
   summary:
     'the operator is installed by a ClusterExtension: that generation of OLM knows no OperatorCondition, and kvup does not carry it',
@@ -67,7 +66,7 @@ const byExtension: Finding = {
 }
 
 const withoutOlm: Finding = {
-  id: 'operator-without-olm',
+  id: 'no-subscription',
   level: 'blocker',
   summary: 'HyperConverged was installed without OLM: no Subscription moves it, its release manifest does',
   remedy: [
