@@ -53,7 +53,7 @@ beforeAll(async () => {
   cluster = await clusterOf(lab)
   const { reader, writer } = cluster
   const cx = { reader, writer, clock, random: seeded(1), signal: end.signal }
-  const kinds = [...openShiftKinds(), Nodes, Namespaces, ConfigMaps]
+  const kinds = [...openShiftKinds(ocp418to420), Nodes, Namespaces, ConfigMaps]
   const served = (object: KubeObject) =>
     kinds.find(({ kind, apiVersion }) => kind === object.kind && apiVersion === object.apiVersion)
   for (const object of openShiftObjects(shape)) {

@@ -1,4 +1,5 @@
 import type { EusPlan } from '../../lib/eus/eus-plan.ts'
+import { minorOf } from '../../lib/eus/steps/platform-now.ts'
 import { blocked } from '../../lib/system/errors.ts'
 import type { SeenWindow } from './see-window.ts'
 
@@ -9,10 +10,9 @@ import type { SeenWindow } from './see-window.ts'
 export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void {
   const paused = plan.pools.filter((pool) => pool.paused)
   if (loans.length > 0 || paused.length === 0) return
-  const names = paused.map(({ name }) => name).join(', ')
   throw blocked(
     'window-not-in-journal',
-    `pools ${names} are paused, and the journal knows of no window: it was deleted, or somebody else paused them`,
+    `${pausedText(plan)}, and the journal knows of no window: it was deleted, or somebody else paused them`,
     {
       notes: deductions(plan),
       remedy: [
@@ -25,6 +25,32 @@ export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void 
       ],
     },
   )
+}
+
+/** The same for who goes on: where the window was brought to its end pools are paused by others. */
+export async function ensureNotForgotten(seen: SeenWindow): Promise<void> {
+  const entries = await seen.hands.journal.entries()
+  const isOver = entries.some(({ what, procedure }) => what === 'finished' && procedure === seen.window.name)
+  if (!isOver && isForgotten(seen)) ensureDeducible(seen)
+}
+
+/** Pools that are paused while the control plane stands where they are may be anybody's; behind it they are a window. */
+function isForgotten({ loans, planned: { plan } }: SeenWindow): boolean {
+  const { began, way, from, pools } = plan
+  const isBehind = way === 'control-plane-only' && began !== minorOf(from)
+  return isBehind && loans.length === 0 && pools.some(({ paused }) => paused)
+}
+
+/** For who only looks: a window is open by what the cluster shows, and the journal knows of none. */
+export function forgottenText(seen: SeenWindow): readonly string[] {
+  if (!isForgotten(seen)) return []
+  const { plan } = seen.planned
+  return [`what is borrowed: ${pausedText(plan)}, and the journal knows of no window`, ...deductions(plan)]
+}
+
+function pausedText({ pools }: EusPlan): string {
+  const names = pools.filter(({ paused }) => paused).map(({ name }) => name)
+  return `${names.length === 1 ? 'pool' : 'pools'} ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} paused`
 }
 
 function methodsText({ methods, methodsUnknown }: EusPlan): string {

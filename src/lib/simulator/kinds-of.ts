@@ -12,6 +12,6 @@ export function kindsOf({ hyperconverged, olm, openshift }: ClusterShape): SimKi
   return [
     ...(own ? [hyperConvergedKind(own)] : []),
     ...(olm ? [...olmKinds(), ...componentKinds()] : []),
-    ...(openshift ? openShiftKinds() : []),
+    ...(openshift ? openShiftKinds(openshift) : []),
   ]
 }

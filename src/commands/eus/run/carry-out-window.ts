@@ -3,7 +3,9 @@ import type { Finding } from '../../../lib/checks/finding.ts'
 import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { RunLimits, RunOutcome } from '../../../lib/procedure/run-context.ts'
 import type { Procedure } from '../../../lib/procedure/step.ts'
+import { leftAsItIs } from '../../../lib/eus/status/left-as-it-is.ts'
 import { carryOut } from '../../../lib/run/carry-out.ts'
+import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { type DryRun, rehearsed } from '../../workloads/dry-run.ts'
 import type { SeenWindow } from '../see-window.ts'
@@ -99,8 +101,21 @@ async function ended(
   const seconds = Math.round(outcome.tookMs / 1000)
   const after = await observed.after()
   const common = { steps: observed.steps, seconds, ...after, ...(work.notes && { notes: work.notes }) }
-  if (outcome.is === 'finished') return reportOfWindow(cx, seen, { outcome: work.end, ...common })
+  if (outcome.is === 'finished') {
+    const notes = [...(work.notes ?? []), ...(work.end === 'given-back' ? [] : await leftOver(seen))]
+    return reportOfWindow(cx, seen, { outcome: work.end, ...common, notes })
+  }
   const { step, because, safeToLeave } = outcome
   const stoppedBefore = { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
   return reportOfWindow(cx, seen, { outcome: 'stopped-before', ...common, stoppedBefore })
+}
+
+/** Nobody waits for these any more: it is said that they are so. */
+async function leftOver({ cluster, window }: SeenWindow): Promise<readonly string[]> {
+  try {
+    return await leftAsItIs(cluster.reader, window.kubevirt)
+  } catch (error) {
+    if (error instanceof KvupError) return [`what is paused still could not be read: ${error.message}`]
+    throw error
+  }
 }

@@ -11,6 +11,8 @@ export function joinedReport(
   if (reports.length === 1) return last
   const differences = unionOf(reports.flatMap((report) => report.differences ?? []))
   const nodes = unionOf(reports.flatMap((report) => report.nodes ?? []))
+  const volumes = unionOf(reports.flatMap((report) => report.volumes ?? []))
+  const rewritten = reports.flatMap((report) => report.rewritten ?? [])
   return {
     ...last,
     from: first.from,
@@ -18,6 +20,8 @@ export function joinedReport(
     seconds: reports.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
     ...(differences && { differences }),
     ...(nodes && { nodes }),
+    ...(volumes && { volumes }),
+    ...(last.rewritten && { rewritten: [...new Set(rewritten)] }),
     notes: [...new Set(reports.flatMap(({ notes }) => notes))],
   }
 }

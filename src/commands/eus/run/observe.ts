@@ -1,5 +1,7 @@
 import type { Cluster } from '../../../lib/cluster/cluster.ts'
+import { hyperConvergedBefore, rewrittenFields } from '../../../lib/eus/steps/kept-hyperconverged.ts'
 import { changedNodes, nodesBefore } from '../../../lib/eus/steps/kept-nodes.ts'
+import { changedVolumes, volumesBefore } from '../../../lib/eus/steps/kept-volumes.ts'
 import type { EusReportDocument, EusStepReport } from '../../../lib/output/views/eus-report.ts'
 import type { RunEvent } from '../../../lib/procedure/events.ts'
 import type { JournalReader } from '../../../lib/procedure/journal.ts'
@@ -13,10 +15,13 @@ export interface ObservedWindow {
   before(): Promise<void>
   event(event: RunEvent): void
   readonly steps: readonly EusStepReport[]
-  after(): Promise<Pick<EusReportDocument, 'differences' | 'nodes'>>
+  after(): Promise<Pick<EusReportDocument, 'differences' | 'nodes' | 'volumes' | 'rewritten'>>
 }
 
-/** Nodes are compared with what was kept when the window was opened, VMs and volumes with what they were when this run began. */
+/**
+ * Nodes, volumes and the spec of the HyperConverged are compared with what was kept when the window was opened, VMs with what they were when this run
+ * began: in a window of days they come and go.
+ */
 export function observeWindow(
   { reader }: Pick<Cluster, 'reader'>,
   journal: JournalReader,
@@ -24,12 +29,12 @@ export function observeWindow(
 ): ObservedWindow {
   const steps: EusStepReport[] = []
   let census: Census | undefined
-  let marks: Awaited<ReturnType<typeof nodesBefore>> | undefined
+  let marks: Kept | undefined
   return {
     steps,
     async before() {
       census = await takeCensus(reader)
-      marks = await asFarAsRead(nodesBefore({ reader, journal }, name))
+      marks = await keptBefore({ reader, journal }, name)
     },
     event(event) {
       if (event.kind !== 'step-done') return
@@ -45,13 +50,32 @@ export function observeWindow(
     },
     async after() {
       const now = await asFarAsRead(takeCensus(reader))
-      const compared = marks && (await asFarAsRead(changedNodes(reader, marks)))
       return {
         ...(census && now && { differences: compareCensus(census, now) }),
-        ...(compared && { nodes: compared }),
+        ...(marks && (await comparedWith(reader, marks))),
       }
     },
   }
+}
+
+type Kept = Awaited<ReturnType<typeof keptBefore>>
+
+async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) {
+  return {
+    nodes: await asFarAsRead(nodesBefore(cx, name)),
+    volumes: await asFarAsRead(volumesBefore(cx, name)),
+    spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
+  }
+}
+
+async function comparedWith(
+  reader: Cluster['reader'],
+  kept: Kept,
+): Promise<Pick<EusReportDocument, 'nodes' | 'volumes' | 'rewritten'>> {
+  const nodes = kept.nodes && (await asFarAsRead(changedNodes(reader, kept.nodes)))
+  const volumes = kept.volumes && (await asFarAsRead(changedVolumes(reader, kept.volumes)))
+  const rewritten = kept.spec && (await asFarAsRead(rewrittenFields(reader, kept.spec)))
+  return { ...(nodes && { nodes }), ...(volumes && { volumes }), ...(rewritten && { rewritten }) }
 }
 
 /** What was done is done, whatever becomes of its report. */

@@ -8,7 +8,16 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
   Partial<
     Pick<
       EusReportDocument,
-      'seconds' | 'dryRun' | 'rehearsed' | 'stoppedBefore' | 'differences' | 'nodes' | 'notes' | 'next'
+      | 'seconds'
+      | 'dryRun'
+      | 'rehearsed'
+      | 'stoppedBefore'
+      | 'differences'
+      | 'nodes'
+      | 'volumes'
+      | 'rewritten'
+      | 'notes'
+      | 'next'
     >
   >
 

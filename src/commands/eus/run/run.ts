@@ -6,6 +6,7 @@ import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
 import { usageError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { ensureLimits } from '../../upgrade/options.ts'
+import { ensureNotForgotten } from '../deduced.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
@@ -73,6 +74,7 @@ async function oneWindow(
 ): Promise<EndedWindow> {
   const looked = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
+  if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
   const { isPast, ...limits } = limitsIn(all, seen)
   if (isPast)
     return {

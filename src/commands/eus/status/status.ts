@@ -13,6 +13,7 @@ import { installation } from '../../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
 import { platformAlone } from './platform-alone.ts'
 import { readerFor } from '../../reader-for.ts'
+import { forgottenText } from '../deduced.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 
@@ -76,7 +77,7 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
     ...(await armedOf(standing, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safety(lastDone),
-    unknown,
+    unknown: [...forgottenText(seen), ...unknown],
     next: nextOf(seen),
   }
 }

@@ -1,7 +1,9 @@
 import type { Releases } from '../../releases/releases.ts'
 import type { Reader } from '../../cluster/cluster.ts'
 import type { Manager } from '../../facts/ownership.ts'
-import { findSettingsOwner } from '../../workloads/strategy/find-settings-owner.ts'
+import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverged.ts'
+import { itemsOf } from '../../facts/known.ts'
+import { findSettingsOwner, onHyperConverged } from '../../workloads/strategy/find-settings-owner.ts'
 import type { SettingsOwner } from '../../workloads/strategy/owner.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import type { EusHop, EusPlan } from '../eus-plan.ts'
@@ -87,11 +89,19 @@ export function stopOf(
   return shares && platform.version !== undefined ? { minor, version: platform.version } : { minor }
 }
 
-/** Who owns the workload update methods, in the version that is stored now: an upgrade of the operator may move it. */
-export const settingsOf = (
-  { kubevirt, manager }: Pick<EusWindow, 'kubevirt' | 'manager'>,
+/**
+ * Who owns the workload update methods. Steps are listed all through an upgrade of its operator, when for a while nobody converts its versions: each
+ * of them works out anew in which one it is stored, and waits where that cannot be told.
+ */
+export async function settingsOf(
+  { kubevirt, manager, request }: Pick<EusWindow, 'kubevirt' | 'manager' | 'request'>,
   reader: Reader,
-): Promise<SettingsOwner> => findSettingsOwner(reader, kubevirt, manager)
+): Promise<SettingsOwner> {
+  const [found] = manager.kind === 'hyperconverged' ? itemsOf(await findHyperConverged(reader)) : []
+  if (found === undefined) return findSettingsOwner(reader, kubevirt, manager)
+  const { name, namespace = kubevirt.ref.namespace, uid = '' } = found.metadata
+  return onHyperConverged({ ref: { name, namespace }, uid }, kubevirt, request.accepted)
+}
 
 /** In the ids of its steps. */
 export const keyOf = ({ minor, version }: Stop): string => version ?? minor

@@ -36,6 +36,10 @@ export interface EusReportDocument extends Document {
   differences?: Differences
   /** Nodes whose labels or taints are other ones than when the window was opened. */
   nodes?: { changed: readonly string[]; gone: readonly string[] }
+  /** DataVolumes and claims that are other ones, or in another phase, than when the window was opened. */
+  volumes?: { changed: readonly string[]; gone: readonly string[] }
+  /** Fields of the HyperConverged's spec that read otherwise than when the window was opened, in words; not reverted (night E13). */
+  rewritten?: readonly string[]
   next: readonly string[]
 }
 
@@ -48,7 +52,9 @@ export const eusReportView: View<EusReportDocument> = {
       headline(report, paint),
       ...stopLines(report, paint),
       ...nodeLines(report, paint),
+      ...volumeLines(report, paint),
       ...differenceLines(report, paint),
+      ...rewrittenLines(report, paint),
       ...borrowedLines(report, paint),
       ...notes,
       ...next.map((line) => `  ${paint.mark.next} ${line}`),
@@ -90,6 +96,25 @@ function nodeLines({ nodes }: EusReportDocument, paint: Paint): string[] {
       : []),
     ...(gone.length > 0 ? [`${paint.mark.warning} nodes that are gone: ${gone.join(', ')}`] : []),
   ]
+}
+
+function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
+  if (volumes === undefined) return []
+  const { changed, gone } = volumes
+  if (changed.length + gone.length === 0) return ['volumes are as they were']
+  return [
+    ...(changed.length > 0 ? [`${paint.mark.warning} other volumes than before: ${someOf(changed)}`] : []),
+    ...(gone.length > 0 ? [`${paint.mark.warning} volumes that are gone: ${someOf(gone)}`] : []),
+  ]
+}
+
+const someOf = (names: readonly string[]): string =>
+  names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')
+
+function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): string[] {
+  return rewritten.map(
+    (line) => `${paint.mark.dot} HyperConverged reads otherwise than before, not reverted: ${line}`,
+  )
 }
 
 function differenceLines({ differences }: EusReportDocument, paint: Paint): string[] {

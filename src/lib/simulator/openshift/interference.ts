@@ -1,6 +1,7 @@
 import { Nodes } from '../../cluster/kinds/core.ts'
 import { MachineConfigPools } from '../../cluster/kinds/openshift.ts'
 import { Doorbell } from '../machinery/doorbell.ts'
+import { machineRelease } from './machine-config/release-images.ts'
 import { nodesOfPool } from './nodes.ts'
 import { machineConfigPool } from './objects.ts'
 import type { PlatformContext } from './platform-context.ts'
@@ -23,9 +24,16 @@ export async function runInterference(cx: PlatformContext): Promise<void> {
   }
 }
 
-async function addPool({ reader, writer, shape }: PlatformContext, pool: PoolShape): Promise<void> {
+/** New machines are of the release that the platform has now. */
+async function addPool(cx: PlatformContext, pool: PoolShape): Promise<void> {
+  const { reader, writer, shape } = cx
   if ((await reader.find(MachineConfigPools, pool)).is !== 'absent') return
-  for (const node of nodesOfPool(shape, pool))
-    if ((await reader.find(Nodes, node.metadata)).is === 'absent') await writer.create(Nodes, node)
+  const version = (await machineRelease(cx))?.version ?? shape.version
+  for (const node of nodesOfPool({ ...shape, version }, pool)) {
+    if ((await reader.find(Nodes, node.metadata)).is !== 'absent') continue
+    const { status = {} } = node
+    await writer.create(Nodes, node)
+    await writer.mergePatch(Nodes, node.metadata, { status }, 'status')
+  }
   await writer.create(MachineConfigPools, machineConfigPool(pool))
 }

@@ -1,5 +1,6 @@
 import type { Kind } from '../../cluster/kind.ts'
 import {
+  ApiRequestCounts,
   ClusterOperators,
   ClusterVersions,
   Infrastructures,
@@ -8,9 +9,13 @@ import {
   MachineConfigs,
   MachineHealthChecks,
   NodeHealthChecks,
+  NodeMaintenances,
+  OldNodeMaintenances,
 } from '../../cluster/kinds/openshift.ts'
 import { jsonPathColumns, nameColumn } from '../api/column.ts'
 import { custom } from '../api/kinds/make-kind.ts'
+import { releaseNumber } from './release-number.ts'
+import type { OpenShiftShape } from './shape.ts'
 import type { SimKind } from '../api/sim-kind.ts'
 
 type Columns = Readonly<Record<string, string>>
@@ -70,6 +75,12 @@ const platformKinds: readonly SimKind[] = [
     ExpectedMachines: '.status.expectedMachines',
     CurrentHealthy: '.status.currentHealthy',
   }),
+  kind(ApiRequestCounts, [], {
+    RemovedInRelease: '.status.removedInRelease',
+    RequestsInCurrentHour: '.status.currentHour.requestCount',
+    RequestsInLast24h: '.status.requestCount',
+  }),
+  kind(NodeMaintenances, ['nm'], { Node: '.spec.nodeName', ...age }),
   kind(NodeHealthChecks, ['nhc'], {
     Phase: '.status.phase',
     ObservedNodes: '.status.observedNodes',
@@ -77,5 +88,11 @@ const platformKinds: readonly SimKind[] = [
   }),
 ]
 
-/** The kinds of the platform, with the columns that `oc get` shows of them. */
-export const openShiftKinds = (): SimKind[] => [...platformKinds]
+const maintenance: Columns = { Node: '.spec.nodeName', ...age }
+
+/** The kinds of the platform, with the columns that `oc get` shows of them. The virtualization of 4.10 is the last that brings its own kind of maintenance (ocp 6.12). */
+export function openShiftKinds({ version }: Pick<OpenShiftShape, 'version'>): SimKind[] {
+  const { major, minor } = releaseNumber(version)
+  const isOld = major === 4 && minor <= 10
+  return [...platformKinds, ...(isOld ? [kind(OldNodeMaintenances, ['nm'], maintenance)] : [])]
+}

@@ -55,7 +55,7 @@ export async function platform(
   const shape = { ...(change.topology === undefined ? ocp418to420 : bare), ...change }
   const clock = new SimClock()
   const store = new Store(clock)
-  for (const kind of openShiftKinds()) store.kinds.add(kind)
+  for (const kind of openShiftKinds(shape)) store.kinds.add(kind)
   const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
   seed(store, [home, ...openShiftObjects(shape), ...objects])
   serveReleaseVersion(store, shape)

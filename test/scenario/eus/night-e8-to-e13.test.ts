@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import { NodeMaintenances, OldNodeMaintenances } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { builtIn } from '../../../src/lib/simulator/api/kinds/make-kind.ts'
+import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import type { BundleShape } from '../../../src/lib/simulator/olm/shape.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import type { Release } from '../../../src/lib/simulator/openshift/shape.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
+
+const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
+const writesTo = (stage: Stage, resource: string, mark = 0) =>
+  stage.writes(mark).filter((one) => one.resource === resource)
+const onePool = [
+  { name: 'master', nodes: 1 },
+  { name: 'worker', nodes: 1 },
+]
+
+describe('night E8: the operator is of the platform’s minor, before and after each hop', () => {
+  const behind = {
+    ...small418,
+    openshift: { ...ocp418to420, version: '4.19.14', channel: 'eus-4.20', pools: onePool, healthChecks: [] },
+  }
+
+  test('an operator behind the platform, and no window that explains it: unsupported, and refused', () =>
+    play(behind, async (stage) => {
+      const mark = stage.mark
+      const ended = await eusRunOn(stage, { to: '4.20' })
+      expect(ended.code).toBe(3)
+      expect(ended.text).toContain('unsupported: out of step. The operator 4.18.13 is that of 4.18 still')
+      expect(stage.writes(mark)).toEqual([])
+    }))
+
+  test('the catalog does not answer: the next minor is not asked for before the operator has followed', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'control-plane-4.19' })
+      stage.simulated.faults.set({ catalogNotReady: true })
+      const ended = await eusRunOn(stage)
+      expect(ended.code).toBe(4)
+      expect(ended.text).toContain('to be READY')
+      expect(versionOf(stage)).toBe('4.19.14')
+      expect((await eusStatusOn(stage)).documents.at(-1)).toMatchObject({ open: true, at: '4.19.14' })
+      stage.simulated.faults.set({ catalogNotReady: undefined })
+      await stage.until(15 * minute)
+      const again = await eusRunOn(stage, { until: 'accepted-4.20' })
+      expect(again.error).toBeUndefined()
+      const steps = doneSteps(again)
+      expect(steps.indexOf('operator-4.19')).toBeLessThan(steps.indexOf('request-4.20'))
+    }))
+
+  test('on OpenShift the channel of the Subscription stays as it is', () =>
+    play(small418, async (stage) => {
+      const channels = () =>
+        (stage.simulated.store.list(Subscriptions).items as Subscription[]).map(({ spec }) => spec?.channel)
+      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+      expect(channels()).toEqual(['stable'])
+    }))
+})
+
+const release = (version: string, kubernetes: string, to: readonly string[]): Release => ({
+  version,
+  image: `quay.io/openshift-release-dev/ocp-release@sha256:${version.replaceAll('.', '').padEnd(64, '0')}`,
+  kubernetes,
+  channels: ['eus-4.10', 'eus-4.12', 'stable-4.10', 'stable-4.11', 'stable-4.22', 'stable-4.23'],
+  to,
+})
+const v1beta1 = { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' } as const
+const both = { stored: 'v1beta1', served: ['v1', 'v1beta1'], conversion: 'Webhook' } as const
+const v1 = { ...both, stored: 'v1' } as const
+const bundle = (version: string, kubevirt: string, more: Partial<BundleShape>): BundleShape => ({
+  name: `kubevirt-hyperconverged-operator.v${version}`,
+  version,
+  kubevirt,
+  crd: v1beta1,
+  since: version.replace(/\.\d+$/u, ''),
+  ...more,
+})
+const replaces = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+
+const make = (stage: Stage, kind: Kind, name: string, nodeName: string) =>
+  stage.cluster.writer.create(kind, {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    metadata: { name },
+    spec: { nodeName, reason: "it's the disk" },
+  } as KubeObject)
+
+describe('night E9: NodeMaintenance goes away with 4.11', () => {
+  const graph = [
+    release('4.10.40', '1.23.12', ['4.11.20']),
+    release('4.11.20', '1.24.6', ['4.12.5']),
+    release('4.12.5', '1.25.4', []),
+  ]
+  const old = {
+    methods: ['LiveMigrate'],
+    openshift: {
+      ...ocp418to420,
+      version: '4.10.40',
+      channel: 'eus-4.12',
+      graph,
+      pools: onePool,
+      healthChecks: [],
+    },
+    olm: ocpOlm({
+      installed: '4.10.8',
+      channels: [
+        {
+          name: 'stable',
+          entries: [
+            bundle('4.10.8', 'v1.4.0', {}),
+            bundle('4.11.4', 'v1.5.2', { replaces: replaces('4.10.8') }),
+            bundle('4.12.3', 'v1.6.2', { replaces: replaces('4.11.4') }),
+          ],
+        },
+      ],
+    }),
+  }
+  const runOn = (stage: Stage, options = {}) => {
+    stage.files.set('old.json', servedGraph({ graph }))
+    return eusRunOn(stage, { graphFile: 'old.json', ...options })
+  }
+
+  test('run refuses, prints the object that takes its place, and the order; carried over, it goes on', () =>
+    play(old, async (stage) => {
+      await make(stage, OldNodeMaintenances, 'worker-0-disk', 'worker-0')
+      const mark = stage.mark
+      const ended = await runOn(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'node-maintenance-old' } })
+      const at = (words: string) => ended.text.indexOf(words)
+      expect(at('nodemaintenance.medik8s.io/v1beta1')).toBeGreaterThan(at('Node Maintenance Operator'))
+      expect(at('oc delete nodemaintenances.nodemaintenance.kubevirt.io worker-0-disk')).toBeGreaterThan(
+        at('nodemaintenance.medik8s.io/v1beta1'),
+      )
+      expect(stage.writes(mark)).toEqual([])
+      await make(stage, NodeMaintenances, 'worker-0-disk', 'worker-0')
+      await stage.cluster.writer.delete(OldNodeMaintenances, { name: 'worker-0-disk' })
+      const again = await runOn(stage, { until: 'request-4.11' })
+      expect(again.error).toBeUndefined()
+      expect(writesTo(stage, 'clusterversions', mark)).not.toEqual([])
+    }))
+})
+
+const claims: Kind<KubeObject & { status?: object }> = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  plural: 'persistentvolumeclaims',
+  namespaced: true,
+}
+
+const claim = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace: 'default' },
+  spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '1Gi' } } },
+})
+
+describe('night E11: what the end report compares', () => {
+  test('volumes, labels and taints since the window was opened, over several runs; what was not asked for is said', () =>
+    play(small418, async (stage) => {
+      const { writer } = stage.cluster
+      stage.simulated.store.kinds.add(builtIn(claims))
+      for (const name of ['kept', 'lost', 'anew']) await writer.create(claims, claim(name))
+      await eusRunOn(stage, { until: 'accepted-4.19' })
+      await writer.delete(claims, { name: 'lost', namespace: 'default' })
+      await writer.delete(claims, { name: 'anew', namespace: 'default' })
+      await writer.create(claims, claim('anew'))
+      await writer.create(claims, claim('later'))
+      await writer.mergePatch(Nodes, { name: 'worker-0' }, { metadata: { labels: { rack: 'b' } } })
+      const ended = await eusRunOn(stage)
+      expect(ended.error).toBeUndefined()
+      expect(ended.documents.at(-1)).toMatchObject({
+        volumes: { changed: ['claim default/anew'], gone: ['claim default/lost'] },
+        nodes: { changed: ['worker-0'], gone: [] },
+      })
+      expect(ended.text).toContain('volumes that are gone: claim default/lost')
+      expect(ended.text).toContain('alerts were not asked for')
+    }))
+
+  test('a new taint counts, and one that a drain puts on and takes away does not', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'accepted-4.19' })
+      const taints = [{ key: 'team', value: 'db', effect: 'PreferNoSchedule' }]
+      await stage.cluster.writer.mergePatch(Nodes, { name: 'worker-0' }, { spec: { taints } })
+      const ended = await eusRunOn(stage)
+      expect(ended.documents.at(-1)).toMatchObject({ nodes: { changed: ['worker-0'], gone: [] } })
+    }))
+})
+
+describe('night E13: what HyperConverged rewrites of its own spec', () => {
+  const graph = [release('4.22.3', '1.35.2', ['4.23.1']), release('4.23.1', '1.36.1', [])]
+  const late = {
+    methods: ['LiveMigrate'],
+    openshift: {
+      ...ocp418to420,
+      version: '4.22.3',
+      channel: 'stable-4.23',
+      graph,
+      pools: onePool,
+      healthChecks: [],
+    },
+    olm: ocpOlm({
+      installed: '4.22.2',
+      channels: [
+        {
+          name: 'stable',
+          entries: [
+            bundle('4.22.2', 'v1.8.4', { crd: both }),
+            bundle('4.23.0', 'v1.9.0', { crd: v1, replaces: replaces('4.22.2') }),
+          ],
+        },
+      ],
+    }),
+  }
+
+  test('is listed, and not reverted; what kvup has borrowed is as it was', () =>
+    play(late, async (stage) => {
+      stage.files.set('late.json', servedGraph({ graph }))
+      const methods = stage.methods
+      const ended = await eusRunOn(stage, { graphFile: 'late.json', to: '4.23' })
+      expect(ended.error).toBeUndefined()
+      expect(ended.documents.at(-1)).toMatchObject({
+        rewritten: [expect.stringMatching(/completionTimeoutPerGiB was 150, is 20$/u)],
+      })
+      expect(ended.text).toContain('HyperConverged reads otherwise than before, not reverted')
+      expect(stage.methods).toEqual(methods)
+    }))
+
+  test('where it rewrites nothing, nothing is listed', () =>
+    play(small418, async (stage) => {
+      const ended = await eusRunOn(stage)
+      expect(ended.documents.at(-1)).toMatchObject({ rewritten: [] })
+      expect(ended.text).not.toContain('reads otherwise')
+    }))
+})
