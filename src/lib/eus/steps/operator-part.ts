@@ -5,9 +5,9 @@ import { compareOperatorVersions, versionOfCsv } from '../../releases/operator-v
 import { operatorHopSteps } from '../../upgrade/olm/operator-hop.ts'
 import { lookAtOperator, type OperatorScene } from '../../upgrade/olm/operator-scene.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { migrationsInFlight } from '../../workloads/migrations-in-flight.ts'
 import type { OperatorNow, OperatorStop } from '../eus-plan.ts'
 import type { EusWindow } from '../run/window.ts'
+import { migrationsBefore } from './migrations-before.ts'
 import { operatorInStep } from './operator-in-step.ts'
 import { operatorLatest } from './operator-latest.ts'
 
@@ -51,22 +51,6 @@ export async function operatorPart(
     ...hops.flatMap((step) => migrationsBefore(step, request.accepted).concat(ask(step))),
     operatorLatest(part, { after: csvs.at(-1), csvsIn: (scene) => csvsFor(scene, part.minor, window) }),
     operatorInStep(part, releases),
-  ]
-}
-
-/** Night U1: the roll of virt-handler kills what is in flight, whoever began it; methods that are held keep nobody else from migrating. */
-function migrationsBefore(step: Step, accepted: readonly string[]): Step[] {
-  if (!step.id.startsWith('approve-') || accepted.includes('migrations-in-flight')) return []
-  const migrations = migrationsInFlight('wait', 30 * minutes)
-  return [
-    {
-      ...migrations,
-      id: step.id.replace('approve', 'migrations'),
-      async check(cx): Promise<StepState> {
-        const isBehind = (await step.check(cx)).is === 'done'
-        return isBehind ? { is: 'done' } : migrations.check(cx)
-      },
-    },
   ]
 }
 
