@@ -4,16 +4,19 @@ import type { Cluster, Reader, Writer } from '../../../src/lib/cluster/cluster.t
 import type { Kind } from '../../../src/lib/cluster/kind.ts'
 import { ApiError } from '../../../src/lib/system/errors.ts'
 
-/** 403 for each call that `is` names (verb and resource), from when it says so. A watch that is refused is lost, and stays silent. */
-export function denying(cluster: Cluster, is: (verb: string, plural: string) => boolean): Cluster {
+/** 403 for each call that `is` names (verb, resource, and of a single read the name), from when it says so. A watch that is refused is lost, and stays silent. */
+export function denying(
+  cluster: Cluster,
+  is: (verb: string, plural: string, name?: string) => boolean,
+): Cluster {
   const { reader, writer } = cluster
-  const no = (verb: string, { plural }: Kind) => {
-    if (is(verb, plural))
+  const no = (verb: string, { plural }: Kind, name?: string) => {
+    if (is(verb, plural, name))
       throw new ApiError(403, 'Forbidden', `${plural} is forbidden: User "jane" cannot ${verb}`)
   }
   const reads: Record<keyof Reader, any> = {
     async find(kind: Kind, ref: any) {
-      no('get', kind)
+      no('get', kind, ref.name)
       return reader.find(kind, ref)
     },
     async list(kind: Kind, where: any) {

@@ -11,7 +11,7 @@ import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.t
 import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf } from './window-stage.ts'
 
-/** The platform turns every request for another minor down. */
+/** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that was asked for. */
 export const refusing = {
   notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }],
 }

@@ -13,9 +13,9 @@ const ask = (stage: Stage, desiredUpdate: object) =>
   stage.cluster.writer.mergePatch(ClusterVersions, theVersion, { spec: { desiredUpdate } } as object)
 const askedFor = (stage: Stage) => platformOf(stage).spec?.desiredUpdate
 
-/** The platform turns every request down, once the gate was seen open. */
-const refusedAfterGate = (stage: Stage) => (event: { kind: string; step?: { id: string } }) => {
-  if (event.kind === 'step-done' && event.step?.id === 'gate-4.19') stage.simulated.faults.set(refusing)
+/** The platform turns down what it was asked for: before it is, the gate was seen open. */
+const refusedOnceAsked = (stage: Stage) => (event: { kind: string; step?: { id: string } }) => {
+  if (event.kind === 'step-applied' && event.step?.id === 'request-4.19') stage.simulated.faults.set(refusing)
 }
 
 /** The same cluster, where `act` comes before the first write that `fits`. */
@@ -71,10 +71,11 @@ describe('a request that somebody else makes at the same time', () => {
         (text) => moment.test(text),
         async () => {
           asked = true
+          stage.simulated.faults.set(refusing)
           await ask(stage, theirs)
         },
       )
-      const ended = await eusRunOn(stage, {}, { cluster, onEvent: refusedAfterGate(stage) })
+      const ended = await eusRunOn(stage, {}, { cluster })
       expect(asked).toBe(true)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'update-armed' } })
       expect(ended.error?.message).toContain('4.19.10')
@@ -104,7 +105,7 @@ test('a request that was taken back and is there still keeps its loan, and says 
       {},
       {
         cluster: { ...cluster, writer },
-        onEvent: refusedAfterGate(stage),
+        onEvent: refusedOnceAsked(stage),
       },
     )
     expect(ended).toMatchObject({ code: 3, error: { reason: 'give-back-undone' } })

@@ -60,10 +60,11 @@ describe('night E1: the gate is per step', () => {
 
 const gated = { adminGates: { 'ack-4.18-apis-in-4.19': 'read this first' } }
 
-/** The platform turns the request down, after the gate was seen open. */
+/** The platform turns down what it was asked for: before it is, the gate was seen open. */
 async function refused(stage: Stage, options: { leaveRequested?: boolean } = {}) {
   const onEvent = (event: { kind: string; step?: { id: string } }) => {
-    if (event.kind === 'step-done' && event.step?.id === 'gate-4.19') stage.simulated.faults.set(refusing)
+    if (event.kind === 'step-applied' && event.step?.id === 'request-4.19')
+      stage.simulated.faults.set(refusing)
   }
   return eusRunOn(stage, options, { onEvent })
 }

@@ -34,6 +34,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
       : [setPlatformChannel(cv, { id: `channel-${key}`, channel, stop, who, name })]),
     requestUpdate({
       id: `request-${key}`,
+      subscription: plan.operator?.subscription,
       stop,
       wanted: hop.platform,
       accepted: request.accepted,

@@ -16,8 +16,9 @@ import {
   type Stop,
   theClusterVersion,
 } from './platform-now.ts'
+import { type GateOf, platformShut } from './platform-shut.ts'
 
-export interface Requesting extends Wanting {
+export interface Requesting extends Wanting, GateOf {
   id: string
   who: string
   /** Of the procedure. */
@@ -59,7 +60,7 @@ const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
 
 /** What is to be written, by one look at the ClusterVersion. */
 async function ready(
-  { journal }: ReadContext,
+  { reader, journal }: ReadContext,
   { cv, standing: now }: Seen,
   requesting: Requesting,
 ): Promise<Ready> {
@@ -72,6 +73,9 @@ async function ready(
   if (!now.current) return notYet({ is: 'waiting', on: 'the platform to see its present spec' })
   const release = offeredRelease(now, requesting)
   if (release.is === 'not-yet') return release
+  // For a release to be offered it may have waited long behind the gate.
+  const shut = await platformShut(reader, requesting)
+  if (shut) return notYet(shut)
   return { is: 'ready', request: updateFor(cv.spec?.desiredUpdate, release) }
 }
 
