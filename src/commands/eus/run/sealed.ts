@@ -10,6 +10,7 @@ import { begunSteps } from '../../../lib/upgrade/own-work.ts'
 import { ensureSameCluster } from '../../upgrade/plan-file.ts'
 import type { EusRunOptions } from '../run-flags.ts'
 import type { SeenWindow } from '../see-window.ts'
+import { planAnewLine } from './plan-anew.ts'
 
 /** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup eus plan`. */
 export async function readEusPlan({ world }: Pick<Context, 'world'>, file: string): Promise<SealedPlan> {
@@ -69,7 +70,7 @@ export async function ensureEusFits(cx: Context, seen: SeenWindow, sealed: Seale
     `the cluster is no longer as it was when ${file} was made (${seal.at}); nothing was changed`,
     {
       notes: lines.slice(0, 20),
-      remedy: `kvup eus plan --to-file ${shellWord(file)}      makes it anew; look at what is different before you use it`,
+      remedy: `${planAnewLine(sealed)}      makes it anew; look at what is different before you use it`,
     },
   )
 }
