@@ -62,7 +62,7 @@ async function borrowable() {
 }
 
 test.skipIf(crdsMissing !== undefined)(
-  'a whole window on a real API server with the real CRDs: 4.18 to 4.20, and every borrowed field as it was',
+  'trap 20: neither CVO nor MCO runs here, so a whole window on a real API server with their real CRDs, and actors that act as they do: 4.18 to 4.20, and every borrowed field as it was',
   async () => {
     const { cluster, clock } = platform
     const before = await borrowable()

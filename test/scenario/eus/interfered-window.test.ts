@@ -221,7 +221,6 @@ describe('an InstallPlan that somebody else approves', () => {
 
   test('in the same moment as kvup, which may: it is theirs, and the window goes on', () =>
     play(small418, async (stage) => {
-      await eusRunOn(stage, { until: 'gate-4.19.5' })
       const onEvent = (event: { kind: string; step?: { id: string } }) => {
         if (event.kind === 'step-started' && event.step?.id === 'approve-4.19.5') void approve(stage)
       }
