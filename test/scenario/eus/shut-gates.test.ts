@@ -1,9 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import type { ClusterVersion } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { condition } from '../../../src/lib/cluster/object.ts'
 import { play } from '../stage.ts'
-import { eusRunOn, platformOf, small418 } from './window-stage.ts'
-import { after, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
+import { eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
+import { after, beforeWrite, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
 import { denying } from './denying-cluster.ts'
 import { lying } from './lying-reader.ts'
+
+function isProgressing(cv: ClusterVersion): void {
+  const said = { status: 'True', message: 'Working towards 4.19.14: 700 of 901 done' }
+  Object.assign(condition(cv, 'Progressing') ?? {}, said)
+}
+
+const isIntent = (text: string) => text.includes('approve-1.18.1') && text.includes('intends')
+
+const okd: Shape = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
 
 describe('night E1: nothing is written past a gate that is shut by then', () => {
   test('platform: HyperConverged is Degraded between the gate and the request, which waits for the update service', () =>
@@ -28,6 +40,29 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       )
       expect(atRequest).not.toContain('False')
       expect(platformOf(stage).status?.desired?.version).toBe('4.18.21')
+    }))
+
+  test('olm: HyperConverged is Degraded between the gate and the approval, which waits for the InstallPlan', () =>
+    play(okd, async (stage) => {
+      stage.simulated.faults.set({ planStatusAfter: 20 * 60_000 })
+      await stage.upgrade(
+        '1.18.1',
+        { settle: '5s', until: 'approve-1.18.1' },
+        { onEvent: after('gate-1.18.1', () => stage.simulated.faults.set(cdiDegraded)) },
+      )
+      expect(conditionOf(stage, 'Upgradeable')).toBe('False')
+      expect(writesTo(stage, 'installplans')).toEqual([])
+    }))
+
+  test('olm: HyperConverged is Degraded between the look and the approval', () =>
+    play(okd, async (stage) => {
+      const cluster = beforeWrite(stage.cluster, isIntent, async () => {
+        stage.simulated.faults.set(cdiDegraded)
+        await stage.until(5000)
+      })
+      await stage.upgrade('1.18.1', { settle: '5s', until: 'approve-1.18.1' }, { cluster })
+      expect(conditionOf(stage, 'Upgradeable')).toBe('False')
+      expect(writesTo(stage, 'installplans')).toEqual([])
     }))
 
   test('platform: HyperConverged may not be listed any more (403), and says Upgradeable=False', () =>
@@ -80,6 +115,23 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
       expect(ended.text).toContain('cdi is away')
       expect(writesTo(stage, 'clusterversions')).toEqual([])
     }))
+
+  const busy: readonly (readonly [string, (cv: ClusterVersion) => void])[] = [
+    ['is Progressing', isProgressing],
+    ['has a spec that its status is not yet about', ({ metadata }) => (metadata.generation = 99)],
+  ]
+  test.each(busy)('night E4: no InstallPlan is approved while the ClusterVersion %s', (_, edit) =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'control-plane-4.19' })
+      const mark = stage.mark
+      const cluster = lying(stage.cluster, 'clusterversions', (cv) => {
+        edit(cv)
+        return cv
+      })
+      await eusRunOn(stage, { until: 'approve-4.19.5' }, { cluster })
+      expect(writesTo(stage, 'installplans', mark)).toEqual([])
+    }),
+  )
 
   test('a CSV that was Succeeded for an instant and is Failed since: the platform does not go on', () =>
     play(small418, async (stage) => {

@@ -18,7 +18,7 @@ import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.t
 import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 
-type Shape = Omit<Simulation, 'clock'>
+export type Shape = Omit<Simulation, 'clock'>
 
 /** A cluster of 4.18 in front of the window to 4.20: two pools beside master, both kinds of health checks, Manual approval. */
 export const eus418 = {

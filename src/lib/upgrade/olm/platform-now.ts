@@ -30,7 +30,7 @@ function platformOf(platform: PlatformStanding, pools: Known<MachineConfigPool>)
   return filled({
     version,
     minor: /^\d+\.\d+/u.exec(version ?? '')?.[0],
-    busy: state === 'idle' ? poolsBusy(pools) : moving(platform),
+    busy: state === 'idle' ? (unsettled(platform) ?? poolsBusy(pools)) : moving(platform),
     notUpgradeable: upgradeable.is === 'no' ? upgradeable.message : undefined,
   })
 }
@@ -39,6 +39,12 @@ const unreadText = (why: string): string => `cannot tell whether the platform st
 
 function poolsBusy(pools: Known<MachineConfigPool>): string | undefined {
   return pools.known ? rollingMaster(pools.items.map(poolStanding)) : unreadText(pools.why)
+}
+
+/** The history says no more than that the last release was reached (night E1, E4). */
+function unsettled({ current, progressing, message }: PlatformStanding): string | undefined {
+  if (!current) return 'the status of the ClusterVersion is not yet about its present spec'
+  return progressing ? `the platform is Progressing${message === '' ? '' : `: ${message}`}` : undefined
 }
 
 function moving({ state, target = 'another release', message }: PlatformStanding): string {

@@ -10,6 +10,7 @@ interface Platform {
   conditions?: object[]
   pool?: object
   refused?: string
+  generation?: number
 }
 
 const at = '4.18.21'
@@ -17,9 +18,16 @@ const done = { state: 'Completed', version: at }
 const is = (type: string, status: string, message = '') => ({ type, status, message })
 
 /** A cluster version and its pools, as a server would list them. */
-function readerOf({ history = [done], desired = at, conditions = [], pool = {}, refused }: Platform): Reader {
+function readerOf({
+  history = [done],
+  desired = at,
+  conditions = [],
+  pool = {},
+  refused,
+  generation = 1,
+}: Platform): Reader {
   const clusterVersion = {
-    metadata: { name: 'version', generation: 1 },
+    metadata: { name: 'version', generation },
     spec: {},
     status: { observedGeneration: 1, desired: { version: desired }, history, conditions },
   }
@@ -55,6 +63,16 @@ test.each<[name: string, platform: Platform, says: string]>([
     'being updated',
     { desired: '4.19.9', conditions: [is('Progressing', 'True', 'Working towards 4.19.9')] },
     'is being updated to 4.19.9: Working towards',
+  ],
+  [
+    'Progressing, with the last release in the history',
+    { conditions: [is('Progressing', 'True', 'Working towards 4.18.21: 3 of 901 done')] },
+    'is Progressing: Working towards',
+  ],
+  [
+    'asked for something that its status is not yet about',
+    { generation: 2 },
+    'not yet about its present spec',
   ],
   [
     'stopped half-way',

@@ -7,9 +7,10 @@ import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.
 import { isEntered, lookAtOperator, sceneFollows } from '../operator-scene.ts'
 import { planContents } from '../plan-contents.ts'
 import { untilResolved } from '../resolution.ts'
+import { gateShut } from './gate.ts'
 
 /**
- * Sets `spec.approved` of exactly the right InstallPlan, tied to the very revision that was judged: whoever writes it in between
+ * Sets `spec.approved` of exactly the right InstallPlan behind a gate that is open still (night E1), tied to the very revision that was judged: whoever writes it in between
  * makes kvup judge again (ocp 2.3 #5). There is no way back: OLM knows no downgrade.
  */
 export function approve(hop: OperatorHop, tools: HopTools): Step {
@@ -33,6 +34,9 @@ export function approve(hop: OperatorHop, tools: HopTools): Step {
       if (blocked !== undefined) return blocked
       if (verdict.is === 'joined') return { is: 'done', note: `${plan.metadata.name} is approved` }
       if (verdict.is === 'not-yet') return { is: 'waiting', on: `${plan.metadata.name}: ${verdict.why}` }
+      // For its InstallPlan it may have waited long behind the gate.
+      const shut = await gateShut({ reader }, scene, { hop, tools })
+      if (shut) return shut
       return { is: 'todo', change: `approve ${plan.metadata.name}: ${await planContents(reader, plan)}` }
     },
     apply: (cx) => approveNow(cx, hop, tools),
@@ -52,6 +56,8 @@ async function approveNow(
   const { verdict } = await judgedPlan(reader, { scene, plan, hop, tools })
   if (verdict.is === 'joined') return { notApplied: 'somebody else approved it meanwhile' }
   if (verdict.is !== 'right') throw new ApiError(409, 'Conflict', verdict.why)
+  const shut = await gateShut({ reader }, scene, { hop, tools })
+  if (shut) throw new ApiError(409, 'Conflict', shut.trouble ?? shut.on)
   const { name, namespace, resourceVersion } = plan.metadata
   await writer.jsonPatch(InstallPlans, { name, namespace }, [
     { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },

@@ -29,7 +29,7 @@ export function gate(hop: OperatorHop, tools: HopTools): Step {
     async check(cx): Promise<StepState> {
       const scene = await lookAtOperator(cx.reader, hop)
       if (isEntered(scene, hop) || isApproved(scene, hop)) return { is: 'done' }
-      return (await closed(cx, scene, { hop, tools })) ?? { is: 'done' }
+      return (await gateShut(cx, scene, { hop, tools })) ?? { is: 'done' }
     },
   }
 }
@@ -38,13 +38,19 @@ function isApproved({ plan }: OperatorScene, { csv }: OperatorHop): boolean {
   return plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true
 }
 
+type Waiting = Extract<StepState, { is: 'waiting' }>
+
 interface Going {
   hop: OperatorHop
   tools: HopTools
 }
 
-/** The first thing that is in the way. */
-async function closed(cx: ReadContext, scene: OperatorScene, going: Going): Promise<StepState | undefined> {
+/** The first thing that is in the way; undefined where nothing is. Asked for at the gate, and once more right before the approval. */
+export async function gateShut(
+  cx: Pick<ReadContext, 'reader'>,
+  scene: OperatorScene,
+  going: Going,
+): Promise<Waiting | undefined> {
   const { busy } = await platformNow(cx.reader)
   if (busy !== undefined)
     return {
@@ -62,7 +68,7 @@ function unfit(
   hco: HyperConverged,
   { subscription }: OperatorScene,
   { hop, tools }: Going,
-): StepState | undefined {
+): Waiting | undefined {
   const { good, why } = hyperConvergedStanding(hco)
   if (good) return undefined
   const { name, namespace = '' } = hco.metadata
@@ -88,10 +94,10 @@ function isPatch(installedCsv: string | undefined, to: string): boolean {
 
 /** It bears the name of the CSV that is installed; where there is none, OLM lets everything through (ocp 2.5). */
 async function forbiddenByOperator(
-  { reader }: ReadContext,
+  { reader }: Pick<ReadContext, 'reader'>,
   { subscription }: OperatorScene,
   namespace: string,
-): Promise<StepState | undefined> {
+): Promise<Waiting | undefined> {
   const name = subscription.status?.installedCSV
   if (name === undefined) return undefined
   const found = await reader.find(OperatorConditions, { name, namespace })
