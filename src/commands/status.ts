@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
+import { isOfWindow } from '../lib/eus/run/window.ts'
 import { known } from '../lib/facts/known.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
@@ -98,7 +99,7 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
 function eusLoansOpen({ cluster, clock }: LookedAt): (namespace: string) => Promise<boolean> {
   return async (namespace) => {
     const found = await openLoans(cluster, { namespace, clock })
-    return 'loans' in found && found.loans.some(({ procedure }) => /^eus\b/u.test(procedure))
+    return 'loans' in found && found.loans.some(isOfWindow)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EusPlan } from '../../lib/eus/eus-plan.ts'
-import { minorOf } from '../../lib/eus/steps/platform-now.ts'
+import { windowIn } from '../../lib/eus/plan/window-in.ts'
 import { blocked } from '../../lib/system/errors.ts'
 import type { SeenWindow } from './see-window.ts'
 
@@ -8,24 +8,24 @@ import type { SeenWindow } from './see-window.ts'
  * with the commands that a person decides about.
  */
 export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void {
-  const paused = plan.pools.filter((pool) => pool.paused)
-  if (loans.length > 0 || paused.length === 0) return
+  if (loans.length > 0 || !plan.pools.some(({ paused }) => paused)) return
   throw blocked(
     'window-not-in-journal',
     `${pausedText(plan)}, and the journal knows of no window: it was deleted, or somebody else paused them`,
-    {
-      notes: deductions(plan),
-      remedy: [
-        ...paused.map(
-          ({ name }) =>
-            `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then`,
-        ),
-        'kvup workloads strategy set --methods LiveMigrate     where the methods are empty and should not be',
-        'kvup eus run --accept pool-paused-already     goes on; the pools stay paused at the end',
-      ],
-    },
+    { notes: deductions(plan), remedy: waysOut(plan) },
   )
 }
+
+const waysOut = ({ pools }: EusPlan): readonly string[] => [
+  ...pools
+    .filter(({ paused }) => paused)
+    .map(
+      ({ name }) =>
+        `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then`,
+    ),
+  'kvup workloads strategy set --methods LiveMigrate     where the methods are empty and should not be',
+  'kvup eus run --accept pool-paused-already     goes on; the pools stay paused at the end',
+]
 
 /** The same for who goes on: where the window was brought to its end pools are paused by others. */
 export async function ensureNotForgotten(seen: SeenWindow): Promise<void> {
@@ -35,17 +35,19 @@ export async function ensureNotForgotten(seen: SeenWindow): Promise<void> {
 }
 
 /** Pools that are paused while the control plane stands where they are may be anybody's; behind it they are a window. */
-function isForgotten({ loans, planned: { plan } }: SeenWindow): boolean {
-  const { began, way, from, pools } = plan
-  const isBehind = way === 'control-plane-only' && began !== minorOf(from)
-  return isBehind && loans.length === 0 && pools.some(({ paused }) => paused)
-}
+const isForgotten = ({ planned: { evidence } }: SeenWindow): boolean => windowIn(evidence)?.by === 'pools'
 
 /** For who only looks: a window is open by what the cluster shows, and the journal knows of none. */
-export function forgottenText(seen: SeenWindow): readonly string[] {
-  if (!isForgotten(seen)) return []
+export function forgotten(
+  seen: SeenWindow,
+): { unknown: readonly string[]; next: readonly string[] } | undefined {
+  if (!isForgotten(seen)) return undefined
   const { plan } = seen.planned
-  return [`what is borrowed: ${pausedText(plan)}, and the journal knows of no window`, ...deductions(plan)]
+  const unknown = [
+    `what is borrowed: ${pausedText(plan)}, and the journal knows of no window`,
+    ...deductions(plan),
+  ]
+  return { unknown, next: waysOut(plan) }
 }
 
 function pausedText({ pools }: EusPlan): string {

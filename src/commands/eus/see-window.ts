@@ -3,6 +3,7 @@ import type { Cluster } from '../../lib/cluster/cluster.ts'
 import {
   type EusRequest,
   type EusWindow,
+  isOfWindow,
   targetOfName,
   windowName,
   windowOf,
@@ -58,8 +59,6 @@ export async function seeWindow(
   const window = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
   return { cluster, installation, window, planned, hands, loans, open }
 }
-
-const isOfWindow = ({ procedure }: Loan): boolean => targetOfName(procedure) !== undefined
 
 const targetOf = ([loan]: readonly Loan[]): string | undefined => loan && targetOfName(loan.procedure)
 

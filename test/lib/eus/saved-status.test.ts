@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import { systemClock } from '../../../src/lib/system/clock.ts'
@@ -21,12 +21,31 @@ async function statusOf(folder: string) {
 
 test.each([
   ['platforms/idle-4.18', { open: false, from: '4.18' }],
-  ['platforms/eus-window-at-4.19', { from: '4.18' }],
-  ['platforms/armed-update', { armed: { by: 'somebody else' } }],
-  ['eus/mid-window', { from: '4.18', to: '4.20' }],
-  ['eus/platform-alone', { borrowed: [] }],
+  ['platforms/eus-window-at-4.19', { open: true, from: '4.18' }],
+  ['platforms/armed-update', { open: false, armed: { by: 'somebody else' } }],
+  ['eus/mid-window', { open: true, from: '4.18', to: '4.20' }],
+  ['eus/mid-window-by-hand', { open: true, from: '4.18', to: '4.20', borrowed: [] }],
+  ['eus/platform-alone', { open: false, borrowed: [] }],
 ])('kvup eus status --from %s, of what oc get -o yaml printed', async (folder, expected) => {
   const { code, document, problems } = await statusOf(folder)
   expect({ code, problems }).toEqual({ code: 0, problems: [] })
   expect(document).toMatchObject(expected)
+})
+
+const saved = ['eus', 'platforms'].flatMap((group) =>
+  readdirSync(`test/examples/${group}`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${group}/${name}`),
+)
+
+test.each(saved)('of %s, kvup status, eus status and eus plan say the same of a window', async (folder) => {
+  const { document } = await statusOf(folder)
+  const at = existsSync(`test/examples/${folder}/cluster`) ? `${folder}/cluster` : folder
+  const all = await runKvup(['status', '--from', `test/examples/${at}`, '-o', 'json'], offline)
+  const [layers] = all.documents as { window?: { from?: string } }[]
+  expect(document['open'] ?? false).toBe(layers?.window !== undefined)
+  const plan = await runKvup(['eus', 'plan', '--from', `test/examples/${at}`, '-o', 'json'], offline)
+  const [planned] = plan.documents as { began?: string; notes?: string[] }[]
+  const notes = (planned?.notes ?? []).filter((note) => note.startsWith('a window is open'))
+  expect(notes).toHaveLength(document['open'] === true ? 1 : 0)
 })

@@ -11,9 +11,11 @@ import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { seconds } from '../../../lib/system/units.ts'
 import { installation } from '../../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
+import { windowIn } from '../../../lib/eus/plan/window-in.ts'
+import { partsByPlatform } from './parts-by-platform.ts'
 import { platformAlone } from './platform-alone.ts'
 import { readerFor } from '../../reader-for.ts'
-import { forgottenText } from '../deduced.ts'
+import { forgotten } from '../deduced.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 
@@ -61,24 +63,29 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
   const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
   const lastDone = all.find(({ id }) => id === steps.findLast(({ state }) => state === 'done')?.id)
   const { unpauseBefore, time, unknown } = planned.plan
+  const open = windowIn(planned.evidence)
+  const lost = forgotten(seen)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
-    open: loans.length > 0,
+    open: open !== undefined,
     from: window.began,
     to: window.to,
     at: standing.target ?? '',
     ...sinceOf(seen, cx.clock.now()),
     ...(unpauseBefore !== undefined && { unpauseBefore }),
-    parts: steps.length === 0 ? [] : withBehind(partsOf(steps), seen, minorOf(standing.target)),
+    parts:
+      steps.length === 0
+        ? partsByPlatform(open, window.began, standing)
+        : withBehind(partsOf(steps), seen, minorOf(standing.target)),
     steps,
     borrowed: loans,
     borrowedText: borrowedText(loans),
     ...(await armedOf(standing, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safety(lastDone),
-    unknown: [...forgottenText(seen), ...unknown],
-    next: nextOf(seen),
+    unknown: [...(lost?.unknown ?? []), ...unknown],
+    next: lost?.next ?? nextOf(seen),
   }
 }
 

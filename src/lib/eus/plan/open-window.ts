@@ -1,6 +1,4 @@
 import type { Finding } from '../../checks/finding.ts'
-import { itemsOf } from '../../facts/known.ts'
-import { targetOfName } from '../run/window.ts'
 import type { EusSight } from './sight.ts'
 
 /** What stays in the way of a window that is open: nothing that its run does makes it go. */
@@ -16,9 +14,7 @@ export const standsInTheWay: ReadonlySet<string> = new Set([
 ])
 
 /** kvup has borrowed something for a window, and not given it back. */
-export function isWindowOpen({ evidence }: Pick<EusSight, 'evidence'>): boolean {
-  return itemsOf(evidence.loans).some(({ procedure }) => targetOfName(procedure) !== undefined)
-}
+export const isWindowOpen = ({ window }: Pick<EusSight, 'window'>): boolean => window?.by === 'loans'
 
 /**
  * The findings judge a cluster that stands still, and in an open window everything moves: its steps judge anew and wait for what passes. So the

@@ -1,16 +1,16 @@
 import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
 import { itemsOf } from '../../facts/known.ts'
+import type { EusWindow } from '../../facts/layers/eus-window.ts'
 import { type PlatformStanding, platformStanding } from '../../facts/openshift/platform-standing.ts'
-import { poolOf } from '../../facts/openshift/pool-of.ts'
 import { type PoolStanding, poolStanding } from '../../facts/openshift/pool-standing.ts'
 import { type Topology, topologyOf } from '../../facts/openshift/topology.ts'
-import { platformOfKubernetes } from '../../releases/platform-minors.ts'
-import { compareMinors, platformVersionOf } from '../../releases/platform-version.ts'
+import { platformVersionOf } from '../../releases/platform-version.ts'
 import { blocked, forbidden, usageError } from '../../system/errors.ts'
 import { roleRemedy } from '../../system/role-remedy.ts'
 import type { EusPlan } from '../eus-plan.ts'
 import type { EusEvidence } from './evidence.ts'
 import { minorOf } from './platform-stop.ts'
+import { windowIn } from './window-in.ts'
 
 /** What the evidence says of the platform, judged once. */
 export interface EusSight {
@@ -23,8 +23,10 @@ export interface EusSight {
   release: string
   /** Its minor. */
   here: string
-  /** The minor of the oldest kubelet in a paused pool; `here` where none is behind. */
+  /** The minor where the open window began: of the oldest kubelet in its pools; `here` where none is behind. */
   began: string
+  /** The window that is open, whoever began it. */
+  window: EusWindow | undefined
 }
 
 export type JudgedPool = PoolStanding & { pool: MachineConfigPool }
@@ -48,6 +50,7 @@ export function sightOf(evidence: EusEvidence): EusSight {
     })
   const pools = itemsOf(evidence.platform.pools).map(judgedPool)
   const here = minorOf(release)
+  const window = windowIn(evidence)
   return {
     evidence,
     standing,
@@ -56,7 +59,8 @@ export function sightOf(evidence: EusEvidence): EusSight {
     flavour: flavourOf(release, standing.channel),
     release,
     here,
-    began: oldestPaused(evidence, here),
+    began: window?.from ?? here,
+    window,
   }
 }
 
@@ -74,17 +78,6 @@ function flavourOf(release: string, channel = ''): EusPlan['flavour'] {
   const version = platformVersionOf(release)
   const rest = version?.build ?? version?.prerelease ?? ''
   return rest.includes('okd') || /scos|^stable-4$/u.test(channel) ? 'okd' : 'ocp'
-}
-
-/** The kubelets of paused pools tell where a window began; master follows the control plane. */
-function oldestPaused({ platform }: EusEvidence, here: string): string {
-  const pools = itemsOf(platform.pools)
-  const minors = itemsOf(platform.nodes).flatMap((node) => {
-    const pool = poolOf(node, pools)
-    if (pool?.spec?.paused !== true) return []
-    return platformOfKubernetes(node.status?.nodeInfo?.kubeletVersion) ?? []
-  })
-  return [here, ...minors].toSorted(compareMinors)[0] ?? here
 }
 
 /** Whether kvup itself has borrowed it, by the id of the loan: `pool-paused/worker`. */

@@ -61,6 +61,10 @@ export function targetOfName(procedure: string): string | undefined {
   return procedure.startsWith(prefix) ? procedure.slice(prefix.length) : undefined
 }
 
+/** What is borrowed for a window, whichever. */
+export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
+  targetOfName(procedure) !== undefined
+
 /** On a plain way pools and VMs follow each hop, so that each is a window of its own (night E10). What was kept of an open window beats what is seen now. */
 export function windowOf(
   plan: EusPlan,

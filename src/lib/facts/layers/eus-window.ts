@@ -20,14 +20,14 @@ export interface EusWindow {
 }
 
 /**
- * Recognised by the loans that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
+ * The one definition of a window that is open. Recognised by the loans that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
  * of their kubelets, or at a minor without extended support. Undefined: pools that are merely paused.
  */
 export function eusWindow(platform: PlatformSnapshot, loansAreOpen: boolean): EusWindow | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
   const standing = cv && platformStanding(cv)
   const at = minorOf(standing?.target)
-  const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, standing))
+  const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, standing }))
   const from = oldestMinor(platform, held)
   const told = {
     pools: held.map(({ metadata }) => metadata.name),
@@ -38,11 +38,18 @@ export function eusWindow(platform: PlatformSnapshot, loansAreOpen: boolean): Eu
   return held.length > 0 && standing && isAhead(standing, from) ? { by: 'pools', ...told } : undefined
 }
 
-/** Paused, and with something to do, or about to have it. */
-function isHeld(pool: MachineConfigPool, platform: PlatformStanding | undefined): boolean {
+interface Around {
+  platform: PlatformSnapshot
+  standing: PlatformStanding | undefined
+}
+
+/** Paused, and with something to do, or about to have it; a pool that is degraded says it by its kubelets alone. */
+function isHeld(pool: MachineConfigPool, { platform, standing }: Around): boolean {
   const { state, isMaster, machines, paused } = poolStanding(pool)
   if (!paused || isMaster || machines === 0) return false
-  return state === 'paused-pending' || (platform !== undefined && isChangingMinor(platform))
+  if (state === 'paused-pending' || (standing !== undefined && isChangingMinor(standing))) return true
+  const [from, at] = [oldestMinor(platform, [pool]), minorOf(standing?.target)]
+  return from !== undefined && at !== undefined && compareMinors(from, at) < 0
 }
 
 function isChangingMinor({ version, target }: PlatformStanding): boolean {

@@ -8,7 +8,7 @@ import { wrap } from '../wrap.ts'
 /** `kvup eus status`: where a window stands. */
 export interface EusStatusDocument extends Document {
   kind: 'EusStatus'
-  /** Something of a window is borrowed. */
+  /** Something is borrowed for a window, or paused pools wait behind their control plane, whoever paused them. */
   open: boolean
   /** Minors of the platform. */
   from: string

@@ -1,0 +1,26 @@
+import type { EusWindow } from '../../../lib/facts/layers/eus-window.ts'
+import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
+import type { Part } from '../../../lib/eus/status/window-status.ts'
+import { minorOf } from '../../../lib/eus/steps/platform-now.ts'
+import { minorsTo } from '../../../lib/releases/platform-minors.ts'
+
+/** Where a window stands by the platform and its pools alone: what was borrowed, and by whom, they do not tell. Pure. */
+export function partsByPlatform(
+  window: EusWindow | undefined,
+  began: string,
+  standing: PlatformStanding,
+): readonly Part[] {
+  const pools = window?.pools ?? []
+  const at = minorOf(standing.target)
+  const passed = minorsTo(began, at) ?? []
+  return [
+    ...(pools.length > 0 ? [{ name: 'pools paused', state: 'done', note: pools.join(', ') } as const] : []),
+    ...passed.map((minor) => partOf(minor, minor === at, standing)),
+  ]
+}
+
+function partOf(minor: string, isLast: boolean, { state, message }: PlatformStanding): Part {
+  const name = `platform ${minor}`
+  if (!isLast || state === 'idle') return { name, state: 'done' }
+  return { name, state: 'now', note: message }
+}
