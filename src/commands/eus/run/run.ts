@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
+import { stepsBehind } from '../../../lib/eus/run/steps-behind.ts'
 import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { RunLimits } from '../../../lib/procedure/run-context.ts'
 import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
@@ -75,12 +76,12 @@ async function oneWindow(
   const looked = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
   if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
-  const { isPast, ...limits } = limitsIn(all, seen)
-  if (isPast)
-    return {
-      report: await reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [] }),
-      code: exitCode.done,
-    }
+  const { past, ...limits } = limitsIn(all, { ...seen, behind: await behindOf(cx, seen, all) })
+  if (past !== undefined) {
+    const notes = [`${past} is done already`]
+    const report = await reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
+    return { report, code: exitCode.done }
+  }
   const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
@@ -93,6 +94,16 @@ async function oneWindow(
   })
   const { to } = seen.planned.plan
   return ended.report.outcome === 'done' && seen.window.to !== to ? { ...ended, next: to } : ended
+}
+
+/** Asked only where a step is named. */
+async function behindOf(
+  { clock }: Context,
+  { window, cluster: { reader }, hands: { journal } }: SeenWindow,
+  { until, pauseBefore = [] }: RunLimits,
+): Promise<(id: string) => boolean> {
+  if (until === undefined && pauseBefore.length === 0) return () => false
+  return stepsBehind(window, { reader, clock, journal }, until)
 }
 
 function questionOf({ window, planned, open }: SeenWindow): string {

@@ -1,5 +1,4 @@
 import type { RunLimits } from '../../../lib/procedure/run-context.ts'
-import { compareMinors } from '../../../lib/releases/platform-version.ts'
 import type { SeenWindow } from '../see-window.ts'
 
 const ofHop =
@@ -9,27 +8,28 @@ const ofHop =
 const minorOfStep = (id: string): string | undefined => ofHop.exec(id)?.groups?.['minor']
 
 /**
- * The limits as far as they concern this window: steps of the hops that come in windows behind it, or that lie behind us already, are none of its own. `isPast`: what
- * --until names lies behind us.
+ * The limits as far as they concern this window: steps of the hops that come in windows behind it, or that are `behind` us already, are none of its own. `past`: what
+ * --until names is.
  */
 export function limitsIn(
   limits: RunLimits,
-  { window, planned: { plan } }: Pick<SeenWindow, 'window' | 'planned'>,
-): RunLimits & { isPast: boolean } {
+  {
+    window,
+    planned: { plan },
+    behind,
+  }: Pick<SeenWindow, 'window' | 'planned'> & { behind: (id: string) => boolean },
+): RunLimits & { past?: string } {
   const own = new Set(window.hops.map(({ minor }) => minor))
   const all = new Set(plan.hops.map(({ minor }) => minor))
   const isElsewhere = (id: string) => {
     const minor = minorOfStep(id)
-    return minor !== undefined && !own.has(minor) && (all.has(minor) || isBehind(minor))
+    return behind(id) || (minor !== undefined && !own.has(minor) && all.has(minor))
   }
-  const isBehind = (minor: string) =>
-    compareMinors(minor, window.began) > 0 && [...all].every((one) => compareMinors(minor, one) < 0)
   const { until, pauseBefore = [] } = limits
-  const past = until === undefined ? undefined : minorOfStep(until)
   return {
     ...limits,
     until: until === undefined || isElsewhere(until) ? undefined : until,
     pauseBefore: pauseBefore.filter((id) => !isElsewhere(id)),
-    isPast: past !== undefined && isBehind(past),
+    ...(until !== undefined && behind(until) && { past: until }),
   }
 }
