@@ -3,7 +3,7 @@ import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import type { ClusterVersion } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { condition } from '../../../src/lib/cluster/object.ts'
 import { play } from '../stage.ts'
-import { eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
+import { doneSteps, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
 import { after, beforeWrite, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
 import { denying } from './denying-cluster.ts'
 import { lying } from './lying-reader.ts'
@@ -133,7 +133,11 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
     }),
   )
 
-  test('a CSV that was Succeeded for an instant and is Failed since: the platform does not go on', () =>
+  test.each([
+    ['csv-succeeded-4.19.8', 'operands-rolled-4.19.8'],
+    ['operator-releases-4.19-after-4.19.8', 'operator-4.19'],
+    ['operator-4.19', 'gate-4.20'],
+  ])('a CSV that is Failed since %s: %s is not done, and the platform does not go on', (before, step) =>
     play(small418, async (stage) => {
       let fails = false
       const cluster = lying(stage.cluster, 'clusterserviceversions', (csv) => {
@@ -145,8 +149,15 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
           })
         return csv
       })
-      const onEvent = after('csv-succeeded-4.19.8', () => (fails = true))
-      await eusRunOn(stage, { until: 'accepted-4.20' }, { cluster, onEvent })
+      const ended = await eusRunOn(
+        stage,
+        { until: 'accepted-4.20', timeout: '4h' },
+        { cluster, onEvent: after(before, () => (fails = true)) },
+      )
+      expect(doneSteps(ended)).toContain(before)
+      expect(doneSteps(ended)).not.toContain(step)
+      expect(ended.text).toContain('hco-operator is down')
       expect(platformOf(stage).status?.desired?.version).toBe('4.19.14')
-    }))
+    }),
+  )
 })

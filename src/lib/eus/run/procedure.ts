@@ -10,6 +10,7 @@ import { minorOf, readPlatform } from '../steps/platform-now.ts'
 import { endSteps, rewritten } from './end-steps.ts'
 import { isHeldStill } from './held-still.ts'
 import { hopSteps } from './hop-steps.ts'
+import { isOperatorKnown } from './operator-known.ts'
 import { preparation } from './preparation.ts'
 import type { EusWindow } from './window.ts'
 
@@ -22,7 +23,8 @@ export function eusProcedure(window: EusWindow): Procedure {
   return {
     name: window.name,
     leaves: isGuards,
-    reached: async (cx) => (await isThere(window, cx)) && (await areNodesThere(cx)),
+    reached: async (cx) =>
+      (await isThere(window, cx)) && (await areNodesThere(cx)) && (await isOperatorKnown(window, cx)),
     steps: async (cx) => remembered(await stepsNow(window, cx)),
   }
 }
@@ -61,7 +63,7 @@ async function isThere(window: EusWindow, cx: ReadContext): Promise<boolean> {
   return minor === undefined ? isLeftUnknown(window, cx) : minor === to
 }
 
-/** What the operator does not say proves nothing while a window waits for it; where nothing waits there is nothing to do for it. */
+/** What the operator does not say proves nothing while a window waits for it; on the way back out it was asked before. That nothing is to do is `isOperatorKnown`'s to say. */
 async function isLeftUnknown(window: EusWindow, cx: ReadContext): Promise<boolean> {
   return window.plan.operator === undefined || !(await isHeldStill(window, cx))
 }

@@ -7,11 +7,13 @@ import { operatorVersionOf } from '../../releases/operator-version.ts'
 import type { Releases } from '../../releases/releases.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
+import { lookAtOperator } from '../../upgrade/olm/operator-scene.ts'
+import { installedUnsettled } from './installed-unsettled.ts'
 import type { OperatorPart } from './operator-part.ts'
 
 type Rows = Pick<Releases, 'hyperconverged'>
 
-/** After each hop the operator's minor is that of the platform (night E8), and every condition of HyperConverged is as it must be. */
+/** After each hop the operator's minor is that of the platform (night E8), its CSV is Succeeded, and every condition of HyperConverged is as it must be. */
 export function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step {
   const { namespace } = operator.subscription
   return {
@@ -30,6 +32,8 @@ export function operatorInStep({ minor, operator }: OperatorPart, releases: Rows
           on: `HyperConverged to be of ${minor}, it is ${now.version ?? 'unknown'}`,
           remedy,
         }
+      const unsettled = installedUnsettled(await lookAtOperator(reader, operator))
+      if (unsettled) return unsettled
       const [why] = now.why
       return why === undefined
         ? { is: 'done', note: now.version ?? '' }
@@ -43,8 +47,9 @@ export async function operatorMinorIn(
   reader: Reader,
   releases: Rows,
 ): Promise<{ version?: string; minor?: string; why: readonly string[] }> {
-  const [hco] = itemsOf(await findHyperConverged(reader))
-  if (hco === undefined) return { why: ['there is no HyperConverged'] }
+  const found = await findHyperConverged(reader)
+  const [hco] = itemsOf(found)
+  if (hco === undefined) return { why: [found.known ? 'there is no HyperConverged' : found.why] }
   const { operatorVersion, why } = hyperConvergedStanding(hco)
   const version = operatorVersionOf(operatorVersion)
   const minor = version && platformOfOperator(version, releases)

@@ -4,7 +4,7 @@ import { csvStanding } from '../../../facts/operator-lifecycle/csv-standing.ts'
 import type { Step, StepState } from '../../../procedure/step.ts'
 import { minutes, seconds } from '../../../system/units.ts'
 import { labelOf, type OperatorHop } from '../operator-hop-types.ts'
-import { csvOf, isPast, lookAtOperator, sceneFollows } from '../operator-scene.ts'
+import { csvOf, isPast, lookAtOperator, type OperatorScene, sceneFollows } from '../operator-scene.ts'
 
 /** Waits for the CSV to be Succeeded. Recognises the hold by an OperatorCondition, which looks like a stuck update (ocp 2.5). */
 export function csvSucceeded(hop: OperatorHop): Step {
@@ -19,11 +19,15 @@ export function csvSucceeded(hop: OperatorHop): Step {
     async check({ reader, clock }): Promise<StepState> {
       const scene = await lookAtOperator(reader, hop)
       if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      const csv = csvOf(scene, hop)
-      if (csv === undefined) return { is: 'waiting', on: `OLM to make ${hop.csv}` }
-      return phaseState(csv, hop, clock.now())
+      return csvState(scene, hop, clock.now())
     },
   }
+}
+
+/** Where the CSV of a hop stands at this look. Pure; it falls back whenever its Deployments do (ocp 2.4), so that it is asked again later. */
+export function csvState(scene: OperatorScene, hop: OperatorHop, now: Date): StepState {
+  const csv = csvOf(scene, hop)
+  return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
 function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {

@@ -8,13 +8,14 @@ import { hyperConvergedIn } from '../hyperconverged-in.ts'
 import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
 import { isPast, lookAtOperator } from '../operator-scene.ts'
 import { notRolled } from '../not-rolled.ts'
+import { csvState } from './csv-succeeded.ts'
 
 /** So many good looks in a row, whatever the time between them (ocp 5.1). */
 const goodLooks = 3
 
 /**
- * Conditions become good before all is rolled (ocp 5.1): KubeVirt has to be Settled, every Deployment and DaemonSet of the namespace rolled, and
- * HyperConverged still good, for as long as the hop says and several times in a row.
+ * Conditions become good before all is rolled (ocp 5.1): the CSV has to be Succeeded still, KubeVirt Settled, every Deployment and DaemonSet of the namespace rolled,
+ * and HyperConverged good, for as long as the hop says and several times in a row.
  */
 export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const { namespace } = hop.subscription
@@ -35,10 +36,12 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const { subscription } = await lookAtOperator(cx.reader, hop)
-      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      const missing = await firstMissing(cx, hop, kubevirt)
-      return good.after(missing, cx.clock.now().getTime())
+      const scene = await lookAtOperator(cx.reader, hop)
+      if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      const now = cx.clock.now()
+      const csv = csvState(scene, hop, now)
+      const missing = csv.is === 'done' ? await firstMissing(cx, hop, kubevirt) : csv
+      return good.after(missing, now.getTime())
     },
   }
 }

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { play, type Stage } from '../stage.ts'
+import { denying } from './denying-cluster.ts'
+import { lying } from './lying-reader.ts'
+import { operatorVersion } from './meanwhile.ts'
+import { eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+
+/** The platform is at 4.20, nothing is borrowed any more, and the operator is at 4.19 still. */
+async function leftBehind(stage: Stage): Promise<void> {
+  await eusRunOn(stage, { until: 'control-plane-4.20' })
+  await eusRestoreOn(stage, { pools: true })
+  await eusRestoreOn(stage)
+  await stage.until(3_600_000)
+  expect(operatorVersion(stage)).toBe('4.19.8')
+  expect(await stage.journal.loans()).toEqual([])
+}
+
+describe('an operator that does not say of which release it is: not "nothing to do"', () => {
+  test('HyperConverged may not be read', () =>
+    play(small418, async (stage) => {
+      await leftBehind(stage)
+      const cluster = denying(stage.cluster, (_, plural) => plural === 'hyperconvergeds')
+      const ended = await eusRunOn(stage, { to: '4.20' }, { cluster })
+      expect(ended.code).not.toBe(0)
+      expect(ended.text).not.toContain('nothing to do')
+    }))
+
+  test('HyperConverged has no status.versions: the run says so, status shows the cluster all the same', () =>
+    play(small418, async (stage) => {
+      await leftBehind(stage)
+      const cluster = lying(stage.cluster, 'hyperconvergeds', (hco) => {
+        delete hco.status.versions
+        return hco
+      })
+      const ended = await eusRunOn(stage, { to: '4.20' }, { cluster })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-unknown' } })
+      expect(await eusStatusOn(stage, {}, { cluster })).toMatchObject({ code: 0 })
+    }))
+})
