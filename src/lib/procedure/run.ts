@@ -48,7 +48,9 @@ async function farewell(run: OneRun, step: Step | undefined, error: unknown): Pr
   const patience = new AbortController()
   await Promise.race([
     run.record(what, step?.id ?? '', why).catch(() => undefined),
-    ownClock(run.cx.clock).sleep(farewellWithin, patience.signal).catch(() => undefined),
+    ownClock(run.cx.clock)
+      .sleep(farewellWithin, patience.signal)
+      .catch(() => undefined),
   ])
   patience.abort()
 }

@@ -97,6 +97,8 @@ export interface Step {
   check(cx: ReadContext): Promise<StepState>
   /** Changes one thing; safe to repeat: after a crash it runs again. Absent on steps that only wait. */
   apply?(cx: StepContext): Promise<NotApplied | void>
+  /** Its `apply` ends what an earlier step began: to --deadline it is a wait, and nothing stops before it. */
+  readonly closes?: true
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
   /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */

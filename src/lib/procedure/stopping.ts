@@ -21,14 +21,14 @@ export function reasonToStop(
 ): StopReason | undefined {
   if (state.is === 'done') return undefined
   if (limits.pauseBefore?.includes(step.id)) return 'pause-before'
-  if (limits.deadline === undefined || state.is !== 'todo') return undefined
+  if (limits.deadline === undefined || state.is !== 'todo' || step.closes) return undefined
   return now + costOf(step, steps) > limits.deadline.getTime() ? 'deadline' : undefined
 }
 
-/** A step together with those right after it that only wait for what it set going: between them is no safe point. */
+/** A step together with those right after it that only wait for what it set going, or close it: between them is no safe point. */
 function costOf(step: Step, steps: readonly Step[]): number {
   const after = steps.slice(steps.findIndex(({ id }) => id === step.id) + 1)
-  const nextChange = after.findIndex((next) => next.apply !== undefined)
+  const nextChange = after.findIndex((next) => next.apply !== undefined && !next.closes)
   const waits = nextChange === -1 ? after : after.slice(0, nextChange)
   return [step, ...waits].reduce((sum, { estimate }) => sum + estimate, 0)
 }

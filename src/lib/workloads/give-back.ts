@@ -117,6 +117,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Give
     title: 'KubeVirt has workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
+    closes: true,
     follows: followsOf(found),
     dependsOn: ['give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },

@@ -76,6 +76,7 @@ async function oneWindow(
   const looked = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
   if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
+  ensurePools(options, seen)
   const { past, ...limits } = limitsIn(all, { ...seen, behind: await behindOf(cx, seen, all) })
   if (past !== undefined) {
     const notes = [`${past} is done already`]
@@ -104,6 +105,25 @@ async function behindOf(
 ): Promise<(id: string) => boolean> {
   if (until === undefined && pauseBefore.length === 0) return () => false
   return stepsBehind(window, { reader, clock, journal }, until)
+}
+
+/** A pool that is not there would come last, and nobody would be told. Throws `usage`. */
+function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: SeenWindow): void {
+  const { pools, hops } = planned.plan
+  // At the target the same line is no mistake.
+  if (pools.length === 0 && hops.length === 0) return
+  const wrong = poolOrder.find((name) => !pools.some((pool) => pool.name === name))
+  if (wrong === undefined) return
+  throw usageError(
+    'no-such-pool',
+    `--pool-order names ${JSON.stringify(wrong)}, which is no pool to unpause`,
+    {
+      remedy:
+        window.way === 'plain'
+          ? 'leave it out: on this way pools are not paused, and follow the platform'
+          : `the pools are: ${pools.map(({ name }) => name).join(', ')}`,
+    },
+  )
 }
 
 function questionOf({ window, planned, open }: SeenWindow): string {

@@ -39,6 +39,7 @@ export function updateAccepted(accepting: Accepting): Step {
     title: `platform ${stop.version ?? stop.minor} is accepted`,
     patience: { every: 5 * seconds, atMost: 30 * minutes },
     estimate: minutes,
+    closes: true,
     follows: platformFollows,
     risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
     shows: showsPlatform,
