@@ -9,7 +9,7 @@ import { operatorMinorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
 import { releaseLeft } from './operator-through.ts'
 import type { EusSight } from './sight.ts'
-import { inSeconds, operatorHop, platformHop } from './time.ts'
+import { inSeconds, operatorHop, platformHop, platformLeft } from './time.ts'
 
 /** What the hops are made from. */
 export interface HopsQuestion {
@@ -71,7 +71,7 @@ function hop(question: HopsQuestion, ahead: Ahead): EusHop {
     outdatedMustBeZero: mustBeZero,
     time: inSeconds(
       inTurn([
-        ...(stop.done ? [] : [platformHop(sight)]),
+        ...(stop.done ? [] : [stop.version === sight.release ? platformLeft(sight) : platformHop(sight)]),
         ...operators.filter(({ done }) => !done).map(() => operatorHop),
       ]),
     ),

@@ -22,7 +22,7 @@ import { choosePlatform, type Chosen, minorOf } from './platform-stop.ts'
 import { healthChecksOf, poolsToPause } from './pools.ts'
 import { type Route, routeOf } from './route.ts'
 import { type EusSight, sightOf } from './sight.ts'
-import { platformHop, poolRolls, wholeTime } from './time.ts'
+import { platformHop, poolRolls, poolsLeft, wholeTime } from './time.ts'
 
 export interface EusRequest {
   /** The minor of the platform to end at, `4.20`; absent: the next one with extended support. */
@@ -139,8 +139,10 @@ function lastsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']):
 
 /** On a plain way the pools roll in each hop. */
 function rollsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']): Range {
-  const once = poolRolls(poolsToPause(sight))
-  if (way === 'control-plane-only') return once
+  const isThere = hops.every(({ platform }) => platform.done)
+  const pools = poolsToPause(sight)
+  const once = isThere ? poolsLeft(sight, pools) : poolRolls(pools)
+  if (way === 'control-plane-only' || isThere) return once
   const times = hops.filter(({ platform }) => !platform.done).length
   return { low: once.low * times, high: once.high * times }
 }
@@ -151,7 +153,8 @@ const rangeOf = ({ time: { lowSeconds, highSeconds } }: EusHop): Range => ({
 })
 
 function timeOf({ sight, hops, route }: Judged): EusPlan['time'] {
-  const left = hops.length > 0 || route.way === 'control-plane-only'
+  const isRolling = sight.pools.some(({ isMaster, state }) => !isMaster && state !== 'updated')
+  const left = hops.length > 0 || route.way === 'control-plane-only' || isRolling
   const rolls = left ? rollsOf(sight, hops, route.way) : nothing
   return wholeTime(hops.map(rangeOf), rolls, platformHop(sight).basis)
 }

@@ -1,5 +1,7 @@
 import type { UpdateHistory } from '../../cluster/kinds/openshift.ts'
 import { itemsOf } from '../../facts/known.ts'
+import { poolOf } from '../../facts/openshift/pool-of.ts'
+import { platformOfKubernetes } from '../../releases/platform-minors.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/range.ts'
 import type { EusPlan, PoolToPause } from '../eus-plan.ts'
@@ -24,10 +26,30 @@ export function platformHop({ evidence }: EusSight): Range & { basis: 'own-updat
   return { low: Math.min(...spans) * 0.75, high: Math.max(...spans) * 1.5, basis: 'own-updates' }
 }
 
+/** Of a hop that is under way: what its operator says is done is taken off. */
+export function platformLeft(sight: EusSight): Range {
+  const { low, high } = platformHop(sight)
+  const left = 1 - (sight.standing.percent ?? 0) / 100
+  return { low: low * left, high: high * left }
+}
+
 function spanOf({ state, startedTime, completionTime }: UpdateHistory): number[] {
   if (state !== 'Completed' || !startedTime || !completionTime) return []
   const span = Date.parse(completionTime) - Date.parse(startedTime)
   return span >= least ? [span] : []
+}
+
+/** Once the platform is where it goes, machines whose kubelets have followed are done. */
+export function poolsLeft(sight: EusSight, pools: readonly PoolToPause[]): Range {
+  const { nodes, pools: all } = sight.evidence.platform
+  const there = itemsOf(nodes).filter(
+    ({ status }) => platformOfKubernetes(status?.nodeInfo?.kubeletVersion) === sight.here,
+  )
+  const followed = (name: string) =>
+    there.filter((node) => poolOf(node, itemsOf(all))?.metadata.name === name).length
+  return poolRolls(
+    pools.map((pool) => ({ ...pool, machines: Math.max(0, pool.machines - followed(pool.name)) })),
+  )
 }
 
 /** One pool after the other, so many machines of each at a time. */

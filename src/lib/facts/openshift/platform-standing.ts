@@ -3,6 +3,7 @@ import { type Condition, condition } from '../../cluster/object.ts'
 import { filled } from '../filled.ts'
 import { type Gate, gateOf, yes } from '../gate.ts'
 import { type ArmedUpdate, armedUpdate } from './armed-update.ts'
+import { percentComplete } from './percent-complete.ts'
 
 /** Where the cluster's own version stands (ocp 3.1). */
 export interface PlatformStanding {
@@ -18,6 +19,8 @@ export interface PlatformStanding {
   /** Failing=Unknown, reason SlowClusterOperator: what takes longer than expected. No failure. */
   slow?: string
   progressing: boolean
+  /** How much of the present update is done, 0 to 100; undefined where none is under way, or it does not say. */
+  percent?: number
   /** Of Failing where it is True, else of Progressing. */
   message: string
   /** For the next minor only; a patch is let through whatever it says. Absent means yes. */
@@ -51,6 +54,7 @@ export function platformStanding(cv: ClusterVersion): PlatformStanding {
     upgradeable: gateOf(condition(cv, 'Upgradeable'), yes),
     accepted: gateOf(condition(cv, 'ReleaseAccepted'), yes),
     ...filled({ armed: armedUpdate(cv), channel: cv.spec?.channel, available: status.availableUpdates }),
+    ...filled({ percent: percentComplete(cv) }),
     channels: status.desired?.channels ?? [],
     conditional: (status.conditionalUpdates ?? []).map(conditional),
     current: status.observedGeneration === metadata.generation,
