@@ -19,8 +19,8 @@ const text = manual({
     ['kvup eus abort', 'ends the window where it stands, and gives back what is borrowed'],
     ['kvup eus abort --dry-run=client', 'what it would give back'],
   ],
-  more: `Before a hop was accepted everything goes back, the channel included. A hop that runs is seen to
-its end first: neither platform nor operator go back to an older minor, which is listed before the
-question.`,
+  more: `Before a hop was accepted everything goes back, the channel included. A hop that runs, a patch too,
+is seen to its end first: neither platform nor operator go back, which is listed before the
+question, and the end says what was given back.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
 })
