@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { blocked } from '../system/errors.ts'
 import type { Entry, Loan } from './journal.ts'
 
@@ -19,20 +20,35 @@ export interface Signature {
 
 export function recorded(content: JournalContent, entry: Entry): JournalContent {
   const entries = [...content.entries, entry]
+  if (entry.what === 'applied')
+    return { ...content, entries, loans: content.loans.map((loan) => applied(loan, entry)) }
   if (entry.what !== 'finished') return { ...content, entries }
   const prefix = `${entry.procedure}/`
   const kept = Object.fromEntries(Object.entries(content.kept).filter(([key]) => !key.startsWith(prefix)))
   return { ...content, entries, kept }
 }
 
-/** The first value wins: an open loan with this id leaves everything as it is. */
+function applied(loan: Loan, { procedure, step }: Entry): Loan {
+  const { taken } = loan
+  const isOfStep = taken?.step === step && loan.procedure === procedure
+  return isOfStep ? { ...loan, taken: { ...taken, applied: true } } : loan
+}
+
+/** The first value wins: of an open loan with this id nothing changes but what it is set to from now on. */
 export function borrowed(content: JournalContent, loan: Loan): JournalContent {
-  if (content.loans.some(({ id }) => id === loan.id)) return content
+  const open = content.loans.find(({ id }) => id === loan.id)
+  if (open !== undefined) return takenAnew(content, open, loan)
   if (loan.was.present && loan.was.value === undefined)
     throw new Error(`loan ${loan.id} has no value to keep`)
   const { procedure, by, at } = loan
   const entry: Entry = { at, by, procedure, step: loan.id, what: 'borrowed', text: wordsOf(loan) }
   return recorded({ ...content, loans: [...content.loans, loan] }, entry)
+}
+
+function takenAnew(content: JournalContent, open: Loan, { taken }: Loan): JournalContent {
+  if (taken === undefined || isDeepStrictEqual(open.taken?.value, taken.value)) return content
+  const loans = content.loans.map((loan) => (loan === open ? { ...open, taken } : loan))
+  return { ...content, loans }
 }
 
 export function released(

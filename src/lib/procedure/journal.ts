@@ -7,7 +7,7 @@ export interface Journal {
   record(entry: Entry): Promise<void>
   /** The open ones. */
   loans(): Promise<readonly Loan[]>
-  /** Opens a loan. The first value wins: an open loan with this id is returned unchanged. */
+  /** Opens a loan. The first value wins: an open loan with this id is returned as it is, but for what it is set to. */
   borrow(loan: Loan): Promise<Loan>
   /** Closes a loan after a give-back that was verified, or for another reason, which is then written down. Closing a closed one is no error. */
   release(id: string, why?: string): Promise<void>
@@ -47,6 +47,15 @@ export interface Entry {
   plan?: string
 }
 
+/** What a borrowed setting is set to, kept with the loan, for entries are forgotten in time. */
+export interface Taken {
+  value: unknown
+  /** Id of the step that sets it. */
+  step: string
+  /** It was set: from then on it is somebody else who changed it. */
+  applied?: true
+}
+
 /** A setting that was borrowed and has to be given back. */
 export interface Loan {
   /** Stable per setting: `workload-updates`. */
@@ -57,6 +66,8 @@ export interface Loan {
   path: string
   /** Absence is a value too. */
   was: { present: true; value: unknown } | { present: false }
+  /** What it is meanwhile; absent for loans of more than one value. */
+  taken?: Taken
   by: string
   at: string
   /** For how long it does no harm to leave it open, and what does not work meanwhile. */

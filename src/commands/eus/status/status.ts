@@ -3,7 +3,6 @@ import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eu
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
-import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
 import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
 import type { ReadContext, Step } from '../../../lib/procedure/step.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
@@ -58,7 +57,8 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
   const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
   const { window, planned, hands, loans } = seen
   const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal: hands.journal }
-  const { standing } = await readPlatform(reading.reader)
+  const platform = await readPlatform(reading.reader)
+  const { standing } = platform
   const all = await eusProcedure(window).steps(reading)
   const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
   const lastDone = all.find(({ id }) => id === steps.findLast(({ state }) => state === 'done')?.id)
@@ -81,7 +81,7 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
     steps,
     borrowed: loans,
     borrowedText: borrowedText(loans),
-    ...(await armedOf(standing, seen)),
+    ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safety(lastDone),
     unknown: [...(lost?.unknown ?? []), ...unknown],
@@ -123,11 +123,12 @@ function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string):
 }
 
 async function armedOf(
-  { armed, accepted }: PlatformStanding,
+  platform: Awaited<ReturnType<typeof readPlatform>>,
   { hands, window }: SeenWindow,
 ): Promise<Pick<EusStatusDocument, 'armed'>> {
+  const { armed, accepted } = platform.standing
   if (armed === undefined) return {}
-  const ours = await ourRequest(hands.journal, window.name, armed)
+  const ours = await ourRequest(hands.journal, window.name, platform)
   const why = accepted.is === 'no' ? { why: accepted.message } : {}
   return { armed: { ...armed, by: ours ? 'kvup' : 'somebody else', ...why } }
 }

@@ -1,5 +1,7 @@
+import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
+import type { Meanwhile } from '../../workloads/restore.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { platformChannel } from '../loans/fields.ts'
 import { giveField } from '../loans/give.ts'
@@ -8,8 +10,11 @@ import { readPlatform, platformFollows, showsPlatform } from '../steps/platform-
 import { lookedAt } from '../steps/request-update.ts'
 import { withdraw } from '../steps/update-accepted.ts'
 
-/** Takes back what was asked for and never accepted, and nothing that somebody else asked for (night E2, E6). */
-export function withdrawRequest(name: string): Step {
+/**
+ * Takes back what was asked for and never accepted, and nothing that somebody else asked for (night E2, E6). Who keeps what is there keeps the request too: it is
+ * theirs from then on.
+ */
+export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Step {
   return {
     id: 'withdraw-request',
     title: 'take the request for an update back',
@@ -19,23 +24,40 @@ export function withdrawRequest(name: string): Step {
     risk: { undo: 'kvup eus run     asks again', safeToLeave: 'always' },
     shows: showsPlatform,
     async check({ reader, journal }): Promise<StepState> {
-      const { standing } = await readPlatform(reader)
-      const ours = await ourRequest(journal, name, standing.armed)
+      if (meanwhile === 'keep-current') return keeping(await journal.loans())
+      const ours = await ourRequest(journal, name, await readPlatform(reader))
       if (ours) return { is: 'todo', change: `take the request for ${ours.version} back` }
       return loanNamed(await journal.loans(), 'desired-update')
         ? { is: 'todo', change: 'close the loan of desiredUpdate: nothing of ours is requested' }
         : { is: 'done' }
     },
-    apply: (cx) => withdraw(cx, name),
+    apply: (cx) =>
+      meanwhile === 'keep-current'
+        ? cx.journal.release('desired-update', 'left as it is')
+        : withdraw(cx, name),
   }
 }
 
-/** The channel as it was, where no hop was accepted; past one it stays, and the loan is closed with that reason. */
-export async function channelBack({ reader }: ReadContext, isAccepted: boolean): Promise<Step> {
+function keeping(loans: readonly Loan[]): StepState {
+  return loanNamed(loans, 'desired-update')
+    ? { is: 'todo', change: 'close the loan of desiredUpdate, and leave what is asked for' }
+    : { is: 'done' }
+}
+
+/**
+ * The channel as it was, where no hop was accepted and it is still the one that kvup has set; past a hop it stays, and the loan is closed with that
+ * reason.
+ */
+export async function channelBack(
+  { reader, journal }: ReadContext,
+  { isAccepted, meanwhile = 'ask' }: { isAccepted: boolean; meanwhile?: Meanwhile },
+): Promise<Step> {
   const { cv } = await readPlatform(reader)
-  return giveField(platformChannel(lookedAt(cv), cv.spec?.channel ?? ''), {
+  const taken = loanNamed(await journal.loans(), 'platform-channel')?.taken?.value
+  return giveField(platformChannel(lookedAt(cv), typeof taken === 'string' ? taken : ''), {
     id: 'give-back-platform-channel',
     title: 'give the channel back',
+    meanwhile,
     ...(isAccepted && { closeBecause: 'a hop was accepted: a channel does not go back past it' }),
   })
 }

@@ -27,7 +27,7 @@ async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly St
   const state = await abortState(window, cx)
   return [
     withdrawRequest(window.name),
-    await channelBack(cx, state.accepted),
+    await channelBack(cx, { isAccepted: state.accepted }),
     ...(state.accepted ? await hopToItsEnd(window, state, cx) : []),
     ...(await endSteps(window, cx)),
     closeWindow({ name: window.name, text: 'aborted' }),

@@ -46,8 +46,10 @@ async function stepsNow(
   const pools = loans.filter(({ id }) => id.startsWith('pool-paused/'))
   const rest = loans.filter((loan) => !pools.includes(loan))
   return [
-    ...(named('desired-update') ? [withdrawRequest(window.name)] : []),
-    ...(named('platform-channel') ? [await channelBack(cx, (await abortState(window, cx)).accepted)] : []),
+    ...(named('desired-update') ? [withdrawRequest(window.name, meanwhile)] : []),
+    ...(named('platform-channel')
+      ? [await channelBack(cx, { isAccepted: (await abortState(window, cx)).accepted, meanwhile })]
+      : []),
     ...(methods ? await methodsBack(window, { loan: methods, meanwhile }, cx) : []),
     ...(await poolsBack(window, { loans: pools, meanwhile }, cx)),
     ...rest.flatMap((loan) => fieldBack(loan, meanwhile)),

@@ -20,6 +20,8 @@ export interface Borrowable {
   readonly harmless: string
   /** What is kept; undefined where the field is absent. */
   valueIn(object: KubeObject): unknown
+  /** What is kept of how it is meanwhile. */
+  takenValue(object: KubeObject): unknown
   isTaken(object: KubeObject): boolean
   /** It is so already by somebody else's doing: nothing is taken then. Default: only what reads as kvup would write it. */
   suffices?(object: KubeObject): boolean
@@ -56,6 +58,7 @@ export function borrowedField(
     pointer: pointerOf(path),
     meanwhile,
     valueIn: now,
+    takenValue: () => value,
     isTaken: (object) => isDeepStrictEqual(meaning(now(object)), value),
     ...(presenceCounts && { suffices: (object: KubeObject) => now(object) !== undefined }),
     isBack: (object, was) =>
@@ -80,6 +83,7 @@ export function borrowedEntry(
     pointer: pointerOf(path),
     meanwhile,
     valueIn: (object) => valueAt(object, path),
+    takenValue: () => entry,
     isTaken: (object) => now(object).includes(entry),
     isBack: (object) => !now(object).includes(entry),
     take: (object) => [...guards(object, path), ...adding(object, path, [...now(object), entry])],

@@ -30,6 +30,7 @@ export function desiredUpdate({ name, uid }: Looked, update: Update): Borrowable
   return {
     ...field,
     isTaken: (object) => isAskedFor(field.valueIn(object), update),
+    takenValue: (object) => merged(field.valueIn(object), update),
     take: (object) => borrowedField(place, merged(field.valueIn(object), update), words).take(object),
   }
 }

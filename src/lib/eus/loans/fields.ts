@@ -103,18 +103,14 @@ export const platformChannel = ({ name, uid }: Looked, channel: string): Borrowa
   )
 
 /** What a loan is of: pools, health checks, approval. Undefined for those that are more than a field. */
-export function fieldOfLoan({ id, object: { name, namespace, uid }, was }: Loan): Borrowable | undefined {
+export function fieldOfLoan({ id, object: { name, namespace, uid }, taken }: Loan): Borrowable | undefined {
   const [family = ''] = id.split('/')
-  return makers[family]?.({ name, namespace, uid }, was)
+  return makers[family]?.({ name, namespace, uid }, taken?.value)
 }
 
-/** There are two ways to approve, and one of them was there before. */
-const otherThan = (was: Loan['was']): Approval =>
-  was.present && was.value === 'Manual' ? 'Automatic' : 'Manual'
-
-const makers: Readonly<Record<string, (looked: Looked, was: Loan['was']) => Borrowable>> = {
+const makers: Readonly<Record<string, (looked: Looked, taken: unknown) => Borrowable>> = {
   'pool-paused': poolPaused,
   'machine-health-check': machineHealthCheckPaused,
   'node-health-check': nodeHealthCheckPaused,
-  approval: (looked, was) => approvalOf(looked, otherThan(was)),
+  approval: (looked, taken) => approvalOf(looked, taken === 'Automatic' ? 'Automatic' : 'Manual'),
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../cluster/object.ts'
 import { lastWriter } from '../../procedure/last-writer.ts'
 import type { Loan } from '../../procedure/journal.ts'
@@ -52,7 +53,7 @@ async function standing(cx: ReadContext, field: Borrowable, taking: Taking): Pro
   if (isSo(field, found.object, loan))
     return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
   if (loan !== undefined && ours === undefined && !taking.again) return madeAnew(field, taking)
-  return notTaken(cx, field, { taking, ours, object: found.object })
+  return notTaken(field, { taking, ours, object: found.object })
 }
 
 /** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
@@ -60,23 +61,20 @@ function isSo(field: Borrowable, object: KubeObject, loan: Loan | undefined): bo
   return field.isTaken(object) || (loan === undefined && field.suffices?.(object) === true)
 }
 
-async function notTaken(
-  cx: ReadContext,
+function notTaken(
   field: Borrowable,
   { taking, ours, object }: { taking: Taking; ours: Loan | undefined; object: KubeObject },
-): Promise<StepState> {
+): StepState {
   const value = field.valueIn(object)
   const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
-  if (taking.again || ours === undefined) return { is: 'todo', change }
-  const isAsBefore = field.isBack(object, ours.was) && !(await wasApplied(cx, taking, ours))
-  return isAsBefore ? { is: 'todo', change } : changed(field, { loan: ours, taking }, value)
+  if (taking.again || ours === undefined || isByKvup(field, object, ours)) return { is: 'todo', change }
+  return changed(field, { loan: ours, taking }, value)
 }
 
-/** Between the loan and the write a run may have been killed: then nobody undid anything. */
-async function wasApplied({ journal }: ReadContext, { id }: Taking, { at }: Loan): Promise<boolean> {
-  return (await journal.entries()).some(
-    (entry) => entry.what === 'applied' && entry.step === id && entry.at >= at,
-  )
+/** As an earlier run set it, or not set yet: between the loan and the write a run may have been killed, and then nobody undid anything. */
+function isByKvup(field: Borrowable, object: KubeObject, { was, taken }: Loan): boolean {
+  if (taken !== undefined && isDeepStrictEqual(field.valueIn(object), taken.value)) return true
+  return taken?.applied !== true && field.isBack(object, was)
 }
 
 async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
@@ -97,7 +95,7 @@ async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise
 export async function keepAndTake(
   { writer, journal, clock }: StepContext,
   field: Borrowable,
-  { taking, object }: { taking: Pick<Taking, 'who' | 'procedure'>; object: KubeObject },
+  { taking, object }: { taking: Pick<Taking, 'id' | 'who' | 'procedure'>; object: KubeObject },
 ): Promise<void> {
   const former = loanNamed(await journal.loans(), field.loan)
   if (former !== undefined && former.object.uid !== field.uid)
@@ -115,6 +113,7 @@ export async function keepAndTake(
     },
     path: field.pointer,
     was: value === undefined ? { present: false } : { present: true, value },
+    taken: { value: field.takenValue(object), step: taking.id },
     by: taking.who,
     at: clock.now().toISOString(),
     harmless: field.harmless,

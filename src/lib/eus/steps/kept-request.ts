@@ -1,26 +1,35 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isFields } from '../../cluster/apply/field-path.ts'
-import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
-import type { Journal, JournalReader } from '../../procedure/journal.ts'
+import type { ClusterVersion } from '../../cluster/kinds/openshift.ts'
+import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
+import type { JournalReader } from '../../procedure/journal.ts'
+import { loanNamed } from '../loans/find-borrowed.ts'
 
-/** What kvup asked the ClusterVersion for, exactly as it was written: only that is ever taken back (night E6). */
+/** What the ClusterVersion is asked for by kvup. */
 export interface Request {
   version: string
   image?: string
 }
 
-const key = (name: string, version: string): string => `${name}/request/${version}`
-
-/** The armed update, if it is exactly what the procedure of this name has written. */
+/**
+ * The armed update, if the procedure of this name has borrowed desiredUpdate for it, and it reads exactly as it was written then: only that is ever taken back (night
+ * E6). What was taken back and is asked for again is somebody else's.
+ */
 export async function ourRequest(
-  journal: JournalReader,
+  journal: Pick<JournalReader, 'loans'>,
   name: string,
-  armed: ArmedUpdate | undefined,
+  { cv, standing: { armed } }: { cv: ClusterVersion; standing: Pick<PlatformStanding, 'armed'> },
 ): Promise<Request | undefined> {
   if (armed?.version === undefined) return undefined
-  const found = await journal.kept(key(name, armed.version))
-  if (!isFields(found) || found['image'] !== armed.image) return undefined
+  const loan = loanNamed(await journal.loans(), 'desired-update')
+  if (loan?.procedure !== name || loan.taken === undefined) return undefined
+  const [written, now] = [said(loan.taken.value), said(cv.spec?.desiredUpdate)]
+  if (!isDeepStrictEqual(written, now)) return undefined
   return { version: armed.version, ...(armed.image !== undefined && { image: armed.image }) }
 }
 
-export const keepRequest = (journal: Journal, name: string, request: Request): Promise<void> =>
-  journal.keep(key(name, request.version), request)
+/** Clients write fields that say nothing as well: `force: false`, an empty architecture. */
+function said(update: unknown): Readonly<Record<string, unknown>> {
+  const fields = isFields(update) ? Object.entries(update) : []
+  return Object.fromEntries(fields.filter(([, value]) => value !== false && value !== '' && value !== null))
+}

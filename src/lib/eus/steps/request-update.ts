@@ -5,7 +5,7 @@ import { minutes, seconds } from '../../system/units.ts'
 import { desiredUpdate, updateFor } from '../loans/desired-update.ts'
 import { platformChannel } from '../loans/fields.ts'
 import { keepAndTake, takeField } from '../loans/take.ts'
-import { keepRequest, ourRequest, type Request } from './kept-request.ts'
+import { ourRequest, type Request } from './kept-request.ts'
 import { keepMaster } from './master-rolled.ts'
 import { offeredRelease, type Wanting } from './offered-release.ts'
 import {
@@ -59,14 +59,11 @@ async function standing(cx: ReadContext, requesting: Requesting): Promise<StepSt
 const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
 
 /** What is to be written, by one look at the ClusterVersion. */
-async function ready(
-  { reader, journal }: ReadContext,
-  { cv, standing: now }: Seen,
-  requesting: Requesting,
-): Promise<Ready> {
+async function ready({ reader, journal }: ReadContext, seen: Seen, requesting: Requesting): Promise<Ready> {
   const { stop, name } = requesting
+  const { cv, standing: now } = seen
   if (isAccepted(now, stop)) return notYet({ is: 'done' })
-  if (await ourRequest(journal, name, now.armed)) return notYet({ is: 'done' })
+  if (await ourRequest(journal, name, seen)) return notYet({ is: 'done' })
   if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
   if (now.state !== 'idle')
     return notYet({ is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` })
@@ -86,11 +83,10 @@ async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
   if (found.is === 'not-yet')
     throw new ApiError(409, 'Conflict', 'the ClusterVersion is not as it was looked at')
   const { request } = found
-  const { name, who, stop } = requesting
-  await keepRequest(cx.journal, name, request)
+  const { id, name, who, stop } = requesting
   await keepMaster(cx, name, stop)
   const field = desiredUpdate(lookedAt(seen.cv), request)
-  await keepAndTake(cx, field, { taking: { who, procedure: name }, object: seen.cv })
+  await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: seen.cv })
 }
 
 function armedByOthers({ version, image }: Partial<Request>): StepState {

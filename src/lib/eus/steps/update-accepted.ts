@@ -44,13 +44,14 @@ export function updateAccepted(accepting: Accepting): Step {
     risk: { undo: 'none', safeToLeave: 'always: the platform goes on by itself' },
     shows: showsPlatform,
     async check(cx): Promise<StepState> {
-      const { standing } = await readPlatform(cx.reader)
+      const seen = await readPlatform(cx.reader)
+      const { standing } = seen
       if (isAccepted(standing, stop)) return closing(await cx.journal.loans())
       const { accepted, armed, current } = standing
       if (armed === undefined)
         return refused === undefined ? withdrawn(stop) : turnedDown(refused, 'the request was taken back')
       if (accepted.is !== 'no' || !current) return { is: 'waiting', on: 'the platform to accept it' }
-      const ours = await ourRequest(cx.journal, accepting.name, armed)
+      const ours = await ourRequest(cx.journal, accepting.name, seen)
       const why = `${armed.version ?? armed.image} was refused (${accepted.reason}): ${accepted.message}`
       if (ours === undefined || accepting.leaveRequested)
         return turnedDown(why, 'it stays requested, and starts by itself once nothing is in the way any more')
@@ -84,8 +85,9 @@ async function closeLoans({ journal }: StepContext): Promise<void> {
  * for. Throws `blocked` where it is asked for still.
  */
 export async function withdraw(cx: StepContext, name: string): Promise<void> {
-  const { cv, standing } = await readPlatform(cx.reader)
-  const ours = await ourRequest(cx.journal, name, standing.armed)
+  const seen = await readPlatform(cx.reader)
+  const { cv, standing } = seen
+  const ours = await ourRequest(cx.journal, name, seen)
   if (ours === undefined) return cx.journal.release('desired-update', 'it was taken back already')
   const loan = loanNamed(await cx.journal.loans(), 'desired-update')
   const operations = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
