@@ -8,7 +8,7 @@ import {
   windowName,
   windowOf,
 } from '../../lib/eus/run/window.ts'
-import { keptBaseline } from '../../lib/eus/steps/kept.ts'
+import { type Baseline, keptBaseline } from '../../lib/eus/steps/kept.ts'
 import { minorOf, readPlatform } from '../../lib/eus/steps/platform-now.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
@@ -31,7 +31,7 @@ export interface SeenWindow {
   hands: Omit<Hands, 'announce'>
   /** Open ones of any window. */
   loans: readonly Loan[]
-  /** The minor that the open window leads to; undefined where none is open. */
+  /** The minor that the open window leads to: something is borrowed for it, or a hop was accepted and it was not finished. Undefined where none is open. */
   open: string | undefined
 }
 
@@ -49,10 +49,10 @@ export async function seeWindow(
   const { namespace, manager } = installation
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const loans = (await hands.journal.loans()).filter(isOfWindow)
-  const open = targetOf(loans)
-  const kept = open === undefined ? undefined : await keptBaseline(hands.journal, windowName(open))
-  const to = targetFor(options, open, kept?.goal) ?? (await reachedTarget(cluster, hands.journal))
+  const { to, begun, kept } = await meantBy(options, { cluster, journal: hands.journal, loans })
   const planned = await plannedEus(cx, { cluster, clock: cx.clock }, { ...options, ...(to && { to }) })
+  const isOpen = loans.length > 0 || (kept !== undefined && hasMoved(kept, planned.plan.from))
+  const open = isOpen ? begun : undefined
   const { who } = cx.world
   const { releases } = planned
   const kubevirt = ownerOf(installation)
@@ -61,6 +61,37 @@ export async function seeWindow(
 }
 
 const targetOf = ([loan]: readonly Loan[]): string | undefined => loan && targetOfName(loan.procedure)
+
+interface Meant {
+  /** The minor that is planned for; undefined: the next one. */
+  to: string | undefined
+  /** The minor that the window leads to which was begun and not finished. */
+  begun: string | undefined
+  /** Of that window, where it is the one that is meant. */
+  kept: Baseline | undefined
+}
+
+async function meantBy(
+  options: EusPlanningOptions,
+  { cluster, journal, loans }: { cluster: Cluster; journal: JournalReader; loans: readonly Loan[] },
+): Promise<Meant> {
+  const lent = targetOf(loans)
+  const begun = lent ?? (await unfinishedTarget(journal))
+  const kept = begun === undefined ? undefined : await keptBaseline(journal, windowName(begun))
+  const goal = kept?.goal ?? begun
+  const to = targetFor(options, lent, goal) ?? (await reachedTarget(cluster, journal))
+  const isMeant = lent !== undefined || to === goal
+  return { to, begun, kept: isMeant ? kept : undefined }
+}
+
+/** Nothing of it is borrowed, yet or any more, and it was never said to be finished: a run was cut off at its very beginning or end. */
+async function unfinishedTarget(journal: JournalReader): Promise<string | undefined> {
+  const last = (await journal.entries()).findLast(({ procedure }) => targetOfName(procedure) !== undefined)
+  const to = last && targetOfName(last.procedure)
+  return to !== undefined && (await keptBaseline(journal, windowName(to))) ? to : undefined
+}
+
+const hasMoved = ({ from }: Baseline, now: string): boolean => minorOf(from) !== minorOf(now)
 
 /** Who runs it again at the end of a window does not mean the next one. */
 async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promise<string | undefined> {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { play, type Stage } from '../stage.ts'
+import { VirtualMachines } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { stopAt } from '../interrupted.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { expectAborted, expectedOf } from './after-abort.ts'
+import { abort, lentFields, playLent, run } from './lending-window.ts'
+import { isEvery } from './window-deaths.ts'
 import { borrowedFields, doneSteps, eusAbortOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
@@ -65,5 +70,85 @@ describe('night E2: abort by state', () => {
       const mark = stage.mark
       expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])
+    }))
+})
+
+/** The steps of a whole window; of those that change nothing every fifth, unless all are asked for. */
+async function stepsToStopAfter(): Promise<readonly string[]> {
+  let steps: readonly { id: string; changed: boolean }[] = []
+  await playLent(async (stage) => {
+    const { events } = await run(stage)
+    steps = events.flatMap((event) =>
+      event.kind === 'step-done' ? [{ id: event.step.id, changed: event.changed }] : [],
+    )
+  })
+  expect(steps.length).toBeGreaterThan(50)
+  return steps.filter(({ changed }, at) => isEvery || changed || at % 5 === 0).map(({ id }) => id)
+}
+
+/** By --until; releases of the operator are known only on the way, and `--until` not of their steps: there by Ctrl-C. */
+async function stopAfter(stage: Stage, id: string): Promise<void> {
+  const ended = await run(stage, {}, { until: id })
+  const isUnknown = ended.error?.reason === 'no-such-step'
+  expect(ended.code).toBe(isUnknown ? 2 : 0)
+  const isThere = stopAt('SIGINT', (event) => event.kind === 'step-done' && event.step.id === id)
+  if (isUnknown) await run(stage, isThere)
+  expect((await stage.journal.entries()).at(-1)?.what).toBe('interrupted')
+}
+
+describe('stopped after each step, then aborted', async () => {
+  test.each(await stepsToStopAfter())('%s: every borrowed field is as it was', (until) =>
+    playLent(async (stage, before) => {
+      const expected = expectedOf(stage, before)
+      await stopAfter(stage, until)
+      const ended = await abort(stage, { host: 'other' })
+      expect(ended.error).toBeUndefined()
+      await expectAborted(stage, expected, ended)
+    }),
+  )
+})
+
+describe('what an abort finds in its way', () => {
+  test('the hop is accepted while a person thinks about the question: it is seen to its end, and that is said', () =>
+    playLent(async (stage, before) => {
+      const expected = expectedOf(stage, before)
+      await run(stage, {}, { until: 'request-4.19' })
+      expect(versionOf(stage)).toBe('4.18.21')
+      const answer = () => stage.until(30 * minute).then(() => true)
+      const ended = await abort(stage, { yes: false, answer })
+      expect(versionOf(stage)).toBe('4.19.14')
+      await expectAborted(stage, expected, ended)
+      const closed = (await stage.journal.entries()).filter(({ what }) => what === 'closed')
+      expect(closed.map(({ step, text }) => `${step}: ${text.split(':')[0]}`)).toEqual([
+        'desired-update: a hop was accepted',
+        'platform-channel: a hop was accepted',
+      ])
+    }))
+
+  test('a VM that would be left behind: refused, and the line that takes it is one of abort, never of run', () =>
+    playLent(async (stage) => {
+      await run(stage, {}, { until: 'operator-4.19' })
+      const ended = await abort(stage, {}, { accept: [] })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-that-stay' } })
+      const lines = ended.error?.remedy ?? []
+      expect(lines.some((line) => line.startsWith('kvup eus abort --accept vms-that-stay'))).toBe(true)
+      expect(lines.filter((line) => line.startsWith('kvup eus run'))).toEqual([])
+    }))
+
+  test('a VM whose strategy somebody changed meanwhile: all else is given back, then it asks; answered, the window closes', () =>
+    playLent(async (stage, before) => {
+      const expected = expectedOf(stage, before)
+      await run(stage, {}, { until: 'operator-4.19' })
+      const db = { name: 'db', namespace: 'demo' }
+      const spec = { template: { spec: { evictionStrategy: 'External' } } }
+      await stage.cluster.writer.mergePatch(VirtualMachines, db, { spec })
+      const ended = await abort(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+      expect(ended.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
+      const { machines: _, ...fields } = lentFields(stage)
+      expect(expected.before).toMatchObject(fields)
+      expect(await stage.journal.loans()).toEqual([])
+      expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+      await expectAborted(stage, expected, await abort(stage))
     }))
 })

@@ -9,6 +9,7 @@ import { ensureDeducible } from '../deduced.ts'
 import { workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
+import { lentMachines, machinesAccess, machinesText } from './lent-machines.ts'
 import { afterwards, beforehand } from './what-stays.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
@@ -23,15 +24,18 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     journal: seen.hands.journal,
   }
   const state = await abortState(seen.window, reading)
+  const machines = await lentMachines(cx, seen.cluster.reader)
   const since = cx.clock.now().toISOString()
   const { report, code } = await workOnWindow(cx, seen, {
-    procedure: abortProcedure(seen.window, seen.loans),
+    procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
     findings: [],
     question: `End the window to ${seen.window.to} at ${state.at}, and give back what is borrowed?`,
     limits: limitsOf(options, cx.clock.now()),
     dryRun: options.dryRun,
     end: 'aborted',
-    announce: () => beforehand(state, seen).forEach((line) => cx.printer.note(line)),
+    alsoNeeds: machinesAccess(machines),
+    announce: () =>
+      [...beforehand(state, seen), ...machinesText(machines)].forEach((line) => cx.printer.note(line)),
   })
   const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
   const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes

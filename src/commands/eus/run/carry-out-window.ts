@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts'
+import type { Access } from '../../../lib/cluster/cluster.ts'
 import type { Finding } from '../../../lib/checks/finding.ts'
 import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { RunLimits, RunOutcome } from '../../../lib/procedure/run-context.ts'
@@ -27,6 +28,8 @@ export interface WindowWork {
   announce: () => void
   /** Said at the end. */
   notes?: readonly string[]
+  /** Rights that this work needs besides those of a window. */
+  alsoNeeds?: readonly Access[]
   ensureFits?: () => Promise<void>
   /** The uid of the sealed plan that is carried out. */
   sealed?: string
@@ -65,14 +68,15 @@ interface Running {
 }
 
 function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promise<RunOutcome> {
-  const { procedure, findings, question, limits, announce, ensureFits, sealed } = work
+  const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
+  const rights = windowRights(seen)
   return withWindowLines(cx, seen, (began) =>
     carryOut(
       {
         procedure,
         findings,
         accepted: seen.planned.accepted,
-        rights: windowRights(seen),
+        rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
         question,
         limits,
         prepare: () => observed.before(),

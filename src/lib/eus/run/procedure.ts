@@ -4,6 +4,7 @@ import { rememberSteps } from '../../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
 import { isGuards } from '../../workloads/update/hold-again.ts'
 import { whilePaused } from '../steps/borrowed-still.ts'
+import { keptBaseline } from '../steps/kept.ts'
 import { operatorMinorIn } from '../steps/operator-in-step.ts'
 import { operatorPart } from '../steps/operator-part.ts'
 import { minorOf, readPlatform } from '../steps/platform-now.ts'
@@ -24,7 +25,10 @@ export function eusProcedure(window: EusWindow): Procedure {
     name: window.name,
     leaves: isGuards,
     reached: async (cx) =>
-      (await isThere(window, cx)) && (await areNodesThere(cx)) && (await isOperatorKnown(window, cx)),
+      (await isThere(window, cx)) &&
+      (await areNodesThere(cx)) &&
+      !(await keptBaseline(cx.journal, window.name)) &&
+      (await isOperatorKnown(window, cx)),
     steps: async (cx) => remembered(await stepsNow(window, cx)),
   }
 }

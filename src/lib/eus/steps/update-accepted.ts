@@ -1,4 +1,4 @@
-import { ClusterVersions } from '../../cluster/kinds/openshift.ts'
+import { type ClusterVersion, ClusterVersions } from '../../cluster/kinds/openshift.ts'
 import { isFields } from '../../cluster/apply/field-path.ts'
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import type { Loan } from '../../procedure/journal.ts'
@@ -88,13 +88,18 @@ export async function withdraw(cx: StepContext, name: string): Promise<void> {
   const seen = await readPlatform(cx.reader)
   const { cv, standing } = seen
   const ours = await ourRequest(cx.journal, name, seen)
-  if (ours === undefined) return cx.journal.release('desired-update', 'it was taken back already')
+  if (ours === undefined) return cx.journal.release('desired-update', whyNotOurs(cv, standing))
   const loan = loanNamed(await cx.journal.loans(), 'desired-update')
   const operations = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
   const after = await readPlatform(cx.reader)
   if (isAskedFor(after.cv.spec?.desiredUpdate, ours)) throw notTakenBack(ours.version)
   await cx.journal.release('desired-update')
+}
+
+function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStanding): string {
+  const asked = spec?.desiredUpdate?.version
+  return asked !== undefined && asked === target ? 'a hop was accepted' : 'it was taken back already'
 }
 
 function notTakenBack(version: string): Error {

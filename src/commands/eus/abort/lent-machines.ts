@@ -1,0 +1,40 @@
+import type { Context } from '../../../context.ts'
+import type { Access, Reader } from '../../../lib/cluster/cluster.ts'
+import { groupOf } from '../../../lib/cluster/kind.ts'
+import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
+import { ApiError } from '../../../lib/system/errors.ts'
+import { findMachineLoans } from '../../../lib/workloads/unblock/find-loans.ts'
+import { waitsForAnswer } from '../../../lib/workloads/unblock/give-back.ts'
+import type { MachineRef } from '../../../lib/workloads/unblock/read-machine.ts'
+
+/** VMs of all namespaces that `kvup workloads unblock` lent something; last those that a person has to say about. Where they may not be read, a warning says so. */
+export async function lentMachines(
+  { printer }: Pick<Context, 'printer'>,
+  reader: Reader,
+): Promise<readonly MachineRef[]> {
+  try {
+    const loans = await findMachineLoans(reader)
+    const asks = loans.filter(({ standing }) => waitsForAnswer(standing, 'ask'))
+    return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    return []
+  }
+}
+
+/** What giving it back takes. */
+export function machinesAccess(machines: readonly MachineRef[]): readonly Access[] {
+  const { plural: resource } = VirtualMachines
+  return machines.length === 0 ? [] : [{ verb: 'patch', group: groupOf(VirtualMachines), resource }]
+}
+
+const toldAtMost = 20
+
+/** Said before the question. */
+export function machinesText(machines: readonly MachineRef[]): readonly string[] {
+  if (machines.length === 0) return []
+  const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
+  const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
+  return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
+}

@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { keptBaseline } from '../../../src/lib/eus/steps/kept.ts'
+import type { EusReportDocument } from '../../../src/lib/output/views/eus-report.ts'
+import type { Ended, Stage } from '../stage.ts'
+import { abort, lentFields } from './lending-window.ts'
+import { platformOf } from './window-stage.ts'
+
+export type Fields = ReturnType<typeof lentFields>
+
+/** What an abort has to lead to, wherever the window stood. `began`: the fields at the beginning of the window, when the VM was lent its strategy already. */
+export interface Expected {
+  before: Fields
+  began: Fields
+  spec: ReturnType<typeof platformOf>['spec']
+}
+
+/** To be taken before the window begins. */
+export const expectedOf = (stage: Stage, before: Fields): Expected => ({
+  before,
+  began: structuredClone(lentFields(stage)),
+  spec: structuredClone(platformOf(stage).spec),
+})
+
+const from = '4.18.21'
+
+/**
+ * Every borrowed field is as it was, no loan is open, nothing is kept; channel and desiredUpdate went back exactly where no hop was accepted, and what cannot be undone
+ * was said. Aborting again changes nothing.
+ */
+export async function expectAborted(stage: Stage, expected: Expected, ended: Ended): Promise<void> {
+  expect(ended.error).toBeUndefined()
+  expect(ended.code).toBe(0)
+  const isNothing = ended.documents.at(-1)?.['outcome'] === 'nothing-to-do'
+  const fields = lentFields(stage)
+  const vmIsBack = JSON.stringify(fields.machines) === JSON.stringify(expected.before.machines)
+  expect(fields).toEqual(isNothing && !vmIsBack ? expected.began : expected.before)
+  expect(await stage.journal.loans()).toEqual([])
+  expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
+  expectRequests(stage, expected)
+  if (!isNothing) expectSaid(stage, ended)
+  const mark = stage.mark
+  expect(await abort(stage)).toMatchObject({ code: 0 })
+  expect(stage.writes(mark)).toEqual([])
+}
+
+const releaseOf = (stage: Stage): string => platformOf(stage).status?.desired?.version ?? ''
+
+function expectRequests(stage: Stage, { spec: before }: Expected): void {
+  const { spec, status } = platformOf(stage)
+  const release = releaseOf(stage)
+  if (release === from) expect(spec).toEqual(before)
+  else {
+    expect(spec?.channel).toBe('eus-4.20')
+    expect(spec?.desiredUpdate?.version).toBe(release)
+    expect(status?.history?.[0]).toMatchObject({ state: 'Completed', version: release })
+  }
+}
+
+/** What stays, in the document of the end. */
+function expectSaid(stage: Stage, ended: Ended): void {
+  const release = releaseOf(stage)
+  const [report] = ended.documents as unknown as EusReportDocument[]
+  const notes = report?.notes.join('\n')
+  if (release === from) {
+    expect(ended.text).toContain('no hop was accepted')
+    expect(notes).not.toContain('not undone')
+    return
+  }
+  for (const line of [
+    `not undone: the platform stays at ${release}, it does not go back to ${from}`,
+    `not undone: the operator follows to the minor of ${release}`,
+    'not undone: the channel stays eus-4.20',
+    'not undone: what HyperConverged rewrites of its own spec',
+  ])
+    expect(notes).toContain(line)
+}

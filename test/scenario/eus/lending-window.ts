@@ -1,0 +1,70 @@
+import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
+import { VirtualMachines } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { loanAnnotation, loanLabel } from '../../../src/lib/workloads/unblock/vm-loan.ts'
+import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
+import { minute, play, type Stage, type Terminal } from '../stage.ts'
+import { borrowedFields, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
+
+/** A window in which everything is borrowed that kvup ever borrows: methods, a pool, health checks of both kinds, approval, and of a VM its evictionStrategy. */
+const shape: Omit<Simulation, 'clock'> = {
+  ...small418,
+  olm: ocpOlm({ approval: 'Automatic' }),
+  vms: [{ name: 'db', notMigratable: 'DisksNotLiveMigratable' }],
+  openshift: {
+    ...ocp418to420,
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 1 },
+    ],
+    healthChecks: [
+      { kind: 'MachineHealthCheck', name: 'workers', pool: 'worker' },
+      { kind: 'NodeHealthCheck', name: 'worker-nodes', pool: 'worker' },
+    ],
+  },
+}
+
+const options = {
+  approval: 'Manual',
+  accept: ['vms-that-stay', 'outdated-launchers', 'no-room'],
+} as const satisfies Partial<{ approval: 'Manual'; accept: readonly string[] }>
+
+/** As a person would have typed it. */
+export type Command = (
+  stage: Stage,
+  terminal?: Terminal,
+  more?: Partial<EusRunOptions>,
+) => ReturnType<typeof eusRunOn>
+
+export const run: Command = (stage, terminal, more) =>
+  eusRunOn(stage, { ...options, accept: [...options.accept], ...more }, terminal)
+export const abort: Command = (stage, terminal, more) =>
+  eusAbortOn(stage, { accept: [...options.accept], ...more }, terminal)
+
+/** Every field that is ever borrowed, as it is now. */
+export const lentFields = (stage: Stage) => ({
+  ...borrowedFields(stage),
+  machines: stage.simulated.store
+    .list(VirtualMachines)
+    .items.map(({ spec, metadata: { labels, annotations } }: KubeObject & { spec?: object }) => ({
+      spec,
+      note: annotations?.[loanAnnotation],
+      label: labels?.[loanLabel],
+    })),
+})
+
+/** On a cluster before its window; the VM that would block the drain of its node was lent a strategy that does not, and runs with it. */
+export async function playLent(act: (stage: Stage, before: ReturnType<typeof lentFields>) => Promise<void>) {
+  await play(shape, async (stage) => {
+    const before = structuredClone(lentFields(stage))
+    const lent = await stage.unblock({ accept: ['data-loss'] })
+    if (lent.code !== 0) throw new Error(lent.text)
+    const kind = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+    const call = { name: 'restart', method: 'PUT', body: {} } as const
+    await stage.cluster.writer.subresource(kind, { name: 'db', namespace: 'demo' }, call)
+    await stage.until(minute)
+    await act(stage, before)
+  })
+}

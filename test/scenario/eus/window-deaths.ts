@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
+import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
+import { type Death, immortal, Killed, mortal } from '../mortal-cluster.ts'
+import { kvupUser, type Stage } from '../stage.ts'
+import { type Command, playLent } from './lending-window.ts'
+
+/**
+ * All objects with their resourceVersions, but Leases: what a resumed run can find. Two deaths at the same one differ only by how long ago the last change was, for
+ * nothing but the lock was written in between, and a lock runs out.
+ */
+type World = string
+
+/** Deaths that leave the same world behind: one of them stands for all. */
+export interface SameDeaths {
+  world: World
+  deaths: readonly Death[]
+  /** Lasting writes that were made by then. */
+  writes: number
+  /** The last change to this world was a write of kvup, not of the cluster. */
+  isAfterWrite: boolean
+}
+
+/** Every death that a command can die, before and after each of its API calls, in the order of time. */
+export interface Deaths {
+  calls: number
+  worlds: readonly SameDeaths[]
+}
+
+function worldOf({ simulated: { store } }: Stage): World {
+  const hash = createHash('sha256')
+  for (const { kind, metadata } of store.everything())
+    if (kind !== 'Lease') hash.update(`${kind} ${metadata.uid} ${metadata.resourceVersion}\n`)
+  return hash.digest('base64url').slice(0, 12)
+}
+
+/** Renewals of the lock change nothing that a resumed run can find. */
+class LastingWrites {
+  readonly #stage: Stage
+  #read: number
+  count = 0
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+    this.#read = stage.mark
+  }
+
+  now(): number {
+    const { audit } = this.#stage.simulated.store
+    for (; this.#read < audit.length; this.#read++) {
+      const record = audit[this.#read]
+      const isOurs = record?.user === kvupUser && isWrite(record)
+      if (isOurs && record.resource !== 'leases') this.count++
+    }
+    return this.count
+  }
+}
+
+/** Plays it once to its end, after what `before` does. */
+export async function deathsOf(
+  command: Command,
+  before: (stage: Stage) => Promise<unknown> = async () => undefined,
+): Promise<Deaths> {
+  const worlds = new Map<World, SameDeaths & { deaths: Death[] }>()
+  let calls = 0
+  await playLent(async (stage) => {
+    await before(stage)
+    const writes = new LastingWrites(stage)
+    let seen = { revision: -1, world: '', writes: 0 }
+    const cluster = immortal(stage.cluster, (death) => {
+      const { revision } = stage.simulated.store
+      const world = revision === seen.revision ? seen.world : worldOf(stage)
+      const isAfterWrite = writes.now() > seen.writes
+      seen = { revision, world, writes: writes.now() }
+      const there = worlds.get(world)
+      if (there) there.deaths.push(death)
+      else worlds.set(world, { world, deaths: [death], writes: writes.now(), isAfterWrite })
+    })
+    expect(await command(stage, { cluster })).toMatchObject({ code: 0 })
+    calls = cluster.calls()
+  })
+  return { calls, worlds: [...worlds.values()] }
+}
+
+/** Dies as the first or the last of these, in the very world that they are said to leave behind: the simulation is deterministic. */
+export async function die(stage: Stage, command: Command, { world, deaths }: SameDeaths): Promise<void> {
+  const death = deaths.at(deaths.length % 2 === 0 ? 0 : -1)
+  if (death === undefined) throw new Error('nobody dies here')
+  const cluster = mortal(stage.cluster, death)
+  const dying = command(stage, { cluster, host: 'dead' }).catch((error: unknown) => error)
+  await cluster.death
+  expect(worldOf(stage)).toBe(world)
+  // Who dies while it lets go of the lock has nothing left to say but the end.
+  const end = await dying
+  expect(end instanceof Killed || (end as { code: number }).code === 0).toBe(true)
+}
+
+/** Calls that nobody dies before, or after. */
+export function callsWithoutDeath({ calls, worlds }: Deaths): readonly number[] {
+  const all = new Set(worlds.flatMap(({ deaths }) => deaths.map((death) => JSON.stringify(death))))
+  const has = (death: Death) => all.has(JSON.stringify(death))
+  const numbers = Array.from({ length: calls }, (_, at) => at + 1)
+  return numbers.filter((call) => !has({ beforeCall: call }) || !has({ afterCall: call }))
+}
+
+/** `KVUP_EVERY_DEATH=1`: every one of them. */
+export const isEvery = process.env['KVUP_EVERY_DEATH'] === '1'
+
+/** Default: so many of those right after a write, evenly spread. */
+export function chosen({ worlds }: Deaths, most: number): readonly SameDeaths[] {
+  if (isEvery) return worlds
+  const afterWrites = worlds.filter(({ isAfterWrite }) => isAfterWrite)
+  const step = Math.max(1, afterWrites.length / most)
+  const places = Array.from({ length: Math.min(most, afterWrites.length) }, (_, at) => Math.floor(at * step))
+  return places.flatMap((place) => afterWrites[place] ?? [])
+}
+
+/** For the name of a test. */
+export const named = (deaths: readonly SameDeaths[]): [string, SameDeaths][] =>
+  deaths.map((same, at) => [`${same.writes} writes, world ${at + 1} (${same.deaths.length} deaths)`, same])
