@@ -153,12 +153,14 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
       await stage.until(minute)
       const waiting = stored(stage, InstallPlans).find(({ spec }) => spec?.approved === false)
       const named = { ...brief, catalogFile: 'catalog.json' }
+      const looked = await stage.upgrade('1.18.1', { ...named, dryRun: 'client' })
+      expect(looked).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
       const ended = await stage.upgrade('1.18.1', named)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
       expect(ended.text).toContain('it would install kubevirt-hyperconverged-operator.v1.17.4 and not')
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(await stage.journal.loans()).toEqual([])
-      expect(stage.writes().filter(({ resource }) => isOfCluster(resource))).toEqual([])
+      expect(stage.writes()).toEqual([])
       const lines = ended.error?.remedy.map((line) => line.split(/ {3,}/u)[0] ?? '') ?? []
       const drop = lines.filter((line) => / (patch|delete) /u.test(line))
       expect(drop).toEqual([
@@ -169,6 +171,26 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
         await pasteKubectl(line, { cluster: stage.cluster, store: stage.simulated.store })
       expect(await stage.upgrade('1.18.1', named)).toMatchObject({ code: 0 })
       expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('one that comes while a person thinks is told before anything is borrowed as well', () =>
+    play({ ...small, olm: okdWithPatch() }, async (stage) => {
+      stage.files.set('catalog.json', okdCatalog)
+      for (const { metadata, spec } of stored(stage, InstallPlans))
+        if (spec?.approved === false) stage.simulated.store.remove(InstallPlans, metadata)
+      const answer = async () => {
+        await stage.until(minute)
+        return true
+      }
+      const ended = await stage.upgrade(
+        '1.18.1',
+        { ...brief, catalogFile: 'catalog.json' },
+        { yes: false, answer },
+      )
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
+      expect(ended.text).toContain('gate to 1.18.1, before anything is changed')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(stage.writes().filter(({ resource }) => isOfCluster(resource))).toEqual([])
     }))
 
   test('one that is on the way is taken first, where no catalog file says otherwise', () =>

@@ -3,28 +3,32 @@ import type { InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
 import { platformOfOperator } from '../../releases/bundled.ts'
 import { versionOfCsv } from '../../releases/operator-version.ts'
-import { judgeInstallPlan, type PlanVerdict } from './judge-install-plan.ts'
+import { judgeInstallPlan, type PlanVerdict, type WrongPlan } from './judge-install-plan.ts'
 import type { HopTools, OperatorHop } from './operator-hop-types.ts'
 import type { OperatorScene } from './operator-scene.ts'
 import { remedyFor } from './plan-remedies.ts'
-import { platformNow } from './platform-now.ts'
+import { type PlatformNow, platformNow } from './platform-now.ts'
 
-interface Judged {
+export interface Judged {
   verdict: PlanVerdict
   /** Where it is wrong: what to say of it. */
-  blocked?: Extract<StepState, { is: 'blocked' }>
+  blocked?: Extract<StepState, { is: 'blocked' }> & { reason: WrongPlan; remedy: readonly string[] }
 }
 
 interface Question {
-  scene: OperatorScene
+  scene: Pick<OperatorScene, 'subscription'>
   plan: InstallPlan
   hop: OperatorHop
-  tools: HopTools
+  tools: Pick<HopTools, 'releases'>
 }
 
 /** The plan held to all rules of night E4, with the platform as it is right now. */
-export async function judgedPlan(reader: Reader, { scene, plan, hop, tools }: Question): Promise<Judged> {
-  const platform = await platformNow(reader)
+export async function judgedPlan(reader: Reader, question: Question): Promise<Judged> {
+  return judgedOn(await platformNow(reader), question)
+}
+
+/** The same with the platform as it was seen. Pure. */
+export function judgedOn(platform: PlatformNow, { scene, plan, hop, tools }: Question): Judged {
   const version = versionOfCsv(hop.csv)
   const verdict = judgeInstallPlan(plan, {
     subscription: scene.subscription,

@@ -10,6 +10,7 @@ import { guessHops, type GuessedHop } from './guess-hops.ts'
 import { olmFindings } from './olm-findings.ts'
 import type { OlmPart, OlmRequest } from './olm-part.ts'
 import type { OperatorSeen } from './operator-seen.ts'
+import { waitingPlan } from './waiting-plan.ts'
 import { packageIn } from './package-in.ts'
 import { type OperatorTarget, resolveTarget } from './resolve-target.ts'
 
@@ -48,7 +49,7 @@ export function olmGoal(question: Question): OlmGoal {
   const { operatorVersion } = hyperConvergedStanding(seen.hyperconverged)
   const isThere = seen.installed.text === target.operator.text && operatorVersion === target.operator.text
   const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
-  const findings = olmFindings(seen, target.operator)
+  const findings = [...olmFindings(seen, target.operator), ...waitingPlan(seen, part, releases)]
   return { part, to, isThere, said: isThere ? [] : saidOf(part, target, seen), findings }
 }
 

@@ -3,6 +3,7 @@ import type { HyperConverged } from '../../cluster/kinds/hyperconverged.ts'
 import {
   type ClusterServiceVersion,
   ClusterServiceVersions,
+  type InstallPlan,
   type PackageManifest,
   type Subscription,
   Subscriptions,
@@ -33,6 +34,8 @@ export interface OperatorSeen {
   installed: OperatorVersion
   /** Of that CSV; undefined where it may not be read. */
   csvPhase?: string
+  /** The InstallPlan that the Subscription refers to. */
+  plan?: InstallPlan
   /** Undefined: the catalog does not show it, or may not be read. */
   offered?: readonly OfferedChannel[]
   platform: PlatformNow
@@ -44,7 +47,7 @@ export interface OperatorSeen {
  */
 export async function seeOperator(reader: Reader): Promise<OperatorSeen> {
   const [lifecycle, platform, served] = await Promise.all([
-    takeLifecycle(reader, { parts: ['csvs', 'packageManifests'] }),
+    takeLifecycle(reader, { parts: ['csvs', 'packageManifests', 'installPlans'] }),
     platformNow(reader),
     reader.versions(groupOf(Subscriptions)),
   ])
@@ -58,9 +61,13 @@ export async function seeOperator(reader: Reader): Promise<OperatorSeen> {
     package: subscription.spec?.name ?? '',
     ...installedOf(subscription, itemsOf(lifecycle.csvs)),
     ...(offered && { offered }),
+    ...filled({ plan: referenced(subscription, itemsOf(lifecycle.installPlans)) }),
     platform,
   }
 }
+
+const referenced = ({ status }: Subscription, plans: readonly InstallPlan[]): InstallPlan | undefined =>
+  plans.find(({ metadata }) => metadata.name === status?.installPlanRef?.name)
 
 function installedOf(
   subscription: Subscription,
