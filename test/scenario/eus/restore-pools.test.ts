@@ -120,4 +120,15 @@ describe('the window is closed with its last loan', () => {
       expect(await eusRestoreOn(stage)).toMatchObject({ code: 0 })
       expect(stage.writes(mark)).toEqual([])
     }))
+
+  test('nor does a run take what such a restore has left for what it began with', () =>
+    play(withPools('worker'), async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      await eusRestoreOn(stage, { pools: true, pauseBefore: ['close-window'] })
+      await stage.until(10 * minute)
+      expect(await eusRunOn(stage, { until: 'hold-workload-updates' })).toMatchObject({ code: 0 })
+      expect(await began(stage)).toMatchObject({ from: '4.19.14', way: 'plain' })
+      expect(await eusRunOn(stage, { until: 'accepted-4.20' })).toMatchObject({ code: 0 })
+      expect(isPaused(stage, 'worker')).toBe(false)
+    }))
 })

@@ -1,4 +1,4 @@
-import type { Step, StepState } from '../../procedure/step.ts'
+import type { JournalReader, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { type Baseline, keepBaseline, keptBaseline } from './kept.ts'
 import { keepHyperConverged } from './kept-hyperconverged.ts'
@@ -8,7 +8,7 @@ import { readPlatform } from './platform-now.ts'
 
 /**
  * Writes down, before anything is changed, what nobody could tell later: the release, the pools, volumes, the spec of the HyperConverged, the labels
- * and taints of the nodes, which come last: with them it is whole.
+ * and taints of the nodes, which come last: with them it is whole. What is left of a window that is over is forgotten before.
  */
 export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<Baseline, 'from'>): Step {
   return {
@@ -20,14 +20,25 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       const [began, nodes] = [await keptBaseline(journal, name), await keptNodes(journal, name)]
-      if (began && nodes) return { is: 'done', note: `began at ${began.from}` }
+      if (began && nodes && !(await isOver(journal, { name, way: baseline.way })))
+        return { is: 'done', note: `began at ${began.from}` }
       return {
         is: 'todo',
         change:
           'keep the release, the pools, the spec of HyperConverged and the marks of volumes and nodes in the journal',
       }
     },
-    async apply({ reader, journal }) {
+    async apply({ reader, journal, clock }) {
+      const at = clock.now().toISOString()
+      if (await isOver(journal, { name, way: baseline.way }))
+        await journal.record({
+          at,
+          by: '',
+          procedure: name,
+          step: '',
+          what: 'finished',
+          text: 'it was given back before',
+        })
       const { standing } = await readPlatform(reader)
       await keepBaseline(journal, name, { from: standing.version ?? '', ...baseline })
       await keepVolumes(journal, name, reader)
@@ -35,4 +46,17 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
       await keepNodes(journal, name, reader)
     },
   }
+}
+
+/**
+ * Kept for a window whose loans were all given back, by a command that ended before it could forget this: pools stayed behind in it, and in the one that
+ * begins they follow. One in which nothing was borrowed goes on the way it began.
+ */
+async function isOver(
+  journal: JournalReader,
+  { name, way }: { name: string } & Pick<Baseline, 'way'>,
+): Promise<boolean> {
+  const began = await keptBaseline(journal, name)
+  if (began === undefined || began.way === way) return false
+  return !(await journal.loans()).some(({ procedure }) => procedure === name)
 }
