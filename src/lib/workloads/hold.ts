@@ -17,6 +17,8 @@ import { keptMethods, loanId, methodsText, sameMethods } from './update-methods.
 export interface Borrower {
   who: string
   procedure: string
+  /** A person said: empty them again where somebody set others meanwhile. What was kept first stays kept. */
+  again?: boolean
 }
 
 /**
@@ -34,7 +36,7 @@ export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): S
     risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
-      return 'is' in owner ? owner : standingOf(cx, owner)
+      return 'is' in owner ? owner : standingOf(cx, owner, borrower)
     },
     shows: showsWriters(found),
     async blame({ reader }) {
@@ -48,11 +50,16 @@ export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): S
   }
 }
 
-async function standingOf(cx: ReadContext, owner: SettingsOwner): Promise<StepState> {
+async function standingOf(
+  cx: ReadContext,
+  owner: SettingsOwner,
+  { again = false }: Borrower,
+): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
   const loan = loanOn(owner, await cx.journal.loans())
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
-  if (loan && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, keptMethods(loan))
+  if (loan && !again && !sameMethods(methods, keptMethods(loan)))
+    return changedWhileHeld(methods, keptMethods(loan))
   const change = `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }

@@ -13,14 +13,15 @@ import { takeField } from '../loans/take.ts'
 import { poolAppeared } from '../steps/borrowed-still.ts'
 import { keepWhereItBegan } from '../steps/keep-baseline.ts'
 import { keptBaseline } from '../steps/kept.ts'
+import { heldOnce } from '../steps/methods-still.ts'
 import { noneOutdated } from '../steps/vms-left.ts'
 import { type PausablePool, pausablePools } from './pausable-pools.ts'
 import { roomsBefore } from './plain-pools.ts'
-import { type EusWindow, settingsOf, stopOf } from './window.ts'
+import { type EusWindow, holdingOf, settingsOf, stopOf } from './window.ts'
 
 /** What is borrowed before the first hop, each kept before it is changed: update methods, pools, what would replace their nodes, approval. */
 export async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
-  const { plan, way, who, name, request } = window
+  const { plan, way, name, request } = window
   const settings = await settingsOf(window, cx.reader)
   const pools = way === 'plain' ? [] : await pausablePools(cx.reader)
   const checks = await healthChecks(cx.reader, plan.healthChecks)
@@ -42,7 +43,7 @@ export async function preparation(window: EusWindow, cx: ReadContext): Promise<r
       pools: pools.map((pool) => pool.name),
       ...(plan.to !== window.to && { goal: plan.to }),
     }),
-    holdWorkloadUpdates(settings, { who, procedure: name }),
+    heldOnce(holdWorkloadUpdates(settings, by(window)), holdingOf(window)),
     ...pools.map((pool) => pausePool(window, pool)),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
     ...(await approvalStep(window, cx.reader)),

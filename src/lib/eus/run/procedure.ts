@@ -13,7 +13,7 @@ import { isHeldStill } from './held-still.ts'
 import { hopSteps } from './hop-steps.ts'
 import { isOperatorKnown } from './operator-known.ts'
 import { preparation } from './preparation.ts'
-import type { EusWindow } from './window.ts'
+import { type EusWindow, holdingOf } from './window.ts'
 
 /**
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
@@ -38,7 +38,7 @@ async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly St
   const end = await endSteps(window, cx)
   if (await isThere(window, cx)) return [...(await lastOperator(window, cx)), ...end]
   const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
-  const watched = hops.flat().map((step) => whilePaused(step, watchingOf(window)))
+  const watched = hops.flat().map((step) => whilePaused(step, holdingOf(window)))
   return eachOnce([...(await preparation(window, cx)), ...watched, ...end])
 }
 
@@ -47,8 +47,6 @@ function eachOnce(steps: readonly Step[]): readonly Step[] {
   const seen = new Set<string>()
   return steps.filter(({ id }) => !seen.has(id) && seen.add(id))
 }
-
-const watchingOf = ({ name, request }: EusWindow) => ({ name, accepted: request.accepted })
 
 /** A run that was cut off while the last release of the operator settled has to see that through. */
 async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {

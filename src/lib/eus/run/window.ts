@@ -109,3 +109,11 @@ export async function settingsOf(
 
 /** In the ids of its steps. */
 export const keyOf = ({ minor, version }: Stop): string => version ?? minor
+
+/** What has to stay as it was borrowed, and what to say where it does not. */
+export const holdingOf = ({ name, kubevirt, request }: EusWindow) => ({
+  name,
+  kubevirt,
+  accepted: request.accepted,
+  command: request.command,
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { MachineHealthChecks } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { VirtualMachineInstanceMigrations } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { play, type Stage } from '../stage.ts'
+import { after, setMethods } from './meanwhile.ts'
+import { borrowedFields, doneSteps, eusRunOn, type Shape, small418 } from './window-stage.ts'
+
+const withVm: Shape = {
+  ...small418,
+  vms: [{ name: 'a' }],
+  openshift: {
+    ...ocp418to420,
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 2 },
+    ],
+    healthChecks: [],
+  },
+}
+
+const migrations = ({ simulated }: Stage): number =>
+  simulated.store.list(VirtualMachineInstanceMigrations).items.length
+
+function goOn({ simulated, cluster }: Stage): void {
+  const [check] = simulated.store.list(MachineHealthChecks).items
+  const annotations = { 'cluster.x-k8s.io/paused': null }
+  if (check)
+    void cluster.writer.mergePatch(MachineHealthChecks, check.metadata, { metadata: { annotations } })
+}
+
+describe('what is borrowed is looked at as long as the window is open', () => {
+  test('workloadUpdateMethods that somebody sets in the middle of a run end it before a VM moves; with --accept they are emptied again', () =>
+    play(withVm, async (stage) => {
+      const onEvent = after('control-plane-4.19', () => void setMethods(stage, ['LiveMigrate']))
+      const ended = await eusRunOn(stage, {}, { onEvent })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended.text).toContain('LiveMigrate')
+      expect(migrations(stage)).toBe(0)
+      const accept = ['borrowed-changed']
+      expect(await eusRunOn(stage, { accept, until: 'operator-4.19' })).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      expect(migrations(stage)).toBe(0)
+    }))
+
+  test('others than were kept are emptied again with --accept too, and what was kept first comes back', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'platform-4.19' })
+      await setMethods(stage, ['LiveMigrate', 'Evict'])
+      await stage.until(60_000)
+      expect(await eusRunOn(stage, { until: 'operator-4.19' })).toMatchObject({ code: 3 })
+      const accept = ['borrowed-changed']
+      expect(await eusRunOn(stage, { accept, until: 'operator-4.19' })).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('methods that are as they were before, between two runs: asked about, not quietly emptied again', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'platform-4.19' })
+      await setMethods(stage, ['LiveMigrate'])
+      await stage.until(60_000)
+      const ended = await eusRunOn(stage, { until: 'operator-4.19' })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('methods that were none beforehand, and are set in the middle of a run', () =>
+    play({ ...small418, methods: [] }, async (stage) => {
+      const onEvent = after('platform-4.19', () => void setMethods(stage, ['LiveMigrate']))
+      const ended = await eusRunOn(stage, { until: 'operator-4.19' }, { onEvent })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+    }))
+
+  test('a MachineHealthCheck that somebody lets go on again in the middle of a run; with --accept it is paused again', () =>
+    play(small418, async (stage) => {
+      const ended = await eusRunOn(stage, {}, { onEvent: after('platform-4.19', () => goOn(stage)) })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'borrowed-changed' } })
+      expect(ended.text).toContain('MachineHealthCheck')
+      expect(doneSteps(ended)).not.toContain('operator-4.19')
+      const accept = ['borrowed-changed']
+      expect(await eusRunOn(stage, { accept, until: 'control-plane-4.19' })).toMatchObject({ code: 0 })
+      expect(borrowedFields(stage).machineHealth).toEqual(['kvup'])
+    }))
+})
