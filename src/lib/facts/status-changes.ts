@@ -7,6 +7,7 @@ import type { Clock } from '../system/clock.ts'
 import { Bell } from './bell.ts'
 import { LastLines } from './last-lines.ts'
 import { layerKinds } from './layers/layer-kinds.ts'
+import { ringOnChange } from './ring-on-change.ts'
 import { statusReport, type StatusReport } from './status-report.ts'
 
 interface Watching {
@@ -36,7 +37,10 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
       const text = JSON.stringify(rest)
       if (text !== before) yield report
       if (before === '')
-        ringOnChange(reader, report, { bell, signal: AbortSignal.any([signal, done.signal]) })
+        ringOnChange(reader, followedFor(report), {
+          bell,
+          signal: AbortSignal.any([signal, done.signal]),
+        })
       before = text
       await bell.wait(clock, lookEvery, signal)
       await clock.sleep(burst, signal)
@@ -46,33 +50,14 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
   }
 }
 
-function ringOnChange(
-  reader: Reader,
-  report: StatusReport,
-  { bell, signal }: { bell: Bell; signal: AbortSignal },
-) {
+function followedFor(report: StatusReport): readonly (readonly [Kind, Where])[] {
   const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
   const pods = { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' }
-  const followed: readonly (readonly [Kind, Where])[] = [
+  return [
     [KubeVirts, {}],
     [Deployments, { namespace }],
     [DaemonSets, { namespace, labels: 'kubevirt.io' }],
     [Pods, pods],
     ...(report.layers ? layerKinds(report.layers, namespace) : []),
   ]
-  for (const [kind, where] of followed) void ring(reader, kind, where, { bell, signal })
-}
-
-/** A watch that ends or is refused leaves the regular look. */
-async function ring(
-  reader: Reader,
-  kind: Kind,
-  where: Where,
-  { bell, signal }: { bell: Bell; signal: AbortSignal },
-) {
-  try {
-    for await (const change of reader.follow(kind, where, signal)) if (change.type !== 'lost') bell.ring()
-  } catch {
-    bell.ring()
-  }
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/plan/plan.ts'
 import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
-import { ClusterOperators, MachineHealthChecks } from '../../../src/lib/cluster/kinds/openshift.ts'
+import {
+  ClusterOperators,
+  Infrastructures,
+  MachineHealthChecks,
+} from '../../../src/lib/cluster/kinds/openshift.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
@@ -222,6 +226,19 @@ describe('night E10: whose platform it is', () => {
       expect(ended.text).toContain('Azure Red Hat OpenShift')
       expect(ended.text).not.toContain('--accept')
       expect(await eusRunOn(stage, { accept: ['not-ours-to-update'] })).toMatchObject({ code: 2 })
+      expect(stage.writes(mark)).toEqual([])
+    }))
+
+  test('a hosted control plane: the HostedCluster is named, and nothing is written, whatever is accepted', () =>
+    play(managed, async (stage) => {
+      const hosted = { status: { controlPlaneTopology: 'External' } }
+      await stage.cluster.writer.mergePatch(Infrastructures, { name: 'cluster' }, hosted, 'status')
+      const mark = stage.mark
+      const planned = await planOn(stage)
+      expect(planned.text).toContain('updated by the HostedCluster in the management cluster')
+      const ended = await eusRunOn(stage, { accept: ['pools-not-updated'] })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'not-ours-to-update' } })
+      expect(ended.text).not.toContain('--accept')
       expect(stage.writes(mark)).toEqual([])
     }))
 })

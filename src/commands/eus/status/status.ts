@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
+import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
@@ -7,7 +8,6 @@ import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views
 import type { ReadContext, Step } from '../../../lib/procedure/step.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
-import { seconds } from '../../../lib/system/units.ts'
 import { installation } from '../../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
 import { windowIn } from '../../../lib/eus/plan/window-in.ts'
@@ -23,9 +23,6 @@ export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'relea
   from?: string
 }
 
-/** How often a watch looks again. */
-const every = 15 * seconds
-
 /** `kvup eus status`: asks each step where it stands. Reads only. */
 export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
   const { cluster, clock } = await readerFor(cx, options.from, 'platform')
@@ -34,15 +31,24 @@ export async function eusStatus(cx: Context, options: EusStatusOptions): Promise
     cx.printer.result(await documentOf(there, options), eusStatusView)
     return exitCode.done
   }
+  return follow(there, options)
+}
+
+/** Until Ctrl-C: again whenever it reads otherwise. */
+async function follow(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
+  const { reader } = await cx.cluster()
+  const found = installation(await takeSnapshot(reader, [], cx.clock))
+  const namespace = found.is === 'one' ? found.namespace : undefined
+  const { clock, signal } = cx
   let last = ''
-  for (;;) {
-    const document = await documentOf(there, options)
-    const { ageSeconds: _, ...lasting } = document
+  for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
+    const document = await documentOf(cx, options)
+    const { ageSeconds: __, ...lasting } = document
     const text = JSON.stringify(lasting)
     if (text !== last) cx.printer.result(document, eusStatusView)
     last = text
-    await cx.clock.sleep(every, cx.signal)
   }
+  return exitCode.done
 }
 
 async function documentOf(cx: Context, options: EusStatusOptions): Promise<EusStatusDocument> {

@@ -73,16 +73,17 @@ function mayLeadNowhere(version: string): StepState {
   }
 }
 
-function notOffered({ available, channel }: PlatformStanding, { wanted, stop }: Wanting): StepState {
+function notOffered(
+  { available, channel, notRetrieved }: PlatformStanding,
+  { wanted, stop }: Wanting,
+): StepState {
   const what = wanted.version ?? `a release of ${stop.minor}`
   const on = `${what} to be offered in channel ${channel ?? 'none'}`
+  if (available === undefined && notRetrieved !== undefined)
+    return { is: 'stalled', on, why: notRetrieved, remedy: ['oc adm upgrade'] }
+  // Right after its channel was changed the cluster knows of no updates (ocp 3.1).
   if (available === undefined)
-    return {
-      is: 'stalled',
-      on,
-      why: 'the update service was not asked, or did not answer',
-      remedy: ['oc adm upgrade'],
-    }
+    return { is: 'waiting', on: `the update service to answer for channel ${channel ?? 'none'}` }
   const offered = available.map(({ version }) => version).join(', ') || 'nothing'
   return {
     is: 'waiting',

@@ -33,6 +33,8 @@ export interface PlatformStanding {
   channels: readonly string[]
   /** Undefined: not retrieved, which is not "none". */
   available?: readonly PlatformRelease[]
+  /** RetrievedUpdates=False: why nothing is known. Absent while they are fetched anew, for another channel. */
+  notRetrieved?: string
   conditional: readonly ConditionalRelease[]
   /** The conditions are about the spec as it is now. Trust nothing else until it is true. */
   current: boolean
@@ -54,11 +56,17 @@ export function platformStanding(cv: ClusterVersion): PlatformStanding {
     upgradeable: gateOf(condition(cv, 'Upgradeable'), yes),
     accepted: gateOf(condition(cv, 'ReleaseAccepted'), yes),
     ...filled({ armed: armedUpdate(cv), channel: cv.spec?.channel, available: status.availableUpdates }),
-    ...filled({ percent: percentComplete(cv) }),
+    ...filled({ percent: percentComplete(cv), notRetrieved: notRetrieved(cv) }),
     channels: status.desired?.channels ?? [],
     conditional: (status.conditionalUpdates ?? []).map(conditional),
     current: status.observedGeneration === metadata.generation,
   }
+}
+
+function notRetrieved(cv: ClusterVersion): string | undefined {
+  const retrieved = condition(cv, 'RetrievedUpdates')
+  if (retrieved?.status !== 'False') return undefined
+  return retrieved.message || retrieved.reason || 'RetrievedUpdates=False'
 }
 
 type Progress = Pick<PlatformStanding, 'failing' | 'slow' | 'progressing' | 'message'>

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { minute, play, second, type Stage } from '../stage.ts'
+import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+
+/** Each look of `kvup eus status -w` reads the Infrastructure once: when it did, ms. */
+const looks = (stage: Stage, mark: number): readonly number[] =>
+  stage
+    .requests(mark)
+    .filter(({ resource }) => resource === 'infrastructures')
+    .map(({ at }) => Date.parse(String(at)))
+
+/** `kvup eus status -w` while something happens, until Ctrl-C. */
+async function following(stage: Stage, meanwhile: () => Promise<void>): Promise<void> {
+  const end = new AbortController()
+  const reason = new Error('Ctrl-C')
+  const watching = eusStatusOn(stage, { watch: true }, { signal: end.signal }).catch(
+    (error: unknown) => error,
+  )
+  await meanwhile()
+  end.abort(reason)
+  expect(await watching).toBe(reason)
+}
+
+test('-w looks seldom where nothing changes, and within seconds where a pool is unpaused', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    await stage.until(30 * minute)
+    const [mark, began] = [stage.mark, stage.now]
+    await following(stage, async () => {
+      await stage.until(10 * minute)
+      const quiet = looks(stage, mark)
+      expect(quiet[0]).toBeLessThan(began + second)
+      expect(quiet.length).toBeLessThan(15)
+      const before = stage.mark
+      await stage.cluster.writer.mergePatch(
+        MachineConfigPools,
+        { name: 'worker' },
+        { spec: { paused: false } },
+      )
+      const changed = stage.now
+      await stage.until(5 * second)
+      const [first = Infinity] = looks(stage, before)
+      expect(first - changed).toBeLessThan(4 * second)
+    })
+  }))
+
+test('right after a channel was changed the request waits for the update service, and says no stall', () =>
+  play(small418, async (stage) => {
+    const states: string[] = []
+    const onEvent = (event: { kind: string; step?: { id: string }; state?: { is: string; on?: string } }) => {
+      if (event.kind === 'step-waiting' && event.step?.id === 'request-4.19')
+        states.push(`${event.state?.is} ${event.state?.on}`)
+    }
+    await eusRunOn(stage, { until: 'accepted-4.19' }, { onEvent })
+    expect(states).toContain('waiting the update service to answer for channel eus-4.20')
+    expect(states.filter((state) => state.startsWith('stalled'))).toEqual([])
+  }))
+
+test('an update service that does not answer is a stall, in its words', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'gate-4.19' })
+    stage.simulated.faults.set({ updatesNotRetrieved: true })
+    const ended = await eusRunOn(stage)
+    expect(ended.code).toBe(4)
+    expect(ended.text).toContain('Unable to retrieve available updates')
+  }))
