@@ -29,7 +29,9 @@ export async function runProcedure(procedure: Procedure, cx: RunContext): Promis
 async function underLock(run: OneRun): Promise<RunOutcome> {
   const sequence = new StepSequence(run)
   try {
-    return await sequence.run()
+    const outcome = await sequence.run()
+    if (outcome.is === 'stopped-before') await shortly(run, leave(run))
+    return outcome
   } catch (error) {
     await farewell(run, sequence.current, error)
     throw error
@@ -45,12 +47,18 @@ async function farewell(run: OneRun, step: Step | undefined, error: unknown): Pr
   const during = step ? ` during "${step.title}"` : ''
   if (what === 'interrupted')
     run.remark(`${why}${during}; what is under way in the cluster goes on by itself`)
+  await shortly(run, Promise.all([leave(run), run.record(what, step?.id ?? '', why).catch(() => undefined)]))
+}
+
+/** It is on its way out: what cannot be changed any more is told by what comes after, never by another failure. */
+async function leave(run: OneRun): Promise<void> {
+  const done = await run.procedure.leaving?.(run.writing).catch(() => undefined)
+  if (done !== undefined) run.remark(done)
+}
+
+async function shortly(run: OneRun, work: Promise<unknown>): Promise<void> {
   const patience = new AbortController()
-  await Promise.race([
-    run.record(what, step?.id ?? '', why).catch(() => undefined),
-    ownClock(run.cx.clock)
-      .sleep(farewellWithin, patience.signal)
-      .catch(() => undefined),
-  ])
+  const over = ownClock(run.cx.clock).sleep(farewellWithin, patience.signal)
+  await Promise.race([work, over.catch(() => undefined)])
   patience.abort()
 }

@@ -112,6 +112,11 @@ export interface Procedure {
   readonly loans?: readonly string[]
   /** Open loans of these ids that it does not give back: there is no more to do for them. */
   readonly leaves?: (loan: Loan) => boolean
+  /**
+   * Changes what must not stay as it is when a run ends early, whatever ends it (a signal too), under the lock still and in less than a second. What it did, in a sentence;
+   * undefined where nothing had to be done.
+   */
+  leaving?(cx: StepContext): Promise<string | undefined>
   /** The goal is reached; with no open loan there is nothing to do: exit 0, no lock, no write. */
   reached(cx: ReadContext): Promise<boolean>
   /** All steps that are known now, for the plan and the live view; more may be found on the way. */

@@ -28,7 +28,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
   const { cv } = await readPlatform(reader)
   const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
   return [
-    platformGate({ id: gateId(stop), stop, subscription: plan.operator?.subscription }),
+    platformGate({ id: gateId(stop), stop, name, subscription: plan.operator?.subscription }),
     ...(channel === undefined
       ? []
       : [setPlatformChannel(cv, { id: `channel-${key}`, channel, stop, who, name })]),

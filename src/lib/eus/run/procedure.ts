@@ -8,6 +8,7 @@ import { keptBaseline } from '../steps/kept.ts'
 import { operatorMinorIn } from '../steps/operator-in-step.ts'
 import { operatorPart } from '../steps/operator-part.ts'
 import { minorOf, readPlatform } from '../steps/platform-now.ts'
+import { withdrawRefused } from '../steps/withdraw-refused.ts'
 import { endSteps, rewritten } from './end-steps.ts'
 import { isHeldStill } from './held-still.ts'
 import { hopSteps } from './hop-steps.ts'
@@ -24,6 +25,8 @@ export function eusProcedure(window: EusWindow): Procedure {
   return {
     name: window.name,
     leaves: isGuards,
+    leaving: (cx) =>
+      withdrawRefused(cx, { name: window.name, leaveRequested: window.request.leaveRequested }),
     reached: async (cx) =>
       (await isThere(window, cx)) &&
       (await areNodesThere(cx)) &&

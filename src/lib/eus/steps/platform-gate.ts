@@ -1,13 +1,15 @@
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
+import { ourRequest } from './kept-request.ts'
 import { isAccepted, platformFollows, readPlatform } from './platform-now.ts'
 import { type GateOf, platformShut } from './platform-shut.ts'
 
 /**
  * What has to be so before the platform goes to another minor (night E1): ClusterVersion and kubelet skew not False, HyperConverged good in every condition,
- * OperatorCondition not False. A patch release asks for the operator's part alone. Passed once the hop was accepted.
+ * OperatorCondition not False. A patch release asks for the operator's part alone. Passed once the hop was accepted, and once it was asked for: then the platform
+ * judges, and what it refuses is taken back behind the request.
  */
-export function platformGate({ id, ...of }: GateOf & { id: string }): Step {
+export function platformGate({ id, name, ...of }: GateOf & { id: string; name: string }): Step {
   return {
     id,
     title: `may the platform go to ${of.stop.version ?? of.stop.minor}`,
@@ -15,9 +17,10 @@ export function platformGate({ id, ...of }: GateOf & { id: string }): Step {
     estimate: 30 * seconds,
     follows: platformFollows,
     risk: { undo: 'none', safeToLeave: 'always' },
-    async check({ reader }: ReadContext): Promise<StepState> {
-      const { standing } = await readPlatform(reader)
-      if (isAccepted(standing, of.stop)) return { is: 'done' }
+    async check({ reader, journal }: ReadContext): Promise<StepState> {
+      const seen = await readPlatform(reader)
+      if (isAccepted(seen.standing, of.stop)) return { is: 'done' }
+      if (await ourRequest(journal, name, seen)) return { is: 'done', note: 'asked for already' }
       return (await platformShut(reader, of)) ?? { is: 'done' }
     },
   }
