@@ -139,8 +139,9 @@ function openWords(
 
 function progressText(progress: StepLine['progress'], columns: number, paint: Paint): string {
   if (progress === undefined || progress.total === 0) return ''
-  const { done, total } = progress
-  return columns < narrow ? `${done}/${total}` : `${paint.bar(done, total, barCells)}  ${done}/${total}`
+  const { done, total, share } = progress
+  const count = share ? `${done} %` : `${done}/${total}`
+  return columns < narrow ? count : `${paint.bar(done, total, barCells)}  ${count}`
 }
 
 /** The last lines: what is waited for, since when, until when, and what stands in the way, in full; for a stall also what helps. */

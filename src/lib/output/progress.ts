@@ -15,6 +15,8 @@ export interface StepLine {
   /** What it did or found: shown beside the title. */
   note?: string
   progress?: Progress
+  /** When what is waited for began, which may be before we looked. */
+  since?: string
   /** The count that was seen first, and when: its pace is measured from there. */
   begunAt?: { done: number; at: string }
   /** When its count last went up. */
@@ -78,6 +80,7 @@ function waited(run: RunProgress, { step, state, until, at }: Waiting): RunProgr
   const began = goesOn && run.waiting !== undefined ? run.waiting.began : at
   const change: Partial<StepLine> = {
     waited: true,
+    ...(state.since !== undefined && { since: state.since }),
     ...(state.progress !== undefined && counted(run, { id: step.id, progress: state.progress, at })),
     ...(state.is === 'stalled'
       ? { shape: 'stalled', stalledAt: state.since ?? began }

@@ -14,6 +14,9 @@ interface Left {
   guessed: number
 }
 
+/** So much of what is left is taken for as good as certain to go as estimated: the pace of a few short steps says little of hours. */
+const asEstimated = 0.1
+
 /**
  * `4–6 min left` from the pace at which the step at work was seen to move and from how the finished ones compared with their
  * estimates; `under 10 min left` while nothing was seen yet; `overdue since 08:09:10` when it takes much longer than that, and
@@ -25,18 +28,18 @@ export function timeLeft(run: RunProgress, at: Date): string | undefined {
   if (open.some(({ shape }) => shape === 'failed')) return undefined
   const stalled = open.find(({ shape }) => shape === 'stalled')
   if (stalled) return stalled.stalledAt && `stalled since ${timeOfDay(stalled.stalledAt)}`
-  const pace = paceOf(run.steps)
+  const lefts = open.map((step) => stepLeft(step, at))
+  const pace = paceOf(run.steps, asEstimated * guessedIn(lefts))
   const late = open.map((step) => overdueSince(step, pace ?? 1, at)).find((since) => since !== undefined)
   if (late !== undefined) return `overdue since ${timeOfDay(new Date(late))}`
-  return inWords(
-    open.map((step) => stepLeft(step, at)),
-    pace,
-  )
+  return inWords(lefts, pace)
 }
+
+const guessedIn = (lefts: readonly Left[]): number => lefts.reduce((sum, { guessed }) => sum + guessed, 0)
 
 function inWords(lefts: readonly Left[], pace: number | undefined): string {
   const seen = lefts.reduce((sum, left) => sum + left.seen, 0)
-  const guessed = lefts.reduce((sum, left) => sum + left.guessed, 0)
+  const guessed = guessedIn(lefts)
   const low = 0.8 * (seen + guessed * Math.min(1, pace ?? 1 / 3))
   const high = 1.2 * (seen + guessed * Math.max(1, pace ?? 1.5))
   const isGuess = pace === undefined && seen < guessed
@@ -51,13 +54,22 @@ function stepLeft(step: StepLine, at: Date): Left {
     return { seen: Math.max(0, rate * (total - done) - waited), guessed: 0 }
   }
   const share = total > 0 ? (total - done) / total : 1
+  if (step.progress?.share)
+    return { seen: 0, guessed: share * (share * step.estimate + sinceBegun(step, at)) }
   const guessed = Math.max(step.estimate * share - spentOn(step, at), step.estimate * 0.1)
   return { seen: 0, guessed }
 }
 
+/** The further it is the more what it took until now says of the rest. */
+function sinceBegun({ since, startedAt }: StepLine, at: Date): number {
+  const began = since ?? startedAt
+  return began === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(began))
+}
+
 /** ms per item, from what moved while we looked: what was done before says nothing of its pace. */
 function rateOf({ progress, begunAt, movedAt }: StepLine): number | undefined {
-  if (progress === undefined || begunAt === undefined || movedAt === undefined) return undefined
+  if (progress === undefined || progress.share || begunAt === undefined || movedAt === undefined)
+    return undefined
   const moved = progress.done - begunAt.done
   return moved < fewest ? undefined : (Date.parse(movedAt) - Date.parse(begunAt.at)) / moved
 }
@@ -81,22 +93,28 @@ function spentOn({ startedAt }: StepLine, at: Date): number {
   return startedAt === undefined ? 0 : Math.max(0, at.getTime() - Date.parse(startedAt))
 }
 
-/** Real over estimated time of the steps that took any, kept between a third and three; undefined where none did. */
-function paceOf(steps: readonly StepLine[]): number | undefined {
+/** Real over estimated time of the steps that took any, and of so many ms that take as long as estimated; between a third and three, undefined where none did. */
+function paceOf(steps: readonly StepLine[], prior: number): number | undefined {
   const timed = steps.filter(
     ({ shape, tookMs, estimate }) => shape === 'done' && (tookMs ?? 0) > 1000 && estimate > 0,
   )
   const estimated = timed.reduce((sum, { estimate }) => sum + estimate, 0)
   if (estimated === 0) return undefined
   const real = timed.reduce((sum, { tookMs }) => sum + (tookMs ?? 0), 0)
-  return Math.min(3, Math.max(1 / 3, real / estimated))
+  return Math.min(3, Math.max(1 / 3, (real + prior) / (estimated + prior)))
 }
 
 function range(low: number, high: number): string {
   if (high < minute) return 'under 1 min left'
+  if (low >= 120 * minute) return inHours(low, high)
   const [from, to] = [Math.max(1, Math.floor(low / minute)), Math.ceil(high / minute)]
   if (to >= 5 && to > 3 * from) return vaguely(high)
   return from === to ? `${to} min left` : `${from}–${to} min left`
+}
+
+function inHours(low: number, high: number): string {
+  const [from, to] = [Math.floor(low / (60 * minute)), Math.ceil(high / (60 * minute))]
+  return `${from}–${to} h left`
 }
 
 const steps = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]

@@ -8,6 +8,8 @@ export type { JournalReader } from './journal.ts'
 export interface Progress {
   done: number
   total: number
+  /** They are percent of something whose parts take very different times: no pace is taken from them. */
+  share?: true
 }
 
 /** Where a step stands, read from the cluster and never from memory. */

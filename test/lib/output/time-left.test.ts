@@ -85,6 +85,39 @@ const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
     [step({ shape: 'stalled', stalledAt: ago(6 * minute) })],
     'stalled since 07:54:00',
   ],
+  [
+    'a share counts from when it began, before we looked: 97 % after 52 minutes',
+    [
+      step({
+        estimate: 75 * minute,
+        shape: 'running',
+        startedAt: ago(minute),
+        since: ago(52 * minute),
+        progress: { done: 97, total: 100, share: true },
+      }),
+    ],
+    'under 5 min left',
+  ],
+  [
+    'a share that does not move for ten minutes: its parts take different times, so it is not overdue',
+    [
+      step({
+        estimate: 75 * minute,
+        shape: 'running',
+        startedAt: ago(20 * minute),
+        since: ago(20 * minute),
+        progress: { done: 20, total: 100, share: true },
+        begunAt: { done: 0, at: ago(20 * minute) },
+        movedAt: ago(10 * minute),
+      }),
+    ],
+    'under 2 h left',
+  ],
+  [
+    'a short step that took three times as long says little of hours',
+    [step({ shape: 'done', estimate: minute, tookMs: 3 * minute }), step({ estimate: 240 * minute })],
+    '3–6 h left',
+  ],
   ['a failure has no end', [step({ shape: 'failed' })], undefined],
 ]
 

@@ -40,9 +40,12 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
   }
 }
 
-function onItsWay({ target, message, failing, since, slow }: PlatformStanding): StepState {
+function onItsWay({ target, message, failing, since, slow, percent }: PlatformStanding): StepState {
   const on = `the platform to reach ${target ?? 'its release'}`
-  const from = since === undefined ? {} : { since }
+  const from = {
+    ...(since !== undefined && { since }),
+    ...(percent !== undefined && { progress: { done: percent, total: 100, share: true } as const }),
+  }
   const remedy = ['oc adm upgrade', 'oc get clusteroperators']
   if (failing === 'True') return { is: 'stalled', on, why: message || 'Failing=True', remedy, ...from }
   const trouble = slow ?? message
