@@ -67,3 +67,16 @@ test('not accepted, it is waited for, with what is in the way and the line that 
     const aborted = await eusAbortOn(stage, { accept, until })
     expect(noteOf(aborted, until)).toBe('1 stay: demo/web-1')
   }))
+
+test('VMs whose migrations a quota refuses: a stall with the line that goes on without them, which it does', () =>
+  play(twoNodes, async (stage) => {
+    await eusRunOn(stage, { accept, until: 'operator-4.20' })
+    stage.simulated.faults.set({ quota: 'demo' })
+    const stalled = await eusRunOn(stage, { accept: ['no-room'], until, timeout: '3h' })
+    expect(stalled).toMatchObject({ code: 4 })
+    expect(stalled.text).toContain('kvup eus run --accept vms-that-stay     goes on without them')
+    const ended = await eusRunOn(stage, { accept, pauseBefore: ['unpause-worker'] })
+    expect(ended.error).toBeUndefined()
+    expect(noteOf(ended, 'workloads')).toMatch(/^not waited for: 2 VMs .* ResourceQuota/u)
+    expect(noteOf(ended, until)).toMatch(/^2 stay: demo\/web-[12], demo\/web-[12]$/u)
+  }))
