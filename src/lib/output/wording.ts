@@ -43,9 +43,9 @@ export function wordingOf<E extends RunEvent>(event: E): Wording | undefined {
 }
 
 function waitingChange({ step, state }: Waiting): Wording {
-  const { progress: count } = state
+  const { progress: seen } = state
   // What tells a share says it in its own words.
-  const progress = count === undefined || count.share ? '' : `${count.done}/${count.total}, `
+  const progress = seen === undefined || seen.share ? '' : `${seen.done}/${seen.total}, `
   const trouble = state.is === 'waiting' && state.trouble !== undefined ? `; ${state.trouble}` : ''
   const text = `${step.title}: ${progress}${objectOf(state)}${trouble}`
   if (state.is === 'waiting') return { text }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { planEus } from '../../../src/commands/eus/plan/plan.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'
-import { eusRunOn, small418 } from './window-stage.ts'
+import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 async function unbroken(): Promise<Trail> {
   let trail: Trail = { hops: [], places: [] }
@@ -56,3 +57,38 @@ describe.each([
     }),
   )
 })
+
+test('left while a release of the operator waits for its approval: status and plan name it, and promise nothing', () =>
+  play(small418, async (stage) => {
+    await cutOff(stage, places.find((place) => place.includes('rolls, 4.19.5 installed')) ?? '')
+    await stage.until(15 * minute)
+    const { documents } = await eusStatusOn(stage)
+    expect(documents).toMatchObject([
+      { open: true, safeToLeave: 'always: nothing goes on until it is run again' },
+    ])
+    const { parts } = documents[0] as unknown as { parts: { name: string; state: string; note?: string }[] }
+    expect(parts.find(({ state }) => state === 'now')).toMatchObject({
+      name: 'virtualization 4.19',
+      note: expect.stringContaining('operator.v4.19.8'),
+    })
+    const typed = { commandLine: 'kvup eus plan' }
+    const plan = await stage.perform((cx) => planEus(cx, { accept: [] }), typed)
+    expect(plan.documents).toMatchObject([
+      {
+        hops: [
+          {
+            minor: '4.19',
+            operators: [
+              { version: '4.19.5', done: true },
+              { version: '4.19.8', done: false },
+            ],
+          },
+          { minor: '4.20' },
+        ],
+      },
+    ])
+    const { steps } = plan.documents[0] as unknown as { steps: { id: string }[] }
+    const ids = steps.map(({ id }) => id)
+    expect(ids).toContain('approve-4.19.8')
+    expect(ids.indexOf('approve-4.19.8')).toBeLessThan(ids.indexOf('request-4.20'))
+  }))

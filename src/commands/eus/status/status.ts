@@ -1,11 +1,12 @@
 import type { Context } from '../../../context.ts'
+import { safeToLeave } from '../../../lib/eus/status/safe-to-leave.ts'
 import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
-import type { ReadContext, Step } from '../../../lib/procedure/step.ts'
+import type { ReadContext } from '../../../lib/procedure/step.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { installation } from '../../../lib/facts/installation.ts'
@@ -67,7 +68,6 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
   const { standing } = platform
   const all = await eusProcedure(window).steps(reading)
   const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
-  const lastDone = all.find(({ id }) => id === steps.findLast(({ state }) => state === 'done')?.id)
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.evidence)
   const lost = forgotten(seen)
@@ -89,7 +89,7 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
     borrowedText: borrowedText(loans),
     ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
-    ...safety(lastDone),
+    ...safeToLeave(all, steps),
     unknown: [...(lost?.unknown ?? []), ...unknown],
     next: lost?.next ?? nextOf(seen),
   }
@@ -104,8 +104,6 @@ const looking = {
   settleMs: 0,
   command: 'kvup eus run',
 }
-
-const safety = (last: Step | undefined) => (last === undefined ? {} : { safeToLeave: last.risk.safeToLeave })
 
 function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
   const [since] = loans.map(({ at }) => at).toSorted()
