@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { namespaceOf } from '../../src/lib/simulator/namespace-of.ts'
+import { servedCatalog } from '../../src/lib/simulator/olm/served-catalog.ts'
 import { servedGraph } from '../../src/lib/simulator/openshift/served-graph.ts'
 import { scenarioNamed } from '../../src/lib/simulator/scenarios/scenarios.ts'
 import { startScenario } from '../../src/lib/simulator/scenarios/start-scenario.ts'
@@ -14,10 +15,14 @@ async function typed(name: string, ...more: readonly string[]) {
   const clock = new SimClock()
   const simulated = await startScenario(scenario, { clock })
   onTestFinished(() => simulated.stop())
-  const { openshift } = scenario.cluster
+  const { openshift, olm } = scenario.cluster
   const cluster = simulated.cluster()
   const { command, args } = scenario.typed
-  const place = { cluster, clock, files: openshift ? { 'graph.json': servedGraph(openshift) } : {} }
+  const files = {
+    ...(openshift && { 'graph.json': servedGraph(openshift) }),
+    ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),
+  }
+  const place = { cluster, clock, files }
   const ended = await runText([...command.split(' '), ...args, '--yes', ...more], place)
   const journal = configMapJournal(cluster, {
     namespace: namespaceOf(scenario.cluster),

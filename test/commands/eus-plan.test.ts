@@ -14,6 +14,7 @@ import { reliedOnByEus } from '../../src/lib/seal/eus-facts.ts'
 import { readSealed } from '../../src/lib/seal/read-sealed.ts'
 import { isWrite } from '../../src/lib/simulator/api/audit.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { servedCatalog } from '../../src/lib/simulator/olm/served-catalog.ts'
 import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
 import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
@@ -35,11 +36,15 @@ const graph = JSON.stringify({
   ),
 })
 
+const catalog = servedCatalog(ocpOlm(), '4.20')
+/** What the cluster does not show. */
+const files = '--graph-file graph.json --catalog-file catalog.yaml'
+
 const kvup = (line: string, cluster: Cluster = sim.cluster()) =>
-  runText(line.split(' '), { cluster, clock, files: { 'graph.json': graph } })
+  runText(line.split(' '), { cluster, clock, files: { 'graph.json': graph, 'catalog.yaml': catalog } })
 
 interface Plan {
-  hops: { minor: string; platform: { version?: string } }[]
+  hops: { minor: string; platform: { version?: string }; operators: { version?: string }[] }[]
   steps: { id: string }[]
   unknown: string[]
   seal?: { cluster: string }
@@ -51,10 +56,10 @@ const versions = ({ hops }: Plan) => hops.map(({ platform }) => platform.version
 test('writes nothing, asks for no dry run, and says the same in every format', async () => {
   const before = sim.store.audit.length
   const [json, yaml, names, page] = [
-    await kvup('eus plan -o json'),
-    await kvup('eus plan -o yaml'),
-    await kvup('eus plan -o name'),
-    await kvup('eus plan -o markdown'),
+    await kvup(`eus plan ${files} -o json`),
+    await kvup(`eus plan ${files} -o yaml`),
+    await kvup(`eus plan ${files} -o name`),
+    await kvup(`eus plan ${files} -o markdown`),
   ]
   const ours = sim.store.audit.slice(before).filter(({ user }) => user === 'kubernetes-admin')
   expect(ours.filter((call) => isWrite(call) || call.dryRun)).toEqual([])
@@ -70,16 +75,21 @@ test('writes nothing, asks for no dry run, and says the same in every format', a
 
 test('the newest release of the minor in between leads nowhere: only the graph tells it', async () => {
   expect(versions(read(await kvup('eus plan -o json')))[1]).toBeUndefined()
-  const plan = read(await kvup('eus plan --graph-file graph.json -o json'))
+  const plan = read(await kvup(`eus plan ${files} -o json`))
   expect(versions(plan)).toEqual(['4.19.14', '4.20.5'])
-  expect(plan.next[0]).toMatch(
-    /^kvup eus run --graph-file graph\.json -o json|^kvup eus run --graph-file graph\.json/u,
-  )
+  expect(plan.next[0]).toMatch(/^kvup eus run --graph-file graph\.json --catalog-file catalog\.yaml/u)
+  expect(plan.hops.map(({ operators }) => operators.map(({ version }) => version))).toEqual([
+    ['4.19.5', '4.19.8'],
+    ['4.20.1'],
+  ])
 })
 
 test('rights for reading are enough: the plan is the same with the role kvup-view', async () => {
   const viewer = await mayView()
-  const [mine, theirs] = [await kvup('eus plan -o json'), await kvup('eus plan -o json', viewer)]
+  const [mine, theirs] = [
+    await kvup(`eus plan ${files} -o json`),
+    await kvup(`eus plan ${files} -o json`, viewer),
+  ]
   expect(theirs.code).toBe(0)
   const [one, other] = [read(mine), read(theirs)]
   expect({ hops: other.hops, unknown: other.unknown }).toEqual({ hops: one.hops, unknown: one.unknown })
@@ -109,9 +119,9 @@ async function mayView(): Promise<Cluster> {
 }
 
 test('is sealed: what was edited is refused, what moved is named, what only ran is not', async () => {
-  const { out } = await kvup('eus plan --graph-file graph.json -o yaml')
+  const { out } = await kvup(`eus plan ${files} -o yaml`)
   const sealed = readSealed(out, 'plan.yaml', 'EusPlan')
-  expect(sealed.request).toEqual({ to: '4.20', graphFile: 'graph.json' })
+  expect(sealed.request).toEqual({ to: '4.20', graphFile: 'graph.json', catalogFile: 'catalog.yaml' })
   const edited = stringify({ ...(parse(out) as object), to: '4.22' })
   expect(() => readSealed(edited, 'plan.yaml', 'EusPlan')).toThrow(
     expect.objectContaining({ reason: 'plan-edited' }),
@@ -135,7 +145,9 @@ async function reliedNow() {
 }
 
 test('exit codes: something to do, a graph that cannot be read, and what is no minor', async () => {
-  expect((await kvup('eus plan --exit-code')).code).toBe(10)
+  expect((await kvup(`eus plan ${files} --exit-code`)).code).toBe(10)
+  expect((await kvup('eus plan --exit-code')).code).toBe(3)
+  expect((await kvup('eus plan --catalog-file nowhere.yaml')).code).toBe(2)
   const unread = await kvup('eus plan --graph-file nowhere.json')
   expect(unread.code).toBe(2)
   expect(unread.err).toContain('cannot read the update graph nowhere.json')
@@ -148,8 +160,8 @@ test('from a snapshot the plan is the same', async () => {
   const file = fileIn('eus.ndjson.gz')
   expect((await kvup(`snapshot --to-file ${file}`)).code).toBe(0)
   const [live, saved] = [
-    await kvup('eus plan -o json'),
-    await kvup(`eus plan --from ${file} -o json`, {} as Cluster),
+    await kvup(`eus plan ${files} -o json`),
+    await kvup(`eus plan ${files} --from ${file} -o json`, {} as Cluster),
   ]
   expect(saved.err).toBe('')
   const [one, other] = [read(live), read(saved)]

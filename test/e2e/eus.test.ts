@@ -5,6 +5,7 @@ import { ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
 import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/cluster/kinds/openshift.ts'
 import { Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { servedCatalog } from '../../src/lib/simulator/olm/served-catalog.ts'
 import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { servedGraph } from '../../src/lib/simulator/openshift/served-graph.ts'
 import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
@@ -30,10 +31,17 @@ beforeAll(async () => {
 })
 afterAll(() => platform?.stop())
 
+/** What the cluster does not show. */
+const files: Readonly<Record<string, string>> = {
+  'graph.json': servedGraph(ocp418to420),
+  'catalog.yaml': servedCatalog(ocpOlm(), '4.20'),
+}
+
 /** As commander fills them in. The newest 4.19 leads nowhere: the graph says so. */
 const options: EusRunOptions = {
   to: '4.20',
   graphFile: 'graph.json',
+  catalogFile: 'catalog.yaml',
   accept: ['evictions'],
   approve: true,
   approveAlso: [],
@@ -68,7 +76,7 @@ test.skipIf(crdsMissing !== undefined)(
     const before = await borrowable()
     expect(before.methods).toEqual(first)
     const { cx, said } = processOn(cluster, 101, clock)
-    const world = { ...cx.world, readText: async () => servedGraph(ocp418to420) }
+    const world = { ...cx.world, readText: async (file: string) => files[file] ?? '' }
     const code = await eusRun({ ...cx, world }, options).catch((error: unknown) => {
       throw new Error(JSON.stringify(said, undefined, 1).slice(-6000), { cause: error })
     })

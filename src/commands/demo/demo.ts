@@ -3,6 +3,7 @@ import type { Column, Document, View } from '../../lib/output/printer.ts'
 import { table } from '../../lib/output/table.ts'
 import { serveSimulator } from '../../lib/simulator/api/server.ts'
 import { namespaceOf } from '../../lib/simulator/namespace-of.ts'
+import { servedCatalog } from '../../lib/simulator/olm/served-catalog.ts'
 import { servedGraph } from '../../lib/simulator/openshift/served-graph.ts'
 import { scaledClock } from '../../lib/simulator/scaled-clock.ts'
 import type { Scenario } from '../../lib/simulator/scenarios/scenario.ts'
@@ -85,9 +86,12 @@ function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): numbe
   throw usageError('speed', `--speed takes a number above 0, at most 1000, not ${JSON.stringify(text)}`)
 }
 
-/** The update graph of its platform, as it is downloaded from the update service. */
-function filesOf({ cluster: { openshift } }: Scenario): Record<string, string> {
-  return openshift ? { 'graph.json': servedGraph(openshift) } : {}
+/** The update graph of its platform, as it is downloaded from the update service, and the whole catalog of its operator. */
+function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, string> {
+  return {
+    ...(openshift && { 'graph.json': servedGraph(openshift) }),
+    ...(olm && { 'catalog.yaml': servedCatalog(olm, undefined) }),
+  }
 }
 
 /** JSON is YAML. */

@@ -12,6 +12,10 @@ export const eusPlanningFlags = (): Option[] => [
     '--graph-file <file>',
     'update graph as the update service answers it (JSON): the whole way is known then',
   ),
+  new Option(
+    '--catalog-file <file>',
+    'file-based catalog of the minor at the end: the way of the operator is known then',
+  ),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
   new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
     .argParser(list)
@@ -21,6 +25,7 @@ export const eusPlanningFlags = (): Option[] => [
 export interface EusPlanningOptions {
   to?: string
   graphFile?: string
+  catalogFile?: string
   releases?: string
   accept: readonly string[]
 }

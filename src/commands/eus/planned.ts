@@ -12,6 +12,7 @@ import { parseUpdateGraph, type UpdateGraph } from '../../lib/releases/update-gr
 import type { Clock } from '../../lib/system/clock.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
+import { readCatalog } from '../upgrade/read-catalog.ts'
 import { readReleases } from '../releases/read-releases.ts'
 import type { EusPlanningOptions } from './flags.ts'
 
@@ -36,8 +37,9 @@ export async function plannedEus(
   const releases = await readReleases(world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const graph = await readGraph(world, options.graphFile)
+  const catalog = await readCatalog(world, options.catalogFile)
   const evidence = await lookForEus({ ...cluster, reader: oneLook(cluster.reader) }, clock)
-  return { plan: makeEusPlan(evidence, { to, graph, releases }), evidence, accepted, releases }
+  return { plan: makeEusPlan(evidence, { to, graph, catalog, releases }), evidence, accepted, releases }
 }
 
 async function readGraph(

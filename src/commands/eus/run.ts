@@ -17,10 +17,16 @@ export function eusRunCommand(wire: Wire): Command {
 
 const text = manual({
   examples: [
-    ['kvup eus run --approve', 'the whole window; the same line goes on'],
-    ['kvup eus run --plan plan.yaml', 'exactly this plan, or nothing'],
-    ['kvup eus run --approve --until operator-4.19', 'to the minor in between, and stop there'],
-    ['kvup eus run --approve --pause-before unpause-worker', 'all but the nodes'],
+    [
+      'kvup eus run --graph-file graph.json --catalog-file catalog.yaml --approve',
+      'the whole window; kvup eus run --approve goes on with what was chosen',
+    ],
+    ['kvup eus run --plan plan.yaml', 'the releases of platform and operator as this plan has them, or none'],
+    [
+      'kvup eus run --plan plan.yaml --approve --until operator-4.19',
+      'to the minor in between, and stop there',
+    ],
+    ['kvup eus run --plan plan.yaml --approve --pause-before unpause-worker', 'all but the nodes'],
   ],
   more: `It may take days: leave it with Ctrl-C at any time; nothing else ends it but --timeout (24d).
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.

@@ -8,7 +8,9 @@ import {
   windowName,
   windowOf,
 } from '../../lib/eus/run/window.ts'
+import { onKeptWay } from '../../lib/eus/run/on-kept-way.ts'
 import { type Baseline, keptBaseline } from '../../lib/eus/steps/kept.ts'
+import { keptWay } from '../../lib/eus/steps/kept-way.ts'
 import { minorOf, readPlatform } from '../../lib/eus/steps/platform-now.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
@@ -56,7 +58,9 @@ export async function seeWindow(
   const { who } = cx.world
   const { releases } = planned
   const kubevirt = ownerOf(installation)
-  const window = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
+  const fresh = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
+  const way = open === undefined ? undefined : await keptWay(hands.journal, windowName(open))
+  const window = onKeptWay(fresh, way, options)
   return { cluster, installation, window, planned, hands, loans, open }
 }
 

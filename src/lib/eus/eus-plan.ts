@@ -154,6 +154,8 @@ export interface OperatorNow {
   /** That of `status.versions` of the HyperConverged. */
   version?: string
   csv?: string
+  /** CSVs that are known to lead on, from the installed one to the end of the way or as far as it is known: no other is approved (night E4). */
+  path?: readonly string[]
 }
 
 export interface ObjectRef {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeTree } from '../../../build/reference/describe.ts'
 import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { program } from '../../../src/program.ts'
 import { fileURLToPath } from 'node:url'
@@ -121,7 +122,9 @@ describe('on a cluster', () => {
       const there = { ...platform, cwd: platform.folder }
       cpSync('test/examples/platforms/idle-4.18', join(platform.folder, 'must-gather'), { recursive: true })
       writeFileSync(join(platform.folder, 'graph.json'), servedGraph(ocp418to420))
-      const planned = ['eus', 'plan', '--graph-file', 'graph.json', '--to-file', 'plan.yaml']
+      writeFileSync(join(platform.folder, 'catalog.yaml'), servedCatalog(ocpOlm(), '4.20'))
+      const files = ['--graph-file', 'graph.json', '--catalog-file', 'catalog.yaml']
+      const planned = ['eus', 'plan', ...files, '--to-file', 'plan.yaml']
       expect(await kvup(planned, there)).toMatchObject({ code: 0 })
       const ends: [string, string][] = []
       for (const line of lines) ends.push([line, await endOf(line, isOfPlatform(line) ? there : here)])

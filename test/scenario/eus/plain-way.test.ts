@@ -16,7 +16,15 @@ import { ocp418to420, okd419 } from '../../../src/lib/simulator/openshift/graphs
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { runText } from '../../lib/run-text.ts'
 import { type Ended, minute, play, type Stage, type Terminal } from '../stage.ts'
-import { borrowedFields, doneSteps, eus418, eusAbortOn, eusRunOn, platformOf } from './window-stage.ts'
+import {
+  borrowedFields,
+  doneSteps,
+  eus418,
+  eusAbortOn,
+  eusRunOn,
+  platformOf,
+  serveFiles,
+} from './window-stage.ts'
 
 const pools = (master: number, worker: number) => [
   { name: 'master', nodes: master },
@@ -159,8 +167,8 @@ describe('night E10: a compact cluster, minor by minor', () => {
 
   test('a sealed plan is carried out to its end', () =>
     play(compact, async (stage) => {
-      stage.files.set('graph.json', servedGraph(ocp418to420))
-      await planOn(stage, { graphFile: 'graph.json', toFile: 'plan.yaml' })
+      serveFiles(stage)
+      await planOn(stage, { graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' })
       const ended = await eusRunOn(stage, { plan: 'plan.yaml' })
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')

@@ -5,7 +5,7 @@ import { ClusterVersions } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { play, type Stage } from '../stage.ts'
-import { eusRunOn, platformOf, small418 } from './window-stage.ts'
+import { eusRunOn, platformOf, serveFiles, small418 } from './window-stage.ts'
 
 const refusing = { notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }] }
 const theVersion = { name: 'version' }
@@ -117,7 +117,8 @@ test('a release that is offered with another image than the plan has is not aske
   play(small418, async (stage) => {
     const other = servedGraph(ocp418to420).replaceAll(/sha256:[0-9a-f]{64}/gu, `sha256:${'a'.repeat(64)}`)
     stage.files.set('other.json', other)
-    const options = { accept: [], graphFile: 'other.json', toFile: 'plan.yaml' }
+    serveFiles(stage)
+    const options = { accept: [], graphFile: 'other.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' }
     await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
     const spec = structuredClone(platformOf(stage).spec)
     const ended = await eusRunOn(stage, { plan: 'plan.yaml', graphFile: 'other.json' })

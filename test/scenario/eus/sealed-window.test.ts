@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/plan/plan.ts'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { play, type Stage } from '../stage.ts'
-import { eusRunOn, small418 } from './window-stage.ts'
+import { eusRunOn, serveFiles, small418 } from './window-stage.ts'
 
 /** `kvup eus plan --graph-file graph.json --to-file plan.yaml`. */
 async function seal(stage: Stage): Promise<void> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
-  const options = { accept: [], graphFile: 'graph.json', toFile: 'plan.yaml' }
+  serveFiles(stage)
+  const options = { accept: [], graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' }
   const ended = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
   expect(ended.error).toBeUndefined()
 }

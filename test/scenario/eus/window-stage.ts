@@ -12,7 +12,8 @@ import {
 } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
+import { ocpOlm, okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
@@ -50,6 +51,14 @@ const defaults: EusRunOptions = {
   timeout: '24d',
   pauseBefore: [],
   graphFile: 'graph.json',
+  catalogFile: 'catalog.yaml',
+}
+
+/** The graph, and the catalog of the minor at the end: of OpenShift's package and of OKD's. */
+export function serveFiles({ files }: Stage): void {
+  const catalogs = [servedCatalog(ocpOlm(), '4.20'), servedCatalog(okdOlm(), '4.20')]
+  files.set('graph.json', servedGraph(ocp418to420))
+  files.set('catalog.yaml', catalogs.join('\n'))
 }
 
 export function eusRunOn(
@@ -57,7 +66,7 @@ export function eusRunOn(
   options: Partial<EusRunOptions> = {},
   terminal: Terminal = {},
 ): Promise<Ended> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
+  serveFiles(stage)
   const typed = { commandLine: 'kvup eus run', ...terminal }
   return stage.perform((cx) => eusRun(cx, { ...defaults, ...options }), typed)
 }
@@ -67,7 +76,7 @@ export function eusAbortOn(
   options: Partial<EusRunOptions> = {},
   terminal: Terminal = {},
 ): Promise<Ended> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
+  serveFiles(stage)
   const typed = { commandLine: 'kvup eus abort', ...terminal }
   return stage.perform((cx) => eusAbort(cx, { ...defaults, ...options }), typed)
 }
@@ -77,7 +86,7 @@ export function eusRestoreOn(
   { names = [], ...options }: Partial<EusRestoreOptions> & { names?: readonly string[] } = {},
   terminal: Terminal = {},
 ): Promise<Ended> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
+  serveFiles(stage)
   const typed = { commandLine: 'kvup eus restore', ...terminal }
   return stage.perform((cx) => eusRestore(cx, { ...defaults, ...options }, names), typed)
 }

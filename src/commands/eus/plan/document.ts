@@ -53,9 +53,14 @@ function isPending({ hops, began, to, pools }: EusPlan): boolean {
 /** A default is kept as what it came to. */
 function requestOf(
   { to }: EusPlan,
-  { graphFile, releases }: EusPlanningOptions,
+  { graphFile, catalogFile, releases }: EusPlanningOptions,
 ): Readonly<Record<string, unknown>> {
-  return { to, ...(graphFile !== undefined && { graphFile }), ...(releases !== undefined && { releases }) }
+  return {
+    to,
+    ...(graphFile !== undefined && { graphFile }),
+    ...(catalogFile !== undefined && { catalogFile }),
+    ...(releases !== undefined && { releases }),
+  }
 }
 
 /** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */

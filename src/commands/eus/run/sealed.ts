@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts'
-import { asSealed, windowWork } from '../../../lib/eus/run/sealed-hops.ts'
+import { asSealed, sealedPath, windowWork, withPath } from '../../../lib/eus/run/sealed-hops.ts'
 import { lookForEus } from '../../../lib/eus/plan/look.ts'
 import { driftLines, driftOf } from '../../../lib/seal/drift.ts'
 import { reliedOnByEus } from '../../../lib/seal/eus-facts.ts'
@@ -27,14 +27,14 @@ export async function readEusPlan({ world }: Pick<Context, 'world'>, file: strin
 
 /** Target, files and accepted risks are the plan's. Throws `usage` for a flag that would make another one. */
 export function asPlanned(typed: EusRunOptions, { request, accepted, file }: SealedPlan): EusRunOptions {
-  const differing = (['to', 'graphFile', 'releases'] as const).find(
+  const differing = (['to', 'graphFile', 'catalogFile', 'releases'] as const).find(
     (name) => typed[name] !== undefined && typed[name] !== request[name],
   )
   const more = typed.accept.filter((word) => !accepted.some(({ id }) => word.split('=')[0] === id))
   if (differing !== undefined || more.length > 0)
     throw usageError(
       'contradiction',
-      `--plan carries out what ${file} says, and ${differing === undefined ? `--accept ${more[0] ?? ''}` : `--${differing === 'graphFile' ? 'graph-file' : differing}`} says something else`,
+      `--plan carries out what ${file} says, and ${differing === undefined ? `--accept ${more[0] ?? ''}` : flagOf(differing)} says something else`,
       { remedy: `kvup eus plan --to-file ${shellWord(file)}      makes a plan with it` },
     )
   const text = (name: string) => (typeof request[name] === 'string' ? { [name]: request[name] } : {})
@@ -42,15 +42,18 @@ export function asPlanned(typed: EusRunOptions, { request, accepted, file }: Sea
     ...typed,
     ...text('to'),
     ...text('graphFile'),
+    ...text('catalogFile'),
     ...text('releases'),
     accept: accepted.map(({ id }) => id),
   }
 }
 
+const flagOf = (name: string): string => `--${name.replace('File', '-file')}`
+
 /** The same window with the releases that were sealed. */
 export const withSealedHops = (seen: SeenWindow, { document }: SealedPlan): SeenWindow => ({
   ...seen,
-  window: { ...seen.window, hops: asSealed(seen.window.hops, document) },
+  window: withPath({ ...seen.window, hops: asSealed(seen.window.hops, document) }, sealedPath(document)),
 })
 
 /** The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `drifted` (5). */

@@ -2,7 +2,7 @@ import type { RunLimits } from '../../../lib/procedure/run-context.ts'
 import type { SeenWindow } from '../see-window.ts'
 
 const ofHop =
-  /^(?:gate|channel|request|accepted|platform|control-plane|operator|operator-channel|operator-releases)-(?<minor>\d+\.\d+)$/u
+  /^(?:gate|channel|request|accepted|platform|control-plane|operator|operator-channel|operator-releases|operator-way)-(?<minor>\d+\.\d+)$/u
 
 /** The minor of the hop that a step belongs to; undefined where every window has such a step, or none. */
 const minorOfStep = (id: string): string | undefined => ofHop.exec(id)?.groups?.['minor']

@@ -8,6 +8,7 @@ import type { EusHop, PlatformStop, RemovedApi } from '../eus-plan.ts'
 import { operatorMinorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
 import { releaseLeft } from './operator-through.ts'
+import type { OperatorWay } from './operator-way.ts'
 import type { EusSight } from './sight.ts'
 import { inSeconds, operatorHop, platformHop, platformLeft } from './time.ts'
 
@@ -17,6 +18,8 @@ export interface HopsQuestion {
   stops: readonly { minor: string; stop: PlatformStop }[]
   way: 'control-plane-only' | 'plain'
   releases: Pick<Releases, 'hyperconverged'>
+  /** Of the operator, as far as it is known; `certain`: from the edges of a catalog file. */
+  operator: { way: OperatorWay | undefined; certain: boolean }
 }
 
 /** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
@@ -28,18 +31,30 @@ export function hopsOf(question: HopsQuestion): readonly EusHop[] {
     : [hop(question, { minor: sight.here, stop: stopHere(sight) }), ...ahead]
 }
 
-/**
- * The platform is through with this minor, and so is the operator: inside of a window releases of it may lie ahead (ocp 2.3). Where the operator's version is not known
- * nothing is to be done.
- */
-function isHereDone({ sight, releases }: HopsQuestion): boolean {
-  const operator = operatorMinorNow(sight.evidence, releases)
-  if (sight.standing.state !== 'idle') return false
-  if (operator === undefined) return true
+/** Those that the operator has to get to, in their order. */
+export function minorsAhead({
+  sight,
+  minors,
+  releases,
+}: Pick<HopsQuestion, 'sight' | 'releases'> & { minors: readonly string[] }): readonly string[] {
+  return isHereDone({ sight, releases }) ? minors : [sight.here, ...minors]
+}
+
+type Here = Pick<HopsQuestion, 'sight' | 'releases'>
+
+/** Inside of a window releases of the operator may lie ahead in the minor that it has reached (ocp 2.3). */
+function isHereDone({ sight, releases }: Here): boolean {
   const isInside = sight.began !== sight.here
   return (
-    operator === sight.here && !(isInside && releaseLeft(sight.evidence, sight.here, releases) !== undefined)
+    isHereReached({ sight, releases }) &&
+    !(isInside && releaseLeft(sight.evidence, sight.here, releases) !== undefined)
   )
+}
+
+/** The platform is through with this minor, and the operator belongs to it. Where the operator's version is not known nothing is to be done. */
+function isHereReached({ sight, releases }: Here): boolean {
+  const operator = operatorMinorNow(sight.evidence, releases)
+  return sight.standing.state === 'idle' && (operator === undefined || operator === sight.here)
 }
 
 function stopHere({ standing, release }: EusSight): PlatformStop {
@@ -56,7 +71,7 @@ interface Ahead {
 function hop(question: HopsQuestion, ahead: Ahead): EusHop {
   const { sight, releases } = question
   const { minor, stop } = ahead
-  const operators = operatorStops(sight.evidence, { minor, flavour: sight.flavour, releases })
+  const operators = operatorStops(sight.evidence, { minor, releases, ...question.operator })
   const before = ahead.before ?? sight.here
   const leaves = before === sight.here && minor !== before
   const gates = leaves ? gatesOn(sight, before) : []

@@ -2,6 +2,7 @@ import type { Releases } from '../../releases/releases.ts'
 import type { EusHop } from '../eus-plan.ts'
 import type { ChannelChoice } from './channel.ts'
 import type { Chosen } from './platform-stop.ts'
+import type { OperatorWay } from './operator-way.ts'
 import type { Route } from './route.ts'
 import type { EusSight } from './sight.ts'
 
@@ -13,6 +14,8 @@ export interface Judged {
   chosen: Chosen
   hops: readonly EusHop[]
   releases: Pick<Releases, 'hyperconverged'>
+  /** Of the operator; undefined without one. */
+  operatorWay: OperatorWay | undefined
   /** From when to when the window lasts if it begins now, at the least: ms. */
   lasts: { low: number; high: number }
 }

@@ -1,3 +1,4 @@
+import type { CatalogPackage } from '../../catalogs/catalog.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { knownReleases, type Releases } from '../../releases/releases.ts'
 import type { UpdateGraph } from '../../releases/update-graph.ts'
@@ -13,11 +14,13 @@ import { platformFindings } from './findings/platform.ts'
 import { poolFindings } from './findings/pools.ts'
 import { wayFindings } from './findings/way.ts'
 import { workloadFindings } from './findings/workloads.ts'
-import { hopsOf } from './hops.ts'
+import { hopsOf, minorsAhead } from './hops.ts'
 import type { Judged } from './judged.ts'
 import { inOpenWindow, isWindowOpen } from './open-window.ts'
 import { notesOf, unknownOf } from './notes.ts'
 import { objectsOf, operatorNow } from './operator-now.ts'
+import { operatorWay as wayOfOperator } from './operator-way.ts'
+import { operatorWayFindings } from './findings/operator-way.ts'
 import { choosePlatform, type Chosen, minorOf } from './platform-stop.ts'
 import { healthChecksOf, poolsToPause } from './pools.ts'
 import { type Route, routeOf } from './route.ts'
@@ -29,6 +32,8 @@ export interface EusRequest {
   to?: string | undefined
   /** `--graph-file`. */
   graph?: UpdateGraph | undefined
+  /** Packages of `--catalog-file`. */
+  catalog?: readonly CatalogPackage[] | undefined
   releases?: Pick<Releases, 'hyperconverged'>
 }
 
@@ -41,7 +46,7 @@ export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): Eu
   const { flavour, here, began, topology, release } = sight
   const route = routeOf({ flavour, here, began, topology: topology.is, to: request.to })
   const judged = judge(sight, route, request)
-  const { channel, hops } = judged
+  const { channel, hops, operatorWay } = judged
   const operator = operatorNow(evidence)
   const deadline = unpauseBefore(judged)
   const [methods] = itemsOf(evidence.methods)
@@ -55,7 +60,7 @@ export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): Eu
     ...(channel.is === 'change' && { channel: changeOf(channel) }),
     hops,
     ...awayOf(judged),
-    ...(operator && { operator }),
+    ...(operator && { operator: { ...operator, ...(operatorWay && { path: operatorWay.path }) } }),
     ...objectsOf(evidence),
     methods: methods ?? [],
     ...(methods === undefined && { methodsUnknown: true }),
@@ -94,10 +99,19 @@ function judge(sight: EusSight, route: Route, request: EusRequest): Judged {
     hops: way === 'plain' ? Math.min(1, minors.length) : minors.length,
     reaches: offers(sight, minors[0]),
   })
-  const chosen = choose(sight, { minors, channel, graph: request.graph })
+  const chosen = choose(sight, {
+    minors,
+    channel,
+    graph: request.graph,
+    staysBehind: way === 'control-plane-only',
+  })
   const releases = request.releases ?? knownReleases
-  const hops = hopsOf({ sight, stops: withChannels(chosen.stops, route, sight), way, releases })
-  return { sight, route, channel, chosen, hops, releases, lasts: lastsOf(sight, hops, way) }
+  const { catalog } = request
+  const ahead = minorsAhead({ sight, minors, releases })
+  const operatorWay = wayOfOperator(sight.evidence, { minors: ahead, catalog, releases })
+  const operator = { way: operatorWay, certain: catalog !== undefined }
+  const hops = hopsOf({ sight, stops: withChannels(chosen.stops, route, sight), way, releases, operator })
+  return { sight, route, channel, chosen, hops, releases, operatorWay, lasts: lastsOf(sight, hops, way) }
 }
 
 const offers = ({ standing }: EusSight, minor: string | undefined): boolean =>
@@ -109,13 +123,20 @@ function choose(
     minors,
     channel,
     graph,
-  }: { minors: readonly string[]; channel: ChannelChoice; graph: UpdateGraph | undefined },
+    staysBehind,
+  }: {
+    minors: readonly string[]
+    channel: ChannelChoice
+    graph: UpdateGraph | undefined
+    staysBehind: boolean
+  },
 ): Chosen {
   return choosePlatform({
     standing: sight.standing,
     minors,
     graph,
     channel: channel.is === 'change' ? channel.to : undefined,
+    staysBehind,
   })
 }
 
@@ -165,6 +186,7 @@ function findingsOf(judged: Judged): EusPlan['findings'] {
     ...wayFindings(judged),
     ...poolFindings(judged),
     ...operatorFindings(judged),
+    ...operatorWayFindings(judged),
     ...lifecycleFindings(judged),
     ...onceFindings(judged),
     ...workloadFindings(judged),

@@ -1,38 +1,48 @@
-import type { PackageChannel } from '../../cluster/kinds/operator-lifecycle.ts'
-import { itemsOf } from '../../facts/known.ts'
-import { platformOfOperator } from '../../releases/bundled.ts'
-import { operatorVersionOf, versionOfCsv } from '../../releases/operator-version.ts'
-import { comparePlatforms, platformVersionOf } from '../../releases/platform-version.ts'
+import type { OperatorNow, OperatorStop } from '../eus-plan.ts'
 import type { Releases } from '../../releases/releases.ts'
-import type { EusPlan, OperatorNow, OperatorStop } from '../eus-plan.ts'
+import { versionOfCsv } from '../../releases/operator-version.ts'
+import type { WayStop } from './catalog-way.ts'
 import type { EusEvidence } from './evidence.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { releaseLeft } from './operator-through.ts'
+import { channelOf, type OperatorWay } from './operator-way.ts'
 
 interface StopsQuestion {
   /** Of the platform. */
   minor: string
-  flavour: EusPlan['flavour']
   releases: Pick<Releases, 'hyperconverged'>
+  /** What is known of all minors ahead; undefined without an operator. */
+  way: OperatorWay | undefined
+  /** It is from the edges of a catalog file. */
+  certain: boolean
 }
 
 /**
- * Where the operator has to be in a hop: at the platform's minor (night E8). PackageManifests show no edges: which releases lie between is
- * what OLM resolves (ocp 2.6). On OpenShift the catalog changes with the platform and the channel stays; upstream has a channel for each minor.
+ * Where the operator has to be in a hop: at the platform's minor (night E8), on the way that is known (night E4). Where none is, it is what OLM resolves then
+ * (ocp 2.6). On OpenShift the catalog changes with the platform and the channel stays; upstream has a channel for each minor.
  */
 export function operatorStops(evidence: EusEvidence, question: StopsQuestion): readonly OperatorStop[] {
   const now = operatorNow(evidence)
-  const { minor, releases } = question
+  const { minor, releases, way } = question
   if (now?.version !== undefined && operatorMinorNow(evidence, releases) === minor)
     return [thereNow(now, now.version), ...stillLeft(evidence, question, now.version)]
-  const channel = channelFor(evidence, question)
-  if (channel !== undefined) return [stopIn(channel, now?.channel, minor)]
-  return [
-    {
-      chosenBecause: `decided when it is there: what OLM resolves in channel ${now?.channel ?? 'stable'} once the catalog is that of ${minor}`,
-      done: false,
-    },
-  ]
+  const set = now?.channel
+  const stops = way?.stops.filter((stop) => stop.minor === minor) ?? []
+  return stops.length === 0
+    ? [headNow(evidence, { minor, set, releases })]
+    : inTurn(stops, { set: channelBefore(way, minor) ?? set, question })
+}
+
+/** Whether a way leads there is not known: the head of the channel that belongs to the minor, where there is one yet. */
+function headNow(evidence: EusEvidence, asked: Parameters<typeof channelOf>[1]): OperatorStop {
+  const { minor, set } = asked
+  const { currentCSV: csv, name: channel } = channelOf(evidence, asked) ?? {}
+  const version = versionOfCsv(csv)?.text
+  if (csv !== undefined && version !== undefined) return asStop({ minor, csv, version, channel }, set, shown)
+  return {
+    chosenBecause: `decided when it is there: what OLM resolves in channel ${set ?? 'stable'} once the catalog is that of ${minor}`,
+    done: false,
+  }
 }
 
 const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
@@ -45,38 +55,49 @@ const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
 /** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
 function stillLeft(
   evidence: EusEvidence,
-  { minor, releases }: StopsQuestion,
+  { minor, releases, way, certain }: StopsQuestion,
   runs: string,
 ): readonly OperatorStop[] {
   const csv = releaseLeft(evidence, minor, releases)
   const version = versionOfCsv(csv)?.text
   if (csv === undefined || version === undefined || version === runs) return []
+  // By its edges it may lead nowhere (ocp 9.15).
+  if (certain && way?.path.includes(csv) !== true) return []
   return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
 }
 
-function stopIn({ name, currentCSV }: PackageChannel, now: string | undefined, minor: string): OperatorStop {
-  const version = versionOfCsv(currentCSV)?.text
-  return {
-    ...(version !== undefined && { version }),
-    ...(currentCSV !== undefined && { csv: currentCSV }),
-    ...(name !== undefined && name !== now && { channel: name }),
-    chosenBecause: `the head of channel ${name ?? ''}, which belongs to ${minor}`,
-    done: false,
-  }
+/** That is set when the hop of this minor begins. */
+function channelBefore(way: OperatorWay | undefined, minor: string): string | undefined {
+  const first = way?.stops.findIndex((stop) => stop.minor === minor) ?? 0
+  return way?.stops[first - 1]?.channel
 }
 
-/** The channel whose head belongs to that minor; of several the one that is set, else the one with the newest head. */
-function channelFor(evidence: EusEvidence, { minor, releases }: StopsQuestion): PackageChannel | undefined {
-  const [manifest] = itemsOf(evidence.lifecycle.packageManifests)
-  const fitting = (manifest?.status?.channels ?? []).filter(({ currentCSV }) => {
-    const version = operatorVersionOf(versionOfCsv(currentCSV)?.text)
-    return version !== undefined && platformOfOperator(version, releases) === minor
+function inTurn(
+  stops: readonly WayStop[],
+  { set, question }: { set: string | undefined; question: StopsQuestion },
+): readonly OperatorStop[] {
+  return stops.map((stop, at) => {
+    const before = at === 0 ? set : stops[at - 1]?.channel
+    return asStop(stop, before, question.certain ? certainly(at === stops.length - 1) : shown)
   })
-  const set = operatorNow(evidence)?.channel
-  return fitting.find(({ name }) => name === set) ?? fitting.toSorted(newestFirst)[0]
 }
 
-function newestFirst(a: PackageChannel, b: PackageChannel): number {
-  const [one, other] = [a, b].map(({ currentCSV }) => platformVersionOf(versionOfCsv(currentCSV)?.text))
-  return one && other ? comparePlatforms(other, one) : 0
+type Why = (stop: Pick<WayStop, 'minor' | 'channel'>) => string
+
+const shown: Why = ({ minor, channel = '' }) => `the head of channel ${channel}, which belongs to ${minor}`
+
+const certainly =
+  (isLast: boolean): Why =>
+  ({ minor }) =>
+    isLast ? `the newest of ${minor} on the way of the catalog` : 'comes before it on the way of the catalog'
+
+function asStop(
+  stop: Omit<WayStop, 'channel'> & { channel?: string | undefined },
+  set: string | undefined,
+  why: Why,
+): OperatorStop {
+  const { csv, version, channel, minor } = stop
+  const isOther = channel !== undefined && channel !== set
+  const chosenBecause = why({ minor, ...(channel !== undefined && { channel }) })
+  return { version, csv, ...(isOther && { channel }), chosenBecause, done: false }
 }

@@ -12,6 +12,8 @@ export interface Choosing {
   graph?: UpdateGraph | undefined
   /** To be set before; the list of the cluster is then another one. */
   channel?: string | undefined
+  /** Pools wait for the end: a release that leads nowhere would keep them waiting. */
+  staysBehind?: boolean
 }
 
 export interface Chosen {
@@ -19,6 +21,8 @@ export interface Chosen {
   stops: readonly { minor: string; stop: PlatformStop }[]
   notes: readonly string[]
   unknown: readonly string[]
+  /** Pools would stay behind, and nobody knows whether the release that comes first leads on; undefined where that is known. */
+  unproven?: { release: string; to: string }
   /** Why the way is not open; absent where it is, as far as is known. */
   closed?: { is: 'not-in-graph' | 'not-offered' | 'not-retrieved'; why: string }
 }
@@ -83,23 +87,39 @@ function becauseOfGraph(version: string, releases: readonly string[], at: number
 }
 
 function byOffer(choosing: Choosing): Chosen {
-  const { minors, standing, channel } = choosing
+  const { minors, standing, channel, staysBehind = false } = choosing
   const [first = '', ...rest] = minors
   const offer = offered(choosing, first)
-  const ahead = rest.map((minor) => ({ minor, stop: later(minor) }))
-  const unknown =
-    rest.length > 0 && offer.stop.version !== undefined
-      ? [
-          `whether ${offer.stop.version} leads on to ${rest[0]}: the cluster knows only its next hop; --graph-file tells the whole way`,
-        ]
-      : []
+  const all = [{ minor: first, stop: offer.stop }, ...rest.map((minor) => ({ minor, stop: later(minor) }))]
   return {
-    stops: [{ minor: first, stop: offer.stop }, ...ahead],
+    stops: staysBehind ? all.map(unprovenBut(minors.at(-1))) : all,
     notes: conditionalNotes(standing, first),
-    unknown,
+    ...whetherItLeadsOn(choosing, offer.stop),
     ...(channel === undefined && offer.closed && { closed: offer.closed }),
   }
 }
+
+/** Where pools follow, a release that leads nowhere keeps nobody waiting. */
+function whetherItLeadsOn(
+  { minors: [first, second], staysBehind }: Choosing,
+  { version }: PlatformStop,
+): Pick<Chosen, 'unknown' | 'unproven'> {
+  if (second === undefined) return { unknown: [] }
+  if (staysBehind)
+    return { unknown: [], unproven: { release: version ?? `a release of ${first}`, to: second } }
+  const told = `whether ${version} leads on to ${second}: ${onlyNextHop}; --graph-file tells the whole way`
+  return { unknown: version === undefined ? [] : [told] }
+}
+
+export const onlyNextHop = 'the cluster knows only its next hop'
+
+type ChosenStop = Chosen['stops'][number]
+
+/** All but the one at the end. */
+const unprovenBut =
+  (last: string | undefined) =>
+  ({ minor, stop }: ChosenStop): ChosenStop =>
+    minor === last ? { minor, stop } : { minor, stop: { ...stop, unproven: true } }
 
 /** Of a list that belongs to another channel nothing can be said of the next one. */
 function offered(

@@ -3,6 +3,7 @@ import type { ReadContext, Step } from '../../procedure/step.ts'
 import { compareMinors } from '../../releases/platform-version.ts'
 import type { EusHop } from '../eus-plan.ts'
 import { masterRolled } from '../steps/master-rolled.ts'
+import { operatorLeadsOn } from '../steps/operator-leads-on.ts'
 import { type OperatorPart, operatorPart } from '../steps/operator-part.ts'
 import { platformGate } from '../steps/platform-gate.ts'
 import { minorOf, readPlatform, type Stop } from '../steps/platform-now.ts'
@@ -27,7 +28,9 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
   const key = keyOf(stop)
   const { cv } = await readPlatform(reader)
   const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
+  const { accepted } = request
   return [
+    ...operatorsWay(window, stop),
     platformGate({ id: gateId(stop), stop, name, subscription: plan.operator?.subscription }),
     ...(channel === undefined
       ? []
@@ -37,7 +40,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
       subscription: plan.operator?.subscription,
       stop,
       wanted: hop.platform,
-      accepted: request.accepted,
+      accepted,
       who,
       name,
     }),
@@ -46,6 +49,16 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
     masterRolled({ id: `control-plane-${key}`, stop, name }),
     ...(window.way === 'plain' ? await poolsBehind(window, stop, reader) : []),
   ]
+}
+
+/** None where OLM keeps no operator. */
+function operatorsWay({ plan, releases, request }: EusWindow, stop: Stop): readonly Step[] {
+  const { operator, findings } = plan
+  if (operator === undefined) return []
+  const { accepted, command } = request
+  const isStranded = findings.some(({ id }) => id === 'operator-stranded')
+  const id = `operator-way-${keyOf(stop)}`
+  return [operatorLeadsOn({ id, stop, operator, releases, accepted, command, isStranded })]
 }
 
 /** The gates of the operator bear its releases, which on OpenShift look like those of the platform. */

@@ -11,6 +11,7 @@ import { approvalOf, machineHealthCheckPaused, nodeHealthCheckPaused, poolPaused
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { takeField } from '../loans/take.ts'
 import { poolAppeared } from '../steps/borrowed-still.ts'
+import { keepChosenWay } from '../steps/keep-way.ts'
 import { keepWhereItBegan } from '../steps/keep-baseline.ts'
 import { keptBaseline } from '../steps/kept.ts'
 import { heldOnce } from '../steps/methods-still.ts'
@@ -43,6 +44,7 @@ export async function preparation(window: EusWindow, cx: ReadContext): Promise<r
       pools: pools.map((pool) => pool.name),
       ...(plan.to !== window.to && { goal: plan.to }),
     }),
+    keepChosenWay(window),
     heldOnce(holdWorkloadUpdates(settings, by(window)), holdingOf(window)),
     ...pools.map((pool) => pausePool(window, pool)),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),

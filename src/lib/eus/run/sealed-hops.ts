@@ -2,6 +2,7 @@ import { isFields } from '../../cluster/apply/field-path.ts'
 import type { FieldChange } from '../../cluster/leaves.ts'
 import type { OwnWork } from '../../seal/drift.ts'
 import type { EusHop, PlatformStop } from '../eus-plan.ts'
+import type { EusWindow } from './window.ts'
 
 /** Release and image of each hop as a sealed plan has them: exactly these are asked for, or none. By minor and place from the end. */
 export function asSealed(
@@ -19,9 +20,32 @@ export function asSealed(
   })
 }
 
-function platformOf(now: PlatformStop, { version, image }: Readonly<Record<string, unknown>>): PlatformStop {
-  const { image: _, ...rest } = now
-  return { ...rest, version: String(version), ...(typeof image === 'string' && { image }) }
+function platformOf(now: PlatformStop, found: Readonly<Record<string, unknown>>): PlatformStop {
+  const { image: _, unproven: __, ...rest } = now
+  const { version, image, unproven } = found
+  return {
+    ...rest,
+    version: String(version),
+    ...(typeof image === 'string' && { image }),
+    ...(unproven === true && { unproven }),
+  }
+}
+
+/** The operator's path as a sealed plan has it: no other CSV is approved. Undefined where it has none. */
+export function sealedPath(document: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { operator } = document
+  const path = isFields(operator) ? operator['path'] : undefined
+  return Array.isArray(path) ? path.map(String) : undefined
+}
+
+/** The same window, whose operator goes by that path. */
+export function withPath<T extends Pick<EusWindow, 'plan'>>(
+  window: T,
+  path: readonly string[] | undefined,
+): T {
+  const { plan } = window
+  if (path === undefined || plan.operator === undefined) return window
+  return { ...window, plan: { ...plan, operator: { ...plan.operator, path } } }
 }
 
 /** What the steps of a window that have begun under the plan's uid leave behind in the facts that it is sealed by. */

@@ -64,7 +64,7 @@ export interface Part {
 
 /** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
 const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
-  [/^(?:launchers-current|keep-baseline|hold-workload-updates)$/u, () => 'workload updates held'],
+  [/^(?:launchers-current|keep-baseline|keep-way|hold-workload-updates)$/u, () => 'workload updates held'],
   [/^pause-|^approval$/u, () => 'pools paused'],
   [
     /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,

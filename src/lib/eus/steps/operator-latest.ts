@@ -1,20 +1,22 @@
-import { itemsOf } from '../../facts/known.ts'
-import { type LifecycleSnapshot, takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
-import type { Reader } from '../../cluster/cluster.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
-import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/olm/operator-scene.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
-import type { NamedCsv, OperatorPart } from './operator-part.ts'
+import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/olm/operator-scene.ts'
+import { catalogNow } from './catalog-now.ts'
+import { csvsOnPath, type HopPath, minorOfCsv, type NamedCsv, offPath, pathInHop } from './csvs-on-path.ts'
+import type { OperatorPart } from './operator-part.ts'
 
 interface Latest {
-  /** The last release that is known; undefined where none of this minor is yet. */
+  /** The last release that is known; undefined where none of this hop is yet. */
   after: NamedCsv | undefined
-  csvsIn(scene: OperatorScene): readonly NamedCsv[]
+  hop: HopPath
+  /** That goes on, to be repeated with a flag more. */
+  command: string
 }
 
 /**
- * Done once there is a later release to go to, or the catalog of this minor is READY and has none (night E4): "the latest that is known" says nothing before
- * the catalog itself was replaced, which takes up to 15 minutes (ocp 2.1).
+ * Done once there is a later release to go to, or the path has none for this minor, or, where no path is known, the catalog of this minor answers and has none
+ * (night E4): "the latest that is known" says nothing before the catalog itself was replaced, which takes up to 15 minutes (ocp 2.1). A release of a minor
+ * comes days or weeks after the platform's: so long it is waited for.
  */
 export function operatorLatest(part: OperatorPart, latest: Latest): Step {
   const { subscription } = part.operator
@@ -22,76 +24,78 @@ export function operatorLatest(part: OperatorPart, latest: Latest): Step {
   return {
     id: `operator-releases-${part.minor}${behind}`,
     title: `releases of virtualization for ${part.minor}`,
-    patience: { every: 15 * seconds, atMost: 2 * hours },
+    patience: { every: 30 * seconds, atMost: 14 * 24 * hours },
     estimate: 10 * minutes,
     follows: sceneFollows({ subscription }),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
       const scene = await lookAtOperator(reader, { subscription })
-      const last = latest.csvsIn(scene).at(-1)
+      const last = csvsOnPath(scene, latest.hop).at(-1)
       if (last !== undefined && last.csv !== latest.after?.csv)
         return { is: 'done', note: `${last.version} is next` }
-      const wanted = part.stops.findLast(({ version }) => version !== undefined)?.version
-      if (wanted !== undefined && wanted === latest.after?.version)
-        return { is: 'done', note: `${wanted}, as planned` }
-      return noneLeft({ scene, part, after: latest.after, offer: await offerOf(reader, part) })
+      const end = plannedEnd(part, latest)
+      if (end !== undefined) return { is: 'done', note: `${end}, as planned` }
+      return noneLeft({ scene, latest }, await catalogNow(reader, scene.subscription, latest.command))
     },
   }
 }
 
-const offerOf = (reader: Reader, { operator: { subscription, package: pack } }: OperatorPart) =>
-  takeLifecycle(reader, {
-    namespace: subscription.namespace,
-    packages: [pack],
-    parts: ['catalogSources', 'packageManifests'],
-  })
+/** Its version, where it is reached. */
+function plannedEnd({ stops }: OperatorPart, { after, hop }: Latest): string | undefined {
+  const csv = pathInHop(hop)?.findLast((one) => minorOfCsv(one, hop.releases) === hop.minor)
+  if (csv !== undefined) return csv === after?.csv ? after.version : undefined
+  const version = stops.findLast((stop) => stop.version !== undefined)?.version
+  return version !== undefined && version === after?.version ? version : undefined
+}
 
 interface Question {
   scene: OperatorScene
-  part: OperatorPart
-  after: NamedCsv | undefined
-  offer: LifecycleSnapshot
+  latest: Latest
 }
 
-function noneLeft(question: Question): StepState {
-  const { scene, part, after, offer } = question
-  const { source = '', sourceNamespace = '', channel } = scene.subscription.spec ?? {}
-  const remedy = [
-    `oc -n ${sourceNamespace} get catalogsource ${source} -o yaml`,
-    `oc get packagemanifest ${part.operator.package} -o yaml`,
-  ]
-  const unready = notReady(offer)
-  if (unready !== undefined) return { is: 'waiting', on: unready, remedy }
-  const head = headOf(offer, channel)
-  const end = endOf(question, head)
-  if (end !== undefined) return { is: 'done', note: end }
-  const trouble = head === undefined ? {} : { trouble: `the head of channel ${channel ?? ''} is ${head} now` }
+function noneLeft(question: Question, catalog: Awaited<ReturnType<typeof catalogNow>>): StepState {
+  if (catalog.is === 'waits') return catalog.state
+  const { scene, latest } = question
+  const { after, hop } = latest
+  if (after !== undefined && isLatest(scene, after, catalog.head))
+    return { is: 'done', note: `${after.version} is the latest` }
+  const isOfMinor = minorOfCsv(catalog.head, hop.releases) === hop.minor
+  const stray = isOfMinor ? offPath(scene, hop) : undefined
+  return stray === undefined ? waitingFor(question, catalog.head) : straying(stray, question)
+}
+
+function isLatest({ subscription }: OperatorScene, { csv }: NamedCsv, head: string): boolean {
+  const { installedCSV, state } = subscription.status ?? {}
+  return state === 'AtLatestKnown' && installedCSV === csv && head === csv
+}
+
+function waitingFor({ scene: { subscription }, latest: { after, hop } }: Question, head: string): StepState {
+  const { source = '', channel = '', name = '' } = subscription.spec ?? {}
   const on =
     after === undefined
-      ? `catalog ${source} to offer a release for ${part.minor}`
+      ? `catalog ${source} to offer a release for ${hop.minor}`
       : `OLM to resolve what comes after ${after.version}`
-  return { is: 'waiting', on, ...trouble, remedy }
+  return {
+    is: 'waiting',
+    on,
+    trouble: `the head of channel ${channel} is ${head} now`,
+    remedy: [`oc get packagemanifest ${name} -o yaml`],
+  }
 }
 
-function notReady({ catalogSources }: LifecycleSnapshot): string | undefined {
-  const [catalog] = itemsOf(catalogSources)
-  const state = catalog?.status?.connectionState?.lastObservedState
-  if (catalog === undefined || state === 'READY') return undefined
-  return `catalog ${catalog.metadata.name} to be READY, it is ${state ?? 'not connected'}`
-}
-
-/** Why there is nothing after it; undefined while there may be. */
-function endOf({ scene, after }: Question, head: string | undefined): string | undefined {
-  if (after === undefined || !isQuiet(scene)) return undefined
-  if (scene.subscription.status?.installedCSV !== after.csv) return undefined
-  if (head === undefined)
-    return `${after.version}, by what the Subscription says: there is no PackageManifest`
-  return head === after.csv ? `${after.version} is the latest` : undefined
-}
-
-const isQuiet = ({ subscription }: OperatorScene): boolean => subscription.status?.state === 'AtLatestKnown'
-
-function headOf({ packageManifests }: LifecycleSnapshot, channel: string | undefined): string | undefined {
-  const channels = itemsOf(packageManifests).flatMap(({ status }) => status?.channels ?? [])
-  return channels.find(({ name }) => name === channel)?.currentCSV
+/** It blocks every later one (ocp 2.3 #3); kvup itself deletes none. */
+function straying(csv: string, { scene, latest }: Question): StepState {
+  const { hop, command } = latest
+  const { name = '', namespace = '' } = scene.plan?.metadata ?? {}
+  const path = (pathInHop(hop) ?? []).join(' → ')
+  return {
+    is: 'blocked',
+    reason: 'plan-off-path',
+    by: `InstallPlan ${name} would install ${csv}, which is not on the path (${path}): it may lead nowhere, and OLM resolves nothing else while it waits`,
+    remedy: [
+      `oc -n ${namespace} delete installplan ${name}     lets OLM resolve again, to the present head of its channel`,
+      `${command} --catalog-file FILE     where a later catalog has another path`,
+      `${command} --accept operator-stranded     takes whatever OLM resolves`,
+    ],
+  }
 }

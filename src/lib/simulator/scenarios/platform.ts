@@ -38,6 +38,9 @@ export const platformScenarios: readonly Scenario[] = [
       'OpenShift from 4.18 to 4.20 in one window: pools paused, platform and operator hop by hop, VMs moved, pools unpaused.',
     cluster: { olm: ocpOlm(), openshift: ocp418to420, vms: 8, methods: ['LiveMigrate'] },
     speed: 300,
-    typed: { command: 'eus run', args: ['--to', '4.20', '--graph-file', 'graph.json', '--approve'] },
+    typed: {
+      command: 'eus run',
+      args: ['--to', '4.20', '--graph-file', 'graph.json', '--catalog-file', 'catalog.yaml', '--approve'],
+    },
   },
 ]

@@ -31,4 +31,6 @@ export interface HopTools {
   /** Ids of the risks that were accepted by name. */
   accepted: readonly string[]
   releases: Pick<Releases, 'hyperconverged'>
+  /** Under whose name the journal keeps what was before. */
+  procedure: string
 }

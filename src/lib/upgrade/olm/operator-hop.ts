@@ -1,5 +1,6 @@
 import type { Step } from '../../procedure/step.ts'
-import type { HopTools, OperatorHop } from './operator-hop-types.ts'
+import { withChannelBack } from './kept-channel.ts'
+import { type HopTools, labelOf, type OperatorHop } from './operator-hop-types.ts'
 import { approve } from './steps/approve.ts'
 import { csvSucceeded } from './steps/csv-succeeded.ts'
 import { gate } from './steps/gate.ts'
@@ -16,11 +17,14 @@ export type { HopTools, OperatorHop } from './operator-hop-types.ts'
  * waited until everything that it brings is at work. Each step's id carries the version. Steps of a hop that is behind us are done.
  */
 export function operatorHopSteps(hop: OperatorHop, tools: HopTools): readonly Step[] {
+  const { channel, subscription } = hop
+  const of = { procedure: tools.procedure, label: labelOf(hop) }
+  const back = (step: Step) => (channel === undefined ? step : withChannelBack(step, of, subscription))
   return [
     gate(hop, tools),
-    ...(hop.channel === undefined ? [] : [setChannel(hop, hop.channel)]),
-    installPlan(hop, tools),
-    approve(hop, tools),
+    ...(channel === undefined ? [] : [setChannel(hop, channel, tools)]),
+    back(installPlan(hop, tools)),
+    back(approve(hop, tools)),
     planComplete(hop),
     csvSucceeded(hop),
     hyperConvergedAt(hop),

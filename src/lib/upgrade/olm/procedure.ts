@@ -87,7 +87,7 @@ async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): P
   const watching = { who: tools.who, follow: false, since: cx.clock.now().getTime() }
   const { operatorVersion } = hyperConvergedStanding(hco)
   const ahead = hops.all({ ...scene, operandsAt: operatorVersion })
-  const hopTools = { kubevirt: owner, accepted: olm.accepted, releases: tools.releases }
+  const hopTools = { kubevirt: owner, accepted: olm.accepted, releases: tools.releases, procedure: name }
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
     ...(request.hold ? [holdWorkloadUpdates(settings, { who: tools.who, procedure: name })] : []),

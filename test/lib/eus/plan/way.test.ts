@@ -87,11 +87,17 @@ test('a channel that offers the one hop that is to be made is kept', () => {
 })
 
 test('ocp 2.6: the cluster knows its next hop alone; what is offered with a risk is named and not chosen', async () => {
-  const { hops, notes, unknown } = makeEusPlan(await evidenceOf('4.18-to-4.20'))
+  const { hops, notes, findings } = makeEusPlan(await evidenceOf('4.18-to-4.20'))
   expect(hops.map(({ platform }) => platform.version)).toEqual(['4.19.14', undefined])
   expect(hops[0]?.platform.image).toMatch(/@sha256:[0-9a-f]{64}$/u)
   expect(notes[0]).toContain('4.19.17 is offered with a known risk (VSphereVolumesLeak): not chosen')
-  expect(unknown[0]).toContain('--graph-file')
+  const unknown = findings.find(({ id }) => id === 'way-unknown')
+  expect(unknown).toMatchObject({
+    level: 'not-checked',
+    summary: expect.stringContaining('4.19.14 leads on to 4.20'),
+  })
+  expect(unknown?.remedy[0]).toContain('--graph-file')
+  expect(hops.map(({ platform }) => platform.unproven)).toEqual([true, undefined])
 })
 
 test('a patch that has to come first is a hop of its own, and the gates stand before the minor', async () => {

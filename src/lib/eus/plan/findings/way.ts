@@ -1,10 +1,11 @@
 import type { Finding } from '../../../checks/finding.ts'
 import type { Judged } from '../judged.ts'
+import { onlyNextHop } from '../platform-stop.ts'
 
 /** What the graph and the channels lack for this way. */
 export function wayFindings(judged: Judged): readonly Finding[] {
   if (judged.route.intolerant !== undefined) return []
-  return [...channels(judged), ...closed(judged), ...plain(judged)]
+  return [...channels(judged), ...closed(judged), ...unproven(judged), ...plain(judged)]
 }
 
 function channels({ channel, route, sight: { release } }: Judged): readonly Finding[] {
@@ -25,6 +26,23 @@ function closed({ chosen }: Judged): readonly Finding[] {
   if (chosen.closed === undefined) return []
   const { is, why } = chosen.closed
   return [{ ...closedWays[is], summary: why, objects: ['clusterversion/version'] }]
+}
+
+/** ocp 5.1: the newest of the minor in between may lead nowhere, and the pools would wait there. */
+function unproven({ chosen }: Judged): readonly Finding[] {
+  if (chosen.unproven === undefined || chosen.closed !== undefined) return []
+  const { release, to } = chosen.unproven
+  return [
+    {
+      id: 'way-unknown',
+      level: 'not-checked',
+      summary: `whether ${release} leads on to ${to}: ${onlyNextHop}`,
+      objects: ['clusterversion/version'],
+      remedy: [
+        'kvup eus plan --graph-file FILE      knows the whole way; FILE is what the update service answers for the channel',
+      ],
+    },
+  ]
 }
 
 const closedWays: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =

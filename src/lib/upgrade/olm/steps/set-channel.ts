@@ -1,11 +1,16 @@
 import { Subscriptions } from '../../../cluster/kinds/operator-lifecycle.ts'
 import type { Step, StepState } from '../../../procedure/step.ts'
 import { minutes, seconds } from '../../../system/units.ts'
-import { labelOf, type OperatorHop } from '../operator-hop-types.ts'
+import { keepChannel } from '../kept-channel.ts'
+import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
 import { isEntered, lookAtOperator, sceneFollows } from '../operator-scene.ts'
 
-/** Sets the Subscription's channel, where the release of this hop is in another one (ocp 1.1: on OKD each minor has its own). */
-export function setChannel(hop: OperatorHop, channel: string): Step {
+/** Sets the Subscription's channel, where the release of this hop is in another one (ocp 1.1: on OKD each minor has its own), and keeps what it was. */
+export function setChannel(
+  hop: OperatorHop,
+  channel: string,
+  { procedure }: Pick<HopTools, 'procedure'>,
+): Step {
   const { namespace, name } = hop.subscription
   return {
     id: `set-channel-${labelOf(hop)}`,
@@ -24,8 +29,9 @@ export function setChannel(hop: OperatorHop, channel: string): Step {
         change: `set the channel of subscription ${name} from ${now ?? 'none'} to ${channel}`,
       }
     },
-    async apply({ reader, writer }) {
+    async apply({ reader, writer, journal }) {
       const { subscription } = await lookAtOperator(reader, hop)
+      await keepChannel(journal, { procedure, label: labelOf(hop) }, subscription.spec?.channel)
       const { resourceVersion } = subscription.metadata
       await writer.jsonPatch(Subscriptions, { namespace, name }, [
         { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { planEus } from '../../../src/commands/eus/plan/plan.ts'
+import {
+  type InstallPlan,
+  InstallPlans,
+  type Subscription,
+  Subscriptions,
+} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
+import { strandingOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { play, type Stage } from '../stage.ts'
+import { doneSteps, eusRunOn, eusStatusOn, platformOf, serveFiles, small418 } from './window-stage.ts'
+
+/** The newest release of the operator in the odd minor, 4.19.8, has no edge to 4.20 (ocp 9.15). */
+const stranding = { ...small418, olm: strandingOlm() }
+const strandingFile = { catalogFile: 'stranding.yaml' }
+const serveStranding = ({ files }: Stage) => {
+  files.set('stranding.yaml', servedCatalog(strandingOlm(), '4.20'))
+}
+const without = (...names: ('graphFile' | 'catalogFile')[]) =>
+  Object.fromEntries(names.map((name) => [name, undefined])) as object
+
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const installPlans = ({ simulated }: Stage): readonly InstallPlan[] =>
+  simulated.store.list(InstallPlans).items
+const approved = (stage: Stage) =>
+  installPlans(stage).flatMap(({ spec }) => (spec?.approved ? (spec.clusterServiceVersionNames ?? []) : []))
+function installed({ simulated }: Stage): string | undefined {
+  const [one]: readonly Subscription[] = simulated.store.list(Subscriptions).items
+  return one?.status?.installedCSV
+}
+const target = (stage: Stage) => platformOf(stage).status?.desired?.version
+
+async function deleteWaiting(stage: Stage): Promise<void> {
+  const plan = installPlans(stage).find(({ status }) => status?.phase === 'RequiresApproval')
+  if (plan === undefined) throw new Error('no InstallPlan waits')
+  await stage.cluster.writer.delete(InstallPlans, plan.metadata)
+}
+
+describe('trap 15: the newest operator of the minor in between has no edge on', () => {
+  test('the path of the catalog is held to: the dead end is not approved, and deleting its plan lets the window end', () =>
+    play(stranding, async (stage) => {
+      serveStranding(stage)
+      const ended = await eusRunOn(stage, strandingFile)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
+      expect(target(stage)).toBe('4.20.5')
+      expect(installed(stage)).toBe(csv('4.19.5'))
+      expect(approved(stage)).not.toContain(csv('4.19.8'))
+      expect(ended.text).toMatch(/oc -n openshift-cnv delete installplan \S+ {5}lets OLM resolve again/u)
+      await deleteWaiting(stage)
+      // The way was kept: no file is needed any more.
+      expect(await eusRunOn(stage, without('graphFile', 'catalogFile'))).toMatchObject({ code: 0 })
+      expect(installed(stage)).toBe(csv('4.20.1'))
+      expect(await stage.journal.loans()).toEqual([])
+    }))
+
+  test('where OLM went there by itself the platform is not taken on, unless that is accepted by name', () =>
+    play({ ...stranding, olm: strandingOlm({ approval: 'Automatic' }) }, async (stage) => {
+      serveStranding(stage)
+      const ended = await eusRunOn(stage, strandingFile)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-stranded' } })
+      expect(ended.error?.message).toContain(csv('4.19.8'))
+      expect(target(stage)).toBe('4.19.14')
+      const again = await eusRunOn(stage, { ...strandingFile, until: 'request-4.20' })
+      expect(again).toMatchObject({ code: 3, error: { reason: 'operator-stranded' } })
+      const accept = ['operator-stranded']
+      expect(await eusRunOn(stage, { ...strandingFile, accept, until: 'accepted-4.20' })).toMatchObject({
+        code: 0,
+      })
+      expect(target(stage)).toBe('4.20.5')
+    }))
+
+  test('a plan says it before anything is changed', () =>
+    play({ ...small418, olm: strandingOlm({ installed: '4.19.8' }) }, async (stage) => {
+      serveFiles(stage)
+      serveStranding(stage)
+      const options = { accept: [], graphFile: 'graph.json', ...strandingFile }
+      const ended = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
+      expect(ended).toMatchObject({ code: 3 })
+      expect(ended.text).toContain('operator-stranded')
+    }))
+})
+
+describe('what nobody knows is asked about, before anything is written', () => {
+  test.each([
+    ['catalogFile', 'operator-way-unknown', '--catalog-file'],
+    ['graphFile', 'way-unknown', '--graph-file'],
+  ] as const)('without --%s: %s', (name, id, flag) =>
+    play(small418, async (stage) => {
+      const mark = stage.mark
+      const ended = await eusRunOn(stage, without(name))
+      expect(ended).toMatchObject({ code: 3 })
+      expect(ended.text).toContain(flag)
+      expect(ended.text).toContain(`--accept ${id}`)
+      expect(stage.writes(mark)).toEqual([])
+    }),
+  )
+
+  test('who took the risk once is asked again at the platform that it is about', () =>
+    play(small418, async (stage) => {
+      const accept = ['operator-way-unknown']
+      await eusRunOn(stage, { ...without('catalogFile'), accept, until: 'operator-4.19' })
+      const ended = await eusRunOn(stage, without('catalogFile'))
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'operator-way-unknown' } })
+      expect(target(stage)).toBe('4.19.14')
+      expect(await eusRunOn(stage, { ...without('catalogFile'), accept })).toMatchObject({ code: 0 })
+      expect(target(stage)).toBe('4.20.5')
+    }))
+
+  test('the newest of the minor in between is asked for only by name: it may lead nowhere', () =>
+    play(small418, async (stage) => {
+      const more = { ...without('graphFile'), until: 'accepted-4.19' }
+      expect(await eusRunOn(stage, { ...more, accept: ['way-unknown'] })).toMatchObject({ code: 0 })
+      expect(target(stage)).toBe('4.19.17')
+    }))
+})
+
+test('the way that was chosen with files is gone on with without them, as status prints the line', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'pause-worker' })
+    const { text } = await eusStatusOn(stage)
+    expect(text).toMatch(/kvup eus run {5}goes on/u)
+    const ended = await eusRunOn(stage, without('graphFile', 'catalogFile'))
+    expect(ended).toMatchObject({ code: 0 })
+    expect(doneSteps(ended)).toContain('approve-4.19.8')
+    expect(target(stage)).toBe('4.20.5')
+  }))
+
+async function seal(stage: Stage, graph: string, catalogFile: string) {
+  stage.files.set('own.json', graph)
+  const options = { accept: [], graphFile: 'own.json', catalogFile, toFile: 'plan.yaml' }
+  const ended = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
+  expect(ended.error).toBeUndefined()
+  return { plan: 'plan.yaml', graphFile: 'own.json', catalogFile }
+}
+
+describe('a sealed plan', () => {
+  test('holds the releases of the operator: another that OLM offers is not approved', () =>
+    play(small418, async (stage) => {
+      serveStranding(stage)
+      const sealed = await seal(stage, servedGraph(ocp418to420), 'stranding.yaml')
+      const ended = await eusRunOn(stage, sealed)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
+      expect(approved(stage)).not.toContain(csv('4.19.8'))
+      expect(installed(stage)).toBe(csv('4.19.5'))
+    }))
+
+  const edges: Readonly<Record<string, readonly string[]>> = {
+    '4.18.21': ['4.19.9'],
+    '4.19.9': ['4.19.14'],
+    '4.19.14': ['4.20.5'],
+  }
+  const graph = ocp418to420.graph.map((release) => ({
+    ...release,
+    to: edges[release.version] ?? [],
+    conditional: [],
+  }))
+  const twice = { ...small418, openshift: { ...ocp418to420, ...small418.openshift, graph } }
+
+  test('with two releases of one minor asks for each once', () =>
+    play(twice, async (stage) => {
+      serveFiles(stage)
+      const ended = await eusRunOn(stage, await seal(stage, servedGraph({ graph }), 'catalog.yaml'))
+      expect(ended.error).toBeUndefined()
+      const asked = doneSteps(ended).filter((id) => id.startsWith('request-'))
+      expect(asked).toEqual(['request-4.19.9', 'request-4.19.14', 'request-4.20'])
+      const history = platformOf(stage).status?.history?.map(({ version }) => version)
+      expect(history).toEqual(['4.20.5', '4.19.14', '4.19.9', '4.18.21'])
+    }))
+})
