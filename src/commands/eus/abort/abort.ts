@@ -10,7 +10,7 @@ import { workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 import { lentMachines, machinesAccess, machinesText } from './lent-machines.ts'
-import { afterwards, beforehand } from './what-stays.ts'
+import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
@@ -25,6 +25,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   }
   const state = await abortState(seen.window, reading)
   const machines = await lentMachines(cx, seen.cluster.reader)
+  const theirs = await armedByOthers(seen)
   const since = cx.clock.now().toISOString()
   const { report, code } = await workOnWindow(cx, seen, {
     procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
@@ -35,7 +36,9 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     end: 'aborted',
     alsoNeeds: machinesAccess(machines),
     announce: () =>
-      [...beforehand(state, seen), ...machinesText(machines)].forEach((line) => cx.printer.note(line)),
+      [...beforehand(state, seen), ...theirs, ...machinesText(machines)].forEach((line) =>
+        cx.printer.note(line),
+      ),
   })
   const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
   const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes

@@ -1,9 +1,18 @@
 import { type AbortState, stateSince } from '../../../lib/eus/abort/abort-state.ts'
 import { keptText, loanNamed } from '../../../lib/eus/loans/find-borrowed.ts'
+import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import type { SeenWindow } from '../see-window.ts'
+
+/** A request of somebody else, which an abort leaves: none where nothing is armed, or it is ours. Throws ApiError. */
+export async function armedByOthers({ window, hands, cluster }: SeenWindow): Promise<readonly string[]> {
+  const platform = await readPlatform(cluster.reader)
+  const { armed } = platform.standing
+  if (armed === undefined || (await ourRequest(hands.journal, window.name, platform))) return []
+  return [armedByOthersText(armed)]
+}
 
 /** Said before the question: what goes back of the platform, and what cannot (night E2, E13). */
 export function beforehand(
@@ -43,22 +52,24 @@ function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[
   ]
 }
 
-type Ended = Pick<SeenWindow, 'loans' | 'hands' | 'cluster'>
-
 /**
  * Said at the end, from the journal and the platform as it is then: what was given back since, what was not, what cannot be undone. What was done is done,
  * whatever can be read of it.
  */
-export async function afterwards(state: AbortState, ended: Ended, since: string): Promise<readonly string[]> {
+export async function afterwards(
+  state: AbortState,
+  seen: SeenWindow,
+  since: string,
+): Promise<readonly string[]> {
   try {
-    return await told(state, ended, since)
+    return [...(await told(state, seen, since)), ...(await armedByOthers(seen))]
   } catch (error) {
     if (error instanceof KvupError) return [`what was given back could not be read: ${error.message}`]
     throw error
   }
 }
 
-async function told({ from }: AbortState, { loans, hands, cluster }: Ended, since: string) {
+async function told({ from }: AbortState, { loans, hands, cluster }: SeenWindow, since: string) {
   const entries = (await hands.journal.entries()).filter(
     ({ at, step }) => at >= since && loanNamed(loans, step) !== undefined,
   )

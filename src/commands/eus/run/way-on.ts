@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts'
+import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { ownClock } from '../../../lib/system/clock.ts'
@@ -30,7 +31,10 @@ export async function withWindowLines<T>(
   }
 }
 
-async function leftBehind({ clock }: Context, { hands, cluster }: SeenWindow): Promise<readonly string[]> {
+async function leftBehind(
+  { clock }: Context,
+  { hands, cluster, window }: SeenWindow,
+): Promise<readonly string[]> {
   const over = new AbortController()
   const giveUp = ownClock(clock)
     .sleep(readWithin, over.signal)
@@ -42,15 +46,23 @@ async function leftBehind({ clock }: Context, { hands, cluster }: SeenWindow): P
     quickly(readPlatform(cluster.reader)),
   ])
   over.abort()
-  const armed = platform?.standing.armed
   const now = clock.now().getTime()
   return [
     ...(loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']),
-    ...(armed === undefined
-      ? []
-      : [
-          `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
-        ]),
+    ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
+  ]
+}
+
+async function armedLine(
+  name: string,
+  platform: Awaited<ReturnType<typeof readPlatform>>,
+  loans: readonly Loan[],
+): Promise<readonly string[]> {
+  const { armed } = platform.standing
+  if (armed === undefined) return []
+  if (!(await ourRequest({ loans: async () => loans }, name, platform))) return [armedByOthersText(armed)]
+  return [
+    `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
   ]
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isFields } from '../../cluster/apply/field-path.ts'
 import type { ClusterVersion } from '../../cluster/kinds/openshift.ts'
+import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import type { JournalReader } from '../../procedure/journal.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
@@ -33,3 +34,7 @@ function said(update: unknown): Readonly<Record<string, unknown>> {
   const fields = isFields(update) ? Object.entries(update) : []
   return Object.fromEntries(fields.filter(([, value]) => value !== false && value !== '' && value !== null))
 }
+
+/** Of an armed update that is not ours: nothing of kvup takes it back. */
+export const armedByOthersText = ({ version, image }: ArmedUpdate): string =>
+  `somebody else asked the platform for ${version ?? image}, and it has not begun: it starts by itself, and stays requested; oc adm upgrade --clear takes it back`
