@@ -7,16 +7,14 @@ import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { holdWorkloadUpdates } from '../../workloads/hold.ts'
 import type { HealthCheckRef } from '../eus-plan.ts'
 import type { Borrowable } from '../loans/borrowable.ts'
-import { approvalOf, machineHealthCheckPaused, nodeHealthCheckPaused, poolPaused } from '../loans/fields.ts'
-import { loanNamed } from '../loans/find-borrowed.ts'
+import { approvalOf, machineHealthCheckPaused, nodeHealthCheckPaused } from '../loans/fields.ts'
 import { takeField } from '../loans/take.ts'
-import { poolAppeared } from '../steps/borrowed-still.ts'
 import { keepChosenWay } from '../steps/keep-way.ts'
 import { keepWhereItBegan } from '../steps/keep-baseline.ts'
-import { keptBaseline } from '../steps/kept.ts'
 import { heldOnce } from '../steps/methods-still.ts'
 import { noneOutdated } from '../steps/vms-left.ts'
-import { type PausablePool, pausablePools } from './pausable-pools.ts'
+import { pausablePools } from './pausable-pools.ts'
+import { pausePool } from './pause-pool.ts'
 import { roomsBefore } from './plain-pools.ts'
 import { type EusWindow, holdingOf, settingsOf, stopOf } from './window.ts'
 
@@ -46,7 +44,7 @@ export async function preparation(window: EusWindow, cx: ReadContext): Promise<r
     }),
     keepChosenWay(window),
     heldOnce(holdWorkloadUpdates(settings, by(window)), holdingOf(window)),
-    ...pools.map((pool) => pausePool(window, pool)),
+    ...pools.map((pool) => pausePool(window, pool, by(window))),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
     ...(await approvalStep(window, cx.reader)),
   ]
@@ -71,26 +69,6 @@ function onlyAtFirst(step: Step): Step {
     async check(cx): Promise<StepState> {
       const isOpen = (await cx.journal.loans()).some(({ id }) => id === 'workload-updates')
       return isOpen ? { is: 'done' } : step.check(cx)
-    },
-  }
-}
-
-/** One that was not there at the beginning is asked about first (night E5). */
-function pausePool(window: EusWindow, pool: PausablePool): Step {
-  const field = poolPaused(pool)
-  const take = takeField(field, {
-    id: `pause-${pool.name}`,
-    title: `pause pool ${pool.name}`,
-    ...by(window),
-  })
-  return {
-    ...take,
-    async check(cx): Promise<StepState> {
-      const state = await take.check(cx)
-      if (state.is !== 'todo' || window.request.accepted.includes('pool-appeared')) return state
-      const began = await keptBaseline(cx.journal, window.name)
-      const isKnown = began === undefined || began.pools.includes(pool.name)
-      return isKnown || loanNamed(await cx.journal.loans(), field.loan) ? state : poolAppeared(pool.name)
     },
   }
 }

@@ -7,7 +7,7 @@ import { loanNamed } from '../loans/find-borrowed.ts'
 import { giveField } from '../loans/give.ts'
 import { keepPool, keptPool } from './kept.ts'
 import { type Draining, roomForPool } from './room-for-pool.ts'
-import { behind, poolBefore, poolFollows, readPool, untilUpdated } from './pool-now.ts'
+import { behind, poolBefore, poolFollows, type PoolNow, readPool, untilUpdated } from './pool-now.ts'
 
 export interface Unpausing extends Draining {
   pool: { name: string; uid: string }
@@ -47,9 +47,11 @@ function unpause({ pool, name, meanwhile = 'ask' }: Unpausing): Step {
   }
 }
 
+type Rolling = Pick<Unpausing, 'pool' | 'name'> & Partial<Pick<Unpausing, 'accepted' | 'command'>>
+
 /** A new Updating transition where something waited for it, then Updated, and the kubelets those of the control plane (ocp 3.5). */
 export function rolledPool(
-  { pool, name }: Pick<Unpausing, 'pool' | 'name'>,
+  { pool, name, accepted = [], command = 'kvup eus run' }: Rolling,
   { id, dependsOn }: Pick<Step, 'id' | 'dependsOn'> = {
     id: `rolled-${pool.name}`,
     dependsOn: [`unpause-${pool.name}`],
@@ -66,10 +68,11 @@ export function rolledPool(
     async check({ reader, journal }: ReadContext): Promise<StepState> {
       const now = await readPool(reader, pool.name)
       const { standing, nodes, kubernetes } = now
-      if (standing.paused) return { is: 'done', note: 'paused by somebody else: left as it is' }
+      const before = await keptPool(journal, name, pool.name)
+      if (standing.paused)
+        return whilePausedByOthers(now, { isOurs: before !== undefined, accepted, command })
       const waiting = untilUpdated(now)
       if (waiting) return waiting
-      const before = await keptPool(journal, name, pool.name)
       if (before?.pending && poolBefore(now).updating === before.updating)
         return { is: 'waiting', on: `pool ${pool.name} to begin` }
       const old = behind(nodes, kubernetes)
@@ -77,5 +80,29 @@ export function rolledPool(
         ? { is: 'done', note: `${standing.updated} of ${standing.machines} machines at ${kubernetes}` }
         : { is: 'waiting', on: `the kubelets of ${old.slice(0, 10).join(', ')} to be those of ${kubernetes}` }
     },
+  }
+}
+
+/**
+ * Who kept a pool paused all along is left to it. One that kvup has unpaused, and that was paused again before it was through, has nodes behind: the window is not over for
+ * them, unless that is accepted by name.
+ */
+function whilePausedByOthers(
+  { standing, nodes, kubernetes }: PoolNow,
+  { isOurs, accepted, command }: Required<Pick<Rolling, 'accepted' | 'command'>> & { isOurs: boolean },
+): StepState {
+  const { name, state, updated, machines } = standing
+  const isThrough = state === 'updated' && behind(nodes, kubernetes).length === 0
+  if (!isOurs || isThrough || accepted.includes('pool-paused-already'))
+    return { is: 'done', note: 'paused by somebody else: left as it is' }
+  return {
+    is: 'blocked',
+    reason: 'pool-paused-already',
+    by: `somebody paused pool ${name} again after kvup had unpaused it, with ${updated} of ${machines} machines updated: the others stay at the older release`,
+    remedy: [
+      `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     lets it go on; then the same command again`,
+      `${command} --accept pool-paused-already     leaves it paused, and ends without it`,
+      `oc get machineconfigpool ${name} -o yaml --show-managed-fields     shows who wrote it`,
+    ],
   }
 }
