@@ -21,6 +21,7 @@ const text = manual({
   ],
   more: `Before a hop was accepted everything goes back, the channel included. A hop that runs, a patch too,
 is seen to its end first: neither platform nor operator go back, which is listed before the
-question, and the end says what was given back.`,
+question, and the end says what was given back. Last, behind the pools, VMs get back what
+kvup workloads unblock lent them; run it again after an interruption, it goes on.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
 })

@@ -29,6 +29,14 @@ export const eusRights: readonly Row[] = [
   ],
   [
     'cluster',
+    'kubevirt.io',
+    'virtualmachines',
+    'patch',
+    'give back what unblock lent to VMs: only for kvup eus abort',
+    optional,
+  ],
+  [
+    'cluster',
     '',
     'configmaps',
     'get',
