@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import type { EusReportDocument } from '../../../src/lib/output/views/eus-report.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
 import {
   borrowedFields,
@@ -134,3 +135,17 @@ describe('what an abort prints to type next ends the window, and does not drive 
       expect(remedies(ended)).toContain('kvup eus run --approve --accept borrowed-changed')
     }))
 })
+
+test.each([
+  ['hold-workload-updates', 'depends'],
+  ['keep-baseline', 'would-change'],
+])('a dry run of abort after %s does not say of the window that it is closed already', (until, state) =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until })
+    const mark = stage.mark
+    const ended = await eusAbortOn(stage, { dryRun: 'client' })
+    const { rehearsed } = ended.documents.at(-1) as unknown as EusReportDocument
+    expect(rehearsed?.find(({ id }) => id === 'close-window')).toMatchObject({ state })
+    expect(stage.writes(mark)).toEqual([])
+  }),
+)

@@ -21,6 +21,8 @@ export function closeWindow({ name, text }: Closing): Step {
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: seconds,
     follows: [],
+    // Their loan is closed only once KubeVirt has them: a dry run cannot tell.
+    dependsOn: ['give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
       const left = await borrowedFor(journal, name)
