@@ -31,8 +31,7 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
   try {
-    if (options.serve)
-      return await keepServing(cx, server.kubeconfig([], speed), namespaceOf(scenario.cluster))
+    if (options.serve) return await keepServing(cx, server.kubeconfig([], speed), scenario)
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
     const inside = await insideDemo(cx, {
@@ -103,11 +102,17 @@ function manifestText(objects: readonly object[]): string {
 async function keepServing(
   { printer, world, signal }: Context,
   kubeconfig: string,
-  namespace: string,
+  scenario: Scenario,
 ): Promise<ExitCode> {
   const file = world.scratchFile('demo.kubeconfig')
   await world.writeText(file, kubeconfig)
   printer.note(`export KUBECONFIG=${file}`)
+  for (const [name, text] of Object.entries(filesOf(scenario))) {
+    const beside = world.scratchFile(name)
+    await world.writeText(beside, text)
+    printer.note(`its ${name}: ${beside}`)
+  }
+  const namespace = namespaceOf(scenario.cluster)
   printer.note(`kvup status, kubectl get pods -n ${namespace} and the rest work on it; Ctrl-C ends it`)
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -52,3 +52,13 @@ test('kvup demo --serve says in its kubeconfig how fast it is', async () => {
   })
   expect((await demo.ended).code).toBe(0)
 })
+
+test('beside a served platform lies its update graph, as it is downloaded', async () => {
+  alive = await served()
+  const demo = startKvup(['demo', '--serve', '--scenario', 'ocp-eus'])
+  await demo.until(/Ctrl-C ends it/u)
+  const file = /graph\.json: (?<file>\S+)/u.exec(demo.said().stderr)?.groups?.['file'] ?? ''
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ nodes: expect.any(Array) })
+  demo.kill('SIGINT')
+  expect((await demo.ended).code).toBe(0)
+})
