@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { interrupted } from '../../../src/lib/system/errors.ts'
 import { play, type Stage } from '../stage.ts'
+import { lying } from './lying-reader.ts'
 import { after, loanIds, offered, patchPlatform, patchWorkers, refusing } from './meanwhile.ts'
 import {
   borrowedFields,
@@ -123,3 +125,86 @@ test('kvup upgrade --method olm inside of a window leaves its loan of the method
     expect(await loanIds(stage)).toContain('workload-updates')
     expect(stage.methods).toEqual([])
   }))
+
+describe('a HyperConverged that was made anew in the window, with the empty methods that it was saved with', () => {
+  const another = (stage: Stage, methods: readonly string[] = []) =>
+    lying(stage.cluster, 'hyperconvergeds', (one) => {
+      one.metadata.uid = 'another'
+      one.spec.workloadUpdateStrategy.workloadUpdateMethods = methods
+      return one
+    })
+
+  test.each([
+    ['pause-worker', eusAbortOn],
+    ['operator-4.20', eusRunOn],
+  ])(
+    'behind %s: neither run nor abort is done with it, and the loan stays until it is decided',
+    (until, command) =>
+      play(small418, async (stage) => {
+        await eusRunOn(stage, { until })
+        const ended = await command(stage, {}, { cluster: another(stage) })
+        expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+        expect(ended.text).toContain('was deleted and made anew')
+        expect(await loanIds(stage)).toContain('workload-updates')
+        await eusRestoreOn(
+          stage,
+          { names: ['workload-updates'], keepCurrent: true },
+          { cluster: another(stage) },
+        )
+        expect(await loanIds(stage)).not.toContain('workload-updates')
+      }),
+  )
+
+  test('with the methods as they were it has them back: the loan is closed, with the reason', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'pause-worker' })
+      const cluster = another(stage, ['LiveMigrate'])
+      const ended = await eusAbortOn(stage, {}, { cluster })
+      expect(ended.error).toBeUndefined()
+      expect(ended.text).toContain(
+        'not given back: workload-updates: the HyperConverged that it was taken from is gone',
+      )
+      expect(await loanIds(stage)).toEqual([])
+    }))
+})
+
+describe('an update that somebody else asked for, and that is refused', () => {
+  const theirs = { desiredUpdate: { version: '4.19.17' } }
+
+  test('abort names it before and after, says how it is taken back, and leaves it', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'pause-worker' })
+      stage.simulated.faults.set(refusing)
+      await stage.until(minute)
+      await patchPlatform(stage, theirs)
+      await stage.until(2 * minute)
+      const ended = await eusAbortOn(stage)
+      expect(ended.error).toBeUndefined()
+      expect(ended.text.match(/somebody else asked the platform for 4\.19\.17/gu)).toHaveLength(2)
+      expect(ended.text).toContain('oc adm upgrade --clear takes it back')
+      expect(ended.text).not.toContain('the request for an update is taken back')
+      expect(askedFor(stage)).toBe('4.19.17')
+    }))
+
+  test('a run that meets it does not say that kvup eus abort takes it back', () =>
+    play(small418, async (stage) => {
+      const onEvent = after('channel-4.19', () => {
+        stage.simulated.faults.set(refusing)
+        void patchPlatform(stage, theirs)
+      })
+      const ended = await eusRunOn(stage, {}, { onEvent })
+      expect(ended.error?.reason).toBe('update-armed')
+      expect(ended.text).toContain('somebody else asked the platform for 4.19.17')
+      expect(ended.text).not.toContain('kvup eus abort takes it back')
+    }))
+
+  test('a run that was ended behind its own request says that abort does', () =>
+    play(small418, async (stage) => {
+      const stop = new AbortController()
+      const onEvent = after('request-4.19', () => stop.abort(interrupted('SIGINT')), 'step-applied')
+      const ended = await eusRunOn(stage, {}, { signal: stop.signal, onEvent })
+      expect(ended.text).toContain(
+        'asked for 4.19.14 and has not begun: it starts by itself; kvup eus abort takes it back',
+      )
+    }))
+})

@@ -2,11 +2,11 @@ import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step } from '../../procedure/step.ts'
 import { newControllerAtWork } from '../../upgrade/steps/new-controller-leads.ts'
 import { settledFor } from '../../upgrade/steps/settled.ts'
-import { giveBackSteps } from '../../workloads/give-back.ts'
 import { fieldBack } from '../loans/field-back.ts'
 import { rolledPool, unpausePool } from '../steps/unpause-pool.ts'
 import { forecastStep, noneOutdated } from '../steps/vms-left.ts'
 import { vmsMoved } from '../steps/vms-moved.ts'
+import { giveMethodsBack } from './give-methods-back.ts'
 import { inOrder, pausablePools } from './pausable-pools.ts'
 import { poolsWithoutMachines } from './pools-without-machines.ts'
 import { type EusWindow, settingsOf } from './window.ts'
@@ -29,7 +29,7 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
     settledFor(kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: request.settleMs }),
     newControllerAtWork(kubevirt),
     forecastStep(settings, request),
-    ...giveBackSteps(settings),
+    ...(await giveMethodsBack(settings, cx)),
     vmsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }, request),
     noneOutdated(
       { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
