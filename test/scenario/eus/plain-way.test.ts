@@ -125,6 +125,7 @@ describe('night E10: OKD, where pools follow each hop', () => {
       expect(ended.text).toContain('kvup workloads unblock --all')
       expect(await stage.journal.loans()).toEqual([])
       expect((await stage.unblock({ accept: ['data-loss'] })).error).toBeUndefined()
+      await stage.until(minute)
       const restarted = await runText(
         ['rollout', 'restart', '--yes', '--accept', 'data-loss', '--accept', 'vm-restarts'],
         { cluster: stage.cluster, clock: stage.clock },
