@@ -5,6 +5,7 @@ import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds
 import type { Kind } from '../../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
 import { builtIn } from '../../../src/lib/simulator/api/kinds/make-kind.ts'
+import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
 import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import type { BundleShape } from '../../../src/lib/simulator/olm/shape.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
@@ -122,7 +123,8 @@ describe('night E9: NodeMaintenance goes away with 4.11', () => {
   }
   const runOn = (stage: Stage, options = {}) => {
     stage.files.set('old.json', servedGraph({ graph }))
-    return eusRunOn(stage, { graphFile: 'old.json', ...options })
+    stage.files.set('old.yaml', servedCatalog(old.olm, undefined))
+    return eusRunOn(stage, { graphFile: 'old.json', catalogFile: 'old.yaml', ...options })
   }
 
   test('run refuses, prints the object that takes its place, and the order; carried over, it goes on', () =>
@@ -221,7 +223,8 @@ describe('night E13: what HyperConverged rewrites of its own spec', () => {
     play(late, async (stage) => {
       stage.files.set('late.json', servedGraph({ graph }))
       const methods = stage.methods
-      const ended = await eusRunOn(stage, { graphFile: 'late.json', to: '4.23' })
+      stage.files.set('late.yaml', servedCatalog(late.olm, undefined))
+      const ended = await eusRunOn(stage, { graphFile: 'late.json', catalogFile: 'late.yaml', to: '4.23' })
       expect(ended.error).toBeUndefined()
       expect(ended.documents.at(-1)).toMatchObject({
         rewritten: [expect.stringMatching(/completionTimeoutPerGiB was 150, is 20$/u)],

@@ -4,6 +4,7 @@ import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/
 import { catalogNow } from './catalog-now.ts'
 import { csvsOnPath, type HopPath, minorOfCsv, type NamedCsv, offPath, pathInHop } from './csvs-on-path.ts'
 import type { OperatorPart } from './operator-part.ts'
+import { PatienceByHealth } from './patience-by-health.ts'
 
 interface Latest {
   /** The last release that is known; undefined where none of this hop is yet. */
@@ -16,26 +17,29 @@ interface Latest {
 /**
  * Done once there is a later release to go to, or the path has none for this minor, or, where no path is known, the catalog of this minor answers and has none
  * (night E4): "the latest that is known" says nothing before the catalog itself was replaced, which takes up to 15 minutes (ocp 2.1). A release of a minor
- * comes days or weeks after the platform's: so long it is waited for.
+ * comes days or weeks after the platform's: so long it is waited for, as long as the catalog answers.
  */
 export function operatorLatest(part: OperatorPart, latest: Latest): Step {
   const { subscription } = part.operator
+  const patience = new PatienceByHealth({ every: 15 * seconds, well: 14 * 24 * hours, wrong: 2 * hours })
   const behind = latest.after === undefined ? '' : `-after-${latest.after.version}`
   return {
     id: `operator-releases-${part.minor}${behind}`,
     title: `releases of virtualization for ${part.minor}`,
-    patience: { every: 30 * seconds, atMost: 14 * 24 * hours },
+    patience,
     estimate: 10 * minutes,
     follows: sceneFollows({ subscription }),
     risk: { undo: 'none', safeToLeave: 'always' },
-    async check({ reader }: ReadContext): Promise<StepState> {
+    async check({ reader, clock }: ReadContext): Promise<StepState> {
       const scene = await lookAtOperator(reader, { subscription })
       const last = csvsOnPath(scene, latest.hop).at(-1)
       if (last !== undefined && last.csv !== latest.after?.csv)
         return { is: 'done', note: `${last.version} is next` }
       const end = plannedEnd(part, latest)
       if (end !== undefined) return { is: 'done', note: `${end}, as planned` }
-      return noneLeft({ scene, latest }, await catalogNow(reader, scene.subscription, latest.command))
+      const catalog = await catalogNow(reader, scene.subscription, latest.command)
+      patience.saw(catalog.is === 'answers' ? 'well' : 'wrong', clock.now().getTime())
+      return noneLeft({ scene, latest }, catalog)
     },
   }
 }

@@ -1,13 +1,14 @@
 import type { ClusterVersion } from '../../cluster/kinds/openshift.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
-import { minutes, seconds } from '../../system/units.ts'
+import { hours, minutes, seconds } from '../../system/units.ts'
 import { desiredUpdate, updateFor } from '../loans/desired-update.ts'
 import { platformChannel } from '../loans/fields.ts'
 import { keepAndTake, takeField } from '../loans/take.ts'
 import { ourRequest, type Request } from './kept-request.ts'
 import { keepMaster } from './master-rolled.ts'
 import { offeredRelease, type Wanting } from './offered-release.ts'
+import { PatienceByHealth } from './patience-by-health.ts'
 import {
   isAccepted,
   platformFollows,
@@ -31,10 +32,12 @@ export interface Requesting extends Wanting, GateOf {
  */
 export function requestUpdate(requesting: Requesting): Step {
   const { id, stop } = requesting
+  // A release is offered weeks after another one; an update service that does not answer is told of sooner.
+  const patience = new PatienceByHealth({ every: 15 * seconds, well: 14 * 24 * hours, wrong: 30 * minutes })
   return {
     id,
     title: `ask for platform ${stop.version ?? stop.minor}`,
-    patience: { every: 15 * seconds, atMost: 30 * minutes },
+    patience,
     estimate: 15 * seconds,
     follows: platformFollows,
     risk: {
@@ -42,7 +45,11 @@ export function requestUpdate(requesting: Requesting): Step {
       safeToLeave: 'not at all: it starts by itself',
     },
     shows: showsPlatform,
-    check: (cx) => standing(cx, requesting),
+    async check(cx) {
+      const state = await standing(cx, requesting)
+      patience.saw(state.is === 'stalled' ? 'wrong' : 'well', cx.clock.now().getTime())
+      return state
+    },
     apply: (cx) => ask(cx, requesting),
   }
 }

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import {
+  CatalogSources,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { Reader } from '../../../src/lib/cluster/cluster.ts'
+import { Pods } from '../../../src/lib/cluster/kinds/pods.ts'
+import { catalogNow } from '../../../src/lib/eus/steps/catalog-now.ts'
+import { PatienceByHealth } from '../../../src/lib/eus/steps/patience-by-health.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
+import { play, type Stage } from '../stage.ts'
+import { small418 } from './window-stage.ts'
+
+const look = (stage: Stage, reader: Reader = stage.cluster.reader) => {
+  const [subscription]: readonly Subscription[] = stage.simulated.store.list(Subscriptions).items
+  if (subscription === undefined) throw new Error('no Subscription')
+  return catalogNow(reader, subscription, 'kvup eus run')
+}
+
+/** The cluster's reader, but for the answers to one kind. */
+const instead = (stage: Stage, kind: string, answer: () => Promise<never[]>): Reader => {
+  const { reader } = stage.cluster
+  return new Proxy(reader, {
+    get(target, name: keyof Reader) {
+      const call = target[name] as (...args: unknown[]) => unknown
+      return (...args: [{ kind: string }, ...unknown[]]) => {
+        if (args[0].kind !== kind) return call.apply(target, args)
+        return name === 'find' ? Promise.resolve({ is: 'absent' }) : answer()
+      }
+    },
+  })
+}
+
+describe('night E4: an answer of the catalog counts only where it is the present one', () => {
+  test('READY, with a ready pod of its image, and a head', () =>
+    play(small418, async (stage) => {
+      await stage.until(60_000)
+      expect(await look(stage)).toMatchObject({ is: 'answers', head: expect.stringMatching(/4\.18\.13$/u) })
+    }))
+
+  test.each([
+    ['no CatalogSource', CatalogSources.kind, 'there is none of that name'],
+    ['no PackageManifest', PackageManifests.kind, 'no PackageManifest kubevirt-hyperconverged'],
+    ['no pod', Pods.kind, undefined],
+  ])('%s: waits, and is not taken for "no more"', (_, kind, why) =>
+    play(small418, async (stage) => {
+      await stage.until(60_000)
+      const found = await look(
+        stage,
+        instead(stage, kind, async () => []),
+      )
+      expect(found.is).toBe('waits')
+      if (why !== undefined) expect(JSON.stringify(found)).toContain(why)
+    }),
+  )
+
+  test('pods that may not be read prove nothing', () =>
+    play(small418, async (stage) => {
+      await stage.until(60_000)
+      const refuse = () => Promise.reject(new ApiError(403, 'Forbidden', 'pods is forbidden'))
+      expect(await look(stage, instead(stage, Pods.kind, refuse))).toMatchObject({
+        is: 'waits',
+        state: { is: 'stalled' },
+      })
+    }))
+})
+
+test('what is well is waited for long, what is wrong is given up so long after it went wrong', () => {
+  const patience = new PatienceByHealth({ every: 1, well: 1000, wrong: 10 })
+  expect(patience.atMost).toBe(1000)
+  patience.saw('well', 5000)
+  patience.saw('wrong', 5100)
+  patience.saw('wrong', 5105)
+  expect(patience.atMost).toBe(110)
+  patience.saw('well', 5106)
+  expect(patience.atMost).toBe(1000)
+  patience.saw('wrong', 5995)
+  expect(patience.atMost).toBe(1000)
+})
