@@ -1,19 +1,17 @@
 import { expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/plan/plan.ts'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'
-import { eusRunOn, small418 } from './window-stage.ts'
+import { eusRunOn, serveFiles, small418 } from './window-stage.ts'
 
 const planned = { plan: 'plan.yaml' } as const
 
-/** `kvup eus plan --graph-file graph.json --to-file plan.yaml`. */
+/** `kvup eus plan --graph-file graph.json --catalog-file catalog.yaml --to-file plan.yaml`. */
 async function seal(stage: Stage): Promise<void> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
-  const options = { accept: [], graphFile: 'graph.json', toFile: 'plan.yaml' }
+  serveFiles(stage)
+  const options = { accept: [], graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' }
   const ended = await stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
   expect(ended.error).toBeUndefined()
 }
@@ -63,6 +61,6 @@ test('where it does not fit any more: the line makes it again with the flags it 
     await stage.cluster.writer.mergePatch(MachineConfigPools, { name: 'worker' }, { spec: { paused: true } })
     const { error } = await eusRunOn(stage, planned)
     expect(error?.remedy).toEqual([
-      'kvup eus plan --to 4.20 --graph-file graph.json --to-file plan.new.yaml      makes it anew; look at what is different before you use it',
+      'kvup eus plan --to 4.20 --graph-file graph.json --catalog-file catalog.yaml --to-file plan.new.yaml      makes it anew; look at what is different before you use it',
     ])
   }))
