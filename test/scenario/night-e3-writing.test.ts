@@ -8,6 +8,8 @@ import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { onHyperConverged } from '../../src/lib/workloads/strategy/find-settings-owner.ts'
 import { untilWritable } from '../../src/lib/workloads/strategy/until-writable.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { denying } from './eus/denying-cluster.ts'
+import { lying } from './eus/lying-reader.ts'
 import { minute, play, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
@@ -17,7 +19,10 @@ const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] 
   simulated.store.list(kind).items as T[]
 
 /** Why HyperConverged is not to be written now. */
-async function why(stage: Stage, accepted: readonly string[] = []): Promise<string> {
+async function why(
+  stage: Pick<Stage, 'cluster' | 'kubevirt'>,
+  accepted: readonly string[] = [],
+): Promise<string> {
   const { name, uid = '', namespace = '' } = stage.kubevirt.metadata
   const kubevirt = { kind: KubeVirts, ref: { name, namespace }, uid }
   const place = { ref: { name: 'kubevirt-hyperconverged', namespace }, uid: 'any' }
@@ -84,6 +89,41 @@ describe('night E3: when HyperConverged is written', () => {
       expect(await why(stage)).toContain('to be Succeeded (Failed)')
       expect(await why(stage, ['csv-not-succeeded'])).toBe('written')
       expect(await stage.hold({ accept: ['csv-not-succeeded'] })).toMatchObject({ code: 0, took: 150 })
+    }))
+
+  test.each([
+    ['the InstallPlans', 'installplans'],
+    ['the CSVs', 'clusterserviceversions'],
+    ['the Subscriptions', 'subscriptions'],
+  ])('%s may not be read: whether OLM stands still is waited for, whatever was accepted', (_, resource) =>
+    play(of118, async (stage) => {
+      const cluster = denying(stage.cluster, (_verb, plural) => plural === resource)
+      expect(await why({ kubevirt: stage.kubevirt, cluster }, ['csv-not-succeeded'])).toContain('to be known')
+    }),
+  )
+
+  test('nothing of OLM may be read, and nobody converts: that is seen all the same', () =>
+    play(of118, async (stage) => {
+      unconverted(stage)
+      const cluster = denying(stage.cluster, (_, plural) => plural === 'subscriptions')
+      expect(await why({ kubevirt: stage.kubevirt, cluster })).toContain('to put its conversion back')
+    }))
+
+  test('no Subscription keeps it: nobody’s conversion is waited for as well, and else it is written', () =>
+    play(of118, async (stage) => {
+      const cluster = lying(stage.cluster, 'subscriptions', () => undefined)
+      const alone = { kubevirt: stage.kubevirt, cluster }
+      expect(await why(alone)).toBe('written')
+      unconverted(stage)
+      expect(await why(alone)).toContain('to put its conversion back')
+    }))
+
+  test('the CSV that the Subscription names is gone: waits, unless that was accepted', () =>
+    play(of118, async (stage) => {
+      const cluster = lying(stage.cluster, 'clusterserviceversions', () => undefined)
+      const without = { kubevirt: stage.kubevirt, cluster }
+      expect(await why(without)).toContain('to be Succeeded (not there)')
+      expect(await why(without, ['csv-not-succeeded'])).toBe('written')
     }))
 
   test.each(['nobody-answers', 'dry-run-fails'] as const)(

@@ -3,6 +3,7 @@ import { MachineHealthChecks } from '../../../src/lib/cluster/kinds/openshift.ts
 import { VirtualMachineInstanceMigrations } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
+import { lying } from './lying-reader.ts'
 import { after, setMethods } from './meanwhile.ts'
 import { borrowedFields, doneSteps, eusRunOn, type Shape, small418 } from './window-stage.ts'
 
@@ -84,3 +85,21 @@ describe('what is borrowed is looked at as long as the window is open', () => {
       expect(borrowedFields(stage).machineHealth).toEqual(['kvup'])
     }))
 })
+
+test('night E3: a CSV that fell back keeps HyperConverged from being written, unless just that was accepted', () =>
+  play(small418, async (stage) => {
+    let fails = false
+    const cluster = lying(stage.cluster, 'clusterserviceversions', (csv) => {
+      if (fails) Object.assign(csv.status, { phase: 'Failed', reason: 'ComponentUnhealthy' })
+      return csv
+    })
+    const run = (accept: readonly string[]) => {
+      const onEvent = after('keep-baseline', () => (fails = true))
+      return eusRunOn(stage, { accept: [...accept], until: 'hold-workload-updates' }, { cluster, onEvent })
+    }
+    expect(await run([])).toMatchObject({ code: 4 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+    fails = false
+    expect(await run(['csv-not-succeeded'])).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual([])
+  }))

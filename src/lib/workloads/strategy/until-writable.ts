@@ -1,20 +1,21 @@
 import type { Reader } from '../../cluster/cluster.ts'
-import { Deployments } from '../../cluster/kinds/apps.ts'
+import { type Deployment, Deployments } from '../../cluster/kinds/apps.ts'
 import { CustomResourceDefinitions } from '../../cluster/kinds/extension.ts'
 import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import type { ClusterServiceVersion, InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import { resourceOf } from '../../cluster/kind.ts'
 import { itemsOf } from '../../facts/known.ts'
-import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
+import { type LifecycleSnapshot, takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
+import { roleRemedy } from '../../system/role-remedy.ts'
 import { passesOn, type SettingsOwner } from './owner.ts'
 
 type Waiting = Extract<StepState, { is: 'waiting' }>
 
 /**
  * Night E3: why the HyperConverged is not to be written now. OLM is at work on it, hco-webhook does not answer, nobody converts its versions, or its CSV
- * is not Succeeded; the last alone can be accepted (`csv-not-succeeded`). Undefined where it may be written, and for a plain KubeVirt. What may
- * not be read is not judged.
+ * is not Succeeded; the last alone can be accepted (`csv-not-succeeded`). What of this may not be read is waited for as well. Undefined where it may be written,
+ * and for a plain KubeVirt.
  */
 export async function untilWritable(reader: Reader, owner: SettingsOwner): Promise<Waiting | undefined> {
   if (!passesOn(owner)) return undefined
@@ -23,15 +24,35 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
     namespace,
     parts: ['installPlans', 'csvs'],
   })
-  const webhook = await webhookAway(reader, namespace)
-  if (webhook !== undefined) return webhook
+  const webhook = await reader.find(Deployments, { name: 'hco-webhook', namespace })
+  const isKept = !subscriptions.known || subscriptions.items.length > 0
+  // Where neither is there nobody would ever convert: it is written in the version that is stored.
+  const away =
+    (webhook.is === 'object' ? notReady(webhook.object) : undefined) ??
+    (webhook.is === 'object' || isKept ? await unconverted(reader) : undefined)
+  return away ?? byOlm({ subscriptions, installPlans, csvs }, owner)
+}
+
+type Seen = Pick<LifecycleSnapshot, 'subscriptions' | 'installPlans' | 'csvs'>
+
+function byOlm({ subscriptions, installPlans, csvs }: Seen, owner: SettingsOwner): Waiting | undefined {
+  const unseen = [subscriptions, installPlans, csvs].flatMap((part) => (part.known ? [] : [part.why]))
+  if (unseen.length > 0) return cannotTell(unseen)
+  const { namespace } = owner.ref
   const subscription = itemsOf(subscriptions).find(({ metadata }) => metadata.namespace === namespace)
   if (subscription === undefined) return undefined
-  const { installPlanRef, installedCSV } = subscription.status ?? {}
+  const { installPlanRef, installedCSV = '' } = subscription.status ?? {}
   const plan = itemsOf(installPlans).find(({ metadata }) => metadata.name === installPlanRef?.name)
   const csv = itemsOf(csvs).find(({ metadata }) => metadata.name === installedCSV)
-  return installing(plan, namespace) ?? (await unconverted(reader)) ?? notSucceeded(csv, owner)
+  return installing(plan, namespace) ?? notSucceeded({ name: installedCSV, csv }, owner)
 }
+
+const cannotTell = (why: readonly string[]): Waiting => ({
+  is: 'waiting',
+  on: 'whether OLM stands still to be known, before HyperConverged is written',
+  trouble: why.join('; '),
+  remedy: [roleRemedy('kvup-olm')],
+})
 
 function installing(plan: InstallPlan | undefined, namespace: string): Waiting | undefined {
   if (plan?.status?.phase !== 'Installing') return undefined
@@ -44,15 +65,12 @@ function installing(plan: InstallPlan | undefined, namespace: string): Waiting |
 }
 
 /** Its admission and its conversion are both there (hco 7, 8). */
-async function webhookAway(reader: Reader, namespace: string): Promise<Waiting | undefined> {
-  const found = await reader.find(Deployments, { name: 'hco-webhook', namespace })
-  if (found.is !== 'object') return undefined
-  const { availableReplicas = 0 } = found.object.status ?? {}
-  if (availableReplicas > 0) return undefined
+function notReady({ metadata, status }: Deployment): Waiting | undefined {
+  if ((status?.availableReplicas ?? 0) > 0) return undefined
   return {
     is: 'waiting',
     on: 'hco-webhook to be ready, before HyperConverged is written',
-    remedy: [`kubectl -n ${namespace} get deployment,pods -l name=hyperconverged-cluster-webhook`],
+    remedy: [`kubectl -n ${metadata.namespace} get deployment,pods -l name=hyperconverged-cluster-webhook`],
   }
 }
 
@@ -72,18 +90,20 @@ async function unconverted(reader: Reader): Promise<Waiting | undefined> {
 }
 
 function notSucceeded(
-  csv: ClusterServiceVersion | undefined,
+  { name, csv }: { name: string; csv: ClusterServiceVersion | undefined },
   { ref, accepted = [] }: SettingsOwner,
 ): Waiting | undefined {
-  const { phase = 'new', reason, message } = csv?.status ?? {}
-  if (csv === undefined || phase === 'Succeeded' || accepted.includes('csv-not-succeeded')) return undefined
+  const { phase = csv === undefined ? 'not there' : 'new', reason, message } = csv?.status ?? {}
+  if (phase === 'Succeeded' || accepted.includes('csv-not-succeeded')) return undefined
   const why = [reason, message].filter(Boolean).join(': ')
   return {
     is: 'waiting',
-    on: `clusterserviceversions/${csv.metadata.name} to be Succeeded (${phase}), before HyperConverged is written`,
+    on: `clusterserviceversions/${name} to be Succeeded (${phase}), before HyperConverged is written`,
     ...(why !== '' && { trouble: why }),
     remedy: [
-      `kubectl -n ${ref.namespace} describe csv ${csv.metadata.name}`,
+      csv === undefined
+        ? `kubectl -n ${ref.namespace} get csv,subscriptions.operators.coreos.com`
+        : `kubectl -n ${ref.namespace} describe csv ${name}`,
       '--accept csv-not-succeeded, on the same command, writes it all the same: the rest that makes it safe holds',
     ],
   }
