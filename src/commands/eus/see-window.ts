@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
+import { isLeftUnclosed } from '../../lib/eus/abort/close-window.ts'
 import {
   type EusRequest,
   type EusWindow,
@@ -88,11 +89,15 @@ async function meantBy(
   return { to, begun, kept: isMeant ? kept : undefined }
 }
 
-/** Nothing of it is borrowed, yet or any more, and it was never said to be finished: a run was cut off at its very beginning or end. */
+/**
+ * Nothing of it is borrowed, yet or any more, and it was never said to be finished: a run was cut off at its very beginning or end. Not one whose settings were all given
+ * back by name: that is over.
+ */
 async function unfinishedTarget(journal: JournalReader): Promise<string | undefined> {
   const last = (await journal.entries()).findLast(({ procedure }) => targetOfName(procedure) !== undefined)
   const to = last && targetOfName(last.procedure)
-  return to !== undefined && (await keptBaseline(journal, windowName(to))) ? to : undefined
+  if (to === undefined || (await isLeftUnclosed(journal, windowName(to)))) return undefined
+  return (await keptBaseline(journal, windowName(to))) ? to : undefined
 }
 
 const hasMoved = ({ from }: Baseline, now: string): boolean => minorOf(from) !== minorOf(now)

@@ -47,10 +47,12 @@ async function borrowedFor(journal: Pick<JournalReader, 'loans'>, name: string):
 
 const ofLoans: ReadonlySet<string> = new Set(['borrowed', 'gave-back', 'closed'])
 
-/**
- * A procedure that gave the last loan back, and ended before it could forget what was kept: nothing is borrowed, and it was the last at work.
- */
-export async function isLeftUnclosed(journal: JournalReader, name: string, by: string): Promise<boolean> {
+/** Of the procedure that gives the settings of the window of this name back. */
+export const restoreOf = (name: string): string => `restore ${name}`
+
+/** Its last loan was given back by a restore that ended before it could forget what was kept: nothing is borrowed, and it was the last at work. */
+export async function isLeftUnclosed(journal: JournalReader, name: string): Promise<boolean> {
+  const by = restoreOf(name)
   if ((await keptBaseline(journal, name)) === undefined) return false
   if ((await borrowedFor(journal, name)).length > 0) return false
   const last = (await journal.entries()).findLast(

@@ -8,7 +8,7 @@ import { rewritten } from '../run/end-steps.ts'
 import { type EusWindow, settingsOf } from '../run/window.ts'
 import { forecastStep } from '../steps/vms-left.ts'
 import { abortState } from './abort-state.ts'
-import { closeWindow, isLeftUnclosed } from './close-window.ts'
+import { closeWindow, isLeftUnclosed, restoreOf } from './close-window.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
 import { poolsBack } from './pools-back.ts'
 
@@ -24,14 +24,14 @@ export interface Restoring {
  */
 export function restoreWindow(window: EusWindow, restoring: Restoring): Procedure {
   const wanted = new Set(restoring.loans.map(({ id }) => id))
-  const name = `restore ${window.name}`
+  const name = restoreOf(window.name)
   const remembered = rememberSteps(rewritten)
   return {
     name,
     loans: [...wanted],
     reached: async ({ journal }) =>
       !(await journal.loans()).some(({ id }) => wanted.has(id)) &&
-      !(await isLeftUnclosed(journal, window.name, name)),
+      !(await isLeftUnclosed(journal, window.name)),
     steps: async (cx) => remembered(await stepsNow(window, restoring, cx)),
   }
 }
