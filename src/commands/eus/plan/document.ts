@@ -20,7 +20,7 @@ export async function eusPlanDocument(
   { reader, options }: { reader: Reader; options: EusPlanningOptions & { toFile?: string } },
 ): Promise<EusPlanDocument> {
   const found = await plannedSteps(planned, { reader, clock: cx.clock })
-  const plan = 'why' in found ? withUnknown(planned.plan, `the steps: ${found.why}`) : planned.plan
+  const plan = withUnknown(planned.plan, notKnown(found, planned.plan.to))
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: cx.world.who }))
   const pending = isPending(plan)
   const document = {
@@ -40,7 +40,16 @@ export async function eusPlanDocument(
   }
 }
 
-const withUnknown = (plan: EusPlan, what: string): EusPlan => ({ ...plan, unknown: [...plan.unknown, what] })
+const withUnknown = (plan: EusPlan, what: readonly string[]): EusPlan => ({
+  ...plan,
+  unknown: [...plan.unknown, ...what],
+})
+
+/** Where pools follow, each minor is a window of its own, whose steps are worked out when it is its turn. */
+function notKnown(found: { why: string } | { to: string }, to: string): readonly string[] {
+  if ('why' in found) return [`the steps: ${found.why}`]
+  return found.to === to ? [] : [`the steps behind ${found.to}: they are worked out when it is there`]
+}
 
 /** A pool that is left behind is something to do as well. */
 function isPending({ hops, began, to, pools }: EusPlan): boolean {

@@ -11,11 +11,11 @@ import { KvupError } from '../../../lib/system/errors.ts'
 import { seconds } from '../../../lib/system/units.ts'
 import type { PlannedEus } from '../planned.ts'
 
-/** The steps of `kvup eus run`, as far as they are known before it; or why they are not. */
+/** The steps of `kvup eus run`, as far as they are known before it, and the minor that they lead to; or why they are not. */
 export async function plannedSteps(
   { plan, evidence, accepted, releases }: PlannedEus,
   { reader, clock }: { reader: Reader; clock: Clock },
-): Promise<{ steps: readonly { id: string; title: string }[] } | { why: string }> {
+): Promise<{ steps: readonly { id: string; title: string }[]; to: string } | { why: string }> {
   const [kubevirt] = itemsOf(evidence.kubevirts)
   if (kubevirt === undefined) return { why: 'there is no KubeVirt' }
   const { name, namespace = '', uid = '' } = kubevirt.metadata
@@ -40,7 +40,7 @@ export async function plannedSteps(
   })
   try {
     const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(evidence) })
-    return { steps: steps.map(({ id, title }) => ({ id, title })) }
+    return { steps: steps.map(({ id, title }) => ({ id, title })), to: window.to }
   } catch (error) {
     if (error instanceof KvupError) return { why: error.message }
     throw error
