@@ -62,3 +62,21 @@ test('while the pools roll, machines that have followed are taken off', () =>
     expect(lefts[0]?.lowSeconds).toBeGreaterThan(0)
     expect(lefts.at(-1)?.highSeconds).toBe(0)
   }))
+
+test('how long a pool is expected to roll goes by its machines, and by how many roll at a time', () =>
+  play(eus418, async (stage) => {
+    const two = { spec: { maxUnavailable: 2 } }
+    await stage.cluster.writer.mergePatch(MachineConfigPools, { name: 'worker' }, two)
+    await stage.until(minute)
+    const { events, error } = await eusRunOn(stage, { until: 'pause-worker' })
+    expect(error).toBeUndefined()
+    const [began] = events.flatMap((event) => (event.kind === 'run-started' ? [event] : []))
+    const expected = (id: string) => began?.steps.find((step) => step.id === id)?.estimate
+    const machines = (name: string) =>
+      stage.simulated.store
+        .list(MachineConfigPools)
+        .items.map((pool) => poolStanding(pool as never))
+        .find((pool) => pool.name === name)?.machines ?? 0
+    expect([machines('gpu'), machines('worker')]).toEqual([2, 3])
+    expect([expected('rolled-gpu'), expected('rolled-worker')]).toEqual([2 * 13 * minute, 2 * 13 * minute])
+  }))

@@ -52,12 +52,14 @@ export function poolsLeft(sight: EusSight, pools: readonly PoolToPause[]): Range
   )
 }
 
+type Rolling = Pick<PoolToPause, 'machines' | 'maxUnavailable'>
+
 /** One pool after the other, so many machines of each at a time. */
-export function poolRolls(pools: readonly PoolToPause[]): Range {
+export function poolRolls(pools: readonly Rolling[]): Range {
   return inTurn(pools.map(poolRoll))
 }
 
-function poolRoll({ machines, maxUnavailable }: PoolToPause): Range {
+function poolRoll({ machines, maxUnavailable }: Rolling): Range {
   const atATime = Math.max(1, atOnce(maxUnavailable, machines))
   const rounds = Math.ceil(machines / atATime)
   return { low: nodeRoll.low * rounds, high: nodeRoll.high * rounds }

@@ -4,7 +4,7 @@ import { isAccepted, readPlatform, type Stop } from '../steps/platform-now.ts'
 import { readPool } from '../steps/pool-now.ts'
 import { roomForPool } from '../steps/room-for-pool.ts'
 import { rolledPool } from '../steps/unpause-pool.ts'
-import { type PausablePool, pausablePools } from './pausable-pools.ts'
+import { pausable, type PausablePool, pausablePools } from './pausable-pools.ts'
 import { type EusWindow, keyOf } from './window.ts'
 
 /**
@@ -30,8 +30,7 @@ async function rollingPools(
   reader: Reader,
 ): Promise<readonly PausablePool[]> {
   if (topology !== 'compact') return pausablePools(reader)
-  const { metadata } = (await readPool(reader, undefined)).pool
-  return [{ name: metadata.name, uid: metadata.uid ?? '' }]
+  return [pausable((await readPool(reader, undefined)).pool)]
 }
 
 /** The other pools follow the control plane on a plain way, and are through before the operator and the next release. */

@@ -2,6 +2,7 @@ import { Nodes } from '../../cluster/kinds/core.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { hours, seconds } from '../../system/units.ts'
 import type { Meanwhile } from '../../workloads/restore.ts'
+import type { PausablePool } from '../run/pausable-pools.ts'
 import { poolPaused } from '../loans/fields.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { giveField } from '../loans/give.ts'
@@ -10,7 +11,7 @@ import { type Draining, roomForPool } from './room-for-pool.ts'
 import { behind, poolBefore, poolFollows, type PoolNow, readPool, untilUpdated } from './pool-now.ts'
 
 export interface Unpausing extends Draining {
-  pool: { name: string; uid: string }
+  pool: PausablePool
   /** Of the procedure. */
   name: string
   /** What to do where somebody else unpaused it. Default: ask. */
@@ -61,7 +62,7 @@ export function rolledPool(
     id,
     title: `nodes of pool ${pool.name}`,
     patience: { every: 15 * seconds, atMost: 24 * 24 * hours },
-    estimate: hours,
+    estimate: pool.rollsFor,
     follows: [...poolFollows, { kind: Nodes, where: {} }],
     ...(dependsOn && { dependsOn }),
     risk: { undo: 'none', safeToLeave: 'always: it goes on by itself' },
