@@ -44,4 +44,5 @@ export const eusRights: readonly Row[] = [
     { names: 'admin-gates admin-acks', optional: true },
   ],
   ['cluster', 'operators.coreos.com', 'catalogsources', 'get list', 'see whether the catalog is the new one'],
+  ['cluster', '', 'pods', 'list', 'see whether the pod of the catalog is the new one'],
 ]

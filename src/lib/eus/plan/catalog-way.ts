@@ -1,7 +1,11 @@
-import type { CatalogPackage } from '../../catalogs/catalog.ts'
+import type { CatalogChannel, CatalogPackage } from '../../catalogs/catalog.ts'
 import { type Installed, nextIn } from '../../catalogs/path.ts'
 import { platformOfOperator } from '../../releases/bundled.ts'
-import { compareOperatorVersions, operatorVersionOf } from '../../releases/operator-version.ts'
+import {
+  compareOperatorVersions,
+  type OperatorVersion,
+  operatorVersionOf,
+} from '../../releases/operator-version.ts'
 import { compareMinors } from '../../releases/platform-version.ts'
 import type { Releases } from '../../releases/releases.ts'
 
@@ -32,13 +36,26 @@ export function catalogWay(
   begin: Beginning,
   { minors, releases }: { minors: readonly string[]; releases: Rows },
 ): { stops: readonly WayStop[]; missing?: string } {
+  const ordered = { ...pack, channels: pack.channels.toSorted(nearestHeadFirst) }
   for (let count = minors.length; count >= 0; count--) {
-    const stops = through(pack, begin, { minors: minors.slice(0, count), releases })
+    const stops = through(ordered, begin, { minors: minors.slice(0, count), releases })
     const missing = minors[count]
     if (stops !== undefined) return { stops, ...(missing !== undefined && { missing }) }
   }
   return { stops: [] }
 }
+
+/** Of channels that lead to a release that which goes no further than it has to: in others OLM would offer later minors at once. */
+function nearestHeadFirst(a: CatalogChannel, b: CatalogChannel): number {
+  const [one, other] = [a, b].map(({ entries }) => newestIn(entries.map(({ version }) => version)))
+  return one && other ? compareOperatorVersions(one, other) : 0
+}
+
+const newestIn = (texts: readonly (string | undefined)[]): OperatorVersion | undefined =>
+  texts
+    .flatMap((text) => operatorVersionOf(text) ?? [])
+    .toSorted(compareOperatorVersions)
+    .at(-1)
 
 interface Ahead {
   minors: readonly string[]

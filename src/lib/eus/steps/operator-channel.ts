@@ -1,9 +1,38 @@
 import { Subscriptions } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
+import { compareOperatorVersions, operatorVersionOf, versionOfCsv } from '../../releases/operator-version.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { keepChannel } from '../../upgrade/olm/kept-channel.ts'
 import { lookAtOperator } from '../../upgrade/olm/operator-scene.ts'
 import type { OperatorPart } from './operator-part.ts'
+
+/** A channel, and the stop that is resolved in it. */
+export interface NextChannel {
+  channel: string
+  /** Ends the step's id: the minor, and the release where others of the hop come after it. */
+  label: string
+}
+
+/**
+ * That of the first stop that is not installed yet, and of no later one: a release that has to come first would not be offered any more. Undefined where the one that
+ * is set will do.
+ */
+export function nextChannel(
+  { minor, stops }: Pick<OperatorPart, 'minor' | 'stops'>,
+  installedCsv: string | undefined,
+): NextChannel | undefined {
+  const installed = versionOfCsv(installedCsv)
+  const isAhead = ({ version }: OperatorPart['stops'][number]) => {
+    const at = operatorVersionOf(version)
+    return at === undefined || installed === undefined || compareOperatorVersions(at, installed) > 0
+  }
+  const at = stops.findIndex(isAhead)
+  const next = at < 0 ? stops.length - 1 : at
+  const channel = stops.slice(0, next + 1).findLast((stop) => stop.channel !== undefined)?.channel
+  const isLast = next === stops.length - 1
+  if (channel === undefined) return undefined
+  return { channel, label: isLast ? minor : `${minor}-${stops[next]?.version}` }
+}
 
 /**
  * Where each minor has a channel of its own (ocp 1.1). A hop of the platform was accepted before it, so that nobody sets it back by himself; what it was is kept, for who
@@ -11,12 +40,12 @@ import type { OperatorPart } from './operator-part.ts'
  */
 export function operatorChannel(
   { minor, operator: { subscription } }: Pick<OperatorPart, 'minor' | 'operator'>,
-  channel: string,
+  { channel, label }: NextChannel,
   procedure: string,
 ): Step {
   const { namespace, name } = subscription
   return {
-    id: `operator-channel-${minor}`,
+    id: `operator-channel-${label}`,
     title: `channel ${channel} of the operator`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,

@@ -5,7 +5,7 @@ import { lookAtOperator } from '../../upgrade/olm/operator-scene.ts'
 import type { OperatorNow, OperatorStop } from '../eus-plan.ts'
 import type { EusWindow } from '../run/window.ts'
 import { csvsOnPath } from './csvs-on-path.ts'
-import { operatorChannel } from './operator-channel.ts'
+import { nextChannel, operatorChannel } from './operator-channel.ts'
 import { migrationsBefore } from './migrations-before.ts'
 import { operatorInStep } from './operator-in-step.ts'
 import { operatorLatest } from './operator-latest.ts'
@@ -29,8 +29,9 @@ export async function operatorPart(
   const { subscription, package: pack } = part.operator
   const { request, releases, kubevirt } = window
   const hop = { minor: part.minor, path: heldPath(window, part), releases }
-  const csvs = csvsOnPath(await lookAtOperator(reader, { subscription }), hop)
-  const channel = part.stops.find((stop) => stop.channel !== undefined)?.channel
+  const scene = await lookAtOperator(reader, { subscription })
+  const csvs = csvsOnPath(scene, hop)
+  const channel = nextChannel(part, scene.subscription.status?.installedCSV)
   const tools = { kubevirt, accepted: request.accepted, releases, procedure: window.name }
   const of = { procedure: window.name, label: part.minor }
   const ask = (step: Step) =>

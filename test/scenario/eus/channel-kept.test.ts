@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { play, type Stage } from '../stage.ts'
+import { eusRunOn } from './window-stage.ts'
+
+const others = [
+  {
+    package: 'node-maintenance-operator',
+    channel: 'stable',
+    approval: 'Manual' as const,
+    installed: '5.4.0',
+    entries: [
+      { name: 'node-maintenance-operator.v5.4.0', version: '5.4.0' },
+      {
+        name: 'node-maintenance-operator.v5.4.1',
+        version: '5.4.1',
+        replaces: 'node-maintenance-operator.v5.4.0',
+      },
+    ],
+  },
+]
+const olm = okdOlm({ installed: '1.15.2', channel: 'stable-v1.15', others })
+
+function channelOf({ simulated }: Stage): string | undefined {
+  const found: readonly Subscription[] = simulated.store.list(Subscriptions).items
+  return found.find(({ spec }) => spec?.name === olm.package)?.spec?.channel
+}
+
+const back = (channel: string) =>
+  new RegExp(`--type merge -p '\\{"spec":\\{"channel":"${channel}"\\}\\}' +sets the channel back`, 'u')
+
+test('kvup upgrade --method olm: where nothing comes of another channel, the line back to what it was is named', () =>
+  play({ methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }, async (stage) => {
+    const onEvent = (event: { kind: string; step?: { id: string } }) => {
+      if (event.kind === 'step-done' && event.step?.id === 'set-channel-1.18.1')
+        stage.simulated.faults.set({ resolutionFailed: 'constraints not satisfiable' })
+    }
+    const ended = await stage.upgrade('1.18.1', { method: 'olm', settle: '5s', timeout: '4h' }, { onEvent })
+    expect(ended).toMatchObject({ code: 4 })
+    expect(channelOf(stage)).toBe('stable-v1.18')
+    expect(ended.text).toMatch(back('stable-v1.17'))
+  }))
+
+test('kvup eus run on OKD: the same, for the hop of its minor', () =>
+  play(
+    {
+      methods: ['LiveMigrate'],
+      olm,
+      openshift: {
+        ...okd419,
+        version: '4.19.0-okd-scos.16',
+        pools: [
+          { name: 'master', nodes: 1 },
+          { name: 'worker', nodes: 1 },
+        ],
+        healthChecks: [],
+        topology: 'HighlyAvailable',
+      },
+    },
+    async (stage) => {
+      stage.files.set('own.json', servedGraph(okd419))
+      const ended = await eusRunOn(stage, { graphFile: 'own.json' })
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-installs-more' } })
+      expect(channelOf(stage)).toBe('stable-v1.16')
+      expect(ended.text).toMatch(back('stable-v1.15'))
+    },
+  ))
