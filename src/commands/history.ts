@@ -8,6 +8,7 @@ import { ageAt } from '../lib/output/age.ts'
 import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
 import { wrap } from '../lib/output/wrap.ts'
+import { harmlessText } from '../lib/output/views/harmless-text.ts'
 import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
@@ -132,7 +133,7 @@ function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
-    ...(harmless === undefined ? [] : [`  harmless: ${harmless}`]),
+    ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
     `  ${paint.mark.next} ${loanRemedy(loan)}      gives it back`,
   ]
 }

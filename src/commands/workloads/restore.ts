@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { Context } from '../../context.ts'
 import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give-back.ts'
 import { standingParts } from '../../lib/facts/snapshot.ts'
+import { windowHoldsFinding } from '../../lib/eus/run/window-open-finding.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { blocked, usageError } from '../../lib/system/errors.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
@@ -160,7 +161,7 @@ function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work
   const kept = keptMethods(loan)
   return {
     procedure: restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }),
-    findings: leave ? [] : evictionFinding(kept, forecast),
+    findings: [...windowHoldsFinding(loan), ...(leave ? [] : evictionFinding(kept, forecast))],
     accepted: parseAccepted(options.accept),
     rights: rightsFor(owner),
     question: leave

@@ -1,15 +1,34 @@
 import { expect, test } from 'vitest'
+import type { Loan } from '../../../src/lib/procedure/journal.ts'
 import { loanRemedy } from '../../../src/lib/output/views/loan-remedy.ts'
 
 const object = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', name: 'kubevirt', uid: 'u' }
-const loan = { by: 'jane@here', at: '2026-01-01T00:00:00Z', procedure: 'upgrade to v1.8.4', object }
+const loan: Omit<Loan, 'id' | 'path' | 'was'> = {
+  by: 'jane@here',
+  at: '2026-01-01T00:00:00Z',
+  procedure: 'upgrade to v1.8.4',
+  object,
+}
 
 test('workloads restore gives back the methods; an imageTag that was taken out comes back with the upgrade', () => {
   const was = { present: true, value: ['LiveMigrate'] } as const
   const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
-  expect(loanRemedy({ ...loan, id: 'workload-updates', path, was })).toBe('kvup workloads restore')
+  const methods: Loan = { ...loan, id: 'workload-updates', path, was }
+  expect(loanRemedy(methods)).toBe('kvup workloads restore')
   const tag = { present: true, value: { tag: 'v1.7.4' } } as const
-  expect(loanRemedy({ ...loan, id: 'image-tag', path: '/spec/imageTag', was: tag })).toBe(
-    'kvup upgrade --to v1.8.4',
+  const imageTag: Loan = { ...loan, id: 'image-tag', path: '/spec/imageTag', was: tag }
+  expect(loanRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')
+})
+
+test('what a window borrowed goes back by the commands of the window', () => {
+  const remedy = (id: string, path: string) => loanRemedy({ procedure: 'eus to 4.20', id, path })
+  expect(remedy('workload-updates', '/spec/workloadUpdateStrategy/workloadUpdateMethods')).toBe(
+    'kvup eus restore workload-updates',
   )
+  expect(remedy('node-health-check/gpu', '/spec/pauseRequests')).toBe(
+    'kvup eus restore node-health-check/gpu',
+  )
+  expect(remedy('pool-paused/gpu', '/spec/paused')).toBe('kvup eus abort')
+  expect(remedy('platform-channel', '/spec/channel')).toBe('kvup eus abort')
+  expect(remedy('desired-update', '/spec/desiredUpdate')).toBe('kvup eus abort')
 })

@@ -9,6 +9,7 @@ import { reliedOnByEus } from '../../../lib/seal/eus-facts.ts'
 import { type Seal, sealed } from '../../../lib/seal/seal.ts'
 import { shellWord } from '../../../lib/system/shell-word.ts'
 import { onlyFlag, withoutFlags, wordsOf } from '../../../lib/system/typed-line.ts'
+import { typedFor } from '../approval-ahead.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import type { PlannedEus } from '../planned.ts'
 import { plannedSteps } from './planned-steps.ts'
@@ -36,7 +37,7 @@ export async function eusPlanDocument(
   return {
     ...document,
     ...sealOf(cx, planned, document),
-    next: mayBegin ? afterEusPlan(cx.world.commandLine, options.toFile) : [],
+    next: mayBegin ? afterEusPlan(plan, cx.world.commandLine, options.toFile) : [],
   }
 }
 
@@ -108,15 +109,17 @@ function sealOf(
 const ofLooking = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--from'] }
 
 /** What to type after `kvup eus plan`: with the file where there is one. */
-function afterEusPlan(typed: string, file: string | undefined): readonly string[] {
+function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): readonly string[] {
   const words = wordsOf(typed)
   if (file !== undefined)
-    return [`kvup eus run --plan ${[shellWord(file), ...onlyFlag(words, '--releases')].join(' ')}`]
+    return [
+      typedFor(plan, `kvup eus run --plan ${[shellWord(file), ...onlyFlag(words, '--releases')].join(' ')}`),
+    ]
   const looking = withoutFlags(words, ofLooking)
   const at = looking.findIndex((word, i) => word === 'plan' && looking[i - 1] === 'eus')
   const run = looking.map((word, i) => (i === at ? 'run' : word))
   return [
-    `${run.join(' ')}     carries it out`,
-    `${looking.join(' ')} --to-file plan.yaml     keeps it, for kvup eus run --plan plan.yaml`,
+    `${typedFor(plan, run.join(' '))}     carries it out`,
+    `${looking.join(' ')} --to-file plan.yaml     keeps it, for ${typedFor(plan, 'kvup eus run --plan plan.yaml')}`,
   ]
 }

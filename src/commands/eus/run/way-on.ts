@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts'
 import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { harmlessText } from '../../../lib/output/views/harmless-text.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { ownClock } from '../../../lib/system/clock.ts'
 import { formatDuration } from '../../../lib/system/duration.ts'
@@ -25,11 +26,15 @@ export async function withWindowLines<T>(
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object,
       notes: [...notes, ...(await leftBehind(cx, seen))],
-      remedy: [...remedy, `${cx.world.commandLine}     goes on where the cluster stands`, 'kvup eus status'],
+      remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
       cause: error,
     })
   }
 }
+
+/** The line that was typed goes on, but for one that ends at the same place again. */
+const sameLine = ({ world }: Context, { reason }: KvupError): readonly string[] =>
+  reason === 'approval-needed' ? [] : [`${world.commandLine}     goes on where the cluster stands`]
 
 async function leftBehind(
   { clock }: Context,
@@ -67,5 +72,5 @@ async function armedLine(
 }
 
 function loanLine({ id, at, harmless = 'for now' }: Loan, now: number): string {
-  return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; harmless ${harmless}`
+  return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
 }

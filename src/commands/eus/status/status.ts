@@ -6,6 +6,9 @@ import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
 import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
+import type { ShownHolder } from '../../../lib/output/views/lock-holder.ts'
+import type { Loan } from '../../../lib/procedure/journal.ts'
+import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
 import type { ReadContext } from '../../../lib/procedure/step.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -14,7 +17,9 @@ import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
 import { windowIn } from '../../../lib/eus/plan/window-in.ts'
 import { partsByPlatform } from './parts-by-platform.ts'
 import { platformAlone } from './platform-alone.ts'
-import { readerFor } from '../../reader-for.ts'
+import { type LookedAt, readerFor } from '../../reader-for.ts'
+import { whoHoldsLock } from '../../who-holds-lock.ts'
+import { typedFor } from '../approval-ahead.ts'
 import { forgotten } from '../deduced.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
@@ -26,41 +31,50 @@ export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'relea
 
 /** `kvup eus status`: asks each step where it stands. Reads only. */
 export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
-  const { cluster, clock } = await readerFor(cx, options.from, 'platform')
+  const looked = await readerFor(cx, options.from, 'platform')
+  const { cluster, clock } = looked
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   if (!options.watch) {
-    cx.printer.result(await documentOf(there, options), eusStatusView)
+    cx.printer.result(await documentOf(there, options, looked), eusStatusView)
     return exitCode.done
   }
-  return follow(there, options)
+  return follow(there, options, looked)
 }
 
 /** Until Ctrl-C: again whenever it reads otherwise. */
-async function follow(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
+async function follow(cx: Context, options: EusStatusOptions, looked: LookedAt): Promise<ExitCode> {
   const { reader } = await cx.cluster()
   const found = installation(await takeSnapshot(reader, [], cx.clock))
   const namespace = found.is === 'one' ? found.namespace : undefined
   const { clock, signal } = cx
   let last = ''
   for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
-    const document = await documentOf(cx, options)
-    const { ageSeconds: __, ...lasting } = document
-    const text = JSON.stringify(lasting)
+    const document = await documentOf(cx, options, looked)
+    const { ageSeconds: __, running, ...lasting } = document
+    const text = JSON.stringify({ ...lasting, holder: running?.holder })
     if (text !== last) cx.printer.result(document, eusStatusView)
     last = text
   }
   return exitCode.done
 }
 
-async function documentOf(cx: Context, options: EusStatusOptions): Promise<EusStatusDocument> {
+async function documentOf(
+  cx: Context,
+  options: EusStatusOptions,
+  looked: LookedAt,
+): Promise<EusStatusDocument> {
   const { reader } = await cx.cluster()
   const found = installation(await takeSnapshot(reader, [], cx.clock))
   return found.is === 'none' || found.is === 'unknown'
     ? platformAlone(cx, { ...options, accept: [] })
-    : windowStatus(cx, options)
+    : windowStatus(cx, options, looked)
 }
 
-async function windowStatus(cx: Context, options: EusStatusOptions): Promise<EusStatusDocument> {
+async function windowStatus(
+  cx: Context,
+  options: EusStatusOptions,
+  looked: LookedAt,
+): Promise<EusStatusDocument> {
   const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
   const { window, planned, hands, loans } = seen
   const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal: hands.journal }
@@ -71,6 +85,7 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.evidence)
   const lost = forgotten(seen)
+  const running = await whoHoldsLock(cx, looked, seen.installation.namespace)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
@@ -78,6 +93,9 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
     from: window.began,
     to: window.to,
     at: standing.target ?? '',
+    ...(standing.version !== undefined &&
+      standing.version !== standing.target && { leaves: standing.version }),
+    ...(running && { running: { ...running, asOf: cx.clock.now().toISOString() } }),
     ...sinceOf(seen, cx.clock.now()),
     ...(unpauseBefore !== undefined && { unpauseBefore }),
     parts:
@@ -86,12 +104,12 @@ async function windowStatus(cx: Context, options: EusStatusOptions): Promise<Eus
         : withBehind(partsOf(steps), seen, minorOf(standing.target)),
     steps,
     borrowed: loans,
-    borrowedText: borrowedText(loans),
+    borrowedText: borrowedText(goesBack(loans, standing)),
     ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(seen),
+    next: lost?.next ?? nextOf(seen, running),
   }
 }
 
@@ -137,7 +155,19 @@ async function armedOf(
   return { armed: { ...armed, by: ours ? 'kvup' : 'somebody else', ...why } }
 }
 
-function nextOf({ loans, window }: SeenWindow): readonly string[] {
+/** Once its hop runs, a request is nobody's to take back (night E2), closed or not. */
+function goesBack(loans: readonly Loan[], { state }: PlatformStanding): readonly Loan[] {
+  return state === 'idle'
+    ? loans
+    : loans.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')
+}
+
+/** Where somebody is at work a second one would be refused. */
+function nextOf({ loans, window, planned }: SeenWindow, running: ShownHolder | undefined): readonly string[] {
   if (loans.length === 0) return [`kvup eus plan --to ${window.to}     what a window would do`]
-  return ['kvup eus run     goes on', 'kvup eus abort     ends it, and gives back what is borrowed']
+  if (running && !running.gone) return ['kvup eus status -w     follows it']
+  return [
+    `${typedFor(planned.plan, 'kvup eus run')}     goes on`,
+    `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and gives back what is borrowed`,
+  ]
 }

@@ -25,3 +25,21 @@ export function windowOpenFinding(
     },
   ]
 }
+
+/** The same for `kvup workloads restore`, whichever way the loan would be closed: behind it VMs move while their pools are paused (night E11). */
+export function windowHoldsFinding({ procedure }: Pick<Loan, 'procedure'>): readonly Finding[] {
+  const to = targetOfName(procedure)
+  if (to === undefined) return []
+  return [
+    {
+      id: 'window-open',
+      level: 'blocker',
+      summary: `a window of the platform to ${to} is open and holds workload updates: given back now, VMs would move in the middle of the window, and pools, health checks and what was asked of the platform stay as they are`,
+      remedy: [
+        'kvup eus status      where the window stands',
+        'kvup eus run      goes on with it, and gives them back at its end',
+        'kvup eus abort      ends it, and gives back all that it borrowed',
+      ],
+    },
+  ]
+}

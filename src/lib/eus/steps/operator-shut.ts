@@ -1,5 +1,6 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { HyperConverged } from '../../cluster/kinds/hyperconverged.ts'
+import { condition } from '../../cluster/object.ts'
 import { OperatorConditions } from '../../cluster/kinds/operator-lifecycle.ts'
 import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverged.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
@@ -33,15 +34,17 @@ export async function operatorShut(
 }
 
 function notGood(hco: HyperConverged): Shut | undefined {
-  const { good, why, name, namespace } = hyperConvergedStanding(hco)
+  const { good, why, name, namespace, current } = hyperConvergedStanding(hco)
   if (good) return undefined
-  return {
-    is: 'stalled',
-    on: `HyperConverged ${name} to be good in every condition`,
-    why: why.join('; '),
-    remedy: [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io ${name} -o yaml`],
-  }
+  const on = `HyperConverged ${name} to be good in every condition`
+  const remedy = [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io ${name} -o yaml`]
+  if (!current || isAtWork(hco)) return { is: 'waiting', on, trouble: why.join('; '), remedy }
+  return { is: 'stalled', on, why: why.join('; '), remedy }
 }
+
+/** It reconciles, what kvup has just borrowed as well: that passes by itself, and is nobody's trouble yet. */
+const isAtWork = (hco: HyperConverged): boolean =>
+  condition(hco, 'Progressing')?.status === 'True' && condition(hco, 'Degraded')?.status !== 'True'
 
 const missing = ({ namespace, name }: SubscriptionRef): Shut => ({
   is: 'blocked',

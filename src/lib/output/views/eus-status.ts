@@ -2,6 +2,7 @@ import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
 import type { Part, StepStanding } from '../../eus/status/window-status.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { formatDuration } from '../../system/duration.ts'
+import { holderText, type ShownHolder } from './lock-holder.ts'
 import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 
@@ -13,8 +14,10 @@ export interface EusStatusDocument extends Document {
   /** Minors of the platform. */
   from: string
   to: string
-  /** The release of the control plane. */
+  /** The release of the control plane, or the one that it is going to. */
   at: string
+  /** The release that it has reached, while it is on its way to `at`. */
+  leaves?: string
   /** RFC 3339: when the first loan was opened; and how long ago, in seconds. */
   since?: string
   ageSeconds?: number
@@ -27,6 +30,8 @@ export interface EusStatusDocument extends Document {
   borrowedText: string
   /** An update that is asked for and neither running nor done: it starts by itself (night E6). */
   armed?: ArmedUpdate & { by: 'kvup' | 'somebody else'; why?: string }
+  /** Who has kvup's lock now, and when that was read (RFC 3339). */
+  running?: ShownHolder & { asOf: string }
   /** What is left of it, in seconds. */
   left?: { lowSeconds: number; highSeconds: number }
   safeToLeave?: string
@@ -48,19 +53,25 @@ export const eusStatusView: View<EusStatusDocument> = {
 }
 
 function headline(
-  { open, from, to, at, ageSeconds, unpauseBefore }: EusStatusDocument,
+  { open, from, to, at, leaves, ageSeconds, unpauseBefore }: EusStatusDocument,
   paint: Paint,
 ): string {
   if (!open) return `${paint.mark.dot} no window is open (platform ${at}; the next would lead to ${to})`
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
   const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`
-  return `${from} → ${to} (control plane at ${at})${day}${before}`
+  const where = leaves === undefined ? `at ${at}` : `on its way from ${leaves} to ${at}`
+  return `${from} → ${to} (control plane ${where})${day}${before}`
 }
 
-/** In red, whoever set it. */
+/** In red, whoever set it: what was refused, or nobody knows of. */
 function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
   if (armed === undefined) return []
   const { version, image, by, why } = armed
+  // Between the request and the answer that is how it goes.
+  if (by === 'kvup' && why === undefined)
+    return [
+      ` ${paint.mark.running} platform ${version ?? image} is asked for: the platform has not answered yet`,
+    ]
   const said = why === undefined ? '' : ` (${why})`
   return [
     paint.bad(
@@ -77,12 +88,19 @@ function partLine({ name, state, note }: Part, paint: Paint): string {
   return state === 'ahead' ? paint.dim(text) : text
 }
 
+/** A run whose process is gone is nobody's. */
+const isAtWork = ({ running }: EusStatusDocument): boolean =>
+  running !== undefined && running.gone === undefined
+
 function lastLines(status: EusStatusDocument, paint: Paint): string[] {
   const { borrowedText, open, left, safeToLeave, unknown, next } = status
   return [
     ...(borrowedText === ''
       ? []
-      : [`borrowed: ${borrowedText} ${paint.mark.next} kvup eus abort gives them back`]),
+      : [
+          `borrowed: ${borrowedText}${isAtWork(status) ? '' : ` ${paint.mark.next} kvup eus abort gives them back`}`,
+        ]),
+    ...(status.running ? [`kvup: ${holderText(status.running, status.running.asOf)}`] : []),
     ...(left === undefined || !open
       ? []
       : [

@@ -4,10 +4,10 @@ import type { Loan } from '../../procedure/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Document, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { borrowedLines } from './borrowed-lines.ts'
 import { componentLines } from './component-lines.ts'
 import type { Entry } from './entry.ts'
 import { layerLines } from './layer-lines.ts'
-import { loanRemedy } from './loan-remedy.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
 import { managedBy } from './managed-by.ts'
 import { workloadLines } from './workload-lines.ts'
@@ -58,7 +58,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...entry('managed by', managedBy(status)),
     ...entry('operator', operatorText(status)),
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
-    ...(status.borrowed ?? []).flatMap((loan) => borrowedLines(loan, status, { paint, entry })),
+    ...borrowedLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
     ...lentLines(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(remark))),
@@ -75,20 +75,6 @@ const above: Entry = (label, text) => [...(label === '' ? [] : [label]), `  ${te
 interface Look {
   paint: Paint
   entry: Entry
-}
-
-function borrowedLines(loan: Loan, { takenAt }: StatusDocument, { paint, entry }: Look): string[] {
-  const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
-  const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
-  const harmless = loan.harmless ? `; harmless ${loan.harmless}` : ''
-  return [
-    ...entry(
-      'borrowed',
-      paint.warn(`${name}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
-    ),
-    ...entry('', paint.dim(`${paint.mark.next} ${loanRemedy(loan)}     gives it back`)),
-    ...entry('', paint.dim(`${paint.mark.next} kvup history     shows it`)),
-  ]
 }
 
 function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { history } from '../../../src/commands/history.ts'
+import { status } from '../../../src/commands/status.ts'
+import { Leases } from '../../../src/lib/cluster/kinds/core.ts'
+import { leaseName } from '../../../src/lib/procedure/lease-errors.ts'
+import type { Ended, Stage } from '../stage.ts'
+import { play } from '../stage.ts'
+import { borrowedFields, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+
+const statusOn = (stage: Stage): Promise<Ended> =>
+  stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
+
+describe('what a window borrowed', () => {
+  test('status and history name the commands of the window, not those of an upgrade, and which pool it is', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const { text } = await statusOn(stage)
+      expect(text).toContain('paused of MachineConfigPool worker, was false')
+      expect(text).not.toContain('kvup workloads restore')
+      expect(text.match(/kvup eus abort/gu)).toHaveLength(1)
+      expect(text.match(/kvup history/gu)).toHaveLength(1)
+      const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
+      expect(told.text).not.toContain('kvup workloads restore')
+      expect(told.text).toContain('kvup eus restore workload-updates      gives it back')
+    }))
+
+  test('workloads restore gives back nothing in the middle of a window, unless that risk is taken by name', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const held = borrowedFields(stage)
+      const refused = await stage.restore({}, { yes: true })
+      expect(refused).toMatchObject({ code: 3 })
+      expect(refused.text).toContain('window-open')
+      expect(refused.text).toContain('kvup eus abort')
+      expect(borrowedFields(stage)).toEqual(held)
+      const taken = await stage.restore({ accept: ['window-open'] }, { yes: true })
+      expect(taken).toMatchObject({ code: 0 })
+      expect(borrowedFields(stage).stored).not.toEqual(held.stored)
+    }))
+})
+
+describe('eus status', () => {
+  test("on the way of a hop: from where to where; what was accepted is nobody's to give back", () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'accepted-4.19' })
+      const { text } = await eusStatusOn(stage)
+      expect(text).toContain('(control plane on its way from 4.18.21 to 4.19.14)')
+      expect(text).not.toMatch(/borrowed:.*(?:desiredUpdate|channel)/u)
+    }))
+
+  test('what kvup itself asked for just now is no trouble', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'request-4.19' })
+      const { text } = await eusStatusOn(stage)
+      expect(text).not.toContain('is requested by kvup')
+    }))
+
+  test('who is at work is named, and nothing is offered that would be refused', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const free = await eusStatusOn(stage)
+      expect(free.text).toContain('kvup eus run --approve     goes on')
+      expect(free.text).toContain('kvup eus abort --approve     ends it')
+      await hold(stage, 'jane@elsewhere/7192/e02e1cda')
+      const { text } = await eusStatusOn(stage)
+      expect(text).toContain('jane@elsewhere/7192/e02e1cda holds the lock')
+      expect(text).not.toMatch(/kvup eus (?:run|abort)/u)
+      expect(text).toContain('kvup eus status -w')
+    }))
+})
+
+/** As `kvup eus run` does it, elsewhere. */
+async function hold({ simulated, now }: Stage, holderIdentity: string): Promise<void> {
+  const lease = simulated.store.list(Leases).items.find(({ metadata }) => metadata.name === leaseName)
+  if (lease === undefined) throw new Error('no lease')
+  const { name, namespace = '' } = lease.metadata
+  const at = new Date(now).toISOString().replace('Z', '000Z')
+  const spec = { holderIdentity, leaseDurationSeconds: 15, acquireTime: at, renewTime: at }
+  await simulated.cluster().writer.mergePatch(Leases, { name, namespace }, { spec })
+}
+
+test('without --approve the line that would end at the same place is not offered', () =>
+  play(small418, async (stage) => {
+    const line = 'kvup eus run --graph-file graph.json'
+    const { text, code } = await eusRunOn(stage, { approve: false }, { commandLine: line })
+    expect(code).toBe(3)
+    expect(text).toContain(`${line} --approve `)
+    expect(text).not.toContain(`${line}     goes on`)
+  }))
