@@ -77,7 +77,7 @@ const listView: View<ScenarioList> = {
   names: ({ items }) => items.map(({ name }) => `scenario/${name}`),
 }
 
-/** A served cluster is looked at from outside, by the wall's clock: faster, its times would lie in the future. */
+/** A served cluster is looked at from outside: kvup reads in the kubeconfig how fast it is, to kubectl the times of a fast one lie in the future. */
 function speedOf({ speed: text, serve }: DemoOptions, scenario: Scenario): number {
   if (text === undefined) return serve ? 1 : (scenario.speed ?? 10)
   const speed = Number(text)

@@ -5,6 +5,7 @@ import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { standing } from '../../lib/facts/standing.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
+import { ownClock } from '../../lib/system/clock.ts'
 import { formatDuration } from '../../lib/system/duration.ts'
 import { exitCode } from '../../lib/system/exit-codes.ts'
 import { KvupError } from '../../lib/system/errors.ts'
@@ -75,7 +76,9 @@ interface Left {
 
 async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
   const over = new AbortController()
-  const giveUp = cx.clock.sleep(readWithin, over.signal).catch(() => undefined)
+  const giveUp = ownClock(cx.clock)
+    .sleep(readWithin, over.signal)
+    .catch(() => undefined)
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
   const [loans, seen, out] = await Promise.all([
