@@ -1,6 +1,7 @@
 import type { KubeObject } from '../object.ts'
 import type { SavedDocument } from './saved-document.ts'
 import { unreadable } from './unreadable.ts'
+import { withoutNulls } from './without-nulls.ts'
 import { parseJson, parseLines } from './parse-json.ts'
 
 export interface ParsedFile {
@@ -42,7 +43,7 @@ function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): v
   if (value === null || value === undefined) return
   if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
   if (isList(value)) unfoldList({ value, line }, file, into)
-  else if (isObject(value)) into.objects.push(value)
+  else if (isObject(value)) into.objects.push(withoutNulls(value))
   else throw unreadable(file, line, 'an object lacks apiVersion, kind or metadata.name')
 }
 
