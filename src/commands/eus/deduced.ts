@@ -8,24 +8,39 @@ import type { SeenWindow } from './see-window.ts'
  * with the commands that a person decides about.
  */
 export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void {
-  if (loans.length > 0 || !plan.pools.some(({ paused }) => paused)) return
+  const arePaused = plan.pools.some(({ paused }) => paused)
+  if (loans.length > 0 || !(arePaused || isEmptied(plan))) return
+  const what = arePaused ? pausedText(plan) : 'workload update methods were emptied by kvup'
+  const otherwise = arePaused ? 'somebody else paused them' : 'somebody had kvup set them so'
   throw blocked(
     'window-not-in-journal',
-    `${pausedText(plan)}, and the journal knows of no window: it was deleted, or somebody else paused them`,
+    `${what}, and the journal knows of no window: it was deleted, or ${otherwise}`,
     { notes: deductions(plan), remedy: waysOut(plan) },
   )
 }
 
-const waysOut = ({ pools }: EusPlan): readonly string[] => [
-  ...pools
+/** The hold is the first that a window borrows: without its loan nothing else tells of it. */
+const isEmptied = ({ findings }: EusPlan): boolean =>
+  findings.some(({ id, level }) => id === 'methods-empty-without-loan' && level === 'blocker')
+
+const waysOut = (plan: EusPlan): readonly string[] => [
+  ...plan.pools
     .filter(({ paused }) => paused)
     .map(
       ({ name }) =>
         `oc patch machineconfigpool ${name} --type=merge -p '{"spec":{"paused":false}}'     its nodes follow the platform then`,
     ),
   'kvup workloads strategy set --methods LiveMigrate     where the methods are empty and should not be',
-  'kvup eus run --accept pool-paused-already     goes on; the pools stay paused at the end',
+  `kvup eus run ${acceptingAll(plan)}     goes on; what is so now stays so at the end`,
 ]
+
+function acceptingAll(plan: EusPlan): string {
+  const ids = [
+    ...(plan.pools.some(({ paused }) => paused) ? ['pool-paused-already'] : []),
+    ...(isEmptied(plan) ? ['methods-empty-without-loan'] : []),
+  ]
+  return ids.map((id) => `--accept ${id}`).join(' ')
+}
 
 /** The same for who goes on: where the window was brought to its end pools are paused by others. */
 export async function ensureNotForgotten(seen: SeenWindow): Promise<void> {

@@ -5,14 +5,23 @@ import type { KubeObject, ManagedField } from '../cluster/object.ts'
  * step's `blame`. Undefined when the server does not tell.
  */
 export function lastWriter({ metadata }: KubeObject, pointer: string): string | undefined {
-  const path = pointer.split('/').slice(1)
+  const path = pathOf(pointer)
   const writers = (metadata.managedFields ?? [])
-    .filter(({ manager = '' }) => manager !== '' && !manager.startsWith('kvup'))
+    .filter(({ manager = '' }) => manager !== '' && !isKvup(manager))
     .filter((field) => owns(field, path))
     .toSorted((a, b) => (b.time ?? '').localeCompare(a.time ?? ''))
   const last = writers[0]
   return last && `${last.manager}${last.time ? ` at ${last.time}` : ''}`
 }
+
+/** That the present value of the field at this JSON pointer is kvup's own. False as well where the server does not tell. */
+export function isWrittenByKvup({ metadata }: KubeObject, pointer: string): boolean {
+  const path = pathOf(pointer)
+  return (metadata.managedFields ?? []).some((field) => isKvup(field.manager ?? '') && owns(field, path))
+}
+
+const isKvup = (manager: string): boolean => manager.startsWith('kvup')
+const pathOf = (pointer: string): readonly string[] => pointer.split('/').slice(1)
 
 /** Who owns a field above, without anything below it, owns all of it. */
 function owns({ fieldsV1 }: ManagedField, path: readonly string[]): boolean {

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { interrupted } from '../../../src/lib/system/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
-import { after, loanIds, offered, patchPlatform, patchWorkers, refusing } from './meanwhile.ts'
+import {
+  after,
+  deleteJournal,
+  loanIds,
+  offered,
+  patchPlatform,
+  patchWorkers,
+  refusing,
+  setMethods,
+} from './meanwhile.ts'
 import {
   borrowedFields,
   eusAbortOn,
@@ -126,14 +135,14 @@ test('kvup upgrade --method olm inside of a window leaves its loan of the method
     expect(stage.methods).toEqual([])
   }))
 
-describe('a HyperConverged that was made anew in the window, with the empty methods that it was saved with', () => {
-  const another = (stage: Stage, methods: readonly string[] = []) =>
-    lying(stage.cluster, 'hyperconvergeds', (one) => {
-      one.metadata.uid = 'another'
-      one.spec.workloadUpdateStrategy.workloadUpdateMethods = methods
-      return one
-    })
+const another = (stage: Stage, methods: readonly string[] = []) =>
+  lying(stage.cluster, 'hyperconvergeds', (one) => {
+    one.metadata.uid = 'another'
+    one.spec.workloadUpdateStrategy.workloadUpdateMethods = methods
+    return one
+  })
 
+describe('a HyperConverged that was made anew in the window, with the empty methods that it was saved with', () => {
   test.each([
     ['pause-worker', eusAbortOn],
     ['operator-4.20', eusRunOn],
@@ -206,5 +215,55 @@ describe('an update that somebody else asked for, and that is refused', () => {
       expect(ended.text).toContain(
         'asked for 4.19.14 and has not begun: it starts by itself; kvup eus abort takes it back',
       )
+    }))
+})
+
+const heldAndForgotten = async (stage: Stage) => {
+  await eusRunOn(stage, { until: 'hold-workload-updates' })
+  await deleteJournal(stage)
+  expect(stage.methods).toEqual([])
+  return stage.mark
+}
+
+describe('a journal that was deleted right behind the hold', () => {
+  test('run asks about methods that kvup has emptied; who takes it so is told that they stay empty', () =>
+    play(small418, async (stage) => {
+      const mark = await heldAndForgotten(stage)
+      const ended = await eusRunOn(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'methods-empty-without-loan' } })
+      expect(stage.writes(mark)).toEqual([])
+      const accepted = await eusRunOn(stage, {
+        accept: ['methods-empty-without-loan'],
+        until: 'pause-worker',
+      })
+      expect(accepted.error).toBeUndefined()
+    }))
+
+  test('abort and restore do not say that there is nothing to do', () =>
+    play(small418, async (stage) => {
+      const mark = await heldAndForgotten(stage)
+      for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
+        expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
+        expect(ended.text).toContain('workload update methods were emptied by kvup')
+        expect(ended.text).toContain('kvup workloads strategy set --methods LiveMigrate')
+        expect(ended.text).toContain('kvup eus run --accept methods-empty-without-loan')
+      }
+      expect(stage.writes(mark)).toEqual([])
+    }))
+
+  test('with methods that somebody set since there is nothing to ask', () =>
+    play(small418, async (stage) => {
+      await heldAndForgotten(stage)
+      await setMethods(stage, ['LiveMigrate'])
+      await stage.until(2 * minute)
+      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+      expect((await eusRunOn(stage, { until: 'keep-baseline' })).error).toBeUndefined()
+    }))
+
+  test('methods that were empty before the window are a warning, as ever', () =>
+    play({ ...small418, methods: [] }, async (stage) => {
+      const ended = await eusRunOn(stage, { until: 'keep-baseline' })
+      expect(ended.error).toBeUndefined()
+      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
     }))
 })

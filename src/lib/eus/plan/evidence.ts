@@ -20,6 +20,8 @@ export interface EusEvidence {
   loans: Known<Loan>
   /** One item: the methods that are set on the HyperConverged, or were before kvup borrowed them. */
   methods: Known<readonly string[]>
+  /** They are empty by a write of kvup that no open loan tells of: the journal was deleted, or somebody asked kvup for it. */
+  emptiedByKvup: boolean
   /** One item. */
   instances: Known<InstanceTally>
   /** One item: what becomes of the VMs when the methods are given back at the end. */

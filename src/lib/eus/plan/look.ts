@@ -1,6 +1,4 @@
 import type { Cluster, Reader } from '../../cluster/cluster.ts'
-import type { Kind } from '../../cluster/kind.ts'
-import type { HyperConverged } from '../../cluster/kinds/hyperconverged.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import { ApiRequestCounts, NodeMaintenances, OldNodeMaintenances } from '../../cluster/kinds/openshift.ts'
 import { gatherEvidence } from '../../facts/gather-evidence.ts'
@@ -11,7 +9,6 @@ import { platformStanding } from '../../facts/openshift/platform-standing.ts'
 import { topologyOf } from '../../facts/openshift/topology.ts'
 import { takePlatform } from '../../facts/openshift/take-platform.ts'
 import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
-import { managerOf } from '../../facts/ownership.ts'
 import { openLoans } from '../../procedure/open-loans.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { compareMinors } from '../../releases/platform-version.ts'
@@ -19,14 +16,12 @@ import type { Clock } from '../../system/clock.ts'
 import { KvupError } from '../../system/errors.ts'
 import { clusterEvictionOf } from '../../workloads/cluster-eviction.ts'
 import { forecastUpdates } from '../../workloads/forecast.ts'
-import { findSettingsOwner } from '../../workloads/strategy/find-settings-owner.ts'
 import { storedHyperConverged } from '../../workloads/strategy/stored-hyperconverged.ts'
-import { methodsIn } from '../../workloads/strategy/owner.ts'
 import { findBlockers } from '../../workloads/unblock/blockers.ts'
-import { keptMethods, loanId } from '../../workloads/update-methods.ts'
 import type { RemovedApi } from '../eus-plan.ts'
 import type { EusEvidence } from './evidence.ts'
 import { kubeletSigner } from './kubelet-signer.ts'
+import { methodsNow } from './methods-now.ts'
 import { outagesIn } from './outages.ts'
 import { minorOf } from './platform-stop.ts'
 
@@ -46,7 +41,7 @@ export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvi
   ])
   const [kubevirt] = itemsOf(evidence.kubevirts)
   const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
-  const methods = await methodsNow(reader, { hyperconverged, kubevirt, loans })
+  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
   return {
     at: clock.now(),
     platform,
@@ -55,6 +50,7 @@ export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvi
     kubevirts: evidence.kubevirts,
     loans,
     methods,
+    emptiedByKvup,
     instances: evidence.instances,
     clusterUid: evidence.clusterUid,
     oldMaintenances,
@@ -69,34 +65,6 @@ async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undef
   if (namespace === undefined) return { known: true, items: [] }
   const found = await openLoans(cluster, { namespace, clock })
   return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
-}
-
-interface Methods {
-  hyperconverged: Known<HyperConverged>
-  kubevirt: KubeVirt | undefined
-  loans: Known<Loan>
-}
-
-/** Of the HyperConverged in the version that is stored, never of the KubeVirt, where "none" and "nobody said" are one (ocp 1.6). */
-async function methodsNow(reader: Reader, { kubevirt, loans }: Methods): Promise<EusEvidence['methods']> {
-  if (kubevirt === undefined) return { known: false, why: 'there is no KubeVirt' }
-  const loan = itemsOf(loans).find(({ id }) => id === loanId)
-  if (loan) return { known: true, items: [keptMethods(loan)] }
-  const { metadata, apiVersion } = kubevirt
-  const ref = { name: metadata.name, namespace: metadata.namespace ?? '' }
-  const kind: Kind<KubeVirt> = { apiVersion, kind: 'KubeVirt', plural: 'kubevirts', namespaced: true }
-  try {
-    const owner = await findSettingsOwner(
-      reader,
-      { kind, ref, uid: metadata.uid ?? '' },
-      managerOf(kubevirt) ?? { kind: 'plain' },
-    )
-    const found = await reader.find(owner.kind, owner.ref)
-    return { known: true, items: found.is === 'object' ? [methodsIn(found.object, owner)] : [] }
-  } catch (error) {
-    if (error instanceof KvupError) return { known: false, why: error.message }
-    throw error
-  }
 }
 
 type Machines = Pick<EusEvidence, 'forecast' | 'undrainable'>

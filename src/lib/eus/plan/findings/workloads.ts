@@ -19,10 +19,23 @@ export function workloadFindings(judged: Judged): readonly Finding[] {
   ]
 }
 
-/** Night C7: what nobody of ours has borrowed is not filled in by guess. */
+/**
+ * Night C7: what nobody of ours has borrowed is not filled in by guess. What kvup itself has emptied was something before, and is asked about; where paused
+ * pools tell of a window it is asked about with them.
+ */
 function methodsEmpty({ sight }: Judged): readonly Finding[] {
   const [methods] = itemsOf(sight.evidence.methods)
   if (methods === undefined || methods.length > 0 || isBorrowed(sight, loanId)) return []
+  if (sight.evidence.emptiedByKvup && sight.window === undefined)
+    return [
+      {
+        id: 'methods-empty-without-loan',
+        level: 'blocker',
+        summary:
+          'workloadUpdateMethods is empty by a write of kvup, and the journal does not know what it was: it was deleted, or somebody set it so by kvup; it would stay empty at the end',
+        remedy: ['kvup workloads strategy set --methods LiveMigrate     or what it was'],
+      },
+    ]
   return [
     {
       id: 'methods-empty-without-loan',
