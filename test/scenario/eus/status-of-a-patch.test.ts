@@ -11,7 +11,7 @@ const behind418 = {
 }
 
 async function partsNow(stage: Stage): Promise<readonly string[]> {
-  const { documents } = await eusStatusOn(stage, { graphFile: 'graph.json' } as object)
+  const { documents } = await eusStatusOn(stage)
   const { parts } = documents.at(-1) as unknown as EusStatusDocument
   return parts.map(({ name, state }) => `${state} ${name}`)
 }

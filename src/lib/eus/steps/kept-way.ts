@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { isFields } from '../../cluster/apply/field-path.ts'
 import type { Journal, JournalReader } from '../../procedure/journal.ts'
 import type { EusHop, EusPlan } from '../eus-plan.ts'
@@ -29,9 +28,17 @@ export function wayToKeep({
 /** All of it is part of what is kept: hops that are behind are kept on. */
 export function covers(kept: KeptWay | undefined, way: KeptWay): boolean {
   if (kept === undefined) return false
-  const isKept = (hop: KeptWay['hops'][number]) => kept.hops.some((one) => isDeepStrictEqual(one, hop))
+  const isKept = (hop: Hop) => kept.hops.some((one) => isSame(one, hop))
   return way.hops.every(isKept) && way.operator.path.every((csv) => kept.operator.path.includes(csv))
 }
+
+type Hop = KeptWay['hops'][number]
+
+/** The hop that is under way is seen without its image. */
+const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolean =>
+  kept.minor === minor &&
+  kept.platform.version === version &&
+  (image === undefined || image === kept.platform.image)
 
 const keyOf = (name: string, at: number): string => `${name}/way/${at}`
 
