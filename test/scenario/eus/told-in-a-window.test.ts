@@ -5,7 +5,7 @@ import { Leases } from '../../../src/lib/cluster/kinds/core.ts'
 import { leaseName } from '../../../src/lib/procedure/lease-errors.ts'
 import type { Ended, Stage } from '../stage.ts'
 import { play } from '../stage.ts'
-import { borrowedFields, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { borrowedFields, eusAbortOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
@@ -87,3 +87,28 @@ test('without --approve the line that would end at the same place is not offered
     expect(text).toContain(`${line} --approve `)
     expect(text).not.toContain(`${line}     goes on`)
   }))
+
+describe('before the question', () => {
+  test('of run: which cluster, how long, what warns, and that it ends before each InstallPlan', () =>
+    play(small418, async (stage) => {
+      const { text } = await eusRunOn(stage, { approve: false, until: 'pause-worker' })
+      expect(text).toMatch(/takes .* of work/u)
+      expect(text).toContain('ends before each InstallPlan, for the Subscription is Manual')
+      expect(text).toContain('save etcd before the first hop')
+      const approved = await eusRunOn(stage, { until: 'channel-4.19' })
+      expect(approved.text).not.toContain('ends before each InstallPlan')
+    }))
+
+  test('of abort: what is given back and how long that takes; past a hop what it needs', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'channel-4.19' })
+      const before = await eusAbortOn(stage, {}, { answer: async () => false })
+      expect(before.text).toMatch(/given back: workloadUpdateMethods, 1 pool, 1 health check, channel\n/u)
+      expect(before.text).toContain('takes minutes')
+      await eusRunOn(stage, { until: 'platform-4.19' })
+      const behind = await eusAbortOn(stage, { approve: false }, { answer: async () => false })
+      expect(behind.text).toMatch(/given back: workloadUpdateMethods, 1 pool, 1 health check\n/u)
+      expect(behind.text).toMatch(/takes .* until the nodes have followed/u)
+      expect(behind.text).toContain('--approve goes on behind them')
+    }))
+})

@@ -5,10 +5,12 @@ import { eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { ReadContext } from '../../../lib/procedure/step.ts'
 import type { ExitCode } from '../../../lib/system/exit-codes.ts'
 import { ensureLimits } from '../../upgrade/options.ts'
+import { connectedTo } from '../connected-to.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
+import { givenBackText, timeAndApproval } from './what-goes-back.ts'
 import { lentMachines, machinesAccess, machinesText } from './lent-machines.ts'
 import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 
@@ -26,6 +28,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   const state = await abortState(seen.window, reading)
   const machines = await lentMachines(cx, seen.cluster.reader)
   const theirs = await armedByOthers(seen)
+  const where = await connectedTo(cx)
   const since = cx.clock.now().toISOString()
   const { report, code } = await workOnWindow(cx, seen, {
     procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
@@ -36,9 +39,14 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     end: 'aborted',
     alsoNeeds: machinesAccess(machines),
     announce: () =>
-      [...beforehand(state, seen), ...theirs, ...machinesText(machines)].forEach((line) =>
-        cx.printer.note(line),
-      ),
+      [
+        ...where,
+        ...givenBackText(seen.loans, state),
+        ...beforehand(state, seen),
+        ...theirs,
+        ...machinesText(machines),
+        ...timeAndApproval(seen, state),
+      ].forEach((line) => cx.printer.note(line)),
   })
   const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
   const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes

@@ -7,6 +7,7 @@ import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
 import { usageError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { ensureLimits } from '../../upgrade/options.ts'
+import { connectedTo } from '../connected-to.ts'
 import { ensureNotForgotten } from '../deduced.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
@@ -83,6 +84,7 @@ async function oneWindow(
     const report = await reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
     return { report, code: exitCode.done }
   }
+  const where = await connectedTo(cx)
   const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
@@ -90,7 +92,7 @@ async function oneWindow(
     limits,
     dryRun: options.dryRun,
     end: 'done',
-    announce: () => announceWindow(cx, seen),
+    announce: () => announceWindow(cx, seen, where),
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, seen, sealed) }),
   })
   const { to } = seen.planned.plan

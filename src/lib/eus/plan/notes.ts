@@ -19,6 +19,7 @@ export function notesOf(judged: Judged): readonly string[] {
       : []),
     ...(hops.length > 0 ? [forecastNote(judged)] : []),
     ...minorNotes(judged),
+    ...wayBackNotes(judged),
     ...plannedNotes(judged),
   ]
 }
@@ -37,6 +38,19 @@ function windowNotes({ sight }: Judged): readonly string[] {
       ? ['health checks of machines and nodes are paused as well: what fails meanwhile is not replaced']
       : []),
     'at the end: methods back, VMs move, and only then are the pools unpaused, one at a time',
+  ]
+}
+
+/** Night E2. That etcd was saved cannot be seen from here. */
+function wayBackNotes(judged: Judged): readonly string[] {
+  if (judged.hops.length === 0) return []
+  return [
+    ...(isMidWindow(judged)
+      ? []
+      : [
+          'neither platform nor operator go back to an older minor: save etcd before the first hop, by /usr/local/bin/cluster-backup.sh on a control plane node, and what the VMs cannot lose',
+        ]),
+    'kvup eus abort ends a window: before a hop is accepted all goes back, behind it what is borrowed alone',
   ]
 }
 
