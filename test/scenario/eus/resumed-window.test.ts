@@ -16,11 +16,19 @@ async function unbroken(): Promise<Trail> {
 
 const whole = await unbroken()
 
+/** The stage's own is left out. */
+const noCatalog = (accept: readonly string[]) => ({ accept, catalogFile: undefined }) as object
+
 /** Dies as soon as it looks at the cluster in that state. */
-async function cutOff(stage: Stage, place: string): Promise<void> {
+async function cutOff(
+  stage: Stage,
+  place: string,
+  options: { accept?: readonly string[] } = {},
+): Promise<void> {
   const trail = trailOf(stage)
   const cluster = mortal(stage.cluster, { afterCallWhen: () => trail.places.includes(place) })
-  const killed = eusRunOn(stage, {}, { cluster, host: 'dead' }).catch((error: unknown) => error)
+  const typed = options.accept === undefined ? {} : noCatalog(options.accept)
+  const killed = eusRunOn(stage, typed, { cluster, host: 'dead' }).catch((error: unknown) => error)
   await cluster.death
   expect(await killed).toBeInstanceOf(Killed)
 }
@@ -58,37 +66,46 @@ describe.each([
   )
 })
 
-test('left while a release of the operator waits for its approval: status and plan name it, and promise nothing', () =>
-  play(small418, async (stage) => {
-    await cutOff(stage, places.find((place) => place.includes('rolls, 4.19.5 installed')) ?? '')
-    await stage.until(15 * minute)
-    const { documents } = await eusStatusOn(stage)
-    expect(documents).toMatchObject([
-      { open: true, safeToLeave: 'always: nothing goes on until it is run again' },
-    ])
-    const { parts } = documents[0] as unknown as { parts: { name: string; state: string; note?: string }[] }
-    expect(parts.find(({ state }) => state === 'now')).toMatchObject({
-      name: 'virtualization 4.19',
-      note: expect.stringContaining('operator.v4.19.8'),
-    })
-    const typed = { commandLine: 'kvup eus plan' }
-    const plan = await stage.perform((cx) => planEus(cx, { accept: [] }), typed)
-    expect(plan.documents).toMatchObject([
-      {
-        hops: [
-          {
-            minor: '4.19',
-            operators: [
-              { version: '4.19.5', done: true },
-              { version: '4.19.8', done: false },
-            ],
-          },
-          { minor: '4.20' },
-        ],
-      },
-    ])
-    const { steps } = plan.documents[0] as unknown as { steps: { id: string }[] }
-    const ids = steps.map(({ id }) => id)
-    expect(ids).toContain('approve-4.19.8')
-    expect(ids.indexOf('approve-4.19.8')).toBeLessThan(ids.indexOf('request-4.20'))
-  }))
+/** As it is typed by who has neither graph nor catalog. */
+const withoutFiles = { accept: ['operator-way-unknown'] } as const
+
+test.each([
+  ['with its files', {}],
+  ['without them', withoutFiles],
+])(
+  '%s, left while a release of the operator waits for its approval: status and plan name it, and promise nothing',
+  (_how, options) =>
+    play(small418, async (stage) => {
+      await cutOff(stage, places.find((place) => place.includes('rolls, 4.19.5 installed')) ?? '', options)
+      await stage.until(15 * minute)
+      const { documents } = await eusStatusOn(stage)
+      expect(documents).toMatchObject([
+        { open: true, safeToLeave: 'always: nothing goes on until it is run again' },
+      ])
+      const { parts } = documents[0] as unknown as { parts: { name: string; state: string; note?: string }[] }
+      expect(parts.find(({ state }) => state === 'now')).toMatchObject({
+        name: 'virtualization 4.19',
+        note: expect.stringContaining('operator.v4.19.8'),
+      })
+      const typed = { commandLine: 'kvup eus plan' }
+      const plan = await stage.perform((cx) => planEus(cx, { accept: [] }), typed)
+      expect(plan.documents).toMatchObject([
+        {
+          hops: [
+            {
+              minor: '4.19',
+              operators: [
+                { version: '4.19.5', done: true },
+                { version: '4.19.8', done: false },
+              ],
+            },
+            { minor: '4.20' },
+          ],
+        },
+      ])
+      const { steps } = plan.documents[0] as unknown as { steps: { id: string }[] }
+      const ids = steps.map(({ id }) => id)
+      expect(ids).toContain('approve-4.19.8')
+      expect(ids.indexOf('approve-4.19.8')).toBeLessThan(ids.indexOf('request-4.20'))
+    }),
+)
