@@ -3,14 +3,15 @@ import type { Context } from '../../context.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { eusPlanningFlags } from './flags.ts'
-import { type EusRunOptions, windowFlags } from './run-flags.ts'
+import { approvingFlags, type EusRunOptions, windowFlags } from './run-flags.ts'
 
 const later = async (cx: Context, options: EusRunOptions) =>
   (await import('./abort/abort.ts')).eusAbort(cx, options)
 
 export function eusAbortCommand(wire: Wire): Command {
   const command = new Command('abort')
-  for (const option of [...eusPlanningFlags(), ...windowFlags()]) command.addOption(option)
+  for (const option of [...eusPlanningFlags(), ...approvingFlags(), ...windowFlags()])
+    command.addOption(option)
   return command.addHelpText('after', text).action(wire<EusRunOptions, []>(later))
 }
 

@@ -33,8 +33,8 @@ function approval(value: string): 'Manual' | 'Automatic' {
   throw new InvalidArgumentError('It takes Manual or Automatic.')
 }
 
-/** How a window is carried out: `kvup eus run` and `kvup eus abort` share them. */
-export const windowFlags = (): Option[] => [
+/** What may be approved: `kvup eus run` and `kvup eus abort`, which see a hop of the operator to its end, share them. */
+export const approvingFlags = (): Option[] => [
   new Option(
     '--approve',
     'approve the InstallPlans that are exactly the next hop; otherwise end before each',
@@ -42,6 +42,10 @@ export const windowFlags = (): Option[] => [
   new Option('--approve-also <name>', 'a CSV or package that the same InstallPlan may install (repeatable)')
     .argParser(list)
     .default([], 'none'),
+]
+
+/** How steps of a window are carried out: `kvup eus run`, `abort` and `restore` share them. */
+export const windowFlags = (): Option[] => [
   new Option('--pool-order <names>', 'pools in the order in which they are unpaused, with commas')
     .argParser(names)
     .default([], 'by name'),
@@ -86,7 +90,10 @@ export function requestOf(options: EusRunOptions, commandLine: string): EusReque
   }
 }
 
-export function limitsOf(options: EusRunOptions, now: Date): RunLimits {
+export function limitsOf(
+  options: Pick<EusRunOptions, 'timeout' | 'deadline' | 'until' | 'pauseBefore'>,
+  now: Date,
+): RunLimits {
   return {
     timeoutMs: parseDuration(options.timeout),
     ...(options.deadline !== undefined && { deadline: parseDeadline(options.deadline, now) }),

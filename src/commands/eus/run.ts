@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { eusPlanningFlags } from './flags.ts'
-import { type EusRunOptions, runFlags, windowFlags } from './run-flags.ts'
+import { approvingFlags, type EusRunOptions, runFlags, windowFlags } from './run-flags.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: EusRunOptions) =>
@@ -11,7 +11,8 @@ const later = async (cx: Context, options: EusRunOptions) =>
 
 export function eusRunCommand(wire: Wire): Command {
   const command = new Command('run')
-  for (const option of [...eusPlanningFlags(), ...runFlags(), ...windowFlags()]) command.addOption(option)
+  const options = [...eusPlanningFlags(), ...runFlags(), ...approvingFlags(), ...windowFlags()]
+  for (const option of options) command.addOption(option)
   return command.addHelpText('after', text).action(wire<EusRunOptions, []>(later))
 }
 
@@ -28,7 +29,8 @@ const text = manual({
     ],
     ['kvup eus run --plan plan.yaml --approve --pause-before unpause-worker', 'all but the nodes'],
   ],
-  more: `It may take days: leave it with Ctrl-C at any time; nothing else ends it but --timeout (24d).
+  more: `It may take days: leave it with Ctrl-C at any time. By itself it ends where a person has to decide, where what
+it waits for does not come in the time of that step, and at --timeout (24d); the same line goes on.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],

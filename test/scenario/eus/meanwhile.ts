@@ -7,10 +7,8 @@ import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import { type HyperConverged, HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
 import { ClusterVersions, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { condition } from '../../../src/lib/cluster/object.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
-import { eusRunOn, platformOf } from './window-stage.ts'
+import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
 
 /** The platform turns every request for another minor down, and says so beforehand: for one that is turned down, set it once that was asked for. */
 export const refusing = {
@@ -92,8 +90,8 @@ export function offered(stage: Stage, version: string) {
 }
 
 export function seal(stage: Stage): Promise<Ended> {
-  stage.files.set('graph.json', servedGraph(ocp418to420))
-  const options = { accept: [], graphFile: 'graph.json', toFile: 'plan.yaml' }
+  serveFiles(stage)
+  const options = { accept: [], graphFile: 'graph.json', catalogFile: 'catalog.yaml', toFile: 'plan.yaml' }
   return stage.perform((cx) => planEus(cx, options), { commandLine: 'kvup eus plan' })
 }
 
@@ -103,4 +101,8 @@ export const sealedRun = (
   options: Partial<EusRunOptions> = {},
   terminal: Terminal = {},
 ): Promise<Ended> =>
-  eusRunOn(stage, Object.assign({ plan: 'plan.yaml' }, options, { graphFile: undefined }), terminal)
+  eusRunOn(
+    stage,
+    Object.assign({ plan: 'plan.yaml' }, options, { graphFile: undefined, catalogFile: undefined }),
+    terminal,
+  )

@@ -9,7 +9,7 @@ import { carryOutWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 
-export interface EusRestoreOptions extends EusRunOptions {
+export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
   pools?: boolean
   keepCurrent?: boolean
   overwrite?: boolean
@@ -22,7 +22,7 @@ export async function eusRestore(
   names: readonly string[],
 ): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
-  const seen = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
+  const seen = await seeWindow(cx, options, requestOf({ ...options, approveAlso: [] }, cx.world.commandLine))
   if (names.length === 0) ensureDeducible(seen)
   const loans = chosen(seen.loans, names, options.pools ?? false)
   const left = seen.loans.filter((loan) => !loans.includes(loan)).map(({ id }) => id)

@@ -2,9 +2,11 @@ import type { Context } from '../../../context.ts'
 import type { Access } from '../../../lib/cluster/cluster.ts'
 import type { Finding } from '../../../lib/checks/finding.ts'
 import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
+import { nothingToDo } from '../../../lib/procedure/nothing-to-do.ts'
 import type { RunLimits, RunOutcome } from '../../../lib/procedure/run-context.ts'
 import type { Procedure } from '../../../lib/procedure/step.ts'
 import { leftAsItIs } from '../../../lib/eus/status/left-as-it-is.ts'
+import { ensureStepsExist } from '../../../lib/procedure/stopping.ts'
 import { carryOut } from '../../../lib/run/carry-out.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -49,6 +51,7 @@ export async function workOnWindow(
   work: WindowWork,
 ): Promise<{ report: EusReportDocument; code: ExitCode }> {
   const { procedure, dryRun } = work
+  if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, seen, work)
   const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun })
   if (dry) {
     const { steps } = dry
@@ -60,6 +63,18 @@ export async function workOnWindow(
   const report = await ended(cx, seen, { work, observed, outcome })
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   return { report, code: late ? exitCode.timedOut : exitCode.done }
+}
+
+/** What a run would refuse before it asks, a dry run of it refuses as well; where nothing is to be done there is nothing to refuse. */
+async function ensureMeant(
+  { clock }: Context,
+  { cluster, hands }: SeenWindow,
+  { procedure, limits, ensureFits }: WindowWork,
+): Promise<void> {
+  const reading = { reader: cluster.reader, clock, journal: hands.journal }
+  if (await nothingToDo(procedure, reading)) return
+  ensureStepsExist(limits, await procedure.steps(reading))
+  await ensureFits?.()
 }
 
 interface Running {

@@ -6,7 +6,7 @@ import { hours, minutes, seconds } from '../../system/units.ts'
 import { isReached, platformFollows, readPlatform, type Stop } from './platform-now.ts'
 
 /**
- * Done once the history has the release as Completed and every ClusterOperator is there: at its version, Available, neither Degraded nor Progressing. Degraded
+ * Done once the history has the release as Completed and every ClusterOperator, whose versions that tells, is there: Available, neither Degraded nor Progressing. Degraded
  * and Failing=Unknown on the way are how an update looks (ocp 3.1).
  */
 export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step {
