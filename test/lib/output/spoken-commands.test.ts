@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { entries, type Entry } from '../../../src/commands/entries.ts'
 import { speakingPrinter } from '../../../src/lib/output/speaking-printer.ts'
 import { openPrinter } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
@@ -26,7 +27,10 @@ describe('a command that kvup prints means the cluster that was named', () => {
       'kvup status shows it, kvup history as well',
       'kvup status --context prod --token-file t shows it, kvup history --context prod --token-file t as well',
     ],
+    ['kvup eus run --approve', 'kvup eus run --context prod --token-file t --approve'],
+    ['kvup rollout restart-required -A', 'kvup rollout restart-required --context prod --token-file t -A'],
     ['kubectl get vmi -A', 'kubectl --context prod get vmi -A'],
+    ['oc get clusterversion', 'oc --context prod get clusterversion'],
     ['virtctl migrate -n team db', 'virtctl --context prod migrate -n team db'],
     ['kvup explain evictions', 'kvup explain evictions'],
     ['kvup rbac kvup-view | kubectl apply -f -', 'kvup rbac kvup-view | kubectl apply -f -'],
@@ -38,6 +42,17 @@ describe('a command that kvup prints means the cluster that was named', () => {
     ],
   ])('%s', (line, expected) => {
     expect(remedy(inProd, line)).toBe(expected)
+  })
+
+  const leaves = (all: readonly Entry[], before: readonly string[] = []): string[] =>
+    all.flatMap(({ name, under }) =>
+      under ? leaves(under, [...before, name]) : [[...before, name].join(' ')],
+    )
+  const withoutCluster = /^(?:explain|releases|rbac|demo|config|completion|complete|help|__)/u
+  const onCluster = leaves(entries).filter((path) => !withoutCluster.test(path))
+
+  test.each(onCluster)('of the command tree, as it is today: %s', (path) => {
+    expect(remedy(inProd, `kvup ${path} --now`)).toBe(`kvup ${path} --context prod --token-file t --now`)
   })
 
   test('what was typed whole is repeated as it is, in whichever way a flag was written', () => {
