@@ -101,7 +101,7 @@ export function platformOf({ simulated }: Stage): ClusterVersion {
   return cv
 }
 
-/** Every field that a window borrows, as it is now. */
+/** Every field that a window borrows, as it is now: absence is not false, and not an empty list. */
 export function borrowedFields({ simulated, methods }: Stage) {
   const { store } = simulated
   const specs = <T>(kind: Parameters<typeof store.list>[0], pick: (spec: Record<string, unknown>) => T) =>
@@ -116,11 +116,11 @@ export function borrowedFields({ simulated, methods }: Stage) {
   return {
     methods,
     stored: specs(HyperConvergeds, (spec) => spec['workloadUpdateStrategy']),
-    paused: specs(MachineConfigPools, ({ paused = false }) => paused),
+    paused: specs(MachineConfigPools, ({ paused }) => paused),
     machineHealth: store
       .list(MachineHealthChecks)
       .items.map(({ metadata }) => metadata.annotations?.['cluster.x-k8s.io/paused']),
-    nodeHealth: specs(NodeHealthChecks, ({ pauseRequests = [] }) => pauseRequests),
+    nodeHealth: specs(NodeHealthChecks, ({ pauseRequests }) => pauseRequests),
     approval: specs(Subscriptions, (spec) => spec['installPlanApproval']),
   }
 }
