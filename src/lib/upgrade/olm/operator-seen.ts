@@ -126,8 +126,8 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
   )
 }
 
-/** Night E10: where nobody looks after the operator its own manifests move it. */
-const byHand = [
+/** Night E10: where nobody looks after the operator its own manifests move it. Commands. */
+export const byHand: readonly string[] = [
   'kubectl apply --server-side --force-conflicts -f deploy/crds -f deploy/cluster_role.yaml -f deploy/service_account.yaml -f deploy/cluster_role_binding.yaml -f deploy/webhooks.yaml -f deploy/operator.yaml     of that tag of kubevirt/hyperconverged-cluster-operator, a minor at a time',
   'kvup status     shows how far it is',
 ]

@@ -173,6 +173,11 @@ const rows: readonly Row[] = [
     finds: { 'hyperconverged-tainted': 'warning' },
   },
   {
+    name: 'night E8: an operator that follows another channel than stable',
+    change: (e) => Object.assign(itemIn(e.lifecycle.subscriptions).spec ?? {}, { channel: 'candidate' }),
+    finds: { 'version-in-step': 'warning' },
+  },
+  {
     name: 'night E10: without HyperConverged',
     change: (e) => Object.assign(e, { hyperconverged: noItems }),
     finds: { 'no-hyperconverged': 'blocker' },

@@ -3,6 +3,7 @@ import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconve
 import { itemsOf } from '../../../facts/known.ts'
 import { operatorConditionGate } from '../../../facts/operator-lifecycle/operator-condition-gate.ts'
 import { compareMinors } from '../../../releases/platform-version.ts'
+import { byHand } from '../../../upgrade/olm/operator-seen.ts'
 import { isMidWindow, type Judged } from '../judged.ts'
 import { operatorMinorNow, operatorNow, subscriptionOf } from '../operator-now.ts'
 import { unreadRemedy } from './unread-remedy.ts'
@@ -12,6 +13,7 @@ export function operatorFindings(judged: Judged): readonly Finding[] {
   return [
     ...installations(judged),
     ...outOfStep(judged),
+    ...besideStable(judged),
     ...notGood(judged),
     ...held(judged),
     ...tainted(judged),
@@ -69,9 +71,24 @@ const withoutOlm: Finding = {
   id: 'no-subscription',
   level: 'blocker',
   summary: 'HyperConverged was installed without OLM: no Subscription moves it, its release manifest does',
-  remedy: [
-    'oc apply --server-side -f https://github.com/kubevirt/hyperconverged-cluster-operator/releases/download/vVERSION/deploy.yaml      after each hop of the platform',
-  ],
+  remedy: byHand,
+}
+
+/** Night E8: on OpenShift its catalog follows the platform, and in that one channel lies every minor of it. */
+function besideStable({ sight: { flavour, evidence } }: Judged): readonly Finding[] {
+  const { channel, subscription } = operatorNow(evidence) ?? {}
+  if (flavour !== 'ocp' || channel === undefined || channel === 'stable') return []
+  const { namespace = '', name = '' } = subscription ?? {}
+  return [
+    {
+      id: 'version-in-step',
+      level: 'warning',
+      summary: `the Subscription ${namespace}/${name} follows channel ${channel}, not stable: on OpenShift only releases of stable are supported, and of the minor of the platform`,
+      remedy: [
+        `oc -n ${namespace} patch subscriptions.operators.coreos.com ${name} --type=merge -p '{"spec":{"channel":"stable"}}'     before the window`,
+      ],
+    },
+  ]
 }
 
 /** Night E8. In the middle of a window the operator behind is the next step. */
