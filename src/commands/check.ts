@@ -18,9 +18,12 @@ export function checkCommand(wire: Wire): Command {
 }
 
 const options = [
-  new Option('--to <version>', 'version to judge the way to, such as v1.9.0; without it only what is now'),
+  new Option(
+    '--to <version>',
+    'version to judge the way to, such as v1.9.0, or of HyperConverged; without it only what is now',
+  ),
   new Option('--method <method>', 'how it would be done')
-    .choices(['auto', 'image-tag', 'operator-manifest'])
+    .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),

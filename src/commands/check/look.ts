@@ -12,20 +12,22 @@ import type { Method } from '../../lib/releases/operator-rule.ts'
 import type { Version } from '../../lib/releases/version.ts'
 import { chooseMethod } from '../../lib/upgrade/method.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/required-access.ts'
-import { readerFor } from '../reader-for.ts'
+import { type LookedAt, readerFor } from '../reader-for.ts'
 
 interface Asked {
   to: Version | undefined
   method: Method | 'auto'
   /** A saved cluster instead of the live one. */
   from?: string | undefined
+  /** It is opened already. */
+  looked?: LookedAt
   /** Not to be asked: what this user may do. */
   without?: 'rights'
 }
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
-  const { cluster, clock } = await readerFor(cx, asked.from)
+  const { cluster, clock } = asked.looked ?? (await readerFor(cx, asked.from))
   const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock)))
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)

@@ -5,11 +5,11 @@ import { runChecks } from '../../lib/checks/run-checks.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
-import { versionOf } from '../../lib/releases/version.ts'
 import { hasBegun } from '../../lib/upgrade/has-begun.ts'
 import type { Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { look } from '../check/look.ts'
+import { nearTarget } from './near-target.ts'
 import type { LoadedManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
 
 interface Judged {
@@ -35,7 +35,7 @@ interface Checked {
  */
 export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
   if (hasBegun(plan, seen, loans)) return { findings: [] }
-  const target = targetOf(plan, seen)
+  const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.standing)
   const looked = await look(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
     ...looked,
@@ -49,17 +49,6 @@ export async function checked({ cx, plan, seen, releases, loans, manifest }: Jud
     findings: results.flatMap(({ findings }) => findings.map(unlessUnseen)),
     evidence: looked.evidence,
   }
-}
-
-/**
- * By OLM the checks judge one minor of KubeVirt at most: it goes through those in between, each a hop of its own. Without a target they judge
- * what is there.
- */
-function targetOf({ olm, to }: UpgradePlan, { standing }: Seen): UpgradePlan['to'] | undefined {
-  if (olm === undefined) return to
-  const from = versionOf(standing.observed.version)
-  const isNear = from !== undefined && from.major === to.major && to.minor - from.minor <= 1
-  return olm.kubevirt !== undefined && isNear ? to : undefined
 }
 
 /** Whoever owns the installation is the plan's own business; so are the rights, right before the first write. */

@@ -1,6 +1,7 @@
 import type { EvidencePart } from '../facts/evidence.ts'
 import type { Check, Question } from './check.ts'
 import type { Finding } from './finding.ts'
+import { notSetBack } from './not-set-back.ts'
 import { roleRemedy } from '../system/role-remedy.ts'
 
 export interface CheckResult {
@@ -25,7 +26,7 @@ function resultOf(check: Check, question: Question): CheckResult {
   if (without !== undefined) return { check, is: 'skipped', findings: [], without }
   const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
-  const findings = check.assess(question)
+  const findings = check.assess(question).map((finding) => notSetBack(finding, question))
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
 }
 

@@ -40,9 +40,7 @@ const setBack: Words = {
 const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
   hyperconverged: {
     summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts what is written to it`,
-    remedy: (to) => [
-      `kvup upgrade --to ${to} --method olm     approves exactly the InstallPlan of HyperConverged, and waits`,
-    ],
+    remedy: () => ['kvup upgrade     says which releases of HyperConverged can be reached, and how'],
   },
   olm: {
     summary: (owner) => `OLM (${owner}) reverts what is written to virt-operator`,

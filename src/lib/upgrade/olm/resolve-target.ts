@@ -118,7 +118,7 @@ function nobodyBrings(kubevirt: string, { releases, offered }: Known): KvupError
   const which = offered === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
-    `no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}`,
+    `no HyperConverged ${kubevirt.slice(1)} is offered, and no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}`,
     {
       remedy: [
         'kvup upgrade --to VERSION --method olm     names the version of HyperConverged itself',
