@@ -48,7 +48,7 @@ export interface Entry {
 }
 
 /** What a borrowed setting is set to, kept with the loan, for entries are forgotten in time. */
-export interface Taken {
+interface Taken {
   value: unknown
   /** Id of the step that sets it. */
   step: string
