@@ -12,6 +12,7 @@ import { startScenario } from '../../lib/simulator/scenarios/start-scenario.ts'
 import { SteadyClock } from '../../lib/simulator/steady-clock.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
 import { insideDemo } from './inside-demo.ts'
 import { runInside } from './run-inside.ts'
 import { typed } from './typed.ts'
@@ -31,7 +32,7 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
   try {
-    if (options.serve) return await keepServing(cx, server.kubeconfig([], speed), scenario)
+    if (options.serve) return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed })
     cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
     const inside = await insideDemo(cx, {
@@ -102,17 +103,24 @@ function manifestText(objects: readonly object[]): string {
 async function keepServing(
   { printer, world, signal }: Context,
   kubeconfig: string,
-  scenario: Scenario,
+  { scenario, speed }: { scenario: Scenario; speed: number },
 ): Promise<ExitCode> {
   const file = world.scratchFile('demo.kubeconfig')
   await world.writeText(file, kubeconfig)
   printer.note(`export KUBECONFIG=${file}`)
+  const flags: string[] = []
   for (const [name, text] of Object.entries(filesOf(scenario))) {
     const beside = world.scratchFile(name)
     await world.writeText(beside, text)
     printer.note(`its ${name}: ${beside}`)
+    flags.push(`--${name.split('.')[0]}-file ${shellWord(beside)}`)
   }
   const namespace = namespaceOf(scenario.cluster)
+  const isPlatform = scenario.cluster.openshift !== undefined && flags.length > 1
+  const first = isPlatform ? `kvup eus plan ${flags.join(' ')}` : 'kvup upgrade'
+  printer.note(
+    `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${first}`,
+  )
   printer.note(`kvup status, kubectl get pods -n ${namespace} and the rest work on it; Ctrl-C ends it`)
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

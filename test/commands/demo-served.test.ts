@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { demo } from '../../src/commands/demo/demo.ts'
+import type { Context } from '../../src/context.ts'
+import { systemClock } from '../../src/lib/system/clock.ts'
+
+/** What a served demo says before it waits for Ctrl-C, which comes at once. */
+async function served(scenario: string, speed?: string) {
+  const notes: string[] = []
+  const written = new Map<string, string>()
+  const cx = {
+    clock: systemClock,
+    printer: { note: (line: string) => notes.push(line) },
+    signal: AbortSignal.abort(),
+    world: {
+      scratchFile: (name: string) => `/scratch/${name}`,
+      writeText: async (file: string, text: string) => written.set(file, text),
+    },
+  } as unknown as Context
+  await demo(cx, { scenario, serve: true, ...(speed !== undefined && { speed }) })
+  return { said: notes.join('\n'), files: [...written.keys()] }
+}
+
+test('a served platform says how fast its time runs, and a first line with the files that it laid down', async () => {
+  const { said, files } = await served('ocp-eus', '60')
+  expect(files).toContain('/scratch/graph.json')
+  expect(said).toContain(
+    'time runs 60 times as fast; begin with: kvup eus plan --graph-file /scratch/graph.json --catalog-file /scratch/catalog.yaml',
+  )
+})
+
+test('a plain one begins with what can be reached', async () => {
+  const { said } = await served('image-tag')
+  expect(said).toContain('time runs as it does here; begin with: kvup upgrade')
+})
