@@ -40,14 +40,14 @@ test('a release that OLM does not lead to is refused in the words of upgrade, an
   const ended = await kvup('check --to 1.18.9 --method olm -o json')
   expect(ended.code).toBe(3)
   const report = read(ended)
-  const [said] = found(report).filter(({ id }) => id === 'managed-by-hyperconverged')
+  const said = found(report).find(({ id }) => id === 'managed-by-hyperconverged')
   expect(said?.summary).toContain('no HyperConverged 1.18.9 is offered')
   expect(report.items.length).toBeGreaterThan(10)
 })
 
 test('by another method the way on is the one that upgrade tells, not a tag of KubeVirt as a release of HyperConverged', async () => {
   const report = read(await kvup('check --to 1.18.1 --method image-tag -o json'))
-  const [said] = found(report).filter(({ id }) => id === 'managed-by-hyperconverged')
+  const said = found(report).find(({ id }) => id === 'managed-by-hyperconverged')
   expect(said?.remedy).toEqual([
     'kvup upgrade     says which releases of HyperConverged can be reached, and how',
   ])

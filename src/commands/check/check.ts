@@ -3,12 +3,14 @@ import { allChecks } from '../../lib/checks/checks.ts'
 import { clockSkew } from '../../lib/checks/machinery/clock-skew.ts'
 import type { Installation } from '../../lib/facts/installation.ts'
 import { usageError } from '../../lib/system/errors.ts'
-import type { Question } from '../../lib/checks/check.ts'
-import { reportOf } from '../../lib/checks/report.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import type { Check, Question } from '../../lib/checks/check.ts'
+import { type AcceptedRisk, reportOf } from '../../lib/checks/report.ts'
 import { runChecks } from '../../lib/checks/run-checks.ts'
 import type { CheckDocument } from '../../lib/output/check-document.ts'
 import { checkView } from '../../lib/output/views/check-report.ts'
-import { parseVersion } from '../../lib/releases/version.ts'
+import { parseVersion, type Version } from '../../lib/releases/version.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { readerFor } from '../reader-for.ts'
 import { readReleases } from '../releases/read-releases.ts'
@@ -16,7 +18,7 @@ import { acceptedRisks } from './accepted-risks.ts'
 import { look } from './look.ts'
 import { nearTarget } from '../upgrade/near-target.ts'
 import { manifestObjects } from './manifest-objects.ts'
-import { checksByOlm, olmWay } from './olm-way.ts'
+import { checksByOlm, type OlmWay, olmWay } from './olm-way.ts'
 import { ensureProbesFit } from './probe-flags.ts'
 
 export interface CheckOptions {
@@ -39,22 +41,52 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const manifest = await manifestObjects(cx, options.manifest, to)
   const looked = await readerFor(cx, options.from)
   const seen = await look(cx, { to, method: options.method, looked })
-  const { installation, standing } = seen
-  ensureOlmOwns(options, installation)
-  const typed = seen.method === 'olm' ? options.to : undefined
-  const ids = accepted.map(({ id }) => id)
-  const way = typed !== undefined && (await olmWay(looked.cluster, { to: typed, accepted: ids, releases }))
-  const target = way ? 'goal' in way && nearTarget(way.goal.part, way.goal.to, standing) : to
+  ensureOlmOwns(options, seen.installation)
+  const way = await wayOf(options, seen, { cluster: looked.cluster, accepted, releases })
+  const target = targetOf(to, way, seen)
   const asked: Question = { ...seen, releases, ...(target && { target }), ...(manifest && { manifest }) }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
   const strict = options.strict ?? false
-  const ours = way ? checksByOlm(allChecks, way, question) : allChecks
-  const checks = question.ahead === undefined ? ours : [...ours, clockSkew]
-  const report = reportOf(runChecks(checks, question), accepted, strict)
-  const towards = way ? ('goal' in way ? way.goal.part.to : options.to) : to?.text
-  const document: CheckDocument = { ...heading(cx, question, towards), strict, accepted, ...report }
+  const report = reportOf(runChecks(checksFor(question, way), question), accepted, strict)
+  const document: CheckDocument = {
+    ...heading(cx, question, towardsOf(to, way)),
+    strict,
+    accepted,
+    ...report,
+  }
   cx.printer.result(document, checkView, report.counts.notChecked > 0 ? 'partial' : 'complete')
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
+}
+
+type Looked = Omit<Question, 'releases' | 'target'>
+
+/** Where OLM is the method: how it comes to what was typed. */
+async function wayOf(
+  { to }: CheckOptions,
+  { method }: Looked,
+  by: { cluster: Cluster; accepted: readonly AcceptedRisk[]; releases: Releases },
+): Promise<OlmWay | undefined> {
+  if (to === undefined || method !== 'olm') return undefined
+  return olmWay(by.cluster, { to, accepted: by.accepted.map(({ id }) => id), releases: by.releases })
+}
+
+/** The KubeVirt to judge: by OLM the one that a release of HyperConverged brings, where it is near enough. */
+function targetOf(
+  to: Version | undefined,
+  way: OlmWay | undefined,
+  { standing }: Looked,
+): Version | undefined {
+  if (way === undefined) return to
+  return 'goal' in way ? nearTarget(way.goal.part, way.goal.to, standing) : undefined
+}
+
+/** What it says of where to: a release of HyperConverged where OLM is the way. */
+const towardsOf = (to: Version | undefined, way: OlmWay | undefined): string | undefined =>
+  way && 'goal' in way ? way.goal.part.to : to?.text
+
+function checksFor(question: Question, way: OlmWay | undefined): readonly Check[] {
+  const ours = way === undefined ? allChecks : checksByOlm(allChecks, way, question)
+  return question.ahead === undefined ? ours : [...ours, clockSkew]
 }
 
 /** The only thing that `kvup check` ever writes; `ensureProbesFit` saw to target and manifest. */

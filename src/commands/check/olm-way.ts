@@ -9,7 +9,7 @@ import { olmGoal, type OlmGoal } from '../../lib/upgrade/olm/make-olm-plan.ts'
 import { seeOperator } from '../../lib/upgrade/olm/operator-seen.ts'
 
 /** How HyperConverged comes to a release, as `kvup upgrade` reads `--to`; or why it does not go there. */
-type OlmWay = { goal: OlmGoal } | { refused: KvupError }
+export type OlmWay = { goal: OlmGoal } | { refused: KvupError }
 
 /** Undefined where it cannot be asked: OLM does not keep that HyperConverged, or may not be read, or was not saved. */
 export async function olmWay(

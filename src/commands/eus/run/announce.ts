@@ -3,30 +3,36 @@ import { outageLines } from '../../../lib/output/views/eus-plan-words.ts'
 import { approvalIsAhead } from '../approval-ahead.ts'
 import type { SeenWindow } from '../see-window.ts'
 
-/** What a person should know before the question. */
+/** What a person should know before the question; `where` says which cluster it is. */
 export function announceWindow({ printer }: Context, seen: SeenWindow, where: readonly string[]): void {
-  const { window, planned, open } = seen
+  const { planned } = seen
   const { plan } = planned
-  for (const line of where) printer.note(line)
-  for (const line of warnings(planned)) printer.note(line)
-  if (open === undefined) {
-    const pools = plan.pools.filter(({ paused }) => !paused).map(({ name }) => name)
-    if (pools.length > 0) printer.note(`paused until the end: pools ${pools.join(', ')}; master never`)
-    const { methods } = plan
-    if (methods.length > 0) printer.note(`workload updates (${methods.join(', ')}) stop until the end`)
-    printer.note('hotplug of CPU, memory and networks and changes of volumes wait meanwhile')
-  }
-  printer.note(
+  const said = [...where, ...warnings(planned), ...meanwhile(seen), ...course(seen)]
+  for (const line of [...said, ...outageLines(plan), ...plan.notes]) printer.note(line)
+}
+
+/** What is otherwise as long as it is open; told when it is opened. */
+function meanwhile({ planned: { plan }, open }: SeenWindow): readonly string[] {
+  if (open !== undefined) return []
+  const pools = plan.pools.filter(({ paused }) => !paused).map(({ name }) => name)
+  const { methods } = plan
+  return [
+    ...(pools.length > 0 ? [`paused until the end: pools ${pools.join(', ')}; master never`] : []),
+    ...(methods.length > 0 ? [`workload updates (${methods.join(', ')}) stop until the end`] : []),
+    'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
+  ]
+}
+
+function course({ window, planned: { plan } }: SeenWindow): readonly string[] {
+  const endsEarly = approvalIsAhead(plan) && !window.request.approve
+  return [
     `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}; a platform does not go back to an older minor`,
-  )
-  printer.note(`takes ${plan.time.says}`)
-  if (approvalIsAhead(plan) && !window.request.approve)
-    printer.note(
-      'ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them',
-    )
-  printer.note('it may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on')
-  for (const line of outageLines(plan)) printer.note(line)
-  for (const note of plan.notes) printer.note(note)
+    `takes ${plan.time.says}`,
+    ...(endsEarly
+      ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']
+      : []),
+    'it may take days: leave it with Ctrl-C at any time, and run it again anywhere to go on',
+  ]
 }
 
 /** What is no reason to refuse it, and not taken by name either. */

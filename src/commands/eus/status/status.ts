@@ -17,8 +17,8 @@ import { takeSnapshot } from '../../../lib/facts/snapshot.ts'
 import { windowIn } from '../../../lib/eus/plan/window-in.ts'
 import { partsByPlatform } from './parts-by-platform.ts'
 import { platformAlone } from './platform-alone.ts'
+import { underWay } from './under-way.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
-import { whoHoldsLock } from '../../who-holds-lock.ts'
 import { typedFor } from '../approval-ahead.ts'
 import { forgotten } from '../deduced.ts'
 import type { EusPlanningOptions } from '../flags.ts'
@@ -85,7 +85,7 @@ async function windowStatus(
   const { unpauseBefore, time, unknown } = planned.plan
   const open = windowIn(planned.evidence)
   const lost = forgotten(seen)
-  const running = await whoHoldsLock(cx, looked, seen.installation.namespace)
+  const now = await underWay(cx, standing, { looked, namespace: seen.installation.namespace })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
@@ -93,15 +93,10 @@ async function windowStatus(
     from: window.began,
     to: window.to,
     at: standing.target ?? '',
-    ...(standing.version !== undefined &&
-      standing.version !== standing.target && { leaves: standing.version }),
-    ...(running && { running: { ...running, asOf: cx.clock.now().toISOString() } }),
+    ...now,
     ...sinceOf(seen, cx.clock.now()),
     ...(unpauseBefore !== undefined && { unpauseBefore }),
-    parts:
-      steps.length === 0
-        ? partsByPlatform(open, window.began, standing)
-        : withBehind(partsOf(steps), seen, minorOf(standing.target)),
+    parts: partsNow(steps, seen, standing),
     steps,
     borrowed: loans,
     borrowedText: borrowedText(goesBack(loans, standing)),
@@ -109,8 +104,18 @@ async function windowStatus(
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(seen, running),
+    next: lost?.next ?? nextOf(seen, now.running),
   }
+}
+
+function partsNow(
+  steps: EusStatusDocument['steps'],
+  seen: SeenWindow,
+  standing: PlatformStanding,
+): readonly Part[] {
+  return steps.length === 0
+    ? partsByPlatform(windowIn(seen.planned.evidence), seen.window.began, standing)
+    : withBehind(partsOf(steps), seen, minorOf(standing.target))
 }
 
 const looking = {
