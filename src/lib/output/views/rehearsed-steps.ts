@@ -19,23 +19,28 @@ export function rehearsedLines(
     `${mode} dry run: nothing was changed`,
     ...steps.flatMap((step) => [
       ...fitted([
-        `${pad(step.title, size.columns < 60 ? 0 : width)}   ${stateText(step)}`,
+        `${pad(step.title, size.columns < 60 ? 0 : width)}   ${stateText(step, steps)}`,
         ...(step.refused
           ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`]
           : []),
       ]),
       ...diffLines(step, paint, size),
       ...fitted(
-        (step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${JSON.stringify(value)}`),
+        (step.keeps ?? []).map(
+          ({ path, value }) =>
+            `${indent}keeps ${path}: ${value === undefined ? 'absent' : JSON.stringify(value)}`,
+        ),
       ),
     ]),
   ]
 }
 
-function stateText({ state, change, on, dependsOn }: RehearsedStep): string {
+/** Steps are named by their titles, as everywhere on this page. */
+function stateText({ state, change, on, dependsOn }: RehearsedStep, steps: readonly RehearsedStep[]): string {
+  const before = steps.find(({ id }) => id === dependsOn)?.title ?? dependsOn
   if (state === 'would-change') return `would change: ${change ?? ''}`
   if (state === 'already-so') return 'already so'
-  if (state === 'depends') return `depends on ${dependsOn ?? 'the step before it'}, cannot be rehearsed`
+  if (state === 'depends') return `depends on ${before ?? 'the step before it'}, cannot be rehearsed`
   return on === undefined ? 'cannot go on' : `waits for ${on}`
 }
 

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { rehearsedLines } from '../../../src/lib/output/views/rehearsed-steps.ts'
+
+test('a value that is not there is kept as absent, and a step is named by its title', () => {
+  const line = { estimate: 0, risk: { undo: 'none', safeToLeave: 'always' } }
+  const steps = [
+    {
+      ...line,
+      id: 'pause-health-check-a',
+      title: 'pause NodeHealthCheck a',
+      state: 'would-change' as const,
+      change: 'set it',
+      keeps: [{ loan: 'node-health-check/a', path: '/spec/pauseRequests' }],
+    },
+    { ...line, id: 'rest', title: 'the rest', state: 'depends' as const, dependsOn: 'pause-health-check-a' },
+  ]
+  const paint = paintFor({ colour: false, unicode: false })
+  const text = rehearsedLines({ steps, mode: 'client' }, paint, { columns: 80, wide: false }).join('\n')
+  expect(text).toContain('keeps /spec/pauseRequests: absent')
+  expect(text).toContain('depends on pause NodeHealthCheck a, cannot be')
+})
