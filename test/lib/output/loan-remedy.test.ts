@@ -20,8 +20,9 @@ test('workloads restore gives back the methods; an imageTag that was taken out c
   expect(loanRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')
 })
 
+const remedy = (id: string, path: string) => loanRemedy({ procedure: 'eus to 4.20', id, path })
+
 test('what a window borrowed goes back by the commands of the window', () => {
-  const remedy = (id: string, path: string) => loanRemedy({ procedure: 'eus to 4.20', id, path })
   expect(remedy('workload-updates', '/spec/workloadUpdateStrategy/workloadUpdateMethods')).toBe(
     'kvup eus restore workload-updates',
   )
