@@ -24,17 +24,15 @@ const own = [
 
 const text = manual({
   examples: [
-    ['kvup eus plan', 'to the next minor with extended support'],
+    ['kvup eus plan', 'to the next even minor'],
     ['kvup eus plan --to 4.20', 'to this one'],
-    [
-      'kvup eus plan --graph-file graph.json --catalog-file catalog.yaml',
-      'with update graph and catalog: every release is known beforehand',
-    ],
+    ['kvup eus plan --graph-file graph.json --catalog-file catalog.yaml', 'every release is known'],
     ['kvup eus plan --from must-gather/', 'of a saved cluster'],
     ['kvup eus plan -o markdown', 'for a merge request'],
   ],
   more: `Changes nothing; rights for reading are enough. The cluster knows only its next hop: with
---graph-file (the JSON that the update service answers for a channel) the whole way of the platform is
-known, with --catalog-file (opm render of the catalog of the minor at the end) that of the operator.`,
+--graph-file (the JSON that the update service answers for a channel) the whole way of the
+platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
+the operator.`,
   codes: [...asksCluster, 'asked'],
 })

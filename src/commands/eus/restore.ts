@@ -28,7 +28,7 @@ const text = manual({
     ['kvup eus restore pool-paused/worker --keep-current', 'somebody unpaused it, and that is well'],
   ],
   more: `Pools go back as at the end of a window: once the platform is at rest and no VM is left on an old
-virt-launcher, each after room for its VMs was looked for, the next once it has rolled. With the last
-loan the window is closed.`,
+virt-launcher, each after room for its VMs was looked for, the next once it has rolled. With the
+last loan the window is closed.`,
   codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
 })

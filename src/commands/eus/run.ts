@@ -18,19 +18,15 @@ export function eusRunCommand(wire: Wire): Command {
 
 const text = manual({
   examples: [
-    [
-      'kvup eus run --graph-file graph.json --catalog-file catalog.yaml --approve',
-      'the whole window; kvup eus run --approve goes on with what was chosen',
-    ],
-    ['kvup eus run --plan plan.yaml', 'the releases of platform and operator as this plan has them, or none'],
-    [
-      'kvup eus run --plan plan.yaml --approve --until operator-4.19',
-      'to the minor in between, and stop there',
-    ],
-    ['kvup eus run --plan plan.yaml --approve --pause-before unpause-worker', 'all but the nodes'],
+    ['kvup eus run --graph-file graph.json --catalog-file catalog.yaml', 'up to the first InstallPlan'],
+    ['kvup eus run --approve', 'all of it, or the rest of it'],
+    ['kvup eus run --plan plan.yaml', 'its releases, or none'],
+    ['kvup eus run --approve --until operator-4.19', 'to the minor in between'],
+    ['kvup eus run --approve --pause-before unpause-worker', 'all but the nodes'],
   ],
-  more: `It may take days: leave it with Ctrl-C at any time. By itself it ends where a person has to decide, where what
-it waits for does not come in the time of that step, and at --timeout (24d); the same line goes on.
+  more: `It may take days: leave it with Ctrl-C at any time. By itself it ends where a person has to decide,
+where what it waits for does not come in the time of that step, and at --timeout (24d); the same
+line goes on. What the files said of the way is kept in the cluster: going on does not need them.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
   codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],

@@ -45,8 +45,14 @@ describe.concurrent('a target that cannot be meant', () => {
   })
 
   test('a downgrade: exit 3, accepted by name only', async () => {
-    expect(await upgrade('--yes', '--to', 'v1.6.0')).toEqual(
+    expect(await upgrade('--yes', '--to', 'v1.7.0')).toEqual(
       refused(3, /older than v1\.7\.4.*--accept downgrade/),
+    )
+  })
+
+  test('a downgrade behind CRDs that the older release lacks: exit 3, whatever is accepted', async () => {
+    expect(await upgrade('--yes', '--accept', 'downgrade', '--to', 'v1.6.0')).toEqual(
+      refused(3, /no-way-back/),
     )
   })
 
