@@ -97,6 +97,7 @@ function mortalReader(reader: Reader, life: Life): Reader {
     versions: (group) => life.call(() => reader.versions(group)),
     version: () => life.call(() => reader.version()),
     log: (pod, options) => life.call(() => reader.log(pod, options)),
+    askService: (call) => life.call(async () => (await reader.askService?.(call)) ?? ''),
   }
 }
 

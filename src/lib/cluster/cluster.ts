@@ -1,5 +1,6 @@
 import type { Kind } from './kind.ts'
 import type { KubeObject } from './object.ts'
+import type { ServiceCall } from './service-call.ts'
 
 export interface Ref {
   name: string
@@ -63,6 +64,10 @@ export interface Reader {
   versions(group: string): Promise<readonly string[]>
   version(): Promise<ServerVersion>
   log(pod: Ref, options?: LogOptions): Promise<string>
+  /**
+   * Once, and for five seconds at most. What answers is not the API server: a 401 says nothing of our credentials. Not there where no cluster is behind it. Throws ApiError.
+   */
+  askService?(call: ServiceCall): Promise<string>
 }
 
 export type JsonOperation =

@@ -16,6 +16,7 @@ export function oneLook(live: Reader): Reader {
     versions: (group) => lists.once(`versions of ${group}`, () => live.versions(group)),
     version: () => lists.once('version', () => live.version()),
     log: (pod, options) => live.log(pod, options),
+    ...(live.askService && { askService: live.askService.bind(live) }),
   }
 }
 

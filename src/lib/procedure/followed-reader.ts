@@ -106,6 +106,7 @@ export class FollowedReader {
       versions: (group) => counted(live.versions(group)),
       version: () => counted(live.version()),
       log: (pod, options) => counted(live.log(pod, options)),
+      ...(live.askService && { askService: live.askService.bind(live) }),
     }
   }
 

@@ -62,6 +62,7 @@ export class Recording {
       versions: (group) => live.versions(group),
       version: () => live.version(),
       log: (pod, options) => live.log(pod, options),
+      ...(live.askService && { askService: live.askService.bind(live) }),
     }
   }
 

@@ -14,6 +14,7 @@ import { seeded } from './machinery/luck.ts'
 import { PodLogs, servePodLogs } from './machinery/pod-logs.ts'
 import { limitPods } from './machinery/pod-quota.ts'
 import { namespaceOf } from './namespace-of.ts'
+import { serveMonitoring } from './openshift/monitoring.ts'
 import { serveReleaseVersion } from './openshift/server-version.ts'
 import type { SimulationFaults } from './simulation-faults.ts'
 import { type ManifestOptions, operatorManifest } from './virt-operator/operator-manifest.ts'
@@ -87,7 +88,10 @@ function serveBehind(store: Store, simulation: Simulation, faults: Faults<Simula
   serveVirtApi(store)
   limitPods(store, faults)
   storeOldVersions(store, faults)
-  if (simulation.openshift) serveReleaseVersion(store, simulation.openshift)
+  if (simulation.openshift) {
+    serveReleaseVersion(store, simulation.openshift)
+    serveMonitoring(store, simulation.openshift, faults)
+  }
   if (simulation.olm) serveHyperConvergedWebhook(store, faults, namespaceOf(simulation))
 }
 

@@ -1,6 +1,7 @@
 import type { Access, Cluster, LogOptions, Ref, Where, Writer } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
 import type { KubeObject } from '../cluster/object.ts'
+import type { ServiceCall } from '../cluster/service-call.ts'
 import type { ApiRequest } from './api/request.ts'
 import { named } from './api/store-client.ts'
 import type { ApiFaults } from './faults.ts'
@@ -26,6 +27,9 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
       version: () => through(discovery, () => reader.version()),
       log: (pod: Ref, options?: LogOptions) =>
         through({ verb: 'get', kind: pods, ...named(pod) }, () => reader.log(pod, options)),
+      ...(reader.askService && {
+        askService: (call: ServiceCall) => askThrough(through, { reader, call }),
+      }),
     },
     writer: writerThrough(cluster.writer, through),
     reviewer: {
@@ -34,6 +38,16 @@ export function withFaults(cluster: Cluster, faults: ApiFaults, user = 'kubernet
       rehearsal: writerThrough(reviewer.rehearsal, through),
     },
   }
+}
+
+const services = { apiVersion: 'v1', plural: 'services' }
+
+async function askThrough(
+  through: Through,
+  { reader, call }: { reader: Cluster['reader']; call: ServiceCall },
+): Promise<string> {
+  const asked = { verb: 'get', kind: services, ...named(call.service), subresource: 'proxy' }
+  return through(asked, async () => (await reader.askService?.(call)) ?? '')
 }
 
 const discovery: ApiRequest = { verb: 'get', kind: { apiVersion: 'v1', plural: '' } }

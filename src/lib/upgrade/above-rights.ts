@@ -1,3 +1,4 @@
+import { alertsProxy } from '../facts/openshift/firing-alerts.ts'
 import type { Row } from './right.ts'
 
 const olm = 'operators.coreos.com'
@@ -15,6 +16,7 @@ export const aboveRights: readonly Row[] = [
   ['cluster', platform, 'clusterversions clusteroperators', read, layers, status],
   ['cluster', 'machineconfiguration.openshift.io', 'machineconfigpools', read, layers, status],
   ['cluster', platform, 'infrastructures', 'list', window, status],
+  ['cluster', '', 'services/proxy', 'get', 'say which alerts fire', { ...status, names: alertsProxy }],
   ['cluster', '', 'configmaps', 'get', window, { ...status, names: eusConfigMaps }],
   ['cluster', 'apiserver.openshift.io', 'apirequestcounts', 'list', window, status],
   ['cluster', 'machine.openshift.io', 'machinehealthchecks', 'get', window, status],

@@ -35,6 +35,10 @@ export function denying(
     versions: (group: string) => reader.versions(group),
     version: () => reader.version(),
     log: (pod: any, options: any) => reader.log(pod, options),
+    async askService(call: any) {
+      no('get', { plural: 'services/proxy' } as Kind)
+      return reader.askService?.(call)
+    },
   }
   const guarded = (verb: string, name: keyof Writer) => async (kind: Kind, ref: any, body: any, on: any) => {
     no(verb, kind)

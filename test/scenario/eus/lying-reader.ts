@@ -26,6 +26,7 @@ export function lying(cluster: Cluster, plural: string, edit: (object: any) => a
     versions: (group: string) => reader.versions(group),
     version: () => reader.version(),
     log: (pod: any, options: any) => reader.log(pod, options),
+    askService: (call: any) => reader.askService?.(call),
   }
   return { ...cluster, reader: lies as Reader }
 }

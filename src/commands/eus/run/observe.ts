@@ -1,4 +1,5 @@
 import type { Cluster } from '../../../lib/cluster/cluster.ts'
+import { alertsBefore, newAlerts } from '../../../lib/eus/steps/kept-alerts.ts'
 import { hyperConvergedBefore, rewrittenFields } from '../../../lib/eus/steps/kept-hyperconverged.ts'
 import { changedNodes, nodesBefore } from '../../../lib/eus/steps/kept-nodes.ts'
 import { changedVolumes, volumesBefore } from '../../../lib/eus/steps/kept-volumes.ts'
@@ -15,11 +16,11 @@ export interface ObservedWindow {
   before(): Promise<void>
   event(event: RunEvent): void
   readonly steps: readonly EusStepReport[]
-  after(): Promise<Pick<EusReportDocument, 'differences' | 'nodes' | 'volumes' | 'rewritten'>>
+  after(): Promise<Pick<EusReportDocument, 'differences' | 'nodes' | 'volumes' | 'rewritten' | 'alerts'>>
 }
 
 /**
- * Nodes, volumes and the spec of the HyperConverged are compared with what was kept when the window was opened, VMs with what they were when this run
+ * Alerts, nodes, volumes and the spec of the HyperConverged are compared with what was kept when the window was opened, VMs with what they were when this run
  * began: in a window of days they come and go.
  */
 export function observeWindow(
@@ -64,6 +65,7 @@ async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReade
   return {
     nodes: await asFarAsRead(nodesBefore(cx, name)),
     volumes: await asFarAsRead(volumesBefore(cx, name)),
+    alerts: await asFarAsRead(alertsBefore(cx, name)),
     spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
   }
 }
@@ -71,11 +73,17 @@ async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReade
 async function comparedWith(
   reader: Cluster['reader'],
   kept: Kept,
-): Promise<Pick<EusReportDocument, 'nodes' | 'volumes' | 'rewritten'>> {
+): Promise<Pick<EusReportDocument, 'nodes' | 'volumes' | 'rewritten' | 'alerts'>> {
   const nodes = kept.nodes && (await asFarAsRead(changedNodes(reader, kept.nodes)))
   const volumes = kept.volumes && (await asFarAsRead(changedVolumes(reader, kept.volumes)))
   const rewritten = kept.spec && (await asFarAsRead(rewrittenFields(reader, kept.spec)))
-  return { ...(nodes && { nodes }), ...(volumes && { volumes }), ...(rewritten && { rewritten }) }
+  const alerts = kept.alerts && (await asFarAsRead(newAlerts(reader, kept.alerts)))
+  return {
+    ...(alerts && { alerts }),
+    ...(nodes && { nodes }),
+    ...(volumes && { volumes }),
+    ...(rewritten && { rewritten }),
+  }
 }
 
 /** What was done is done, whatever becomes of its report. */

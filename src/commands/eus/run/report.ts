@@ -16,6 +16,7 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
       | 'nodes'
       | 'volumes'
       | 'rewritten'
+      | 'alerts'
       | 'notes'
       | 'next'
     >
@@ -35,18 +36,10 @@ export async function reportOfWindow(
     from: window.began,
     to: window.to,
     ...end,
-    notes: [...(end.notes ?? []), ...notCompared(end)],
+    notes: end.notes ?? [],
     borrowed: loans,
     next,
   }
-}
-
-/** Night E11: what nobody asked is said. */
-function notCompared({ differences }: End): readonly string[] {
-  if (differences === undefined) return []
-  return [
-    'alerts were not asked for: kvup does not reach Prometheus; oc adm upgrade status shows those that matter',
-  ]
 }
 
 const nextOf = (commandLine: string, { outcome }: End): readonly string[] =>

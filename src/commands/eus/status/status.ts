@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts'
+import { alertsLine } from '../../../lib/eus/alerts-in-words.ts'
 import { safeToLeave } from '../../../lib/eus/status/safe-to-leave.ts'
 import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
@@ -103,6 +104,7 @@ async function windowStatus(
     ...(await armedOf(platform, seen)),
     ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
     ...safeToLeave(all, steps),
+    ...alertsOf(seen),
     unknown: [...(lost?.unknown ?? []), ...unknown],
     next: lost?.next ?? nextOf(seen, now.running),
   }
@@ -127,6 +129,9 @@ const looking = {
   settleMs: 0,
   command: 'kvup eus run',
 }
+
+const alertsOf = ({ planned: { evidence }, loans }: SeenWindow): Pick<EusStatusDocument, 'alerts'> =>
+  evidence.alerts.known ? { alerts: alertsLine(evidence.alerts.items, loans.length > 0) } : {}
 
 function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
   const [since] = loans.map(({ at }) => at).toSorted()

@@ -3,6 +3,7 @@ import type { Clock } from '../../system/clock.ts'
 import { isNotFound } from '../../system/errors.ts'
 import type { Kind } from '../kind.ts'
 import type { KubeObject } from '../object.ts'
+import { proxiedName, type ServiceCall } from '../service-call.ts'
 import { patientReads } from './backoff.ts'
 import { follow } from './follow.ts'
 import { objectPath, withQuery } from './object-path.ts'
@@ -87,6 +88,19 @@ export class HttpReader implements Reader {
       subject: subjectOf('get', pods, pod, 'log'),
       patience: patientReads,
       ...(signal && { signal }),
+    })
+  }
+
+  askService(call: ServiceCall): Promise<string> {
+    const services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
+    const ref = { namespace: call.service.namespace, name: proxiedName(call) }
+    return this.#requests.text({
+      method: 'GET',
+      path: objectPath(services, ref, `proxy${call.path}`),
+      subject: subjectOf('get', services, ref, 'proxy'),
+      patience: () => undefined,
+      passedOn: true,
+      atMost: 5_000,
     })
   }
 

@@ -20,6 +20,10 @@ export interface Call {
   patience: Patience
   /** ms after which it is not sent again: what a write was decided on may have changed. */
   freshFor?: number
+  /** ms, where that is less than what all calls have. */
+  atMost?: number
+  /** Somebody behind the API server answers: neither its 401, its Date nor its Warning is the server's. */
+  passedOn?: true
   body?: unknown
   contentType?: string
   signal?: AbortSignal
@@ -37,6 +41,8 @@ export interface RequestTools {
   userAgent: string
   to: Addressee
 }
+
+const unheard = { heard: undefined, onWarning: () => undefined }
 
 type Outcome<T> = { value: T } | { failure: Failure }
 
@@ -98,7 +104,7 @@ export class Requests {
     const { credentials } = this.#tools
     const access = await credentials.current()
     const outcome = await this.#once(call, access, read)
-    if ('value' in outcome || outcome.failure.status !== 401) return outcome
+    if ('value' in outcome || outcome.failure.status !== 401 || call.passedOn) return outcome
     return this.#once(call, await credentials.renew(access), read)
   }
 
@@ -107,16 +113,19 @@ export class Requests {
     access: Parameters<typeof exchange>[1],
     read: (a: Answer) => Promise<T>,
   ): Promise<Outcome<T>> {
-    const limit = timeLimit(this.#tools.timeout, call.signal)
+    const most = Math.min(this.#tools.timeout ?? Infinity, call.atMost ?? Infinity)
+    const timeout = Number.isFinite(most) ? most : undefined
+    const limit = timeLimit(timeout, call.signal)
+    const tools = call.passedOn ? { ...this.#tools, ...unheard } : this.#tools
     try {
-      const answer = await exchange(this.#message(call, limit.signal), access, this.#tools)
+      const answer = await exchange(this.#message(call, limit.signal), access, tools)
       this.#met = true
       if (answer.status < 300) return { value: await read(answer) }
       return { failure: failureOfAnswer(answer, await this.#textOf(answer, call), this.#tools.clock.now()) }
     } catch (error) {
       call.signal?.throwIfAborted()
       const why: unknown = limit.signal.aborted ? limit.signal.reason : error
-      return { failure: failureOfSilence(why, this.#tools.timeout) }
+      return { failure: failureOfSilence(why, timeout) }
     } finally {
       limit.end()
     }

@@ -3,6 +3,7 @@ import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import type { NodeMaintenance } from '../../cluster/kinds/openshift.ts'
 import type { InstanceTally } from '../../facts/instance-tally.ts'
 import type { Known } from '../../facts/known.ts'
+import type { FiringAlert } from '../../facts/openshift/firing-alerts.ts'
 import type { PlatformSnapshot } from '../../facts/openshift/take-platform.ts'
 import type { LifecycleSnapshot } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { Loan } from '../../procedure/journal.ts'
@@ -40,4 +41,6 @@ export interface EusEvidence {
   kubeletSigner: Known<{ begins: string; ends: string }>
   /** One item. */
   clusterUid: Known<string>
+  /** Asked for where there is a platform. */
+  alerts: Known<FiringAlert>
 }

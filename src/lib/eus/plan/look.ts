@@ -7,6 +7,7 @@ import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverg
 import { itemsOf, type Known, known, notAsked } from '../../facts/known.ts'
 import { platformStanding } from '../../facts/openshift/platform-standing.ts'
 import { topologyOf } from '../../facts/openshift/topology.ts'
+import { firingAlerts } from '../../facts/openshift/firing-alerts.ts'
 import { takePlatform } from '../../facts/openshift/take-platform.ts'
 import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import { openLoans } from '../../procedure/open-loans.ts'
@@ -90,17 +91,18 @@ async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readon
   return [...found.machines, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
 }
 
-type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner'>
+type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner' | 'alerts'>
 
 async function aboutPlatform(reader: Reader, platform: EusEvidence['platform']): Promise<Platform> {
   const [cv] = itemsOf(platform.clusterVersion)
-  if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked }
+  if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked, alerts: notAsked }
   const here = minorOf(platformStanding(cv).version ?? '')
-  const [removedApis, signer] = await Promise.all([
+  const [removedApis, signer, alerts] = await Promise.all([
     known(removedApisOf(reader)),
     compareMinors(here, '4.14') < 0 ? known(kubeletSigner(reader)) : notAsked,
+    firingAlerts(reader),
   ])
-  return { removedApis, kubeletSigner: signer }
+  return { removedApis, kubeletSigner: signer, alerts }
 }
 
 /**

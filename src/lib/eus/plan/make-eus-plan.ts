@@ -7,6 +7,7 @@ import { seconds } from '../../system/units.ts'
 import type { EusHop, EusPlan } from '../eus-plan.ts'
 import { type ChannelChoice, chooseChannel } from './channel.ts'
 import type { EusEvidence } from './evidence.ts'
+import { alertFindings } from './findings/alerts.ts'
 import { lifecycleFindings } from './findings/lifecycle.ts'
 import { onceFindings, unpauseBefore } from './findings/once.ts'
 import { operatorFindings } from './findings/operator.ts'
@@ -190,6 +191,7 @@ function findingsOf(judged: Judged): EusPlan['findings'] {
     ...lifecycleFindings(judged),
     ...onceFindings(judged),
     ...workloadFindings(judged),
+    ...alertFindings(judged),
   ]
   return isWindowOpen(judged.sight) ? inOpenWindow(found) : found
 }

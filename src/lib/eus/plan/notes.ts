@@ -1,6 +1,7 @@
 import { itemsOf, type Known, notAsked } from '../../facts/known.ts'
 import { platformMinor, platformMinorsAsOf } from '../../releases/platform-minors.ts'
 import { forecastText } from '../../workloads/forecast.ts'
+import { expectedAlertNotes } from './findings/alerts.ts'
 import { isMidWindow, type Judged } from './judged.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { healthChecksOf, poolsToPause } from './pools.ts'
@@ -18,6 +19,7 @@ export function notesOf(judged: Judged): readonly string[] {
       ? ['an update of the operator is mostly through in 15 minutes, and interrupts no VM and no network']
       : []),
     ...(hops.length > 0 ? [forecastNote(judged)] : []),
+    ...expectedAlertNotes(judged),
     ...minorNotes(judged),
     ...wayBackNotes(judged),
     ...plannedNotes(judged),
@@ -125,7 +127,7 @@ export function unknownOf(judged: Judged): readonly string[] {
         loans: 'what kvup has borrowed already',
       },
     ),
-    'which alerts fire: kvup does not ask Prometheus; the console shows them',
+    ...unread({ alerts: evidence.alerts }, { alerts: 'which alerts fire' }),
   ]
 }
 

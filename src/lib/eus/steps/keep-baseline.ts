@@ -1,13 +1,14 @@
 import type { JournalReader, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { type Baseline, keepBaseline, keptBaseline } from './kept.ts'
+import { keepAlerts } from './kept-alerts.ts'
 import { keepHyperConverged } from './kept-hyperconverged.ts'
 import { keepNodes, keptNodes } from './kept-nodes.ts'
 import { keepVolumes } from './kept-volumes.ts'
 import { readPlatform } from './platform-now.ts'
 
 /**
- * Writes down, before anything is changed, what nobody could tell later: the release, the pools, volumes, the spec of the HyperConverged, the labels
+ * Writes down, before anything is changed, what nobody could tell later: the release, the pools, volumes, the spec of the HyperConverged, what alerts fire, the labels
  * and taints of the nodes, which come last: with them it is whole. What is left of a window that is over is forgotten before.
  */
 export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<Baseline, 'from'>): Step {
@@ -25,7 +26,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
       return {
         is: 'todo',
         change:
-          'keep the release, the pools, the spec of HyperConverged and the marks of volumes and nodes in the journal',
+          'keep the release, the pools, the spec of HyperConverged, the alerts that fire and the marks of volumes and nodes in the journal',
       }
     },
     async apply({ reader, journal, clock }) {
@@ -43,6 +44,7 @@ export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<
       await keepBaseline(journal, name, { from: standing.version ?? '', ...baseline })
       await keepVolumes(journal, name, reader)
       await keepHyperConverged(journal, name, reader)
+      await keepAlerts(journal, name, reader)
       await keepNodes(journal, name, reader)
     },
   }

@@ -38,6 +38,8 @@ export interface EusReportDocument extends Document {
   nodes?: { changed: readonly string[]; gone: readonly string[] }
   /** DataVolumes and claims that are other ones, or in another phase, than when the window was opened. */
   volumes?: { changed: readonly string[]; gone: readonly string[] }
+  /** Alerts that did not fire when the window was opened, in words; or why that cannot be told. */
+  alerts?: { new: readonly string[] } | { notCompared: string }
   /** Fields of the HyperConverged's spec that read otherwise than when the window was opened, in words; not reverted (night E13). */
   rewritten?: readonly string[]
   next: readonly string[]
@@ -54,6 +56,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...nodeLines(report, paint),
       ...volumeLines(report, paint),
       ...differenceLines(report, paint),
+      ...alertLines(report, paint),
       ...rewrittenLines(report, paint),
       ...borrowedLines(report, paint),
       ...notes,
@@ -106,6 +109,13 @@ function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
     ...(changed.length > 0 ? [`${paint.mark.warning} other volumes than before: ${someOf(changed)}`] : []),
     ...(gone.length > 0 ? [`${paint.mark.warning} volumes that are gone: ${someOf(gone)}`] : []),
   ]
+}
+
+function alertLines({ alerts }: EusReportDocument, paint: Paint): string[] {
+  if (alerts === undefined) return []
+  if ('notCompared' in alerts) return [`alerts were not compared: ${alerts.notCompared}`]
+  if (alerts.new.length === 0) return ['no alert fires that did not before']
+  return [`${paint.mark.warning} alerts that did not fire before: ${someOf(alerts.new)}`]
 }
 
 const someOf = (names: readonly string[]): string =>

@@ -35,6 +35,8 @@ export interface EusStatusDocument extends Document {
   /** What is left of it, in seconds. */
   left?: { lowSeconds: number; highSeconds: number }
   safeToLeave?: string
+  /** Which alerts fire, in one line; absent where they could not be asked for. */
+  alerts?: string
   /** What could not be read. */
   unknown: readonly string[]
   next: readonly string[]
@@ -107,6 +109,7 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
           `left: ${formatDuration(left.lowSeconds * 1000)} to ${formatDuration(left.highSeconds * 1000)}, without pauses`,
         ]),
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
+    ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
     ...unknown.map((line) => `${paint.mark.dot} not known: ${line}`),
     ...next.map((line) => `  ${paint.mark.next} ${line}`),
   ]

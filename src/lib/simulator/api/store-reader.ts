@@ -11,10 +11,12 @@ import type {
 import type { Kind } from '../../cluster/kind.ts'
 import { Pods } from '../../cluster/kinds/pods.ts'
 import type { KubeObject } from '../../cluster/object.ts'
+import { proxiedName, type ServiceCall } from '../../cluster/service-call.ts'
 import { byPriority } from './custom-kinds.ts'
 import { nameSelected } from './field-selector.ts'
 import { followStore } from './follow-store.ts'
 import { named, request, type StoreClient } from './store-client.ts'
+import { Services } from './service-proxy.ts'
 import type { Listing } from './store-request.ts'
 import { callSubresource } from './subresource-call.ts'
 
@@ -81,6 +83,17 @@ export class StoreReader implements Reader {
       () => callSubresource(store, caller, call),
     )
     return typeof text === 'string' ? text : JSON.stringify(text)
+  }
+
+  async askService(asked: ServiceCall): Promise<string> {
+    const { store, caller } = this.#client
+    const ref = { namespace: asked.service.namespace, name: proxiedName(asked) }
+    const answer = await request(
+      this.#client,
+      { verb: 'get', kind: Services, subresource: 'proxy', ...named(ref) },
+      () => callSubresource(store, caller, { kind: Services, ref, name: `proxy${asked.path}` }),
+    )
+    return typeof answer === 'string' ? answer : JSON.stringify(answer)
   }
 }
 

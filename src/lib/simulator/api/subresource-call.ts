@@ -5,6 +5,7 @@ import type { ObjectRef } from './object-table.ts'
 import { podSubresource } from './pod-subresources.ts'
 import { notFound, unserved } from './refusal.ts'
 import type { Caller } from './request.ts'
+import { accessPart, Services, throughService } from './service-proxy.ts'
 import type { Store } from './store.ts'
 
 export interface NamedCall {
@@ -20,6 +21,8 @@ export interface NamedCall {
 export function callSubresource(store: Store, { user }: Caller, call: NamedCall): object | string {
   const { ref, name, body = {}, dryRun = false, parameters = {} } = call
   const kind = actedOn(call.kind)
+  if (kind.plural === Services.plural && accessPart(name) === 'proxy')
+    return throughService(store, { ref, path: name.slice('proxy/'.length), user })
   const object = store.read(kind, ref)
   if (!object) throw notFound(kind, ref.name)
   const hook =

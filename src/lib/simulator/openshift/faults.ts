@@ -20,6 +20,8 @@ export interface OpenShiftFaults {
   addedPool?: PoolShape | undefined
   /** Somebody unpauses these pools, once. */
   unpausedPools?: readonly string[] | undefined
+  /** Alerts of what is not simulated here. */
+  firing?: readonly { name: string; severity: string; namespace?: string }[] | undefined
 }
 
 interface NotUpgradeable {

@@ -12,6 +12,7 @@ import {
 import type { KubeObject } from '../../cluster/object.ts'
 import { healthCheckObject } from './health-check-objects.ts'
 import { releaseImages } from './machine-config/release-images.ts'
+import { monitoring, monitoringService } from './monitoring.ts'
 import { platformNodes } from './nodes.ts'
 import { operatorsOf } from './operator-list.ts'
 import { poolsOf } from './pool-shapes.ts'
@@ -44,6 +45,8 @@ export function openShiftObjects(shape: OpenShiftShape): KubeObject[] {
     configMap('openshift-config', 'admin-acks', {}),
     configMap(releaseImages.namespace, releaseImages.name, { releaseVersion: shape.version }),
     ...machines(shape),
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: monitoring.namespace } },
+    monitoringService(),
   ]
 }
 

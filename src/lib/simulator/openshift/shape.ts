@@ -13,6 +13,8 @@ export interface OpenShiftShape {
   adminGates?: Readonly<Record<string, string>>
   /** MachineHealthChecks and NodeHealthChecks, each over the nodes of one pool; default none. */
   healthChecks?: readonly HealthCheckShape[]
+  /** Who may ask for alerts through the API server: default `guarded`, nobody, as a platform comes; `open`, who may `services/proxy`. */
+  monitoring?: 'guarded' | 'open'
 }
 
 type Topology = 'HighlyAvailable' | 'SingleReplica' | 'External'

@@ -36,7 +36,12 @@ export const platformScenarios: readonly Scenario[] = [
     name: 'ocp-eus',
     title:
       'OpenShift from 4.18 to 4.20 in one window: pools paused, platform and operator hop by hop, VMs moved, pools unpaused.',
-    cluster: { olm: ocpOlm(), openshift: ocp418to420, vms: 8, methods: ['LiveMigrate'] },
+    cluster: {
+      olm: ocpOlm(),
+      openshift: { ...ocp418to420, monitoring: 'open' },
+      vms: 8,
+      methods: ['LiveMigrate'],
+    },
     speed: 300,
     typed: {
       command: 'eus run',

@@ -5,6 +5,7 @@ import type { ApiFaults } from '../../faults.ts'
 import { patchTypes } from '../patch.ts'
 import { type ApiRequest, type Caller, perform } from '../request.ts'
 import type { Store } from '../store.ts'
+import { accessPart } from '../service-proxy.ts'
 import { type Answer, failure, ok } from './answer.ts'
 import { callerOf } from './caller.ts'
 import { discovery } from './discovery.ts'
@@ -108,7 +109,8 @@ const verbs: Readonly<Record<string, string>> = {
 
 function requestOf(exchange: Exchange): ApiRequest {
   const { method, route, query } = exchange
-  const { namespace, subresource } = route
+  const { namespace } = route
+  const subresource = accessPart(route.subresource)
   const verb = verbOf(method, route, query)
   const name = route.name ?? nameSelected(query.get('fieldSelector') ?? undefined)
   return { verb, kind: route, namespace, name, subresource, dryRun: isDryRun(exchange) }

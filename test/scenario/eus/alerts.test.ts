@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { planEus } from '../../../src/commands/eus/plan/plan.ts'
+import { askAlerts } from '../../../src/lib/facts/openshift/firing-alerts.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { denying } from './denying-cluster.ts'
+import { eusRunOn, eusStatusOn, serveFiles, type Shape, small418 } from './window-stage.ts'
+
+const open: Shape = { ...small418, openshift: { ...small418.openshift!, monitoring: 'open' } }
+const grave = { name: 'etcdMembersDown', severity: 'critical', namespace: 'openshift-etcd' }
+
+const planOn = (stage: Stage, cluster = stage.cluster) => {
+  serveFiles(stage)
+  const options = { accept: [], graphFile: 'graph.json', catalogFile: 'catalog.yaml' }
+  return stage.perform((cx) => planEus(cx, options), { cluster, commandLine: 'kvup eus plan' })
+}
+
+test('a platform as it comes: the plan, status and the report say why not, and what to type', () =>
+  play(small418, async (stage) => {
+    const plan = await planOn(stage)
+    expect(plan.code).toBe(0)
+    expect(plan.documents.at(-1)).toMatchObject({
+      unknown: expect.arrayContaining([expect.stringMatching(/^which alerts fire: .* answers 401/u)]),
+    })
+    const ended = await eusRunOn(stage)
+    expect(ended.code).toBe(0)
+    expect(ended.text).toContain('alerts were not compared')
+    expect(ended.text).toContain(askAlerts)
+    expect((await eusStatusOn(stage)).text).toContain('which alerts fire')
+  }))
+
+test('critical alerts are named by the plan as a warning, harmless ones are not', () =>
+  play(open, async (stage) => {
+    stage.simulated.faults.set({ firing: [grave] })
+    const plan = await planOn(stage)
+    expect(plan.documents.at(-1)).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({
+          id: 'alerts-firing',
+          level: 'warning',
+          objects: ['etcdMembersDown in namespace openshift-etcd'],
+        }),
+      ]),
+    })
+    expect(plan.text).not.toContain('which alerts fire')
+    expect((await eusStatusOn(stage)).text).toContain('alerts: 2 fire; grave: etcdMembersDown')
+    stage.simulated.faults.set({ firing: undefined })
+    expect((await planOn(stage)).text).not.toContain('alerts-firing')
+  }))
+
+test('the report compares with the beginning of the window, not of the last run', () =>
+  play(open, async (stage) => {
+    stage.simulated.faults.set({ firing: [grave] })
+    expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
+    const late = { name: 'TargetDown', severity: 'warning' }
+    stage.simulated.faults.set({ firing: [grave, late] })
+    const ended = await eusRunOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.documents.at(-1)).toMatchObject({ alerts: { new: ['TargetDown'] } })
+    expect(ended.text).toContain('alerts that did not fire before: TargetDown')
+  }))
+
+test('the alert of a window that lasts for a day is said to be expected', () =>
+  play({ ...open, vms: 1 }, async (stage) => {
+    const ended = await eusRunOn(stage, { until: 'operator-4.19' })
+    expect(ended.error).toBeUndefined()
+    expect((await eusStatusOn(stage)).text).not.toContain('OutdatedVirtualMachineInstanceWorkloads')
+    await stage.until(25 * 60 * minute)
+    const said = 'expected in a window: OutdatedVirtualMachineInstanceWorkloads'
+    expect((await eusStatusOn(stage)).text).toContain(said)
+    expect((await planOn(stage)).text).toContain(
+      'OutdatedVirtualMachineInstanceWorkloads fires: that is expected',
+    )
+  }))
+
+test('who may not ask is told so, and plans all the same', () =>
+  play(open, async (stage) => {
+    const blind = denying(stage.cluster, (_, plural) => plural === 'services/proxy')
+    const plan = await planOn(stage, blind)
+    expect(plan.code).toBe(0)
+    expect(plan.text).toContain('cannot get')
+    expect(plan.text).toContain(askAlerts)
+  }))
