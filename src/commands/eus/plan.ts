@@ -24,7 +24,7 @@ const own = [
 
 const text = manual({
   examples: [
-    ['kvup eus plan', 'to the next even minor'],
+    ['kvup eus plan', 'to the next EUS release'],
     ['kvup eus plan --to 4.20', 'to this one'],
     ['kvup eus plan --graph-file graph.json --catalog-file catalog.yaml', 'every release is known'],
     ['kvup eus plan --from must-gather/', 'of a saved cluster'],
