@@ -56,11 +56,19 @@ class LastingWrites {
   }
 }
 
-/** Plays it once to its end, after what `before` does. */
+/**
+ * Plays it to its end, after what `before` does. Twice, as what is loaded when it is first needed comes in real time: simulated time goes on meanwhile, and
+ * the first play of a process is none that the deaths repeat.
+ */
 export async function deathsOf(
   command: Command,
   before: (stage: Stage) => Promise<unknown> = async () => undefined,
 ): Promise<Deaths> {
+  await played(command, before)
+  return played(command, before)
+}
+
+async function played(command: Command, before: (stage: Stage) => Promise<unknown>): Promise<Deaths> {
   const worlds = new Map<World, SameDeaths & { deaths: Death[] }>()
   let calls = 0
   await playLent(async (stage) => {
