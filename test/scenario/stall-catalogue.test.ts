@@ -40,6 +40,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   rebootTime: 'platform-faults.test.ts',
   addedPool: 'platform-faults.test.ts',
   unpausedPools: 'platform-faults.test.ts',
+  firing: 'eus/alerts.test.ts',
 }
 
 /** They say how another fault looks: in whose words a registry refuses, and on which nodes (night C6). */
