@@ -112,11 +112,12 @@ function bookmark(kind: string, apiVersion: string, revision: number): Json {
 /** Bookmarks on the way, one at the end, and the end itself. */
 async function lifetime({ store, exchange }: Watch, over: AbortSignal, mark: () => void): Promise<void> {
   const seconds = Number(exchange.query.get('timeoutSeconds') ?? '0')
-  const end = seconds > 0 ? store.clock.now().getTime() + seconds * 1000 : Infinity
-  while (!over.aborted) {
-    const left = end - store.clock.now().getTime()
-    if (left <= 0) break
-    await store.clock.sleep(Math.min(left, bookmarkEvery), over).catch(() => undefined)
+  const now = () => store.clock.now().getTime()
+  const end = seconds > 0 ? now() + seconds * 1000 : Infinity
+  while (!over.aborted && now() < end) {
+    const next = Math.min(end, now() + bookmarkEvery)
+    // A timer may fire a moment before its time: that is no time for a second bookmark.
+    while (!over.aborted && now() < next) await store.clock.sleep(next - now(), over).catch(() => undefined)
     mark()
   }
 }
