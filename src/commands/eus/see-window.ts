@@ -12,12 +12,12 @@ import {
 import { onKeptWay } from '../../lib/eus/run/on-kept-way.ts'
 import { type Baseline, keptBaseline } from '../../lib/eus/steps/kept.ts'
 import { keptWay } from '../../lib/eus/steps/kept-way.ts'
-import { minorOf, readPlatform } from '../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../lib/eus/steps/platform-now.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'
 import { platformMinor } from '../../lib/releases/platform-minors.ts'
-import { parsePlatformMinor } from '../../lib/releases/platform-version.ts'
+import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/platform-version.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import { blocked } from '../../lib/system/errors.ts'
 import { ownerOf } from '../../lib/upgrade/make-plan.ts'
@@ -100,7 +100,7 @@ async function unfinishedTarget(journal: JournalReader): Promise<string | undefi
   return (await keptBaseline(journal, windowName(to))) ? to : undefined
 }
 
-const hasMoved = ({ from }: Baseline, now: string): boolean => minorOf(from) !== minorOf(now)
+const hasMoved = ({ from }: Baseline, now: string): boolean => minorOfPlatform(from) !== minorOfPlatform(now)
 
 /** Who runs it again at the end of a window does not mean the next one. */
 async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promise<string | undefined> {
@@ -110,7 +110,7 @@ async function reachedTarget({ reader }: Cluster, journal: JournalReader): Promi
   const to = last && targetOfName(last.procedure)
   if (to === undefined) return undefined
   const { standing } = await readPlatform(reader)
-  return minorOf(standing.version) === to && isAnEnd(to, standing.version) ? to : undefined
+  return minorOfPlatform(standing.version) === to && isAnEnd(to, standing.version) ? to : undefined
 }
 
 /** On OpenShift a minor without extended support is one in between, unless somebody says --to; on OKD each is as good as the next. */

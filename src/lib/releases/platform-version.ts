@@ -59,6 +59,12 @@ export function platformMinorOf({ major, minor }: Pick<PlatformVersion, 'major' 
   return `${major}.${minor}`
 }
 
+/** `4.18` of `4.18.21`; empty for what is no release. */
+export function minorOfPlatform(text: string | undefined): string {
+  const version = platformVersionOf(text)
+  return version === undefined ? '' : platformMinorOf(version)
+}
+
 /** By numbers: 4.9 is older than 4.10, 4.23 than 5.0. */
 export function compareMinors(a: string, b: string): number {
   const [one = [], other = []] = [a, b].map((minor) => minor.split('.').map(Number))

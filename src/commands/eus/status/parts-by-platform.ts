@@ -1,8 +1,8 @@
 import type { EusWindow } from '../../../lib/facts/layers/eus-window.ts'
 import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
 import type { Part } from '../../../lib/eus/status/window-status.ts'
-import { minorOf } from '../../../lib/eus/steps/platform-now.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
+import { minorOfPlatform } from '../../../lib/releases/platform-version.ts'
 
 /** Where a window stands by the platform and its pools alone: what was borrowed, and by whom, they do not tell. Pure. */
 export function partsByPlatform(
@@ -11,7 +11,7 @@ export function partsByPlatform(
   standing: PlatformStanding,
 ): readonly Part[] {
   const pools = window?.pools ?? []
-  const at = minorOf(standing.target)
+  const at = minorOfPlatform(standing.target)
   const passed = minorsTo(began, at) ?? []
   return [
     ...(pools.length > 0 ? [{ name: 'pools paused', state: 'done', note: pools.join(', ') } as const] : []),

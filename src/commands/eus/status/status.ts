@@ -5,7 +5,7 @@ import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eu
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
-import { minorOf, readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
 import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
 import type { ShownHolder } from '../../../lib/output/views/lock-holder.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
@@ -24,6 +24,7 @@ import { typedFor } from '../approval-ahead.ts'
 import { forgotten } from '../deduced.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
+import { minorOfPlatform } from '../../../lib/releases/platform-version.ts'
 
 export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'releases'> {
   watch?: boolean
@@ -117,7 +118,7 @@ function partsNow(
 ): readonly Part[] {
   return steps.length === 0
     ? partsByPlatform(windowIn(seen.planned.evidence), seen.window.began, standing)
-    : withBehind(partsOf(steps), seen, minorOf(standing.target))
+    : withBehind(partsOf(steps), seen, minorOfPlatform(standing.target))
 }
 
 const looking = {

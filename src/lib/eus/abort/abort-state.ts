@@ -2,7 +2,8 @@ import type { PlatformStanding } from '../../facts/openshift/platform-standing.t
 import type { ReadContext } from '../../procedure/step.ts'
 import type { EusWindow } from '../run/window.ts'
 import { keptBaseline } from '../steps/kept.ts'
-import { minorOf, readPlatform } from '../steps/platform-now.ts'
+import { readPlatform } from '../steps/platform-now.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /** Where a window began, and whether a hop of it was accepted since: from then on there is no way back, only to the end of that hop (night E2). */
 export interface AbortState {
@@ -34,7 +35,14 @@ export function stateSince(from: string, standing: PlatformStanding): AbortState
   const { state, channel, version = '' } = standing
   const at = standing.target ?? version
   const running = state !== 'idle'
-  const minor = minorOf(from) || from
-  const isElsewhere = minorOf(from) === '' ? minorOf(at) !== from : at !== from
-  return { from, at, running, channel, accepted: running || isElsewhere, leavesMinor: minorOf(at) !== minor }
+  const minor = minorOfPlatform(from) || from
+  const isElsewhere = minorOfPlatform(from) === '' ? minorOfPlatform(at) !== from : at !== from
+  return {
+    from,
+    at,
+    running,
+    channel,
+    accepted: running || isElsewhere,
+    leavesMinor: minorOfPlatform(at) !== minor,
+  }
 }

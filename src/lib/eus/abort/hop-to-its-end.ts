@@ -2,9 +2,10 @@ import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import type { EusWindow } from '../run/window.ts'
 import { masterRolled } from '../steps/master-rolled.ts'
 import { operatorPart } from '../steps/operator-part.ts'
-import { minorOf, readPlatform, type Stop } from '../steps/platform-now.ts'
+import { readPlatform, type Stop } from '../steps/platform-now.ts'
 import { platformUpdated } from '../steps/platform-updated.ts'
 import type { AbortState } from './abort-state.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /** A hop that was accepted is seen to its end: platform, master pool, and where it left the minor the operator behind it (night E2). */
 export async function hopToItsEnd(
@@ -12,7 +13,7 @@ export async function hopToItsEnd(
   { at, leavesMinor }: AbortState,
   cx: ReadContext,
 ): Promise<readonly Step[]> {
-  const minor = minorOf(at)
+  const minor = minorOfPlatform(at)
   const { operator } = window.plan
   const stop: Stop = leavesMinor ? { minor } : { minor, version: at }
   const key = leavesMinor ? minor : at
@@ -34,7 +35,7 @@ export function platformAtRest(key: string): Step {
     async check(cx): Promise<StepState> {
       const { standing } = await readPlatform(cx.reader)
       const { target = '', state: platform } = standing
-      const stop = { minor: minorOf(target), version: target }
+      const stop = { minor: minorOfPlatform(target), version: target }
       const state = await platformUpdated({ id, stop }).check(cx)
       return state.is === 'done' && platform !== 'idle'
         ? { is: 'waiting', on: `the platform to be through with ${target}`, remedy: ['oc adm upgrade'] }

@@ -12,7 +12,7 @@ import { takePlatform } from '../../facts/openshift/take-platform.ts'
 import { takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import { openLoans } from '../../procedure/open-loans.ts'
 import type { Loan } from '../../procedure/journal.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import type { Clock } from '../../system/clock.ts'
 import { KvupError } from '../../system/errors.ts'
 import { clusterEvictionOf } from '../../workloads/cluster-eviction.ts'
@@ -24,7 +24,6 @@ import type { EusEvidence } from './evidence.ts'
 import { kubeletSigner } from './kubelet-signer.ts'
 import { methodsNow } from './methods-now.ts'
 import { outagesIn } from './outages.ts'
-import { minorOf } from './platform-stop.ts'
 
 /**
  * Everything that a plan is made from, by reading alone. What may not be read (403), is not served (404) or was not saved is an unknown
@@ -96,7 +95,7 @@ type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner' | 'alerts'>
 async function aboutPlatform(reader: Reader, platform: EusEvidence['platform']): Promise<Platform> {
   const [cv] = itemsOf(platform.clusterVersion)
   if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked, alerts: notAsked }
-  const here = minorOf(platformStanding(cv).version ?? '')
+  const here = minorOfPlatform(platformStanding(cv).version ?? '')
   const [removedApis, signer, alerts] = await Promise.all([
     known(removedApisOf(reader)),
     compareMinors(here, '4.14') < 0 ? known(kubeletSigner(reader)) : notAsked,

@@ -22,11 +22,12 @@ import { notesOf, unknownOf } from './notes.ts'
 import { objectsOf, operatorNow } from './operator-now.ts'
 import { operatorWay as wayOfOperator } from './operator-way.ts'
 import { operatorWayFindings } from './findings/operator-way.ts'
-import { choosePlatform, type Chosen, minorOf } from './platform-stop.ts'
+import { choosePlatform, type Chosen } from './platform-stop.ts'
 import { healthChecksOf, poolsToPause } from './pools.ts'
 import { type Route, routeOf } from './route.ts'
 import { type EusSight, sightOf } from './sight.ts'
 import { platformHop, poolRolls, poolsLeft, wholeTime } from './time.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 export interface EusRequest {
   /** The minor of the platform to end at, `4.20`; absent: the next one with extended support. */
@@ -116,7 +117,7 @@ function judge(sight: EusSight, route: Route, request: EusRequest): Judged {
 }
 
 const offers = ({ standing }: EusSight, minor: string | undefined): boolean =>
-  (standing.available ?? []).some(({ version = '' }) => minorOf(version) === minor)
+  (standing.available ?? []).some(({ version = '' }) => minorOfPlatform(version) === minor)
 
 function choose(
   sight: EusSight,

@@ -9,7 +9,7 @@ import {
   versionOfCsv,
 } from '../../releases/operator-version.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { blocked } from '../../system/errors.ts'
+import { packageIn } from '../../upgrade/olm/package-in.ts'
 import { catalogWay, type WayStop } from './catalog-way.ts'
 import type { EusEvidence } from './evidence.ts'
 import { operatorNow } from './operator-now.ts'
@@ -41,7 +41,7 @@ export function operatorWay(evidence: EusEvidence, question: WayQuestion): Opera
   const { catalog } = question
   return catalog === undefined
     ? byShownCatalog(evidence, begin, question)
-    : byCatalogFile(packageIn(catalog, now.package), begin, question)
+    : byCatalogFile(packageIn(catalog, now.package, catalogOfTheEnd), begin, question)
 }
 
 interface Begin {
@@ -49,18 +49,7 @@ interface Begin {
   channel?: string
 }
 
-function packageIn(catalog: readonly CatalogPackage[], name: string): CatalogPackage {
-  const found = catalog.find((one) => one.name === name)
-  if (found !== undefined) return found
-  throw blocked(
-    'package-not-in-catalog',
-    `the catalog file has no package ${name}, only ${catalog.map((one) => one.name).join(', ')}`,
-    {
-      remedy:
-        'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of the catalog that the Subscription names, of the minor at the end',
-    },
-  )
-}
+const catalogOfTheEnd = 'of the catalog that the Subscription names, of the minor at the end'
 
 function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: WayQuestion): OperatorWay {
   const at = { csv, version: versionOfCsv(csv)?.text }

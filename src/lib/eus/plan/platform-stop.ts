@@ -1,6 +1,6 @@
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import { newestOf, wayThrough } from '../../releases/graph-way.ts'
-import { platformMinorOf, platformVersionOf } from '../../releases/platform-version.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 import type { UpdateGraph } from '../../releases/update-graph.ts'
 import type { PlatformStop } from '../eus-plan.ts'
 
@@ -52,7 +52,7 @@ function byGraph({ standing, minors, channel }: Choosing, graph: UpdateGraph): C
   const stops = way.releases.map((version, i) => {
     const image = graph.nodes.get(version)?.image
     return {
-      minor: minorOf(version),
+      minor: minorOfPlatform(version),
       stop: {
         version,
         ...(image !== undefined && { image }),
@@ -70,7 +70,7 @@ function riskyNotes(graph: UpdateGraph, way: readonly string[]): readonly string
   return way.slice(1).flatMap((chosen, i) => {
     const offers = graph.conditional.get(way[i] ?? '') ?? []
     return offers
-      .filter(({ to }) => newestOf([to, chosen], minorOf(chosen))[0] === to && to !== chosen)
+      .filter(({ to }) => newestOf([to, chosen], minorOfPlatform(chosen))[0] === to && to !== chosen)
       .map(
         ({ to, risks }) =>
           `${to} is newer, and known to hurt some clusters (${risks.join(', ')}): not chosen`,
@@ -80,10 +80,10 @@ function riskyNotes(graph: UpdateGraph, way: readonly string[]): readonly string
 
 function becauseOfGraph(version: string, releases: readonly string[], at: number): string {
   const next = releases[at + 1]
-  if (next === undefined) return `the newest of ${minorOf(version)} that the update graph leads to`
-  return minorOf(next) === minorOf(version)
+  if (next === undefined) return `the newest of ${minorOfPlatform(version)} that the update graph leads to`
+  return minorOfPlatform(next) === minorOfPlatform(version)
     ? `a patch that has to come first: ${next} is reached from it`
-    : `the newest of ${minorOf(version)} that leads on to ${minorOf(next)}`
+    : `the newest of ${minorOfPlatform(version)} that leads on to ${minorOfPlatform(next)}`
 }
 
 function byOffer(choosing: Choosing): Chosen {
@@ -156,7 +156,7 @@ function offered(
 }
 
 function notOffered(offers: readonly string[], { channel, target }: PlatformStanding, minor: string): string {
-  const patches = newestOf(offers, minorOf(target ?? ''))
+  const patches = newestOf(offers, minorOfPlatform(target ?? ''))
   const first = patches[0] === undefined ? '' : `; ${patches[0]} is, and may lead there`
   return `no release of ${minor} is offered to ${target ?? 'this release'} in channel ${channel ?? '(none)'}${first}`
 }
@@ -171,15 +171,9 @@ function later(minor: string, channel?: string): PlatformStop {
 
 function conditionalNotes({ conditional }: PlatformStanding, minor: string): string[] {
   return conditional.flatMap(({ release, recommended }) => {
-    if (release.version === undefined || minorOf(release.version) !== minor) return []
+    if (release.version === undefined || minorOfPlatform(release.version) !== minor) return []
     if (recommended.is === 'yes') return []
     const { reason, message } = recommended
     return [`${release.version} is offered with a known risk (${reason}): not chosen. ${message}`.trim()]
   })
-}
-
-/** `4.18`; empty for what is no release. */
-export function minorOf(text: string): string {
-  const version = platformVersionOf(text)
-  return version === undefined ? '' : platformMinorOf(version)
 }

@@ -4,12 +4,11 @@ import type { EusWindow } from '../../facts/layers/eus-window.ts'
 import { type PlatformStanding, platformStanding } from '../../facts/openshift/platform-standing.ts'
 import { type PoolStanding, poolStanding } from '../../facts/openshift/pool-standing.ts'
 import { type Topology, topologyOf } from '../../facts/openshift/topology.ts'
-import { platformVersionOf } from '../../releases/platform-version.ts'
+import { minorOfPlatform, platformVersionOf } from '../../releases/platform-version.ts'
 import { blocked, forbidden, usageError } from '../../system/errors.ts'
 import { roleRemedy } from '../../system/role-remedy.ts'
 import type { EusPlan } from '../eus-plan.ts'
 import type { EusEvidence } from './evidence.ts'
-import { minorOf } from './platform-stop.ts'
 import { windowIn } from './window-in.ts'
 
 /** What the evidence says of the platform, judged once. */
@@ -44,12 +43,12 @@ export function sightOf(evidence: EusEvidence): EusSight {
     })
   const standing = platformStanding(cv)
   const release = standing.state === 'idle' ? standing.version : (standing.target ?? standing.version)
-  if (release === undefined || minorOf(release) === '')
+  if (release === undefined || minorOfPlatform(release) === '')
     throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
   const pools = itemsOf(evidence.platform.pools).map(judgedPool)
-  const here = minorOf(release)
+  const here = minorOfPlatform(release)
   const window = windowIn(evidence)
   return {
     evidence,

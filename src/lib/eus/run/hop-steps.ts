@@ -1,12 +1,12 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { ReadContext, Step } from '../../procedure/step.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import type { EusHop } from '../eus-plan.ts'
 import { masterRolled } from '../steps/master-rolled.ts'
 import { operatorLeadsOn } from '../steps/operator-leads-on.ts'
 import { type OperatorPart, operatorPart } from '../steps/operator-part.ts'
 import { platformGate } from '../steps/platform-gate.ts'
-import { minorOf, readPlatform, type Stop } from '../steps/platform-now.ts'
+import { readPlatform, type Stop } from '../steps/platform-now.ts'
 import { platformUpdated } from '../steps/platform-updated.ts'
 import { requestUpdate, setPlatformChannel } from '../steps/request-update.ts'
 import { updateAccepted } from '../steps/update-accepted.ts'
@@ -17,7 +17,7 @@ import { type EusWindow, keyOf, stopOf } from './window.ts'
 export async function hopSteps(window: EusWindow, hop: EusHop, cx: ReadContext): Promise<readonly Step[]> {
   const stop = stopOf(window, hop)
   const { standing } = await readPlatform(cx.reader)
-  if (compareMinors(minorOf(standing.target), stop.minor) > 0) return []
+  if (compareMinors(minorOfPlatform(standing.target), stop.minor) > 0) return []
   const platform = await platformSteps(window, hop, cx.reader)
   return [...platform, ...(await operatorSteps(window, { hop, stop }, cx))]
 }

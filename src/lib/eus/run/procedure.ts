@@ -7,7 +7,7 @@ import { whilePaused } from '../steps/borrowed-still.ts'
 import { keptBaseline } from '../steps/kept.ts'
 import { operatorMinorIn } from '../steps/operator-in-step.ts'
 import { operatorPart } from '../steps/operator-part.ts'
-import { minorOf, readPlatform } from '../steps/platform-now.ts'
+import { readPlatform } from '../steps/platform-now.ts'
 import { withdrawRefused } from '../steps/withdraw-refused.ts'
 import { endSteps, rewritten } from './end-steps.ts'
 import { isHeldStill } from './held-still.ts'
@@ -15,6 +15,7 @@ import { hopSteps } from './hop-steps.ts'
 import { isOperatorKnown } from './operator-known.ts'
 import { preparation } from './preparation.ts'
 import { type EusWindow, holdingOf } from './window.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /**
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
@@ -63,7 +64,7 @@ async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonl
 async function isThere(window: EusWindow, cx: ReadContext): Promise<boolean> {
   const { to, releases } = window
   const { standing } = await readPlatform(cx.reader)
-  if (standing.state !== 'idle' || minorOf(standing.version) !== to) return false
+  if (standing.state !== 'idle' || minorOfPlatform(standing.version) !== to) return false
   const { minor } = await operatorMinorIn(cx.reader, releases)
   return minor === undefined ? isLeftUnknown(window, cx) : minor === to
 }

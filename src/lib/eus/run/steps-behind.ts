@@ -5,11 +5,11 @@ import { compareOperatorVersions, operatorVersionOf } from '../../releases/opera
 import {
   compareMinors,
   comparePlatforms,
+  minorOfPlatform,
   platformMinorOf,
   platformVersionOf,
 } from '../../releases/platform-version.ts'
 import { stepStandings } from '../status/window-status.ts'
-import { minorOf } from '../steps/platform-now.ts'
 import { eusProcedure } from './procedure.ts'
 import type { EusWindow } from './window.ts'
 
@@ -67,7 +67,7 @@ function isPlatformAt(text: string, window: EusWindow): boolean {
 
 function isMinorAt(text: string, { plan, began }: EusWindow): boolean {
   if (!/^\d+\.\d+$/u.test(text)) return false
-  return compareMinors(text, began) > 0 && compareMinors(text, minorOf(plan.from)) <= 0
+  return compareMinors(text, began) > 0 && compareMinors(text, minorOfPlatform(plan.from)) <= 0
 }
 
 function isOperatorAt(text: string, { plan, began, releases }: EusWindow): boolean {

@@ -9,8 +9,8 @@ import type { Owner } from '../../workloads/update-methods.ts'
 import type { EusHop, EusPlan } from '../eus-plan.ts'
 import type { Approval } from '../loans/fields.ts'
 import type { Baseline } from '../steps/kept.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
-import { minorOf, type Stop } from '../steps/platform-now.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
+import { type Stop } from '../steps/platform-now.ts'
 
 /** What a person asked for, checked and with its defaults. */
 export interface EusRequest {
@@ -72,7 +72,7 @@ export function windowOf(
   kept?: Baseline,
 ): EusWindow {
   const way = kept?.way ?? plan.way
-  const began = minorOf(kept?.from) || plan.began
+  const began = minorOfPlatform(kept?.from) || plan.began
   const hops = way === 'plain' ? nextMinor(plan.hops, began) : plan.hops
   const to = hops.at(-1)?.minor ?? plan.to
   return { ...rest, plan, hops, way, began, to, name: windowName(to) }

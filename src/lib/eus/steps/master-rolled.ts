@@ -1,10 +1,10 @@
 import { Nodes } from '../../cluster/kinds/core.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { platformOfKubernetes } from '../../releases/platform-minors.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { keepPool, keptPool } from './kept.ts'
-import { minorOf, readPlatform, type Stop } from './platform-now.ts'
+import { readPlatform, type Stop } from './platform-now.ts'
 import { kubernetesOf, poolBefore, poolFollows, type PoolNow, readPool, untilUpdated } from './pool-now.ts'
 
 /** Of one hop: its key in the journal, and where it ends. */
@@ -39,7 +39,7 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
       const waiting = untilUpdated(now)
       if (waiting) return now.standing.paused ? masterPaused(now) : waiting
       const { standing } = await readPlatform(reader)
-      if (minorOf(standing.version) !== stop.minor) return { is: 'done' }
+      if (minorOfPlatform(standing.version) !== stop.minor) return { is: 'done' }
       const old = oldKubelets(now, stop.minor)
       if (old.length > 0)
         return { is: 'waiting', on: `the kubelets of ${old.join(', ')} to be those of ${stop.minor}` }

@@ -3,7 +3,8 @@ import { hours, seconds } from '../../system/units.ts'
 import { lookAtOperator, sceneFollows } from '../../upgrade/olm/operator-scene.ts'
 import type { EusWindow } from '../run/window.ts'
 import { minorOfCsv } from './csvs-on-path.ts'
-import { isAccepted, minorOf, platformFollows, readPlatform, type Stop } from './platform-now.ts'
+import { isAccepted, platformFollows, readPlatform, type Stop } from './platform-now.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 type Following = Pick<EusWindow, 'releases'> & {
   id: string
@@ -31,7 +32,7 @@ export function operatorLeadsOn(following: Following): Step {
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
       const { standing } = await readPlatform(reader)
-      if (isAccepted(standing, stop) || minorOf(standing.target) === stop.minor) return { is: 'done' }
+      if (isAccepted(standing, stop) || minorOfPlatform(standing.target) === stop.minor) return { is: 'done' }
       const { subscription } = await lookAtOperator(reader, operator)
       return leadsOn(subscription.status?.installedCSV ?? '', following)
     },

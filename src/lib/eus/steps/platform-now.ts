@@ -35,12 +35,6 @@ export interface Stop {
   version?: string
 }
 
-/** `4.18` of `4.18.21`; empty for what is no release. */
-export function minorOf(text: string | undefined): string {
-  const version = platformVersionOf(text)
-  return version === undefined ? '' : platformMinorOf(version)
-}
-
 /** Whether a release is at the stop or beyond it. An older minor is before it, whatever its patch. */
 function isAtStop(release: string | undefined, stop: Stop): boolean {
   const version = platformVersionOf(release)

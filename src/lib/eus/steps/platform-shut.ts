@@ -5,8 +5,9 @@ import { kubeletSkew } from '../../facts/openshift/kubelet-skew.ts'
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import { takePlatform } from '../../facts/openshift/take-platform.ts'
 import { operatorShut, type SubscriptionRef } from './operator-shut.ts'
-import { minorOf, readPlatform, type Stop } from './platform-now.ts'
+import { readPlatform, type Stop } from './platform-now.ts'
 import { saidNo, type Shut, unread } from './shut.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /** What is behind a gate: where the hop ends, and the operator that is asked. */
 export interface GateOf {
@@ -22,7 +23,7 @@ export interface GateOf {
 export async function platformShut(reader: Reader, of: GateOf): Promise<Shut | undefined> {
   const { standing } = await readPlatform(reader)
   if (!standing.current) return { is: 'waiting', on: 'the platform to see its present spec' }
-  const isMinor = minorOf(standing.target) !== of.stop.minor
+  const isMinor = minorOfPlatform(standing.target) !== of.stop.minor
   return (
     (isMinor ? await nextMinorShut(reader, standing) : undefined) ??
     (await operatorShut(reader, of.subscription))
@@ -38,7 +39,7 @@ async function nextMinorShut(reader: Reader, standing: PlatformStanding): Promis
     unread(adminGates, 'an administrator has to acknowledge something') ??
     unread(clusterOperators, 'kube-apiserver tolerates its kubelets')
   if (unseen) return unseen
-  const [gate] = openGates(itemsOf(adminGates)[0], itemsOf(adminAcks)[0], minorOf(standing.target))
+  const [gate] = openGates(itemsOf(adminGates)[0], itemsOf(adminAcks)[0], minorOfPlatform(standing.target))
   if (gate) return unread(adminAcks, `the gate ${gate.name} was acknowledged`) ?? toAcknowledge(gate)
   return (
     saidNo(standing.upgradeable, 'the ClusterVersion to be Upgradeable', 'oc adm upgrade') ??

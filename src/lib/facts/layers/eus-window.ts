@@ -1,5 +1,5 @@
 import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
-import { compareMinors, platformMinorOf, platformVersionOf } from '../../releases/platform-version.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import { platformMinor, platformOfKubernetes } from '../../releases/platform-minors.ts'
 import { itemsOf } from '../known.ts'
 import { poolOf } from '../openshift/pool-of.ts'
@@ -57,10 +57,8 @@ function isChangingMinor({ version, target }: PlatformStanding): boolean {
   return before !== undefined && at !== undefined && compareMinors(before, at) < 0
 }
 
-function minorOf(version: string | undefined): string | undefined {
-  const found = platformVersionOf(version)
-  return found && platformMinorOf(found)
-}
+/** Undefined for what is no release. */
+const minorOf = (version: string | undefined): string | undefined => minorOfPlatform(version) || undefined
 
 function isAhead(platform: PlatformStanding, from: string | undefined): boolean {
   const at = minorOf(platform.target)

@@ -52,7 +52,8 @@ const readers: { readonly [P in PlatformPart]: (reader: Reader) => Promise<Platf
   nodeHealthChecks: async (reader) => listed(reader, NodeHealthChecks),
 }
 
-const nothing: PlatformSnapshot = {
+/** Of which nothing was asked for. */
+export const unreadPlatform: PlatformSnapshot = {
   clusterVersion: notAsked,
   clusterOperators: notAsked,
   pools: notAsked,
@@ -73,7 +74,7 @@ export async function takePlatform(
   { parts = Object.keys(readers) as PlatformPart[] }: { parts?: readonly PlatformPart[] } = {},
 ): Promise<PlatformSnapshot> {
   const taken = await Promise.all(parts.map(async (part) => [part, await readers[part](reader)] as const))
-  return { ...nothing, ...Object.fromEntries(taken) }
+  return { ...unreadPlatform, ...Object.fromEntries(taken) }
 }
 
 function one<T extends KubeObject>(part: Known<T>, name: string): Known<T> {

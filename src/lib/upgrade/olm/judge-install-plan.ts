@@ -1,5 +1,6 @@
 import type { InstallPlan, Subscription } from '../../cluster/kinds/operator-lifecycle.ts'
 import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/operator-version.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
 
 /** What an InstallPlan is held to before anybody approves it (ocp 2.3, night E4). */
 export interface PlanQuestion {
@@ -115,7 +116,9 @@ const finished: Rule = ({ spec, status }) => {
 
 /** Night E8. */
 const beyondPlatform: Rule = (_, { platformMinor, operatorMinor }) =>
-  platformMinor !== undefined && operatorMinor !== undefined && isBeyond(operatorMinor, platformMinor)
+  platformMinor !== undefined &&
+  operatorMinor !== undefined &&
+  compareMinors(operatorMinor, platformMinor) > 0
     ? wrong(
         'operator-before-platform',
         `its operator belongs to platform ${operatorMinor}, and the platform is at ${platformMinor}`,
@@ -144,10 +147,3 @@ const tooEarly: Rule = ({ spec, status }, { platformBusy }) => {
 }
 
 const wrong = (reason: WrongPlan, why: string) => ({ is: 'wrong', reason, why }) as const
-
-/** Whether minor `4.19` comes after `4.18`. */
-export function isBeyond(minor: string, platform: string): boolean {
-  const [major = 0, second = 0] = minor.split('.').map(Number)
-  const [platformMajor = 0, platformSecond = 0] = platform.split('.').map(Number)
-  return major === platformMajor ? second > platformSecond : major > platformMajor
-}

@@ -8,9 +8,9 @@ import {
   versionOfCsv,
 } from '../../releases/operator-version.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { isBeyond } from './judge-install-plan.ts'
 import type { OperatorSeen } from './operator-seen.ts'
 import { packageIn } from './package-in.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
 
 interface Question {
   seen: OperatorSeen
@@ -54,6 +54,6 @@ function shownBy(question: Question): OperatorVersion[] {
 function isAhead(version: OperatorVersion, { seen: { installed, platform }, releases }: Question): boolean {
   const minor = platformOfOperator(version, releases)
   const isBehindPlatform =
-    minor === undefined || platform.minor === undefined || !isBeyond(minor, platform.minor)
+    minor === undefined || platform.minor === undefined || compareMinors(minor, platform.minor) <= 0
   return isBehindPlatform && compareOperatorVersions(version, installed) > 0
 }

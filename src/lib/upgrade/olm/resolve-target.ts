@@ -7,7 +7,7 @@ import {
 } from '../../releases/operator-version.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { blocked, type KvupError } from '../../system/errors.ts'
-import { isBeyond } from './judge-install-plan.ts'
+import { compareMinors } from '../../releases/platform-version.ts'
 
 /** The release of the operator to end up with. */
 export interface OperatorTarget {
@@ -158,7 +158,7 @@ function refuseBeyondPlatform(
   releases: Known['releases'],
 ): void {
   const minor = platformOfOperator(operator, releases)
-  if (platform === undefined || minor === undefined || !isBeyond(minor, platform)) return
+  if (platform === undefined || minor === undefined || compareMinors(minor, platform) <= 0) return
   throw blocked(
     'operator-before-platform',
     `HyperConverged ${operator.text} belongs to platform ${minor}, and this one is at ${platform}: the platform goes first`,

@@ -7,7 +7,7 @@ import type {
 import { type Known, notAsked } from '../../../../src/lib/facts/known.ts'
 import { type Layers, layersOf } from '../../../../src/lib/facts/layers/layers.ts'
 import type { LayersSnapshot } from '../../../../src/lib/facts/layers/layers-snapshot.ts'
-import type { PlatformSnapshot } from '../../../../src/lib/facts/openshift/take-platform.ts'
+import { type PlatformSnapshot, unreadPlatform } from '../../../../src/lib/facts/openshift/take-platform.ts'
 import type { LifecycleSnapshot } from '../../../../src/lib/facts/operator-lifecycle/take-lifecycle.ts'
 import { statusReport } from '../../../../src/lib/facts/status-report.ts'
 import { paintFor } from '../../../../src/lib/output/paint.ts'
@@ -22,15 +22,10 @@ const at = new Date('2026-11-20T08:30:00Z')
 const known = <T>(...items: T[]): Known<T> => ({ known: true, items })
 
 const platform: PlatformSnapshot = {
+  ...unreadPlatform,
   clusterVersion: known(clusterVersion()),
   clusterOperators: known(),
   pools: known(pool('master'), pool('worker')),
-  nodes: notAsked,
-  adminGates: notAsked,
-  adminAcks: notAsked,
-  infrastructure: notAsked,
-  machineHealthChecks: notAsked,
-  nodeHealthChecks: notAsked,
 }
 const current = { installedCSV: nameOf('4.18.9'), currentCSV: nameOf('4.18.9') }
 const lifecycle: LifecycleSnapshot = {

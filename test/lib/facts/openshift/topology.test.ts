@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClusterOperator, Infrastructure } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { notAsked } from '../../../../src/lib/facts/known.ts'
-import type { PlatformSnapshot } from '../../../../src/lib/facts/openshift/take-platform.ts'
+import { type PlatformSnapshot, unreadPlatform } from '../../../../src/lib/facts/openshift/take-platform.ts'
 import { topologyOf } from '../../../../src/lib/facts/openshift/topology.ts'
 import { node, pool } from './pools.ts'
 
@@ -49,18 +48,7 @@ test.each<readonly [string, Partial<PlatformSnapshot>, string]>([
   ['other tags', { infrastructure: tagged('team', 'rosa'), pools: known(pool('worker')), nodes }, 'usual'],
   ['nothing may be read', {}, 'unknown'],
 ])('%s', (_name, parts, is) => {
-  const unread: PlatformSnapshot = {
-    clusterVersion: notAsked,
-    clusterOperators: notAsked,
-    pools: notAsked,
-    nodes: notAsked,
-    adminGates: notAsked,
-    adminAcks: notAsked,
-    infrastructure: notAsked,
-    machineHealthChecks: notAsked,
-    nodeHealthChecks: notAsked,
-  }
-  const found = topologyOf({ ...unread, ...parts })
+  const found = topologyOf({ ...unreadPlatform, ...parts })
   expect(found.is).toBe(is)
   expect(found.because).not.toBe('')
   expect(found.owner !== undefined).toBe(is === 'managed' || is === 'hosted')
