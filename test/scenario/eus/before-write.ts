@@ -1,7 +1,7 @@
 import type { Cluster, Writer } from '../../../src/lib/cluster/cluster.ts'
 import type { Stage } from '../stage.ts'
 
-/** The same cluster, where `act` comes before the first write that `fits`. */
+/** The same cluster, where `act` comes before the first write whose arguments, as JSON, fit. */
 export function beforeWrite(
   { cluster }: Pick<Stage, 'cluster'>,
   fits: (text: string) => boolean,

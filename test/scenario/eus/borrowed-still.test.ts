@@ -1,23 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { MachineHealthChecks } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { VirtualMachineInstanceMigrations } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import { after, setMethods } from './meanwhile.ts'
-import { borrowedFields, doneSteps, eusRunOn, type Shape, small418 } from './window-stage.ts'
+import { borrowedFields, doneSteps, eusRunOn, type Shape, small418, twoWorkers418 } from './window-stage.ts'
 
 const withVm: Shape = {
-  ...small418,
+  ...twoWorkers418,
   vms: [{ name: 'a' }],
-  openshift: {
-    ...ocp418to420,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 2 },
-    ],
-    healthChecks: [],
-  },
 }
 
 const migrations = ({ simulated }: Stage): number =>

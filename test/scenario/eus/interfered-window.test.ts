@@ -7,6 +7,7 @@ import {
 } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { type InstallPlan, InstallPlans } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import { minute, play, type Stage } from '../stage.ts'
+import { writesTo } from './meanwhile.ts'
 import {
   borrowedFields,
   doneSteps,
@@ -21,8 +22,6 @@ import {
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
 const loansOf = async (stage: Stage) => (await stage.journal.loans()).map(({ id }) => id)
-const writesTo = (stage: Stage, resource: string, mark = 0) =>
-  stage.writes(mark).filter((one) => one.resource === resource)
 const pausePool = (stage: Stage, name: string, paused = true) =>
   stage.cluster.writer.mergePatch(MachineConfigPools, { name }, { spec: { paused } })
 const journal = { name: 'kvup-journal', namespace: 'openshift-cnv' }

@@ -8,7 +8,15 @@ import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { runText } from '../../lib/run-text.ts'
 import { type Ended, minute, play, type Stage } from '../stage.ts'
-import { borrowedFields, doneSteps, eus418, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import {
+  borrowedFields,
+  doneSteps,
+  eus418,
+  eusRunOn,
+  platformOf,
+  small418,
+  twoWorkers418,
+} from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
 const reportOf = ({ documents }: Ended) =>
@@ -136,15 +144,7 @@ describe('--deadline', () => {
 })
 
 const twoWorkers = {
-  ...small418,
-  openshift: {
-    ...ocp418to420,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 2 },
-    ],
-    healthChecks: [],
-  },
+  ...twoWorkers418,
 }
 
 describe('night E5: what is asked before a pool is unpaused, and on again once it was mended', () => {

@@ -1,4 +1,3 @@
-import type { Cluster, Writer } from '../../../src/lib/cluster/cluster.ts'
 import type { Loan } from '../../../src/lib/procedure/journal.ts'
 import type { RunEvent } from '../../../src/lib/procedure/events.ts'
 import { planEus } from '../../../src/commands/eus/plan/plan.ts'
@@ -26,27 +25,6 @@ export const after =
   (event: RunEvent): void => {
     if (event.kind === kind && 'step' in event && event.step?.id === id) act()
   }
-
-/** The same cluster, where `act` comes before the first write whose arguments, as JSON, fit. */
-export function beforeWrite(
-  cluster: Cluster,
-  fits: (text: string) => boolean,
-  act: () => Promise<unknown>,
-): Cluster {
-  let done = false
-  const writer = new Proxy(cluster.writer, {
-    get(target, name: keyof Writer) {
-      const call = target[name] as (...args: unknown[]) => Promise<unknown>
-      return async (...args: unknown[]) => {
-        const isIt = !done && fits(JSON.stringify(args))
-        done ||= isIt
-        if (isIt) await act()
-        return call.apply(target, args)
-      }
-    },
-  })
-  return { ...cluster, writer }
-}
 
 export const loanIds = async (stage: Stage): Promise<readonly Loan['id'][]> =>
   (await stage.journal.loans()).map(({ id }) => id)

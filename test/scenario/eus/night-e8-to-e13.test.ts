@@ -12,11 +12,10 @@ import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import type { Release } from '../../../src/lib/simulator/openshift/shape.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { minute, play, type Stage } from '../stage.ts'
+import { writesTo } from './meanwhile.ts'
 import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
-const writesTo = (stage: Stage, resource: string, mark = 0) =>
-  stage.writes(mark).filter((one) => one.resource === resource)
 const onePool = [
   { name: 'master', nodes: 1 },
   { name: 'worker', nodes: 1 },

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { planEus } from '../../../src/commands/eus/plan/plan.ts'
-import type { Cluster, Writer } from '../../../src/lib/cluster/cluster.ts'
+import type { Writer } from '../../../src/lib/cluster/cluster.ts'
 import { ClusterVersions } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { play, type Stage } from '../stage.ts'
+import { beforeWrite } from './before-write.ts'
+import { refusing } from './meanwhile.ts'
 import { eusRunOn, platformOf, serveFiles, small418 } from './window-stage.ts'
 
-const refusing = { notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }] }
 const theVersion = { name: 'version' }
 const ask = (stage: Stage, desiredUpdate: object) =>
   stage.cluster.writer.mergePatch(ClusterVersions, theVersion, { spec: { desiredUpdate } } as object)
@@ -16,24 +17,6 @@ const askedFor = (stage: Stage) => platformOf(stage).spec?.desiredUpdate
 /** The platform turns down what it was asked for: before it is, the gate was seen open. */
 const refusedOnceAsked = (stage: Stage) => (event: { kind: string; step?: { id: string } }) => {
   if (event.kind === 'step-applied' && event.step?.id === 'request-4.19') stage.simulated.faults.set(refusing)
-}
-
-/** The same cluster, where `act` comes before the first write that `fits`. */
-function beforeWrite(stage: Stage, fits: (text: string) => boolean, act: () => Promise<unknown>): Cluster {
-  const { cluster } = stage
-  let done = false
-  const writer = new Proxy(cluster.writer, {
-    get(target, name: keyof Writer) {
-      const call = target[name] as (...args: unknown[]) => Promise<unknown>
-      return async (...args: unknown[]) => {
-        const isIt = !done && fits(JSON.stringify(args))
-        done ||= isIt
-        if (isIt) await act()
-        return call.apply(target, args)
-      }
-    },
-  })
-  return { ...cluster, writer }
 }
 
 describe('what else desiredUpdate holds', () => {

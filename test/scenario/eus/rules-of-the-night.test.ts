@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import type { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
+import { refusing, writesTo } from './meanwhile.ts'
 import {
   borrowedFields,
   doneSteps,
@@ -13,14 +14,12 @@ import {
   eusStatusOn,
   platformOf,
   small418,
+  twoWorkers418,
 } from './window-stage.ts'
 
-const refusing = { notUpgradeable: [{ operator: 'storage', reason: 'Broken', message: 'a disk is broken' }] }
 const pool = { name: 'worker' }
 const patchPool = (stage: Stage, spec: object) =>
   stage.cluster.writer.mergePatch(MachineConfigPools, pool, { spec })
-const writesTo = (stage: Stage, resource: string, mark = 0) =>
-  stage.writes(mark).filter((one) => one.resource === resource)
 
 describe('night E1: the gate is per step', () => {
   test('an operator of the platform that says no keeps the platform step from being asked for', () =>
@@ -186,16 +185,8 @@ test('night E7: health checks and approval are borrowed, and given back as they 
   }))
 
 const withRoom = {
-  ...small418,
+  ...twoWorkers418,
   vms: 1,
-  openshift: {
-    ...ocp418to420,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 2 },
-    ],
-    healthChecks: [],
-  },
 }
 
 test('night E12: what VMs will do is said before the methods are given back', () =>

@@ -4,7 +4,8 @@ import type { ClusterVersion } from '../../../src/lib/cluster/kinds/openshift.ts
 import { condition } from '../../../src/lib/cluster/object.ts'
 import { play } from '../stage.ts'
 import { doneSteps, eusRunOn, platformOf, type Shape, small418 } from './window-stage.ts'
-import { after, beforeWrite, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
+import { beforeWrite } from './before-write.ts'
+import { after, cdiDegraded, conditionOf, writesTo } from './meanwhile.ts'
 import { denying } from './denying-cluster.ts'
 import { lying } from './lying-reader.ts'
 
@@ -56,7 +57,7 @@ describe('night E1: nothing is written past a gate that is shut by then', () => 
 
   test('olm: HyperConverged is Degraded between the look and the approval', () =>
     play(okd, async (stage) => {
-      const cluster = beforeWrite(stage.cluster, isIntent, async () => {
+      const cluster = beforeWrite(stage, isIntent, async () => {
         stage.simulated.faults.set(cdiDegraded)
         await stage.until(5000)
       })

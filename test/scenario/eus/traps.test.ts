@@ -11,24 +11,15 @@ import {
   VirtualMachineInstances,
 } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { outdatedLabel } from '../../../src/lib/facts/workload-count.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { migrate, migration } from '../machines.ts'
 import { storedMethods } from '../settings-owners.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
+import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418, twoWorkers418 } from './window-stage.ts'
 
 const hco = { name: 'kubevirt-hyperconverged', namespace: 'openshift-cnv' }
 const withVms = {
-  ...small418,
+  ...twoWorkers418,
   vms: 2,
-  openshift: {
-    ...ocp418to420,
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 2 },
-    ],
-    healthChecks: [],
-  },
 }
 
 const outdated = ({ simulated }: Stage): number =>

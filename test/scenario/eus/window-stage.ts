@@ -42,6 +42,19 @@ export const small418: Shape = {
   },
 }
 
+/** Two workers, of which each has room for the other's VMs, and no health checks. */
+export const twoWorkers418: Shape = {
+  ...small418,
+  openshift: {
+    ...ocp418to420,
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 2 },
+    ],
+    healthChecks: [],
+  },
+}
+
 const defaults: EusRunOptions = {
   accept: [],
   approve: true,
