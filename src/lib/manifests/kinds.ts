@@ -4,6 +4,7 @@ import {
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
+  PriorityClasses,
   RoleBindings,
   Roles,
   ServiceAccounts,
@@ -13,12 +14,6 @@ import type { KubeObject } from '../cluster/object.ts'
 import { usageError } from '../system/errors.ts'
 import { nameOf } from './name-of.ts'
 
-const PriorityClasses: Kind = {
-  apiVersion: 'scheduling.k8s.io/v1',
-  kind: 'PriorityClass',
-  plural: 'priorityclasses',
-  namespaced: false,
-}
 const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
 const NetworkPolicies: Kind = {
   apiVersion: 'networking.k8s.io/v1',

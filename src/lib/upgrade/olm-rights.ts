@@ -1,5 +1,5 @@
 import type { Row } from './right.ts'
-import { work } from './workload-rights.ts'
+import { aroundRoll, work } from './workload-rights.ts'
 
 const hco = 'hco.kubevirt.io'
 const olm = 'operators.coreos.com'
@@ -62,29 +62,5 @@ export const olmRights: readonly Row[] = [
     'say which cluster roles are new',
     optional,
   ],
-  [
-    'cluster',
-    'kubevirt.io',
-    'virtualmachineinstancemigrations',
-    'delete',
-    'only for --migrations cancel',
-    optional,
-  ],
-  ['cluster', '', 'pods', 'list', 'see a VM that runs twice: only for --wait-workloads', optional],
-  [
-    'kubevirt',
-    'kubevirt.io',
-    'virtualmachines',
-    'create',
-    'try, as a dry run, whether a VM can be made',
-    optional,
-  ],
-  [
-    'cluster',
-    'admissionregistration.k8s.io',
-    'validatingwebhookconfigurations',
-    'list',
-    'find a webhook that is left',
-    optional,
-  ],
+  ...aroundRoll,
 ]

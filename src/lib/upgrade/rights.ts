@@ -2,7 +2,7 @@ import { aboveRights } from './above-rights.ts'
 import type { Right, Row } from './right.ts'
 import { eusRights } from './eus-rights.ts'
 import { olmRights } from './olm-rights.ts'
-import { work, workloadRights } from './workload-rights.ts'
+import { aroundRoll, work, workloadRights } from './workload-rights.ts'
 
 export type { Right } from './right.ts'
 
@@ -117,24 +117,7 @@ const view: readonly Row[] = [
 const upgrade: readonly Row[] = [
   ['kubevirt', kubevirt, 'kubevirts', 'patch', 'set the tag, hold and give back the update methods'],
   ...work,
-  [
-    'cluster',
-    kubevirt,
-    'virtualmachineinstancemigrations',
-    'delete',
-    'only for --migrations cancel',
-    optional,
-  ],
-  ['cluster', '', 'pods', 'list', 'see a VM that runs twice: only for --wait-workloads', optional],
-  [
-    'kubevirt',
-    kubevirt,
-    'virtualmachines',
-    'create',
-    'try, as a dry run, whether a VM can be made',
-    optional,
-  ],
-  ['cluster', admission, 'validatingwebhookconfigurations', 'list', 'find a webhook that is left', optional],
+  ...aroundRoll,
   ['kubevirt', '', 'pods', 'create delete', 'try the images: only for kvup check --probe-images', probes],
 ]
 

@@ -13,6 +13,35 @@ export const work: readonly Row[] = [
   ['kubevirt', leases, 'leases', 'patch', 'hold the lock', { names: 'kvup' }],
 ]
 
+/** What every upgrade does around the roll, whoever makes it. */
+export const aroundRoll: readonly Row[] = [
+  [
+    'cluster',
+    kubevirt,
+    'virtualmachineinstancemigrations',
+    'delete',
+    'only for --migrations cancel',
+    optional,
+  ],
+  ['cluster', '', 'pods', 'list', 'see a VM that runs twice: only for --wait-workloads', optional],
+  [
+    'kubevirt',
+    kubevirt,
+    'virtualmachines',
+    'create',
+    'try, as a dry run, whether a VM can be made',
+    optional,
+  ],
+  [
+    'cluster',
+    'admissionregistration.k8s.io',
+    'validatingwebhookconfigurations',
+    'list',
+    'find a webhook that is left',
+    optional,
+  ],
+]
+
 /** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
 export const workloadRights: readonly Row[] = [
   ...work,

@@ -122,3 +122,9 @@ export const ServiceAccounts: Kind = {
   plural: 'serviceaccounts',
   namespaced: true,
 }
+export const PriorityClasses: Kind = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  plural: 'priorityclasses',
+  namespaced: false,
+}

@@ -2,8 +2,8 @@ import { Subscriptions } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { compareOperatorVersions, operatorVersionOf, versionOfCsv } from '../../releases/operator-version.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { keepChannel } from '../../upgrade/olm/kept-channel.ts'
 import { lookAtOperator } from '../../upgrade/olm/operator-scene.ts'
+import { channelChange, writeChannel } from '../../upgrade/olm/write-channel.ts'
 import type { OperatorPart } from './operator-part.ts'
 
 /** A channel, and the stop that is resolved in it. */
@@ -55,18 +55,8 @@ export function operatorChannel(
     async check({ reader }): Promise<StepState> {
       const now = (await lookAtOperator(reader, { subscription })).subscription.spec?.channel
       if (now === channel) return { is: 'done' }
-      return {
-        is: 'todo',
-        change: `set the channel of subscription ${name} from ${now ?? 'none'} to ${channel}`,
-      }
+      return { is: 'todo', change: channelChange(name, now, channel) }
     },
-    async apply({ reader, writer, journal }) {
-      const { metadata, spec } = (await lookAtOperator(reader, { subscription })).subscription
-      await keepChannel(journal, { procedure, label: minor }, spec?.channel)
-      await writer.jsonPatch(Subscriptions, { namespace, name }, [
-        { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
-        { op: 'add', path: '/spec/channel', value: channel },
-      ])
-    },
+    apply: (cx) => writeChannel(cx, { subscription }, { channel, procedure, label: minor }),
   }
 }

@@ -4,6 +4,7 @@ import {
   ClusterRoleBindings,
   ClusterRoles,
   CustomResourceDefinitions,
+  PriorityClasses,
   RoleBindings,
   Roles,
   ServiceAccounts,
@@ -11,13 +12,6 @@ import {
 import { ClusterServiceVersions } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import type { ControllerContext } from '../machinery/controller.ts'
-
-const priorityClasses: Kind = {
-  apiVersion: 'scheduling.k8s.io/v1',
-  kind: 'PriorityClass',
-  plural: 'priorityclasses',
-  namespaced: false,
-}
 
 const kinds: readonly Kind[] = [
   ClusterServiceVersions,
@@ -28,7 +22,7 @@ const kinds: readonly Kind[] = [
   Roles,
   RoleBindings,
   Deployments,
-  priorityClasses,
+  PriorityClasses,
 ]
 
 /** A kind that bundles have and OLM applies; undefined for others. */

@@ -18,7 +18,7 @@ import type {
   Secret,
 } from '../../../cluster/kinds/core.ts'
 import { EndpointSlices } from '../../../cluster/kinds/endpoint-slices.ts'
-import { ServiceAccounts } from '../../../cluster/kinds/extension.ts'
+import { PriorityClasses, ServiceAccounts } from '../../../cluster/kinds/extension.ts'
 import { type Pod, Pods } from '../../../cluster/kinds/pods.ts'
 import { ResourceQuotas } from '../../../cluster/kinds/resource-quotas.ts'
 import type { KubeObject } from '../../../cluster/object.ts'
@@ -121,24 +121,16 @@ export const coreKinds: readonly SimKind[] = [
       ageColumn,
     ],
   }),
-  builtIn(
-    {
-      apiVersion: 'scheduling.k8s.io/v1',
-      kind: 'PriorityClass',
-      plural: 'priorityclasses',
-      namespaced: false,
-    },
-    {
-      shortNames: ['pc'],
-      generation: 'spec',
-      columns: [
-        nameColumn,
-        field('Value', 'value'),
-        column('Global-Default', (o) => at(o, 'globalDefault') === true),
-        ageColumn,
-      ],
-    },
-  ),
+  builtIn(PriorityClasses, {
+    shortNames: ['pc'],
+    generation: 'spec',
+    columns: [
+      nameColumn,
+      field('Value', 'value'),
+      column('Global-Default', (o) => at(o, 'globalDefault') === true),
+      ageColumn,
+    ],
+  }),
 ]
 
 function nodeColumns() {

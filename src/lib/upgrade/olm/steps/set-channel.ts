@@ -1,9 +1,8 @@
-import { Subscriptions } from '../../../cluster/kinds/operator-lifecycle.ts'
 import type { Step, StepState } from '../../../procedure/step.ts'
 import { minutes, seconds } from '../../../system/units.ts'
-import { keepChannel } from '../kept-channel.ts'
 import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
 import { isEntered, lookAtOperator, sceneFollows } from '../operator-scene.ts'
+import { channelChange, writeChannel } from '../write-channel.ts'
 
 /** Sets the Subscription's channel, where the release of this hop is in another one (ocp 1.1: on OKD each minor has its own), and keeps what it was. */
 export function setChannel(
@@ -24,19 +23,8 @@ export function setChannel(
       const scene = await lookAtOperator(reader, hop)
       const now = scene.subscription.spec?.channel
       if (now === channel || isEntered(scene, hop)) return { is: 'done' }
-      return {
-        is: 'todo',
-        change: `set the channel of subscription ${name} from ${now ?? 'none'} to ${channel}`,
-      }
+      return { is: 'todo', change: channelChange(name, now, channel) }
     },
-    async apply({ reader, writer, journal }) {
-      const { subscription } = await lookAtOperator(reader, hop)
-      await keepChannel(journal, { procedure, label: labelOf(hop) }, subscription.spec?.channel)
-      const { resourceVersion } = subscription.metadata
-      await writer.jsonPatch(Subscriptions, { namespace, name }, [
-        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
-        { op: 'add', path: '/spec/channel', value: channel },
-      ])
-    },
+    apply: (cx) => writeChannel(cx, hop, { channel, procedure, label: labelOf(hop) }),
   }
 }
