@@ -7,6 +7,7 @@ import type { Paint, Size } from './printer.ts'
 import type { PageLines } from './live-page.ts'
 import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from './sanitise.ts'
 import { templateError } from './template-error.ts'
+import { besideTime, timedLines } from './timed-lines.ts'
 
 export interface Answering {
   write: (text: string) => void
@@ -15,6 +16,7 @@ export interface Answering {
   /** Read again for each answer: a terminal may have been resized. */
   size: () => Size
   isWatch: boolean
+  now: () => Date
   /** Where there is one, text takes the place of the text before. */
   draw: ((page: PageLines) => void) | undefined
   failureKind: string
@@ -69,7 +71,12 @@ function viewAnswer(how: Answering): Answer {
     view
       .text(sanitiseDeep(document), how.paint, size)
       .map((line) => inLocale(indented(onlyColours(line)), how.paint))
-  if (draw === undefined) return textAnswer(how.write, (given) => joined(shown(given, how.size())))
+  const timed = (given: Given) => {
+    const size = how.size()
+    return timedLines(shown(given, { ...size, columns: besideTime(size.columns) }), how.now())
+  }
+  if (draw === undefined)
+    return textAnswer(how.write, (given) => joined(how.isWatch ? timed(given) : shown(given, how.size())))
   return {
     give: (given) =>
       draw((columns) => shown(given, { ...how.size(), columns }).flatMap((line) => line.split('\n'))),

@@ -61,6 +61,7 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
     paint: paintOn(options.stdout, options),
     size: () => sizeOf(options, format),
     isWatch: options.watch ?? false,
+    now: () => options.clock.now(),
     draw: page && ((lines) => story.aside(() => page.show(lines))),
     failureKind: options.failureKind ?? 'Error',
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 
+import { timeOfDay } from '../../../src/lib/output/age.ts'
 import { formatAsked, parseOutput } from '../../../src/lib/output/format.ts'
 import { openPrinter, type PrinterOptions } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
@@ -196,6 +197,25 @@ describe('streams', () => {
     expect(stdout.text.split('\n')).toHaveLength(3)
     printer.finish()
     expect(stdout.text.split('\n')).toHaveLength(3)
+  })
+  test('-w on a pipe: each line bears the time of its change, in line with those of a run', async () => {
+    const clock = new SimClock(at('13:14'))
+    const { printer, stdout } = await open({ watch: true, clock })
+    printer.result(things('a'), view)
+    await clock.sleep(5000)
+    printer.result(things('b\nover two lines'), view)
+    printer.finish()
+    const time = (text: string) => timeOfDay(at(text))
+    expect(stdout.text.split('\n')).toEqual([
+      `${time('13:14')} NAME   MESSAGE`,
+      `${time('13:14')} a      says a →`,
+      `${time('13:19')} NAME               MESSAGE`,
+      `${time('13:19')} b over two lines   says b over two lines →`,
+      '',
+    ])
+  })
+  test('without -w an answer bears none', async () => {
+    expect((await run({}, ['a'])).out).toBe('NAME   MESSAGE\na      says a →\n')
   })
   test('ndjson: events on stdout, one per line; nothing on stderr', async () => {
     const { printer, stdout, stderr } = await open({ output: 'ndjson' })
