@@ -39,6 +39,40 @@ properties:
   value: { packageName: community-kubevirt-hyperconverged, version: 1.18.1 }
 `
 
+/**
+ * As `opm alpha render-template semver` makes it of several releases (operator-registry alpha/template/semver): only the head of a minor's channel has edges, and the minor before is
+ * in them alone.
+ */
+const rendered = `
+schema: olm.package
+name: community-kubevirt-hyperconverged
+defaultChannel: stable-v1.18
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.16
+entries:
+- name: ${csv('1.16.0')}
+- name: ${csv('1.16.1')}
+  skips: [${csv('1.16.0')}]
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.17
+entries:
+- name: ${csv('1.17.0')}
+- name: ${csv('1.17.3')}
+  replaces: ${csv('1.16.1')}
+  skips: [${csv('1.16.0')}, ${csv('1.17.0')}]
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.18
+entries:
+- name: ${csv('1.18.1')}
+  skipRange: '>=1.17.0 <1.18.1'
+`
+
 /** As on OpenShift: one channel, ranges, JSON objects one after the other. */
 const ocp = [
   { schema: 'olm.package', name: 'kubevirt-hyperconverged', defaultChannel: 'stable' },
@@ -87,6 +121,15 @@ describe('a file-based catalog', () => {
         { csv: csv('1.18.1'), version: '1.18.1', channel: 'stable-v1.18' },
       ],
     })
+  })
+
+  test.each([
+    { what: 'the release that the head replaces', from: '1.16.1', to: ['1.17.3', '1.18.1'] },
+    { what: 'one that it skips', from: '1.16.0', to: ['1.17.3', '1.18.1'] },
+    { what: 'one that nothing but a skip range has', from: '1.17.2', to: ['1.18.1'] },
+  ])('$what is no entry of the channel, and leads on', ({ from, to }) => {
+    const path = hops(rendered, from, '1.18.1', 'stable-v1.16')
+    expect(path.is === 'path' && path.hops.map(({ version }) => version)).toEqual(to)
   })
 
   test('one channel, hop by hop', () => {

@@ -31,18 +31,23 @@ const from = (minor: string, limit: string): Pick<BundleShape, 'since' | 'maxOpe
   maxOpenShiftVersion: limit,
 })
 
-/** HyperConverged on OKD (ocp 1.1): a channel for each minor, whose first release replaces the minor before; nothing bounds the platform. */
+/** Each replaces the one before; `minor` of the platform is what it belongs to. */
+const upstream = [
+  { minor: '4.19', row: ['1.15.2', 'v1.5.2', {}], crd: crdUntil117 },
+  { minor: '4.20', row: ['1.16.0', 'v1.6.2', { replaces: '1.15.2' }], crd: crdUntil117 },
+  { minor: '4.21', row: ['1.17.3', 'v1.7.4', { replaces: '1.16.0' }], crd: crdUntil117 },
+  { minor: '4.22', row: ['1.18.1', 'v1.8.4', { replaces: '1.17.3' }], crd: crdOf118 },
+  { minor: '4.23', row: ['1.19.0', 'v1.9.0', { replaces: '1.18.1' }], crd: crdSince119 },
+] as const satisfies readonly { minor: string; row: Row; crd: HyperConvergedShape }[]
+
+/**
+ * HyperConverged on OKD from a catalog with a channel for each minor (ocp 1.1), as `opm alpha render-template semver` makes it: the release of the minor before is named
+ * in `replaces` and is no entry. Nothing bounds the platform.
+ */
 export function okdOlm(more: Partial<OlmShape> = {}): OlmShape {
-  const entries = [
-    bundle(['1.15.2', 'v1.5.2', {}], crdUntil117),
-    bundle(['1.16.0', 'v1.6.2', { replaces: '1.15.2' }], crdUntil117),
-    bundle(['1.17.3', 'v1.7.4', { replaces: '1.16.0' }], crdUntil117),
-    bundle(['1.18.1', 'v1.8.4', { replaces: '1.17.3' }], crdOf118),
-    bundle(['1.19.0', 'v1.9.0', { replaces: '1.18.1' }], crdSince119),
-  ]
-  const channels = entries.map((entry, index) => ({
-    name: `stable-v${entry.version.replace(/\.\d+$/u, '')}`,
-    entries: entries.slice(Math.max(0, index - 1), index + 1),
+  const channels = upstream.map(({ row, crd }) => ({
+    name: `stable-v${row[0].replace(/\.\d+$/u, '')}`,
+    entries: [bundle([...row], crd)],
   }))
   return {
     namespace: 'kubevirt-hyperconverged',
@@ -55,6 +60,17 @@ export function okdOlm(more: Partial<OlmShape> = {}): OlmShape {
     channels: channels.toReversed(),
     ...more,
   }
+}
+
+/**
+ * The same as community-operators publishes it (kubevirt/hyperconverged-cluster-operator automation/publisher): one channel, in which the releases of a minor appear with
+ * the platform's, 1.y with 4.(y+4).
+ */
+export function okdStableOlm(more: Partial<OlmShape> = {}): OlmShape {
+  const entries = upstream.map(({ minor, row: [version, kubevirt, edges], crd }) =>
+    bundle([version, kubevirt, { ...edges, since: minor }], crd),
+  )
+  return okdOlm({ channel: 'stable', channels: [{ name: 'stable', entries }], ...more })
 }
 
 /**

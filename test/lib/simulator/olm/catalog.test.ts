@@ -11,7 +11,12 @@ import {
 import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
 import { condition, type KubeObject } from '../../../../src/lib/cluster/object.ts'
 import { custom } from '../../../../src/lib/simulator/api/kinds/make-kind.ts'
-import { ocpOlm, okdOlm, strandingOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { ocpOlm, okdOlm, okdStableOlm, strandingOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { parseCatalog } from '../../../../src/lib/catalogs/parse-catalog.ts'
+import { nextIn } from '../../../../src/lib/catalogs/path.ts'
+import { contentOf } from '../../../../src/lib/simulator/olm/catalog-content.ts'
+import { nextEntry } from '../../../../src/lib/simulator/olm/graph.ts'
+import { servedCatalog } from '../../../../src/lib/simulator/olm/served-catalog.ts'
 import type { OlmShape } from '../../../../src/lib/simulator/olm/shape.ts'
 import { csvName, type Lifecycle, lifecycle, phaseOf } from './lifecycle.ts'
 
@@ -98,6 +103,62 @@ test('ocp 9.15: a PackageManifest lists versions and no edges, not even of the h
     },
   })
   expect(JSON.stringify(found)).not.toContain('replaces')
+})
+
+/** What each channel shows of its releases, by channel. */
+function shownBy(olm: Lifecycle, name: string): Record<string, string[]> {
+  const found = olm.store.read(PackageManifests, { name, namespace: olm.shape.namespace })
+  const { channels = [] } = (
+    found as { status?: { channels?: { name: string; entries: { version: string }[] }[] } }
+  ).status ?? { channels: [] }
+  return Object.fromEntries(
+    channels.map((channel) => [channel.name, channel.entries.map(({ version }) => version)]),
+  )
+}
+
+test('ocp 1.1: in a catalog with a channel for each minor the release before is no entry, and yet it is replaced', async () => {
+  const olm = await lifecycle(okdOlm())
+  expect(shownBy(olm, okdOlm().package)).toMatchObject({
+    'stable-v1.17': ['1.17.3'],
+    'stable-v1.18': ['1.18.1'],
+  })
+  await olm.writer.mergePatch(Subscriptions, olm.subscription().metadata, {
+    spec: { channel: 'stable-v1.18' },
+  })
+  await olm.until('there is a plan', () => phaseOf(olm.plans()[1]) === 'RequiresApproval')
+  expect(olm.plans()[1]?.spec?.clusterServiceVersionNames).toEqual([csvName('1.18.1')])
+})
+
+test('community-operators has one channel, in which a minor appears with that of the platform', async () => {
+  const at421 = await onPlatform(okdStableOlm(), '4.21.0-okd-scos.3')
+  expect(shownBy(at421, okdStableOlm().package)).toEqual({ stable: ['1.15.2', '1.16.0', '1.17.3'] })
+  const at422 = await onPlatform(okdStableOlm(), '4.22.0-okd-scos.3')
+  expect(shownBy(at422, okdStableOlm().package)['stable']).toContain('1.18.1')
+  expect(catalogPods(at422)).toEqual(['registry.redhat.io/redhat/community-operator-index:v4.22'])
+})
+
+test.each([
+  ['OpenShift', ocpOlm(), '4.20'],
+  ['a channel for each minor', okdOlm(), undefined],
+  ['community-operators', okdStableOlm(), '4.22'],
+] as const)('what is read of the catalog file leads where OLM goes: %s', (_, shape, minor) => {
+  const [pack] = parseCatalog(servedCatalog(shape, minor), 'catalog.yaml')
+  const [content] = contentOf(shape, minor)
+  const all = shape.channels.flatMap(({ entries }) => entries)
+  const ways = (next: (channel: string, from: (typeof all)[number]) => string | undefined) =>
+    (content?.channels ?? []).flatMap(({ name }) =>
+      all.map((from) => `${from.version} in ${name}: ${next(name, from) ?? 'nothing'}`),
+    )
+  const byOlm = ways((name, from) => {
+    const channel = content?.channels.find((one) => one.name === name)
+    return nextEntry(channel?.entries ?? [], from)?.name
+  })
+  const byFile = ways((name, { name: csv, version }) => {
+    const channel = pack?.channels.find((one) => one.name === name)
+    return channel && nextIn(channel, { csv, version })?.name
+  })
+  expect(byOlm.filter((way) => !way.endsWith('nothing')).length).toBeGreaterThan(2)
+  expect(byFile).toEqual(byOlm)
 })
 
 /** Approves whatever comes until nothing comes any more; the versions in their order. */
