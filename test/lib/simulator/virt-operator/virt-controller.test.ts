@@ -166,3 +166,22 @@ it('without methods nothing moves, and the count says how many are outdated', as
   expect(await reader.list(Migrations)).toEqual([])
   await simulated.stop()
 })
+
+it('facts 3.2: what waits for a hotplug is counted without a label, and is counted no more once it has moved', async () => {
+  const { clock, simulated, reader, writer } = await cluster({ version: 'v1.8.4', methods: [], vms: 2 })
+  const outdated = async () =>
+    (await reader.list(KubeVirts))[0]?.status?.outdatedVirtualMachineInstanceWorkloads
+  const migratable = { type: 'LiveMigratable', status: 'True' } as const
+  const asked = { type: 'HotVCPUChange', status: 'False' } as const
+  await writer.mergePatch(Instances, ref('web-1'), { status: { conditions: [migratable, asked] } })
+  await clock.sleep(60_000)
+  expect(await outdated()).toBe(1)
+  expect(await reader.list(Instances, { labels: 'kubevirt.io/outdatedLauncherImage' })).toEqual([])
+  const workloadUpdateStrategy = { workloadUpdateMethods: ['LiveMigrate'] }
+  const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }
+  await writer.mergePatch(KubeVirts, kubevirt, { spec: { workloadUpdateStrategy } })
+  await clock.sleep(300_000)
+  expect(await reader.list(Migrations)).toHaveLength(1)
+  expect(await outdated()).toBe(0)
+  await simulated.stop()
+})

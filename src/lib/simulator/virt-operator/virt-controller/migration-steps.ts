@@ -5,6 +5,7 @@ import {
 } from '../../../cluster/kinds/virtual-machines.ts'
 import { fateAnnotations } from '../../virtual-machine.ts'
 import { isLiving, isReady } from '../../machinery/pods.ts'
+import { withoutAsked } from './asked-changes.ts'
 import { seconds, type VirtControllerContext } from './controller-context.ts'
 import { outdatedLabel } from './instances.ts'
 import { currentLauncher, finishLauncher, launchersOf } from './launcher-pods.ts'
@@ -98,7 +99,7 @@ const ended = (cx: VirtControllerContext, { status }: VirtualMachineInstance): M
   endTimestamp: seconds(cx),
 })
 
-/** The guest runs on the target; the source launcher ends. */
+/** The guest runs on the target, with what was asked of it meanwhile; the source launcher ends. */
 async function handOver(cx: VirtControllerContext, both: Migrated): Promise<undefined> {
   const { migration, vmi } = both
   const target = await targetOf(cx, both)
@@ -112,6 +113,7 @@ async function handOver(cx: VirtControllerContext, both: Migrated): Promise<unde
       nodeName,
       activePods,
       migrationState,
+      conditions: withoutAsked(vmi.status?.conditions),
       evacuationNodeName: null,
       launcherContainerImageVersion: null,
     },

@@ -3,6 +3,7 @@ import type {
   VirtualMachineInstanceMigration,
 } from '../../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../../cluster/object.ts'
+import { asksForMigration } from './asked-changes.ts'
 import { isFinal, isRunning } from './migration-plan.ts'
 
 export interface UpdateQuestion {
@@ -31,7 +32,7 @@ export function planUpdate(question: UpdateQuestion): UpdatePlan {
   const running = instances.filter(
     ({ metadata, status }) => status?.phase === 'Running' && metadata.deletionTimestamp === undefined,
   )
-  const due = running.filter((vmi) => isOutdated(vmi, launcherImage) || needsMigration(vmi))
+  const due = running.filter((vmi) => isOutdated(vmi, launcherImage) || asksForMigration(vmi))
   const idle = due.filter((vmi) => !migrations.some((m) => !isFinal(m) && isOf(m, vmi)))
   const migratable = idle.filter(
     (vmi) => methods.includes('LiveMigrate') && condition(vmi, 'LiveMigratable')?.status === 'True',
@@ -52,14 +53,6 @@ export function planUpdate(question: UpdateQuestion): UpdatePlan {
 function isOutdated({ status }: VirtualMachineInstance, launcherImage: string): boolean {
   const { launcherContainerImageVersion: image = '' } = status ?? {}
   return image !== '' && image !== launcherImage
-}
-
-function needsMigration(vmi: VirtualMachineInstance): boolean {
-  const asked = ['HotMemoryChange', 'MigrationRequired', 'VolumesChange']
-  return (
-    condition(vmi, 'HotVCPUChange') !== undefined ||
-    asked.some((type) => condition(vmi, type)?.status === 'True')
-  )
 }
 
 const isOf = ({ spec, metadata }: VirtualMachineInstanceMigration, vmi: VirtualMachineInstance): boolean =>

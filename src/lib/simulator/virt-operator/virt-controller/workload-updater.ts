@@ -9,13 +9,14 @@ import { ApiError } from '../../../system/errors.ts'
 import { whenRung } from '../../machinery/controller.ts'
 import { nameSuffix } from '../../machinery/luck.ts'
 import { recordEvent } from '../../machinery/record-event.ts'
+import { asksForMigration } from './asked-changes.ts'
 import type { VirtControllerContext } from './controller-context.ts'
 import { currentLauncher, launchersOf } from './launcher-pods.ts'
 import { limitsOf } from './migration-plan.ts'
 import { type UpdatePlan, planUpdate } from './update-plan.ts'
 
 const by = 'workload-update-controller'
-/** Events of KubeVirt and of migrations are acted on this much later. */
+/** What is watched is acted on this much later: KubeVirt, migrations, and VMIs of which a change is asked. */
 const delay = 5000
 const minute = 60_000
 
@@ -24,6 +25,7 @@ export function runWorkloadUpdater(cx: VirtControllerContext): Promise<void> {
   const watched = [
     { kind: KubeVirts, where: { namespace: cx.namespace } },
     { kind: VirtualMachineInstanceMigrations },
+    { kind: VirtualMachineInstances, concerns: asksForMigration },
   ]
   let lastBatch = Number.NEGATIVE_INFINITY
   const update = async (): Promise<number | undefined> => {
