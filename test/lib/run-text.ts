@@ -16,6 +16,8 @@ export interface Place {
   columns?: number
   /** Default: never; auto as on a command line without --color. */
   color?: 'auto' | 'never'
+  /** What every question is answered; default yes. */
+  answer?: boolean
   /** Told of each write to stdout. */
   onOut?: (text: string) => void
 }
@@ -23,7 +25,7 @@ export interface Place {
 /** Runs a whole command line in this process, and gives what it printed. */
 export async function runText(
   argv: readonly string[],
-  { cluster, clock, stdin, files = {}, columns, color = 'never', onOut }: Place,
+  { cluster, clock, stdin, files = {}, columns, color = 'never', answer = true, onOut }: Place,
 ) {
   let out = ''
   let err = ''
@@ -66,7 +68,7 @@ export async function runText(
       readStdin: async () => stdin ?? '',
       scratchFile: (name: string) => name,
     }
-    const prompt = { confirm: async () => true }
+    const prompt = { confirm: async () => answer }
     const signal = new AbortController().signal
     const cx: Context = { cluster: async () => cluster, clock, printer, prompt, signal, flags, world }
     return { cx, finish: async (error) => printer.finish(error) }

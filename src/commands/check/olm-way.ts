@@ -17,7 +17,8 @@ export async function olmWay(
   asked: { to: string; accepted: readonly string[]; releases: Releases },
 ): Promise<OlmWay | undefined> {
   const { to, accepted, releases } = asked
-  const request = { typed: to, approveAlso: [], accepted }
+  const command = `kvup upgrade --to ${to} --method olm`
+  const request = { typed: to, approveAlso: [], accepted, command }
   const seen = await unless(
     () => true,
     () => seeOperator(reader),

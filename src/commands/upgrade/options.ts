@@ -4,6 +4,7 @@ import { parseVersion } from '../../lib/releases/version.ts'
 import { ensureDeadline, parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { usageError } from '../../lib/system/errors.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
 import type { UpgradeRequest } from '../../lib/upgrade/plan.ts'
 import type { RunLimits } from '../../lib/procedure/run-context.ts'
 import type { MigrationsPolicy } from '../../lib/workloads/migrations-in-flight.ts'
@@ -59,12 +60,32 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
   }
 }
 
-function olmRequestOf({ to = '', approveAlso = '', accept }: UpgradeOptions): UpgradeRequest['olm'] {
+function olmRequestOf(options: UpgradeOptions): UpgradeRequest['olm'] {
+  const { to = '', approveAlso = '', accept } = options
+  const also = approveAlso.split(',').filter((name) => name !== '')
   return {
     typed: to.trim(),
-    approveAlso: approveAlso.split(',').filter((name) => name !== ''),
+    approveAlso: also,
     accepted: accept.map((one) => one.split('=', 1)[0] ?? one),
+    command: olmLine(options, also),
   }
+}
+
+const valued = (flag: string, values: readonly string[]): readonly string[] =>
+  values.map((value) => `${flag} ${shellWord(value)}`)
+
+/** With what decides about its way; the others are of one run. */
+function olmLine(
+  { to = '', accept, catalogFile, leaveHeld }: UpgradeOptions,
+  also: readonly string[],
+): string {
+  return [
+    `kvup upgrade --to ${shellWord(to.trim())} --method olm`,
+    ...valued('--catalog-file', catalogFile === undefined ? [] : [catalogFile]),
+    ...(leaveHeld ? ['--leave-held'] : []),
+    ...valued('--approve-also', also),
+    ...valued('--accept', accept),
+  ].join(' ')
 }
 
 /** What only one method looks at is not to be passed over. */

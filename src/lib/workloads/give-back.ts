@@ -17,7 +17,11 @@ export interface GiveBackOptions {
   overwrite?: boolean
   /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
   takenFrom?: string
+  /** The line that gives it back by itself, and takes `--keep-current` and `--overwrite`; default `kvup workloads restore`. */
+  restore?: string
 }
+
+const ownRestore = 'kvup workloads restore'
 
 /**
  * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
@@ -34,7 +38,7 @@ export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {
  */
 export function giveWorkloadUpdatesBack(
   found: SettingsOwner,
-  { overwrite = false, takenFrom = found.uid }: GiveBackOptions = {},
+  { overwrite = false, takenFrom = found.uid, restore = ownRestore }: GiveBackOptions = {},
 ): Step {
   return {
     id: 'give-back-workload-updates',
@@ -49,13 +53,13 @@ export function giveWorkloadUpdatesBack(
       if (!loan) return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
-      const state = standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite })
+      const state = standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite, restore })
       return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
     },
     async apply(cx) {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
       const owner = await storedNow(cx.reader, found)
-      if (loan) await giveBack(cx, 'is' in owner ? found : owner, loan)
+      if (loan) await giveBack(cx, 'is' in owner ? found : owner, { loan, restore })
     },
   }
 }
@@ -64,9 +68,10 @@ interface Now {
   owner: SettingsOwner
   holding: KubeObject
   overwrite: boolean
+  restore: string
 }
 
-function standingOf(loan: Loan, { owner, holding, overwrite }: Now): StepState {
+function standingOf(loan: Loan, { owner, holding, overwrite, restore }: Now): StepState {
   const now = methodsIn(holding, owner)
   const kept = keptMethods(loan)
   if (sameMethods(now, kept))
@@ -75,23 +80,30 @@ function standingOf(loan: Loan, { owner, holding, overwrite }: Now): StepState {
       : { is: 'todo', change: `close the loan: workloadUpdateMethods is ${kept.join(', ')} again` }
   if (now.length === 0 || overwrite)
     return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
-  return changedMeanwhile(now, kept)
+  return changedMeanwhile({ now, kept }, restore)
 }
 
-function changedMeanwhile(now: readonly string[], kept: readonly string[]): StepState {
+function changedMeanwhile(
+  { now, kept }: Readonly<Record<'now' | 'kept', readonly string[]>>,
+  restore: string,
+): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
     by: `workloadUpdateMethods was ${kept.join(', ')} when it was borrowed; somebody set it to ${methodsText(now)} meanwhile`,
     remedy: [
-      'kvup workloads restore --keep-current     closes the loan and leaves their value',
-      'kvup workloads restore --overwrite        sets the kept value',
+      `${restore} --keep-current     closes the loan and leaves their value`,
+      `${restore} --overwrite        sets the kept value`,
     ],
   }
 }
 
 /** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan, unless it has to be passed on first. */
-async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
+async function giveBack(
+  cx: StepContext,
+  owner: SettingsOwner,
+  { loan, restore }: { loan: Loan; restore: string },
+): Promise<void> {
   const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
@@ -104,14 +116,17 @@ async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Prom
       'give-back-undone',
       `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
       {
-        remedy: ['kvup workloads restore', showsWriters(owner)],
+        remedy: [restore, showsWriters(owner)],
       },
     )
   if (!passesOn(owner)) await journal.release(loanId)
 }
 
 /** The loan stays open until the value took effect: until then a way back is still needed. */
-function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: GiveBackOptions): Step {
+function closeOncePassedOn(
+  found: SettingsOwner,
+  { takenFrom = found.uid, restore = ownRestore }: GiveBackOptions,
+): Step {
   return {
     id: 'workload-updates-passed-on',
     title: 'KubeVirt has workload updates back',
@@ -128,7 +143,7 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Give
       if ('is' in owner) return owner
       const kept = keptMethods(loan)
       const now = methodsIn(await readOwner(cx.reader, owner), owner)
-      if (!sameMethods(now, kept)) return changedMeanwhile(now, kept)
+      if (!sameMethods(now, kept)) return changedMeanwhile({ now, kept }, restore)
       const waiting = await untilPassedOn(cx, owner, kept)
       return waiting ?? { is: 'todo', change: `close the loan: KubeVirt has ${kept.join(', ')} again` }
     },

@@ -8,6 +8,13 @@ import { methodsIn, type SettingsOwner, showsWriters } from '../../workloads/str
 import { storedNow } from '../../workloads/strategy/stored-now.ts'
 import { keptMethods, loanId, methodsText, sameMethods } from '../../workloads/update-methods.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
+import { isOfWindow } from './window.ts'
+
+/** Only what was borrowed for a window has a command of the window that gives it back. */
+export const restoresMethods = (loan: Pick<Loan, 'procedure'>): { restore?: string } =>
+  isOfWindow(loan) ? { restore: inWindow } : {}
+
+const inWindow = `kvup eus restore ${loanId}`
 
 /** The methods go back to the object that they were taken from; where another one stands in its place, somebody is asked. */
 export async function giveMethodsBack(
@@ -16,7 +23,8 @@ export async function giveMethodsBack(
 ): Promise<readonly Step[]> {
   const loans = await journal.loans()
   const ours = loanOn(settings, loans)
-  if (ours !== undefined) return giveBackSteps(settings, { takenFrom: ours.object.uid })
+  if (ours !== undefined)
+    return giveBackSteps(settings, { takenFrom: ours.object.uid, ...restoresMethods(ours) })
   const former = loanNamed(loans, loanId)
   return former === undefined ? giveBackSteps(settings) : [toAnother(settings, former)]
 }
@@ -51,8 +59,8 @@ function madeAnew(owner: SettingsOwner, loan: Loan, now: readonly string[]): Ste
     reason: 'changed-meanwhile',
     by: `${nameOf(owner)} was deleted and made anew since workloadUpdateMethods was borrowed (kept: ${kept}); it reads ${methodsText(now)}`,
     remedy: [
-      `kvup eus restore ${loanId}     sets the kept value on the new one`,
-      `kvup eus restore ${loanId} --keep-current     closes the loan and leaves it as it is`,
+      `${inWindow}     sets the kept value on the new one`,
+      `${inWindow} --keep-current     closes the loan and leaves it as it is`,
     ],
   }
 }

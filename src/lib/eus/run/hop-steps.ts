@@ -28,7 +28,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
   const key = keyOf(stop)
   const { cv } = await readPlatform(reader)
   const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
-  const { accepted } = request
+  const { accepted, command } = request
   return [
     ...operatorsWay(window, stop),
     platformGate({ id: gateId(stop), stop, name, subscription: plan.operator?.subscription }),
@@ -41,6 +41,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
       stop,
       wanted: hop.platform,
       accepted,
+      command,
       who,
       name,
     }),

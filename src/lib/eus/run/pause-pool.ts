@@ -33,7 +33,7 @@ export function pausePool(
     async check(cx): Promise<StepState> {
       const state = await take.check(cx)
       if (state.is !== 'todo' || loanNamed(await cx.journal.loans(), field.loan)) return state
-      if (!(await isKnown(window, pool, cx))) return poolAppeared(pool.name)
+      if (!(await isKnown(window, pool, cx))) return poolAppeared(pool.name, window.request.command)
       return untilUpdated(await readPool(cx.reader, pool.name)) ?? state
     },
   }

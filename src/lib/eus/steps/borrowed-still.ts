@@ -57,11 +57,11 @@ interface Known {
 
 function poolsRolling(
   pools: readonly MachineConfigPool[],
-  { loans, began, watching: { accepted } }: Known,
+  { loans, began, watching: { accepted, command } }: Known,
 ): StepState | undefined {
   const paused = new Set(loans.filter(isPause).map(({ object }) => object.uid))
   const unpaused = pools.find(({ metadata, spec }) => paused.has(metadata.uid ?? '') && spec?.paused !== true)
-  if (unpaused) return unpausedBy(unpaused.metadata.name)
+  if (unpaused) return unpausedBy(unpaused.metadata.name, command)
   const known = began?.pools
   const appeared = pools.find(
     (pool) =>
@@ -71,7 +71,9 @@ function poolsRolling(
       (pool.status?.machineCount ?? 0) > 0 &&
       !known.includes(pool.metadata.name),
   )
-  return appeared && !accepted.includes('pool-appeared') ? poolAppeared(appeared.metadata.name) : undefined
+  return appeared && !accepted.includes('pool-appeared')
+    ? poolAppeared(appeared.metadata.name, command)
+    : undefined
 }
 
 /** Health checks and the approval. Where it was accepted that they are other ones it was said at the start of the run. */
@@ -103,13 +105,13 @@ async function settingChanged(
 
 const isPause = ({ id }: Loan): boolean => id.startsWith('pool-paused/')
 
-function unpausedBy(pool: string): StepState {
+function unpausedBy(pool: string, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'borrowed-changed',
     by: `somebody unpaused pool ${pool}, which kvup has paused: its nodes follow the platform now`,
     remedy: [
-      'kvup eus run --accept borrowed-changed     pauses it again',
+      `${command} --accept borrowed-changed     pauses it again`,
       `kvup eus restore pool-paused/${pool} --keep-current     leaves it unpaused and forgets the kept value`,
       `oc get machineconfigpool ${pool} -o yaml --show-managed-fields     shows who wrote it`,
     ],
@@ -117,13 +119,13 @@ function unpausedBy(pool: string): StepState {
 }
 
 /** Not one of those that were there at the beginning. */
-export function poolAppeared(pool: string): Extract<StepState, { is: 'blocked' }> {
+export function poolAppeared(pool: string, command: string): Extract<StepState, { is: 'blocked' }> {
   return {
     is: 'blocked',
     reason: 'pool-appeared',
     by: `pool ${pool} appeared since the window was opened, and is not paused: its nodes follow the platform`,
     remedy: [
-      'kvup eus run --accept pool-appeared     pauses and keeps it as well',
+      `${command} --accept pool-appeared     pauses and keeps it as well`,
       `oc patch machineconfigpool ${pool} --type=merge -p '{"spec":{"paused":true}}'     pauses it, and leaves that to you`,
     ],
   }

@@ -38,7 +38,8 @@ export function heldOnce(hold: Step, holding: Holding): Step {
     ...hold,
     async check(cx): Promise<StepState> {
       const state = await hold.check(cx)
-      if (state.is !== 'todo' || holding.accepted.includes('borrowed-changed')) return state
+      const isUndone = state.is === 'todo' || (state.is === 'blocked' && state.reason === 'hold-changed')
+      if (!isUndone || holding.accepted.includes('borrowed-changed')) return state
       const loans = await cx.journal.loans()
       const loan = loans.find(({ id, procedure }) => id === loanId && procedure === holding.name)
       if (loan === undefined || !(await wasHeld(cx.journal, loan, hold.id))) return state

@@ -11,6 +11,8 @@ export interface Wanting {
   /** Chosen by the plan; without a version the newest of the minor that is recommended when it is there. */
   wanted: Pick<PlatformStop, 'version' | 'image' | 'unproven'>
   accepted: readonly string[]
+  /** The line whose step it is. */
+  command: string
 }
 
 /** The release to ask for, with the image that the cluster names; or what the step says instead. */
@@ -21,14 +23,14 @@ export type Choice = { is: 'release'; version: string; image?: string } | { is: 
  * releases with known risks are not among them. One that may lead nowhere takes a person's word. Pure.
  */
 export function offeredRelease(standing: PlatformStanding, wanting: Wanting): Choice {
-  const { wanted, accepted } = wanting
+  const { wanted, accepted, command } = wanting
   const { available = [] } = standing
   const found = chosen(available, wanting)
   if (found?.version === undefined) return { is: 'not-yet', state: notOffered(standing, wanting) }
   const { version, image } = found
   if (isOther(wanted.image, image)) return { is: 'not-yet', state: otherImage(version, { wanted, image }) }
   if (wanted.unproven && !accepted.includes('way-unknown'))
-    return { is: 'not-yet', state: mayLeadNowhere(version) }
+    return { is: 'not-yet', state: mayLeadNowhere(version, command) }
   return { is: 'release', version, ...(image !== undefined && { image }) }
 }
 
@@ -61,14 +63,14 @@ function otherImage(
   }
 }
 
-function mayLeadNowhere(version: string): StepState {
+function mayLeadNowhere(version: string, command: string): StepState {
   return {
     is: 'blocked',
     reason: 'way-unknown',
     by: `nothing says whether ${version} leads on to the next minor: the cluster knows only its next hop`,
     remedy: [
-      'kvup eus run --graph-file FILE     knows the whole way',
-      'kvup eus run --accept way-unknown     asks for it all the same',
+      `${command} --graph-file FILE     knows the whole way`,
+      `${command} --accept way-unknown     asks for it all the same`,
     ],
   }
 }

@@ -1,10 +1,10 @@
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { withChannelBack } from '../../upgrade/olm/kept-channel.ts'
 import { operatorHopSteps } from '../../upgrade/olm/operator-hop.ts'
-import { lookAtOperator } from '../../upgrade/olm/operator-scene.ts'
+import { lookAtOperator, type OperatorScene } from '../../upgrade/olm/operator-scene.ts'
 import type { OperatorNow, OperatorStop } from '../eus-plan.ts'
 import type { EusWindow } from '../run/window.ts'
-import { csvsOnPath } from './csvs-on-path.ts'
+import { csvsOnPath, type NamedCsv } from './csvs-on-path.ts'
 import { nextChannel, operatorChannel } from './operator-channel.ts'
 import { migrationsBefore } from './migrations-before.ts'
 import { operatorInStep } from './operator-in-step.ts'
@@ -32,11 +32,13 @@ export async function operatorPart(
   const scene = await lookAtOperator(reader, { subscription })
   const csvs = csvsOnPath(scene, hop)
   const channel = nextChannel(part, scene.subscription.status?.installedCSV)
-  const tools = { kubevirt, accepted: request.accepted, releases, procedure: window.name }
+  const { accepted, command } = request
+  const tools = { kubevirt, accepted, releases, procedure: window.name, command }
   const of = { procedure: window.name, label: part.minor }
   const ask = (step: Step) =>
     withChannelBack(request.approve ? step : onlyWhenAsked(step, request), of, subscription)
-  const hops = csvs.flatMap(({ csv, version }) =>
+  const ahead = accepted.includes('hyperconverged-degraded') ? repairing(csvs, scene) : csvs
+  const hops = ahead.flatMap(({ csv, version }) =>
     operatorHopSteps(
       {
         package: pack,
@@ -51,11 +53,17 @@ export async function operatorPart(
   )
   return [
     ...(channel === undefined ? [] : [operatorChannel(part, channel, window.name)]),
-    ...hops.flatMap((step) => migrationsBefore(step, request.accepted).concat(ask(step))),
-    operatorLatest(part, { after: csvs.at(-1), hop, command: request.command }),
+    ...hops.flatMap((step) => migrationsBefore(step, accepted).concat(ask(step))),
+    operatorLatest(part, { after: csvs.at(-1), hop, command }),
     operatorInStep(part, releases),
   ]
 }
+
+/** What is installed does not settle any more before the release that repairs it (night E1): the gate of that one judges. */
+const repairing = (
+  csvs: readonly NamedCsv[],
+  { subscription: { status } }: OperatorScene,
+): readonly NamedCsv[] => csvs.filter(({ csv }, at) => csv !== status?.installedCSV || at === csvs.length - 1)
 
 /** Who accepted that the operator may be stranded has left the path: then whatever OLM resolves will do. */
 function heldPath({ request }: EusWindow, { operator: { path = [] } }: OperatorPart): readonly string[] {

@@ -13,6 +13,8 @@ import { isBetween, type OperatorScene } from './operator-scene.ts'
 export interface HopsScene extends OperatorScene {
   /** status.versions[operator] of HyperConverged. */
   operandsAt: string | undefined
+  /** Every condition of HyperConverged is as it must be. */
+  good: boolean
 }
 
 /**
@@ -71,9 +73,9 @@ const begunBefore = (installed: string, csv: string): string => (installed === c
 function hopsLeft(part: OlmPart, scene: HopsScene): readonly GuessedHop[] {
   const installed = scene.subscription.status?.installedCSV ?? ''
   const now = asHop(installed)
-  const isDone = now === undefined || isSettled(scene, now)
+  const begun = now !== undefined && isDone(scene, now, part) ? undefined : now
   const offered = asHop(offeredBetween(scene, installed, part))
-  const before = [...(isDone || now === undefined ? [] : [now]), ...(offered === undefined ? [] : [offered])]
+  const before = [begun, offered].filter((hop) => hop !== undefined)
   return [...before, ...planned(part, before.at(-1)?.csv ?? installed, scene.subscription.spec?.channel)]
 }
 
@@ -86,6 +88,11 @@ function isSettled({ csvs, operandsAt }: HopsScene, { csv, version }: GuessedHop
   const found = csvs.find(({ metadata }) => metadata.name === csv)
   const at = operatorVersionOf(operandsAt)?.text
   return found?.status?.phase === 'Succeeded' && (at === undefined || at === version)
+}
+
+/** A release may be said while its operands are still made: at once on a fresh installation (ocp 9.7). Before another hop the gate of that one asks. */
+function isDone(scene: HopsScene, hop: GuessedHop, end: OlmPart): boolean {
+  return isSettled(scene, hop) && (scene.good || hop.csv !== end.csv)
 }
 
 const over: ReadonlySet<string> = new Set(['Complete', 'Failed'])

@@ -1,6 +1,5 @@
 import type { InstallPlan, Subscription } from '../../cluster/kinds/operator-lifecycle.ts'
 import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/operator-version.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
 
 /** What an InstallPlan is held to before anybody approves it (ocp 2.3, night E4). */
 export interface PlanQuestion {
@@ -11,9 +10,8 @@ export interface PlanQuestion {
   approveAlso: readonly string[]
   /** Why the platform does not let an operator be updated now, in words; undefined where nothing is in the way. */
   platformBusy?: string | undefined
-  /** The platform's minor, and that of the hop's operator where it is known. */
-  platformMinor?: string | undefined
-  operatorMinor?: string | undefined
+  /** Why the hop's operator is ahead of the platform, in words; undefined where it is not, or nothing tells. */
+  beyondPlatform?: string | undefined
 }
 
 /**
@@ -39,7 +37,7 @@ export type WrongPlan =
 
 /** Pure. Order matters: what can never become right is said before what has to be waited for. */
 export function judgeInstallPlan(plan: InstallPlan, question: PlanQuestion): PlanVerdict {
-  for (const rule of [unreferenced, offPath, finished, tooMuch, beyondPlatform, notForUs, tooEarly]) {
+  for (const rule of [unreferenced, offPath, finished, tooMuch, isBeyond, notForUs, tooEarly]) {
     const verdict = rule(plan, question)
     if (verdict !== undefined) return verdict
   }
@@ -115,15 +113,10 @@ const finished: Rule = ({ spec, status }) => {
 }
 
 /** Night E8. */
-const beyondPlatform: Rule = (_, { platformMinor, operatorMinor }) =>
-  platformMinor !== undefined &&
-  operatorMinor !== undefined &&
-  compareMinors(operatorMinor, platformMinor) > 0
-    ? wrong(
-        'operator-before-platform',
-        `its operator belongs to platform ${operatorMinor}, and the platform is at ${platformMinor}`,
-      )
-    : undefined
+const isBeyond: Rule = (_, { beyondPlatform }) =>
+  beyondPlatform === undefined
+    ? undefined
+    : wrong('operator-before-platform', `its operator ${beyondPlatform}`)
 
 /** Night E4: automatic approval, which is what nothing means, is joined and never replaced (ocp 2.3 #1, #4). */
 const notForUs: Rule = (_, { subscription: { metadata, spec } }) =>

@@ -1,7 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
-import { platformOfOperator } from '../../releases/bundled.ts'
+import { againstPlatform } from '../../releases/operator-and-platform.ts'
 import { versionOfCsv } from '../../releases/operator-version.ts'
 import { judgeInstallPlan, type PlanVerdict, type WrongPlan } from './judge-install-plan.ts'
 import type { HopTools, OperatorHop } from './operator-hop-types.ts'
@@ -19,7 +19,7 @@ interface Question {
   scene: Pick<OperatorScene, 'subscription'>
   plan: InstallPlan
   hop: OperatorHop
-  tools: Pick<HopTools, 'releases'>
+  tools: Pick<HopTools, 'releases' | 'command'>
 }
 
 /** The plan held to all rules of night E4, with the platform as it is right now. */
@@ -29,14 +29,12 @@ export async function judgedPlan(reader: Reader, question: Question): Promise<Ju
 
 /** The same with the platform as it was seen. Pure. */
 export function judgedOn(platform: PlatformNow, { scene, plan, hop, tools }: Question): Judged {
-  const version = versionOfCsv(hop.csv)
   const verdict = judgeInstallPlan(plan, {
     subscription: scene.subscription,
     csv: hop.csv,
     approveAlso: hop.approveAlso,
     platformBusy: platform.busy,
-    platformMinor: platform.minor,
-    operatorMinor: version && platformOfOperator(version, tools.releases),
+    beyondPlatform: whyBeyond(hop.csv, platform.minor, tools.releases),
   })
   if (verdict.is !== 'wrong') return { verdict }
   const { name, namespace } = plan.metadata
@@ -46,7 +44,23 @@ export function judgedOn(platform: PlatformNow, { scene, plan, hop, tools }: Que
       is: 'blocked',
       reason: verdict.reason,
       by: `installplans/${name} in namespace ${namespace ?? ''} is not approved: ${verdict.why}`,
-      remedy: remedyFor(verdict, { ...hop, plan: name, set: scene.subscription.spec?.channel }),
+      remedy: remedyFor(verdict, {
+        ...hop,
+        plan: name,
+        set: scene.subscription.spec?.channel,
+        command: tools.command,
+      }),
     },
   }
+}
+
+function whyBeyond(
+  csv: string,
+  platform: string | undefined,
+  releases: HopTools['releases'],
+): string | undefined {
+  const version = versionOfCsv(csv)
+  if (version === undefined || platform === undefined) return undefined
+  const against = againstPlatform(version, platform, releases)
+  return against.is === 'beyond' ? `${against.why}, and the platform is at ${platform}` : undefined
 }

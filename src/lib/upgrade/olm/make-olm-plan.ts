@@ -49,7 +49,10 @@ export function olmGoal(question: Question): OlmGoal {
   const { operatorVersion } = hyperConvergedStanding(seen.hyperconverged)
   const isThere = seen.installed.text === target.operator.text && operatorVersion === target.operator.text
   const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
-  const findings = [...olmFindings(seen, target.operator), ...waitingPlan(seen, part, releases)]
+  const findings = [
+    ...olmFindings(seen, target.operator, releases),
+    ...waitingPlan(seen, part, { releases, command: request.command }),
+  ]
   return { part, to, isThere, said: isThere ? [] : saidOf(part, target, seen), findings }
 }
 

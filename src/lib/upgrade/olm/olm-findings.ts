@@ -1,13 +1,46 @@
 import { condition } from '../../cluster/object.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
 import type { HopFinding } from '../../releases/finding.ts'
+import { againstPlatform, knownMinors } from '../../releases/operator-and-platform.ts'
 import { operatorMinor, type OperatorVersion } from '../../releases/operator-version.ts'
+import type { Releases } from '../../releases/releases.ts'
 import type { OperatorSeen } from './operator-seen.ts'
 
 /** What speaks against beginning, seen when the plan is made; each step asks again. Pure. */
-export function olmFindings(seen: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {
+export function olmFindings(
+  seen: OperatorSeen,
+  to: OperatorVersion,
+  releases: Pick<Releases, 'hyperconverged'>,
+): readonly HopFinding[] {
   if (seen.installed.text === to.text) return csvNotSucceeded(seen)
-  return [...notGood(seen, to), ...csvNotSucceeded(seen), ...tainted(seen)]
+  return [
+    ...notGood(seen, to),
+    ...csvNotSucceeded(seen),
+    ...tainted(seen),
+    ...minorUnknown(seen, to, releases),
+  ]
+}
+
+/** Night E8. Where it is known to be beyond the platform it is refused. */
+function minorUnknown(
+  { platform: { minor } }: OperatorSeen,
+  to: OperatorVersion,
+  releases: Pick<Releases, 'hyperconverged'>,
+): readonly HopFinding[] {
+  if (minor === undefined || againstPlatform(to, minor, releases).is !== 'unknown') return []
+  const last = knownMinors(releases).at(-1)
+  const known = last === undefined ? '' : `: the last that is known is ${last.operator}, of ${last.platform}`
+  return [
+    {
+      id: 'operator-minor-unknown',
+      level: 'warning',
+      summary: `whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one is not known${known}. Out of step it is not supported`,
+      remedy: [
+        `kvup upgrade --to ${to.text} --method olm --releases FILE     with later release data`,
+        'kvup releases -o json     prints those that are used',
+      ],
+    },
+  ]
 }
 
 function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {

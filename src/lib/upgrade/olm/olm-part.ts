@@ -36,4 +36,6 @@ export interface OlmRequest {
   approveAlso: readonly string[]
   /** Ids of the risks that were accepted by name. */
   accepted: readonly string[]
+  /** The same upgrade, as its remedies repeat it with one flag more. */
+  command: string
 }

@@ -31,6 +31,8 @@ export interface HopTools {
   /** Ids of the risks that were accepted by name. */
   accepted: readonly string[]
   releases: Pick<Releases, 'hyperconverged'>
+  /** The line that goes on, repeated by remedies with one flag more: of an upgrade, or of the window that the hop is part of. */
+  command: string
   /** Under whose name the journal keeps what was before. */
   procedure: string
 }

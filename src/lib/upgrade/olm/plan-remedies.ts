@@ -8,6 +8,8 @@ interface Place extends Pick<OperatorHop, 'subscription' | 'version' | 'channel'
   plan: string
   /** The channel that is set now. */
   set: string | undefined
+  /** That goes on, with a flag more. */
+  command: string
 }
 
 /**
@@ -15,7 +17,7 @@ interface Place extends Pick<OperatorHop, 'subscription' | 'version' | 'channel'
  * that is set, that comes first: else OLM makes the same plan once more.
  */
 export function remedyFor({ reason, others = [] }: Wrong, place: Place): readonly string[] {
-  const { subscription, version, channel, plan, set } = place
+  const { subscription, version, channel, plan, set, command } = place
   const { namespace, name } = subscription
   const show = `kubectl -n ${namespace} get installplan ${plan} -o yaml`
   const drop = [
@@ -34,7 +36,7 @@ export function remedyFor({ reason, others = [] }: Wrong, place: Place): readonl
     'plan-goes-back': [show, ...drop],
     'plan-off-path': [show, ...drop],
     'plan-names-twice': [show, ...drop],
-    'plan-installs-more': [show, `kvup upgrade --to ${version} --method olm${also}     takes these along`],
+    'plan-installs-more': [show, `${command}${also}     takes these along`],
     'operator-before-platform': [
       'oc get clusterversion',
       'update the platform first; the operator follows it',

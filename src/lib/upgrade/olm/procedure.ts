@@ -85,9 +85,11 @@ async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): P
   ])
   const settings = onHyperConverged(olm.hyperconverged, owner, olm.accepted)
   const watching = { who: tools.who, follow: false, since: cx.clock.now().getTime() }
-  const { operatorVersion } = hyperConvergedStanding(hco)
-  const ahead = hops.all({ ...scene, operandsAt: operatorVersion })
-  const hopTools = { kubevirt: owner, accepted: olm.accepted, releases: tools.releases, procedure: name }
+  const { operatorVersion, good } = hyperConvergedStanding(hco)
+  const ahead = hops.all({ ...scene, operandsAt: operatorVersion, good })
+  const { accepted } = olm
+  const { command } = request.olm
+  const hopTools = { kubevirt: owner, accepted, releases: tools.releases, procedure: name, command }
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
     ...(request.hold ? [holdWorkloadUpdates(settings, { who: tools.who, procedure: name })] : []),

@@ -1,16 +1,15 @@
 import type { CatalogPackage } from '../../catalogs/catalog.ts'
 import { reachedIn } from '../../catalogs/path.ts'
-import { platformOfOperator } from '../../releases/bundled.ts'
 import {
   compareOperatorVersions,
   type OperatorVersion,
   operatorVersionOf,
   versionOfCsv,
 } from '../../releases/operator-version.ts'
+import { againstPlatform } from '../../releases/operator-and-platform.ts'
 import type { Releases } from '../../releases/releases.ts'
 import type { OperatorSeen } from './operator-seen.ts'
 import { packageIn } from './package-in.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
 
 interface Question {
   seen: OperatorSeen
@@ -52,8 +51,7 @@ function shownBy(question: Question): OperatorVersion[] {
 }
 
 function isAhead(version: OperatorVersion, { seen: { installed, platform }, releases }: Question): boolean {
-  const minor = platformOfOperator(version, releases)
-  const isBehindPlatform =
-    minor === undefined || platform.minor === undefined || compareMinors(minor, platform.minor) <= 0
-  return isBehindPlatform && compareOperatorVersions(version, installed) > 0
+  const isBeyond =
+    platform.minor !== undefined && againstPlatform(version, platform.minor, releases).is === 'beyond'
+  return !isBeyond && compareOperatorVersions(version, installed) > 0
 }

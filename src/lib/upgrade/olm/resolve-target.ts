@@ -1,13 +1,13 @@
-import { lineOf, operatorsBringing, platformOfOperator, releaseOfOperator } from '../../releases/bundled.ts'
+import { lineOf, operatorsBringing, releaseOfOperator } from '../../releases/bundled.ts'
 import {
   compareOperatorVersions,
   operatorMinor,
   type OperatorVersion,
   operatorVersionOf,
 } from '../../releases/operator-version.ts'
+import { againstPlatform } from '../../releases/operator-and-platform.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { blocked, type KvupError } from '../../system/errors.ts'
-import { compareMinors } from '../../releases/platform-version.ts'
 
 /** The release of the operator to end up with. */
 export interface OperatorTarget {
@@ -157,11 +157,12 @@ function refuseBeyondPlatform(
   platform: string | undefined,
   releases: Known['releases'],
 ): void {
-  const minor = platformOfOperator(operator, releases)
-  if (platform === undefined || minor === undefined || compareMinors(minor, platform) <= 0) return
+  if (platform === undefined) return
+  const against = againstPlatform(operator, platform, releases)
+  if (against.is !== 'beyond') return
   throw blocked(
     'operator-before-platform',
-    `HyperConverged ${operator.text} belongs to platform ${minor}, and this one is at ${platform}: the platform goes first`,
+    `HyperConverged ${operator.text} ${against.why}, and this one is at ${platform}: the platform goes first`,
     {
       remedy: ['oc adm upgrade', 'kvup eus plan     where it is the way to the next extended update release'],
     },

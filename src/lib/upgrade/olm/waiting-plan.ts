@@ -1,6 +1,6 @@
 import type { Subscription } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { HopFinding } from '../../releases/finding.ts'
-import type { Releases } from '../../releases/releases.ts'
+import type { HopTools } from './operator-hop-types.ts'
 import { type Judged, judgedOn } from './judged-plan.ts'
 import type { OlmPart } from './olm-part.ts'
 import { isBetween } from './operator-scene.ts'
@@ -13,12 +13,12 @@ import type { OperatorSeen } from './operator-seen.ts'
 export function waitingPlan(
   { subscription, plan, platform }: OperatorSeen,
   part: OlmPart,
-  releases: Pick<Releases, 'hyperconverged'>,
+  tools: Pick<HopTools, 'releases' | 'command'>,
 ): readonly HopFinding[] {
   const [next] = part.isUnderWay ? [] : part.hops
   if (next === undefined || plan === undefined || plan.status?.phase === 'Complete') return []
   const hop = { ...part, ...next, settleMs: 0 }
-  const judged = judgedOn(platform, { scene: { subscription }, plan, hop, tools: { releases } })
+  const judged = judgedOn(platform, { scene: { subscription }, plan, hop, tools })
   if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
   const { reason, by, remedy } = judged.blocked
   return [

@@ -75,7 +75,7 @@ function unfit(
   const show = `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`
   const isRepair = isDegraded(hco) && isPatch(subscription.status?.installedCSV, hop.version)
   if (isRepair && tools.accepted.includes('hyperconverged-degraded')) return undefined
-  const repair = `kvup upgrade --to ${hop.version} --method olm --accept hyperconverged-degraded     where this release is what repairs it`
+  const repair = `${tools.command} --accept hyperconverged-degraded     where this release is what repairs it`
   return {
     is: 'waiting',
     on: `HyperConverged ${name} to be good in every condition`,

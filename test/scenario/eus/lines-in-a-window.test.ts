@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { ocpOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import type { SimulationFaults } from '../../../src/lib/simulator/simulation-faults.ts'
+import { interrupted } from '../../../src/lib/system/errors.ts'
+import { runText } from '../../lib/run-text.ts'
+import { nmo } from '../other-operator.ts'
+import { shellWords } from '../shell-words.ts'
+import { minute, play, type Ended, type Stage } from '../stage.ts'
+import { after, cdiDegraded, operatorVersion, patchWorkers, setMethods } from './meanwhile.ts'
+import { eusRunOn, type Shape, small418 } from './window-stage.ts'
+
+const typed = 'kvup eus run --approve --settle 5s'
+
+interface Row {
+  shape?: Shape
+  /** The step behind which the first run is interrupted, and it happens. */
+  behind: string
+  happens?: (stage: Stage) => unknown
+  reason: string
+  /** Begins the line that goes on. */
+  goesOn: string
+}
+
+const set = (stage: Stage, faults: SimulationFaults) => stage.simulated.faults.set(faults)
+
+const rows: Record<string, Row> = {
+  'an InstallPlan that would install more': {
+    shape: { ...small418, olm: ocpOlm({ others: [nmo] }) },
+    behind: 'control-plane-4.19',
+    reason: 'plan-installs-more',
+    goesOn: `${typed} --approve-also node-maintenance-operator.v5.4.0`,
+  },
+  'methods that somebody sets between two runs': {
+    behind: 'platform-4.19',
+    happens: (stage) => setMethods(stage, ['LiveMigrate', 'Evict']),
+    reason: 'borrowed-changed',
+    goesOn: `${typed} --accept borrowed-changed`,
+  },
+  'methods that somebody sets before they are given back': {
+    behind: 'forecast',
+    happens: (stage) => setMethods(stage, ['Evict']),
+    reason: 'changed-meanwhile',
+    goesOn: 'kvup eus restore workload-updates --keep-current',
+  },
+  'a pool that somebody unpauses': {
+    behind: 'channel-4.19',
+    happens: (stage) => patchWorkers(stage, { paused: false }),
+    reason: 'borrowed-changed',
+    goesOn: `${typed} --accept borrowed-changed`,
+  },
+  'a pool that appears': {
+    behind: 'accepted-4.19',
+    happens: (stage) => set(stage, { addedPool: { name: 'infra', nodes: 1 } }),
+    reason: 'pool-appeared',
+    goesOn: `${typed} --accept pool-appeared`,
+  },
+}
+
+const linesOf = ({ error }: Ended): readonly string[] =>
+  (error?.remedy ?? []).map((line) => line.split(/ {3,}/u)[0] ?? '')
+
+/** Whole commands: `FILE` is for a person to fill in. */
+const ofKvup = (lines: readonly string[]) => lines.filter((line) => /^kvup [^A-Z]*$/u.test(line))
+
+/** Typed as it is printed; the question is answered no, which comes behind all that could refuse it. */
+async function typedAs(line: string, { cluster, clock }: Stage): Promise<string> {
+  const [, ...words] = shellWords(line)
+  const { code, out, err } = await runText(words, { cluster, clock, answer: false })
+  expect([line, code]).not.toEqual([line, 2])
+  return out + err
+}
+
+async function expectTaken(ended: Ended, goesOn: string, stage: Stage): Promise<void> {
+  const lines = linesOf(ended)
+  expect(lines).toContain(goesOn)
+  for (const line of ofKvup(lines)) expect(await typedAs(line, stage)).not.toContain('window-open')
+}
+
+test.each(Object.entries(rows))(
+  'inside a window no line is printed that is refused there: %s',
+  (_, { shape = small418, behind, happens, reason, goesOn }) =>
+    play(shape, async (stage) => {
+      const stop = new AbortController()
+      const onEvent = after(behind, () => stop.abort(interrupted('SIGINT')))
+      expect(await eusRunOn(stage, {}, { onEvent, signal: stop.signal })).toMatchObject({ code: 130 })
+      await happens?.(stage)
+      await stage.until(2 * minute)
+      const ended = await eusRunOn(stage, {}, { commandLine: typed })
+      expect(ended).toMatchObject({ error: { reason } })
+      await expectTaken(ended, goesOn, stage)
+    }),
+)
+
+test('nor where HyperConverged is Degraded before a release that would repair it; with that line it is repaired', () =>
+  play({ ...small418, faults: { planStatusAfter: 3 * minute } }, async (stage) => {
+    const options = {
+      graphFile: undefined,
+      catalogFile: undefined,
+      accept: ['way-unknown', 'operator-way-unknown'],
+    } as object
+    const onEvent = after('operands-rolled-4.19.5', () => set(stage, cdiDegraded))
+    const ended = await eusRunOn(stage, options, { commandLine: typed, onEvent })
+    expect(ended.error?.message).toContain('gate to 4.19.8: gave up after 1h')
+    await expectTaken(ended, `${typed} --accept hyperconverged-degraded`, stage)
+    const accept = ['hyperconverged-degraded']
+    const approved = after('approve-4.19.8', () => set(stage, { components: undefined }))
+    const again = await eusRunOn(stage, { accept, until: 'operator-4.19' }, { onEvent: approved })
+    expect(again).toMatchObject({ code: 0 })
+    expect(operatorVersion(stage)).toBe('4.19.8')
+  }))
