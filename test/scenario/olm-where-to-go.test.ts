@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PackageManifests } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
+import { ocp418to420, okd419 } from '../../src/lib/simulator/openshift/graphs.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
 import { play } from './stage.ts'
 
@@ -42,6 +42,36 @@ test('nothing that belongs to a later minor than the platform, which would be re
     const [line = ''] = error?.remedy ?? []
     const [to] = /\d+\.\d+\.\d+/u.exec(line) ?? []
     expect(await stage.upgrade(to, { settle: '5s', dryRun: 'client' })).toMatchObject({ code: 0 })
+  }))
+
+const okdAt = (version: string, installed: string) => ({
+  ...small,
+  openshift: {
+    ...okd419,
+    version,
+    graph: [
+      { version, image: 'quay.io/okd/scos-release@sha256:1', kubernetes: '1.35.2', channels: [], to: [] },
+    ],
+  },
+  olm: okdOlm({ installed, channel: `stable-v${installed.replace(/\.\d+$/u, '')}` }),
+})
+
+test('night E8: nor a minor that no row knows, where the platform has one of its own; asked for it is refused', () =>
+  play(okdAt('4.22.0-okd-scos.3', '1.18.1'), async (stage) => {
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.message).toContain('the catalog shows nothing later that belongs to platform 4.22')
+    const asked = await stage.upgrade('1.19.0', { method: 'olm', dryRun: 'client' })
+    expect(asked).toMatchObject({ code: 3, error: { reason: 'operator-before-platform' } })
+    expect(asked.text).toContain('is newer than 1.18, which belongs to platform 4.22')
+  }))
+
+test('night E8: where nothing tells, it is offered and said', () =>
+  play(okdAt('4.23.0-okd-scos.1', '1.18.1'), async (stage) => {
+    const { error } = await stage.upgrade(undefined)
+    expect(error?.remedy[0]).toMatch(/^kvup upgrade --to 1\.19\.0 --method olm {5}.*is not known$/u)
+    const planned = await stage.upgrade('1.19.0', { method: 'olm', settle: '5s', dryRun: 'client' })
+    expect(planned.code).toBe(0)
+    expect(planned.text).toContain('whether HyperConverged 1.19.0 belongs to platform 4.23 or to a later one')
   }))
 
 test('a catalog of which nothing is seen: no release is made up, and how to know is said', () =>

@@ -1,4 +1,7 @@
 import type { Context } from '../../context.ts'
+import { againstPlatform } from '../../lib/releases/operator-and-platform.ts'
+import { operatorVersionOf } from '../../lib/releases/operator-version.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
 import { KvupError, usageError } from '../../lib/system/errors.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import { type OperatorSeen, seeOperator } from '../../lib/upgrade/olm/operator-seen.ts'
@@ -53,11 +56,20 @@ async function whereOlmLeads(cx: Context, seen: OperatorSeen, typed: Typed): Pro
     `say where to go: HyperConverged in namespace ${namespace} is at ${seen.installed.text}${none}`,
     {
       remedy: [
-        ...targets.map((text) => `kvup upgrade --to ${text} --method olm${by}`),
+        ...targets.map(
+          (text) => `kvup upgrade --to ${text} --method olm${by}${unplaced(text, seen, releases)}`,
+        ),
         ...(catalogFile === undefined ? byCatalogFile(seen) : []),
       ],
     },
   )
+}
+
+/** Night E8. */
+function unplaced(text: string, { platform: { minor } }: OperatorSeen, releases: Releases): string {
+  const version = operatorVersionOf(text)
+  const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
+  return against === 'unknown' ? '     of which minor of the platform it is, is not known' : ''
 }
 
 function whyNone({ offered = [], platform }: OperatorSeen, catalogFile: string | undefined): string {

@@ -356,9 +356,23 @@ test('night E8: an operator that no table knows is not called out of step, and i
   Object.assign(itemIn(evidence.hyperconverged).status ?? {}, {
     versions: [{ name: 'operator', version: '1.99.0' }],
   })
-  const plan = makeEusPlan(evidence)
+  const plan = makeEusPlan(evidence, { releases: { hyperconverged: [] } })
   expect(plan.findings.map(({ id }) => id)).not.toContain('version-in-step')
   expect(plan.unknown.join()).toContain('which minor of the platform the operator 1.99.0 belongs to')
+})
+
+test('night E8: one that no row knows is out of step where a minor before it is that of the platform', async () => {
+  const evidence = await evidenceOf('okd-4.19')
+  Object.assign(itemIn(evidence.hyperconverged).status ?? {}, {
+    versions: [{ name: 'operator', version: '1.99.0' }],
+  })
+  expect(makeEusPlan(evidence).findings).toContainEqual(
+    expect.objectContaining({
+      id: 'version-in-step',
+      level: 'blocker',
+      summary: expect.stringContaining('is newer than 1.15, which belongs to platform 4.19') as string,
+    }),
+  )
 })
 
 test('methods that could not be read are not "none"', async () => {

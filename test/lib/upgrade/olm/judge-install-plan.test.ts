@@ -49,8 +49,6 @@ function judge({
     subscription,
     csv: csv('4.19.3'),
     approveAlso: [],
-    platformMinor: '4.19',
-    operatorMinor: '4.19',
   }
   return judgeInstallPlan(installPlan, { ...asked, ...question })
 }
@@ -118,9 +116,9 @@ describe('done 5: which InstallPlan is approved', () => {
     ['approved by somebody else meanwhile', { spec: { approved: true } }, 'joined', /^$/],
     [
       'CSV above the minor of the platform',
-      { question: { platformMinor: '4.18' } },
+      { question: { beyondPlatform: 'belongs to platform 4.19, and the platform is at 4.18' } },
       'wrong',
-      /belongs to platform 4\.19, and the platform is at 4\.18/,
+      /its operator belongs to platform 4\.19, and the platform is at 4\.18/,
     ],
     [
       'ClusterVersion progressing',

@@ -76,6 +76,13 @@ describe('what --to means', () => {
     )
     expect(upstream('1.18.1', '1.17.3', ['1.18.1'], '4.22').operator.text).toBe('1.18.1')
   })
+
+  test('night E8: a minor that no row knows is refused where the platform has one of its own', () => {
+    expect(() => upstream('1.19.0', '1.18.1', ['1.19.0'], '4.22')).toThrow(
+      'HyperConverged 1.19.0 is newer than 1.18, which belongs to platform 4.22, and this one is at 4.22: the platform goes first',
+    )
+    expect(upstream('1.19.0', '1.18.1', ['1.19.0'], '4.23').operator.text).toBe('1.19.0')
+  })
 })
 
 describe('the hops as far as they can be told', () => {

@@ -2,6 +2,8 @@ import type { Finding } from '../../../checks/finding.ts'
 import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconverged-standing.ts'
 import { itemsOf } from '../../../facts/known.ts'
 import { operatorConditionGate } from '../../../facts/operator-lifecycle/operator-condition-gate.ts'
+import { againstPlatform } from '../../../releases/operator-and-platform.ts'
+import { operatorVersionOf } from '../../../releases/operator-version.ts'
 import { compareMinors } from '../../../releases/platform-version.ts'
 import { byHand } from '../../../upgrade/olm/operator-seen.ts'
 import { isMidWindow, type Judged } from '../judged.ts'
@@ -96,7 +98,8 @@ function outOfStep(judged: Judged): readonly Finding[] {
   const { sight, releases } = judged
   const operator = operatorMinorNow(sight.evidence, releases)
   const version = operatorNow(sight.evidence)?.version
-  if (operator === undefined || version === undefined) return []
+  if (version === undefined) return []
+  if (operator === undefined) return aheadOfAllRows(judged, version)
   const order = compareMinors(operator, sight.here)
   const isNext = order < 0 && (isMidWindow(judged) || sight.standing.state === 'updating')
   if (order === 0 || isNext) return []
@@ -112,6 +115,21 @@ function outOfStep(judged: Judged): readonly Finding[] {
               'kvup upgrade      says which release of the operator can be reached, and takes it there with --to',
             ]
           : ['oc adm upgrade      says how to take the platform to the same minor'],
+    },
+  ]
+}
+
+/** No row knows its minor, and one before it belongs to this platform already. */
+function aheadOfAllRows({ sight, releases }: Judged, text: string): readonly Finding[] {
+  const version = operatorVersionOf(text)
+  const against = version && againstPlatform(version, sight.here, releases)
+  if (against?.is !== 'beyond') return []
+  return [
+    {
+      id: 'version-in-step',
+      level: 'blocker',
+      summary: `unsupported: out of step. The operator ${text} ${against.why}, and the platform is at ${sight.release}`,
+      remedy: ['oc adm upgrade      says how to take the platform to the same minor'],
     },
   ]
 }
