@@ -5,10 +5,10 @@ import { known, itemsOf } from '../lib/facts/known.ts'
 import { findKubeVirts } from '../lib/facts/find-kubevirts.ts'
 import { notOne } from '../lib/facts/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
-import type { Column, Document, Paint, View } from '../lib/output/printer.ts'
-import { table } from '../lib/output/table.ts'
+import type { Document, Paint, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/wrap.ts'
 import { harmlessText } from '../lib/output/views/harmless-text.ts'
+import { historyEntries } from '../lib/output/views/history-entries.ts'
 import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
@@ -97,24 +97,11 @@ async function kubevirtNamespace(reader: Reader): Promise<string> {
   return first.namespace
 }
 
-const columns: readonly Column<Entry>[] = [
-  { name: 'AT', cell: ({ at }) => at.replace(/\.\d+Z$/, 'Z') },
-  { name: 'BY', cell: ({ by }) => by },
-  { name: 'PROCEDURE', cell: ({ procedure }) => procedure },
-  { name: 'WHAT', cell: ({ what }) => what },
-  { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
-  { name: 'TEXT', cell: ({ text }) => text },
-]
-
-/** Where a terminal has no room for all of them: `-o wide` shows the rest. */
-const roomForAll = 120
-const narrow = columns.filter(({ name }) => name !== 'PROCEDURE' && name !== 'STEP')
-
 const view: View<HistoryDocument> = {
   text: ({ items, loans, asOf, namespace, running, machines = [] }, paint, size) => [
     ...(items.length > 0
-      ? table(size.wide || size.columns >= roomForAll ? columns : narrow, items, { ...size, paint })
-      : [`kvup has changed nothing here (no journal in namespace ${namespace}).`]),
+      ? historyEntries(items, paint, size)
+      : wrap(`kvup has changed nothing here (no journal in namespace ${namespace}).`, size.columns)),
     ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
     ...loans.flatMap((loan) => [
       '',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { history, type HistoryDocument } from '../../src/commands/history.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
@@ -42,11 +42,11 @@ async function open(...namespaces: string[]) {
   }
 }
 
-async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock }) {
+async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock }, columns = Infinity) {
   const printed: { document: HistoryDocument; lines: readonly string[]; names: readonly string[] }[] = []
   const printer = {
     result<T extends Document>(document: T, view: View<T>) {
-      const lines = view.text(document, paint, { columns: Infinity, wide: false })
+      const lines = view.text(document, paint, { columns, wide: false })
       printed.push({ document: document as unknown as HistoryDocument, lines, names: view.names(document) })
     },
   }
@@ -103,4 +103,60 @@ test('an empty journal is said, not shown as an empty table', async () => {
 test('no KubeVirt, or two of them, is exit 3', async () => {
   await expect(answer(await open())).rejects.toMatchObject({ exitCode: 3 })
   await expect(answer(await open('kubevirt', 'other'))).rejects.toMatchObject({ exitCode: 3 })
+})
+
+describe('on a terminal', () => {
+  async function threeEntries() {
+    const opened = await open('kubevirt')
+    const entry = { by: 'jane@laptop.example.org', procedure: 'eus to 4.20' } as const
+    const at = '2026-11-22T14:20:27.125Z'
+    const step = 'pause-health-check-openshift-machine-api-workers'
+    const text = 'set the annotation cluster.x-k8s.io/paused of MachineHealthCheck workers'
+    await opened.journal.record({ ...entry, at, step: '', what: 'started', text: '38 steps' })
+    await opened.journal.record({ ...entry, at, step, what: 'intends', text })
+    await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'gave-back', text })
+    return opened
+  }
+
+  test('80 columns: what identifies an entry stays, its text goes on below', async () => {
+    const { lines } = await answer(await threeEntries(), 80)
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "eus to 4.20, by jane@laptop.example.org",
+        "2026-11-22T14:20:27Z  started    38 steps",
+        "2026-11-22T14:20:27Z  intends",
+        "                      pause-health-check-openshift-machine-api-workers: set the",
+        "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",
+        "                      workers",
+        "",
+        "abort of eus, by jane@laptop.example.org",
+        "2026-11-22T14:20:27Z  gave-back",
+        "                      pause-health-check-openshift-machine-api-workers: set the",
+        "                      annotation cluster.x-k8s.io/paused of MachineHealthCheck",
+        "                      workers",
+      ]
+    `)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  test('40 columns: the same, each in lines of its own', async () => {
+    const { lines } = await answer(await threeEntries(), 40)
+    const text = lines.join(' ').replaceAll(/ +/gu, ' ')
+    for (const told of [
+      'eus to 4.20, by jane@laptop',
+      'intends pause-health-check-',
+      'gave-back pause-health',
+    ])
+      expect(text).toContain(told)
+    expect(lines.filter((line) => line.length > 40)).toEqual([
+      '  pause-health-check-openshift-machine-api-workers:',
+      '  pause-health-check-openshift-machine-api-workers:',
+    ])
+  })
+
+  test('a table as soon as nothing but the text has to be cut', async () => {
+    const { lines } = await answer(await threeEntries(), 200)
+    expect(lines[0]).toMatch(/^AT +BY +PROCEDURE +WHAT +STEP +TEXT$/)
+    expect(lines[2]).toContain('pause-health-check-openshift-machine-api-workers')
+  })
 })

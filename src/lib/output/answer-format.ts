@@ -70,7 +70,7 @@ function viewAnswer(how: Answering): Answer {
   const shown = ({ document, view }: Given, size: Size) =>
     view
       .text(sanitiseDeep(document), how.paint, size)
-      .map((line) => inLocale(indented(onlyColours(line)), how.paint))
+      .map((line) => inLocale(unbroken(onlyColours(line)), how.paint))
   const timed = (given: Given) => {
     const size = how.size()
     return timedLines(shown(given, { ...size, columns: besideTime(size.columns) }), how.now())
@@ -78,8 +78,7 @@ function viewAnswer(how: Answering): Answer {
   if (draw === undefined)
     return textAnswer(how.write, (given) => joined(how.isWatch ? timed(given) : shown(given, how.size())))
   return {
-    give: (given) =>
-      draw((columns) => shown(given, { ...how.size(), columns }).flatMap((line) => line.split('\n'))),
+    give: (given) => draw((columns) => shown(given, { ...how.size(), columns })),
     end: () => undefined,
   }
 }
@@ -101,9 +100,9 @@ function sealed({ document, status }: Given): unknown {
   return seal(document, status)
 }
 
-/** What follows a newline inside a line is somebody's text: it must not look like a line of ours. */
-function indented(line: string): string {
-  return line.replaceAll('\n', '\n  ')
+/** What follows a newline inside a line is somebody's text: it must not look like a line of ours. Tabs stay, for scripts have them. */
+function unbroken(line: string): string {
+  return line.replaceAll(/\s*\n\s*/gu, ' ')
 }
 
 function joined(lines: readonly string[]): string {

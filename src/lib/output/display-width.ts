@@ -42,6 +42,22 @@ export function cut(text: string, width: number, ellipsis = '…'): string {
   return kept + ellipsis
 }
 
+/** The text in pieces of at most `width` columns, for a word that is wider than the terminal and must be shown whole. */
+export function pieces(text: string, width: number): string[] {
+  if (displayWidth(text) <= width || width < 2) return [text]
+  const parts = ['']
+  let used = 0
+  for (const { segment } of graphemesOf(text)) {
+    used += graphemeWidth(segment)
+    if (used > width) {
+      parts.push('')
+      used = graphemeWidth(segment)
+    }
+    parts[parts.length - 1] += segment
+  }
+  return parts
+}
+
 /** Padded with blanks to `width` columns. */
 export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)))

@@ -1,3 +1,4 @@
+import { brief } from './brief.ts'
 import { displayWidth, pad } from './display-width.ts'
 import { describeError } from './document.ts'
 import { KvupError, Unforeseen } from '../system/errors.ts'
@@ -9,12 +10,15 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
   if (!(error instanceof KvupError)) return bugLines(error, paint, verbosity)
   const [first = '', ...rest] = sanitise(error.message).split('\n')
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
-  const details = [...rest.map(sanitiseLine), ...object.filter((text) => !error.message.includes(text))]
+  const details = [
+    ...rest.map((line) => brief(sanitiseLine(line))),
+    ...object.filter((text) => !error.message.includes(text)),
+  ]
   return [
-    `${paint.bad('error:')} ${sanitiseLine(first)}`,
+    `${paint.bad('error:')} ${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
-    ...error.notes.map((line) => `  ${sanitiseLine(line)}`),
+    ...error.notes.map((line) => `  ${brief(sanitiseLine(line))}`),
     ...remedyLines(error.remedy, paint),
   ]
 }

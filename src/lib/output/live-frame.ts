@@ -1,5 +1,6 @@
+import { brief } from './brief.ts'
 import { duration } from './age.ts'
-import { cut, displayWidth, pad } from './display-width.ts'
+import { cut, displayWidth, pad, pieces } from './display-width.ts'
 import { inLocale } from './paint.ts'
 import type { Paint, Tone } from './printer.ts'
 import type { RunProgress, StepLine, StepShape } from './progress.ts'
@@ -153,20 +154,27 @@ function footer(run: RunProgress, frame: Frame): Line[] {
   const remedy = isStalled ? (state.remedy ?? []) : []
   return [
     ...waitedFor(run.waiting, frame),
-    ...(why === undefined ? [] : wrap(`  ${sanitiseLine(why)}`, frame.columns)).map((text): Line => [
+    ...(why === undefined ? [] : whole(`  ${brief(sanitiseLine(why))}`, frame)).map((text): Line => [
       { text, tone: 'bad' },
     ]),
-    ...remedy.map((line): Line => [{ text: `  → ${sanitiseLine(line)}` }]),
+    ...remedy.flatMap((line) => whole(`  → ${sanitiseLine(line)}`, frame)).map((text): Line => [{ text }]),
   ]
 }
 
-function waitedFor(waiting: NonNullable<RunProgress['waiting']>, { at, columns }: Frame): Line[] {
+/** Nothing of it cut: it ends in a name, a version or a command. */
+const whole = (text: string, { columns, paint }: Frame): string[] =>
+  wrap(inLocale(text, paint), columns).flatMap((line) => pieces(line, columns))
+
+function waitedFor(waiting: NonNullable<RunProgress['waiting']>, frame: Frame): Line[] {
+  const { at, columns } = frame
   const { what, how } = waitingWords(waiting, at, waiting.began)
-  const text = sanitiseLine(what)
+  const text = brief(sanitiseLine(what))
   const limits = (columns < narrow ? how.slice(0, 1) : how).join(', ')
-  const first = toned(text, waiting.state.is === 'stalled' ? 'bad' : undefined)
-  const fits = displayWidth(text) + displayWidth(limits) + 2 <= columns
-  return fits ? [[first, { text: `, ${limits}` }]] : [[first], [{ text: `  ${limits}`, tone: 'dim' }]]
+  const tone = waiting.state.is === 'stalled' ? 'bad' : undefined
+  if (displayWidth(text) + displayWidth(limits) + 2 <= columns)
+    return [[toned(text, tone), { text: `, ${limits}` }]]
+  const lines = whole(text, frame).map((line): Line => [toned(line, tone)])
+  return [...lines, [{ text: `  ${limits}`, tone: 'dim' }]]
 }
 
 function ellipsis(paint: Paint): string {

@@ -23,10 +23,12 @@ export function sanitise(text: string): string {
 
 /** As `sanitise`, on one line. */
 export function sanitiseLine(text: string): string {
-  return sanitise(text)
-    .replace(/\s*\n\s*/g, ' ')
-    .replaceAll('\t', ' ')
-    .trimEnd()
+  return onOneLine(sanitise(text)).trimEnd()
+}
+
+/** Somebody's text where a line is all there is room for: what goes on below, or further on after a tab, would look like a line or a column of ours. */
+export function onOneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', ' ')
 }
 
 /** The same document with every string and key in it sanitised; what needs no change is not copied twice. */

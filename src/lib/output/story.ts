@@ -57,7 +57,7 @@ export function tellStory(telling: Telling): Story {
     if (view) view.above(write)
     else write()
   }
-  const note = (text: string) => above(() => sanitise(text).split('\n').forEach(writeLine))
+  const note = (text: string) => above(() => writeLine(sanitise(text)))
   return {
     event(event) {
       if (telling.eventsElsewhere) return

@@ -1,5 +1,6 @@
 import { cut, displayWidth } from './display-width.ts'
 import type { Column, Paint, Size, Tone } from './printer.ts'
+import { onOneLine } from './sanitise.ts'
 
 const gap = 3
 /** A column is not squeezed below this. */
@@ -46,12 +47,7 @@ export function tableInParts<Row>(
 }
 
 function cellText(cell: string | number | undefined): string {
-  const text =
-    cell === undefined
-      ? ''
-      : String(cell)
-          .replace(/\s*\n\s*/g, ' ')
-          .replaceAll('\t', ' ')
+  const text = cell === undefined ? '' : onOneLine(String(cell))
   return text === '' ? '<none>' : text
 }
 

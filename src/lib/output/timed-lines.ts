@@ -12,5 +12,5 @@ export const besideTime = (columns: number): number => Math.max(1, columns - tim
  */
 export function timedLines(lines: readonly string[], at: Date): readonly string[] {
   const time = timeOfDay(at)
-  return lines.flatMap((line) => line.split('\n').map((part) => (part === '' ? '' : `${time} ${part}`)))
+  return lines.map((line) => (line === '' ? '' : `${time} ${line}`))
 }

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../procedure/events.ts'
+import { brief } from './brief.ts'
 import { duration, timeAfter } from './age.ts'
 import { count } from './count.ts'
 import type { Tone } from './printer.ts'
@@ -46,10 +47,14 @@ function waitingChange({ step, state }: Waiting): Wording {
   const { progress: seen } = state
   // What tells a share says it in its own words.
   const progress = seen === undefined || seen.share ? '' : `${seen.done}/${seen.total}, `
-  const trouble = state.is === 'waiting' && state.trouble !== undefined ? `; ${state.trouble}` : ''
+  const trouble = state.is === 'waiting' && state.trouble !== undefined ? `; ${brief(state.trouble)}` : ''
   const text = `${step.title}: ${progress}${objectOf(state)}${trouble}`
   if (state.is === 'waiting') return { text }
-  return { text: `${text}: ${state.why}`, tone: 'bad', ...(state.remedy && { remedy: state.remedy }) }
+  return {
+    text: `${text}: ${brief(state.why)}`,
+    tone: 'bad',
+    ...(state.remedy && { remedy: state.remedy }),
+  }
 }
 
 function objectOf({ is, on }: Waiting['state']): string {
@@ -75,5 +80,5 @@ export function waitingSentence(event: Pick<Waiting, 'state' | 'until'>, at: Dat
   const { what, how } = waitingWords(event, at, began)
   const { state } = event
   const why = state.is === 'stalled' ? state.why : state.trouble
-  return [what, ...(why === undefined ? [] : [why]), ...how].join(', ')
+  return [what, ...(why === undefined ? [] : [brief(why)]), ...how].join(', ')
 }

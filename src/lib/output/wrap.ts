@@ -1,5 +1,5 @@
 import { paintedWidth } from './display-width.ts'
-import { sanitise } from './sanitise.ts'
+import { onOneLine, sanitise } from './sanitise.ts'
 
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
 /** The arrow is the first thing after blanks and colours. */
@@ -12,7 +12,8 @@ const remark = / {3,}(?=\S)/
  * The line as it fits a terminal: broken between words, what goes on stands below the text behind its label or arrow. A command
  * behind an arrow goes on after a backslash, so that it can be pasted. A word that is too long is left to the terminal.
  */
-export function wrap(line: string, columns: number): string[] {
+export function wrap(text: string, columns: number): string[] {
+  const line = onOneLine(text)
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
   return command.test(sanitise(line)) ? wrapCommand(line, columns) : wrapText(line, columns)
 }

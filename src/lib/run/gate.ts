@@ -41,8 +41,11 @@ export function passGate(
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
   const ways = ids.some(isRefused) ? [] : [accepting(ids)]
-  throw blocked(first.id, all.map(({ id, summary }) => `${summary} (${id})`).join('\n  '), {
+  throw blocked(first.id, all.map(({ id, summary }) => `${oneLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
     remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...ways])],
   })
 }
+
+/** A newline in it is the cluster's, and not the end of a finding. */
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/gu, ' ')

@@ -42,7 +42,12 @@ describe('the live view', () => {
         "   virt-controller",
         "   virt-api",
         "   give workload up…",
-        "waiting for virt-ha…",
+        "waiting for",
+        "  virt-handler on",
+        "  node-14",
+        "  (ContainerCreating",
+        ",",
+        "  9s)",
         "  for 9s",
       ]
     `)
@@ -171,4 +176,29 @@ test('what stands in the way is shown in full, however narrow it is, and before 
     '  virt-handler on node-14 cannot pull',
     '    quay.io/kubevirt/virt-handler:v1.9.0: not found',
   ])
+})
+
+test('40 columns: what is waited for is shown whole, with the version at its end', () => {
+  const waiting = waitingForHandler(
+    at('13:14'),
+    13,
+    'ClusterServiceVersion kubevirt-hyperconverged-operator.v4.19.14',
+  )
+  const run = progressOf([...upgradeEvents, waiting])
+  const lines = renderLive(run, now, { columns: 39, rows: 24 }, plain)
+  expect(lines.every((line) => displayWidth(line) <= 39)).toBe(true)
+  expect(lines.slice(-5).join('').replaceAll(/\s/gu, '')).toContain(
+    'kubevirt-hyperconverged-operator.v4.19.14',
+  )
+})
+
+test('a command that helps is shown whole, to be pasted', () => {
+  const remedy = [
+    'kubectl -n openshift-cnv describe clusterserviceversions kubevirt-hyperconverged-operator.v4.19.14',
+  ]
+  const stalled = stalledEvents.at(-1)
+  if (stalled?.kind !== 'step-waiting' || stalled.state.is !== 'stalled') throw new Error('a stall')
+  const run = progressOf([...stalledEvents, { ...stalled, state: { ...stalled.state, remedy } }])
+  const lines = renderLive(run, now, { columns: 79, rows: 24 }, plain)
+  expect(lines.join('\n').replaceAll(/ \\\n */gu, ' ')).toContain(remedy[0])
 })

@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../../src/lib/output/age.ts'
 import { describe, expect, test } from 'vitest'
 import { LivePage } from '../../../src/lib/output/live-page.ts'
 import { openPrinter } from '../../../src/lib/output/open-printer.ts'
@@ -98,7 +99,15 @@ const onePage = [
   'second line',
   'error: interrupted by SIGINT',
 ]
-const pages = ['it is updating', 'second line', ...onePage]
+const time = timeOfDay(new SimClock().now())
+const pages = [
+  `${time} it is updating`,
+  `${time} second line`,
+  'warning: a watch was refused',
+  `${time} it is settled`,
+  `${time} second line`,
+  'error: interrupted by SIGINT',
+]
 
 describe('-w', () => {
   test('on a terminal is one page', async () => {

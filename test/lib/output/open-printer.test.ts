@@ -253,7 +253,7 @@ describe('streams', () => {
     const { printer, stdout } = await open()
     const raw: View<Things> = { text: ({ items }) => items.map(({ message }) => message), names: () => [] }
     printer.result({ ...things(), items: [{ name: 'a', message: 'x\nerror: forged' }] }, raw)
-    expect(stdout.text).toBe('x\n  error: forged\n')
+    expect(stdout.text).toBe('x error: forged\n')
   })
   test('manner 32: a warning is given once', async () => {
     const { printer, stderr } = await open()

@@ -1,5 +1,6 @@
 import type { HopFinding } from '../../releases/finding.ts'
 import type { UpgradePlan } from '../../upgrade/plan.ts'
+import { brief } from '../brief.ts'
 import { hopText } from './hop-words.ts'
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
@@ -35,7 +36,7 @@ export function announcement(
 }
 
 const findingText = ({ level, summary, id }: HopFinding) =>
-  `${level === 'info' ? 'note' : level}: ${summary} (${id})`
+  `${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`
 
 const giveBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
   holds.length > 0 && !leaveHeld ? `, and to give workload updates back (${holds.join(', ')})` : ''

@@ -1,6 +1,8 @@
 import type { ReportedCheck, ReportedFinding } from '../../checks/report.ts'
+import { brief } from '../brief.ts'
 import { displayWidth, paintedWidth } from '../display-width.ts'
 import type { Paint, Size } from '../printer.ts'
+import { onOneLine } from '../sanitise.ts'
 import { wrap } from '../wrap.ts'
 
 /** No sentence is wider, however wide the terminal is. */
@@ -33,7 +35,7 @@ function findingLines(finding: ReportedFinding, { is }: ReportedCheck, look: Loo
   const mark = accepted ? paint.dim(paint.mark.dot) : markOf(is === 'not-checked' ? is : finding.level, paint)
   const objects = objectsText(finding, size)
   return [
-    ...named(` ${mark} ${taken}${onOneLine(summary)}`, finding.id, look),
+    ...named(` ${mark} ${taken}${brief(summary)}`, finding.id, look),
     ...(objects === '' ? [] : [paint.dim(`   namely ${objects}`)]),
     ...remedy.map((line) => `   ${paint.dim(paint.mark.next)} ${line}`),
   ]
@@ -70,5 +72,3 @@ function objectsText({ objects = [], summary }: ReportedFinding, { wide }: Size)
 
 /** Without what is said of it: `demo/web-1 (why)`, `VIRT_API_IMAGE=image`. */
 const bare = (name: string): string => name.replace(/[=( ].*$/su, '')
-
-const onOneLine = (text: string): string => text.replaceAll(/\s*\n\s*/gu, ' ')

@@ -1,3 +1,4 @@
+import { brief } from '../brief.ts'
 import { displayWidth, pad } from '../display-width.ts'
 import type { Paint, Size, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
@@ -41,7 +42,7 @@ function lines(page: Page): readonly string[] {
     ...section(labelled(keptLines(plan), paint)),
     ...section(outageLines(plan)),
     ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
-    ...section(plan.unknown.map((line) => `? not known: ${line}`)),
+    ...section(plan.unknown.map((line) => `? not known: ${brief(line)}`)),
     '',
     ...endLines(page),
   ]
@@ -56,10 +57,10 @@ function findingLines(
   const { id, level, summary, remedy } = finding
   if (accepted) {
     const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
-    return [`${paint.mark.dot} ${taken}: ${summary} (${id})`]
+    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
   }
   return [
-    `${markOf(level, paint)} ${level === 'info' ? 'note' : level}: ${summary} (${id})`,
+    `${markOf(level, paint)} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
     ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }

@@ -2,6 +2,7 @@ import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
 import type { Part, StepStanding } from '../../eus/status/window-status.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { formatDuration } from '../../system/duration.ts'
+import { brief } from '../brief.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
 import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
@@ -74,7 +75,7 @@ function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
     return [
       ` ${paint.mark.running} platform ${version ?? image} is asked for: the platform has not answered yet`,
     ]
-  const said = why === undefined ? '' : ` (${why})`
+  const said = why === undefined ? '' : ` (${brief(why)})`
   return [
     paint.bad(
       `${paint.mark.failed} an update to ${version ?? image ?? 'another release'} is requested by ${by} and not running${said}: it starts by itself once nothing is in the way`,
@@ -86,7 +87,7 @@ function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
 function partLine({ name, state, note }: Part, paint: Paint): string {
   const { mark } = paint
   const sign = { done: paint.good(mark.done), now: mark.running, ahead: ' ' }[state]
-  const text = ` ${sign} ${note === undefined || state === 'ahead' ? name : `${name.padEnd(28)} ${note}`}`
+  const text = ` ${sign} ${note === undefined || state === 'ahead' ? name : `${name.padEnd(28)} ${brief(note)}`}`
   return state === 'ahead' ? paint.dim(text) : text
 }
 
@@ -110,7 +111,7 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
         ]),
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
-    ...unknown.map((line) => `${paint.mark.dot} not known: ${line}`),
+    ...unknown.map((line) => `${paint.mark.dot} not known: ${brief(line)}`),
     ...next.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }

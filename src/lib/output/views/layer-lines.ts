@@ -2,6 +2,7 @@ import type { LayerVerdict, TitledLayer } from '../../facts/layers/layer.ts'
 import type { Layers } from '../../facts/layers/layers.ts'
 import { ageAt } from '../age.ts'
 import type { Paint, Tone } from '../printer.ts'
+import { brief } from '../brief.ts'
 import type { Entry } from './entry.ts'
 
 type Shown = Partial<Layers> & { takenAt: string }
@@ -37,7 +38,7 @@ function headline({ overall, window }: Shown, paint: Paint): string {
     paint.strong('cluster'),
     paint[tones[verdict]](verdict.toLowerCase()),
     ...(window ? [windowText(window)] : []),
-    ...(because === undefined ? [] : [because]),
+    ...(because === undefined ? [] : [brief(because)]),
   ]
   return parts.join(` ${paint.mark.dot} `)
 }
@@ -62,10 +63,10 @@ function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: Look): str
   const word = verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
   const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
   return [
-    ...entry(title, `${paint[tone](`${paint.mark[marks[verdict]]} ${word}`)}: ${says}${age}`),
+    ...entry(title, `${paint[tone](`${paint.mark[marks[verdict]]} ${word}`)}: ${brief(says)}${age}`),
     ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
-    ...(waitsFor ? entry('', `waits for ${waitsFor}`) : []),
-    ...notes.flatMap((note) => entry('', paint.dim(note))),
+    ...(waitsFor ? entry('', `waits for ${brief(waitsFor)}`) : []),
+    ...notes.flatMap((note) => entry('', paint.dim(brief(note)))),
     ...(wide && channels ? entry('', paint.dim(`channels: ${channels.map(inWords).join(', ')}`)) : []),
     ...help.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
   ]

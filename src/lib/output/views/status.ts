@@ -6,6 +6,7 @@ import type { Document, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { borrowedLines } from './borrowed-lines.ts'
 import { componentLines } from './component-lines.ts'
+import { brief } from '../brief.ts'
 import type { Entry } from './entry.ts'
 import { layerLines } from './layer-lines.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
@@ -53,7 +54,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
   const entry = entryFor(size)
   return [
     headline(status, paint),
-    ...(status.waitingFor ? entry('waiting for', status.waitingFor) : []),
+    ...(status.waitingFor ? entry('waiting for', brief(status.waitingFor)) : []),
     ...(status.why ?? []).flatMap((cause) => causeLines(cause, status, { paint, entry })),
     ...entry('managed by', managedBy(status)),
     ...entry('operator', operatorText(status)),
@@ -61,7 +62,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...borrowedLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
     ...lentLines(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
-    ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(remark))),
+    ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
     '',
     ...componentLines(status, paint, size),
     '',
@@ -128,7 +129,7 @@ function versions({ observed, target }: StatusDocument, paint: Paint): string {
 function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }: Look): string[] {
   const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
   return [
-    ...entry('why', paint.bad(`${cause.sentence}${age}`)),
+    ...entry('why', paint.bad(`${brief(cause.sentence)}${age}`)),
     ...cause.look.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
   ]
 }

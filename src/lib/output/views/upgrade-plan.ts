@@ -1,3 +1,4 @@
+import { brief } from '../brief.ts'
 import { displayWidth, pad } from '../display-width.ts'
 import type { Paint, Size, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
@@ -76,7 +77,7 @@ function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): re
   const { id, level, summary, remedy } = finding
   if (accepted) {
     const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
-    return [`${paint.mark.dot} ${taken}: ${summary} (${id})`]
+    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
   }
   const mark = isStop(finding)
     ? paint.bad(paint.mark.failed)
@@ -84,7 +85,7 @@ function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): re
       ? paint.mark.dot
       : paint.warn(paint.mark.warning)
   return [
-    `${mark} ${level === 'info' ? 'note' : level}: ${summary} (${id})`,
+    `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
     ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
   ]
 }

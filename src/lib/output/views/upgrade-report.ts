@@ -1,5 +1,6 @@
 import { formatDuration } from '../../system/duration.ts'
 import type { UpgradeReport } from '../../upgrade/report.ts'
+import { brief } from '../brief.ts'
 import { count } from '../count.ts'
 import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
@@ -28,7 +29,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
     ...differenceLines(report, paint),
     ...report.findings.flatMap(({ summary, remedy }) => [
-      `${paint.warn(paint.mark.warning)} ${summary}`,
+      `${paint.warn(paint.mark.warning)} ${brief(summary)}`,
       ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
     ]),
     ...creationLines(report, paint),
