@@ -106,6 +106,9 @@ test('pools-updated waits for every pool, tells how far each is, and does not as
     'waiting for pool worker, which has 1 of 3 nodes updated and ready',
     'waiting for pool worker, which has 2 of 3 nodes updated and ready',
   ])
+  const again = 'wait --for pools-updated'.split(' ')
+  const text = await runText(again, { cluster: updatingPool(clock, 0), clock })
+  expect(text.out).toBe('pools-updated holds - after 0s\n')
 })
 
 test('pools-updated ends with its timeout, and at once where there are no pools', async () => {

@@ -2,6 +2,7 @@ import type { Cause } from '../../facts/cause.ts'
 import type { StatusReport } from '../../facts/status-report.ts'
 import { formatDuration } from '../../system/duration.ts'
 import type { Document, View } from '../printer.ts'
+import { wrap } from '../wrap.ts'
 
 export interface WaitDocument extends Document {
   kind: 'Wait'
@@ -20,13 +21,19 @@ export interface WaitDocument extends Document {
 }
 
 export const waitView: View<WaitDocument> = {
-  text: ({ for: condition, met, version, verdict, tookSeconds }, paint) => [
-    [
-      met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
-      `KubeVirt ${version ?? 'of no version yet'}`,
-      (verdict ?? 'Unknown').toLowerCase(),
-      `after ${formatDuration(tookSeconds * 1000)}`,
-    ].join(` ${paint.mark.dot} `),
-  ],
+  text: ({ for: condition, met, version, verdict, tookSeconds }, paint, size) =>
+    wrap(
+      [
+        met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
+        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
+        `after ${formatDuration(tookSeconds * 1000)}`,
+      ].join(` ${paint.mark.dot} `),
+      size.columns,
+    ),
   names: ({ for: condition }) => [`condition/${condition}`],
+}
+
+/** Nothing where KubeVirt was not asked about, as for the pools. */
+function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
+  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
 }
