@@ -43,7 +43,7 @@ async function damagedCluster() {
   const simulated = await simulate({ clock, ...eus418 })
   const { store } = simulated
   await simulated.stop()
-  for (const object of [...store.everything()]) put(store, damaged(object))
+  for (const object of store.everything()) put(store, damaged(object))
   return { cluster: storeCluster(store), clock }
 }
 

@@ -105,19 +105,19 @@ test('no KubeVirt, or two of them, is exit 3', async () => {
   await expect(answer(await open('kubevirt', 'other'))).rejects.toMatchObject({ exitCode: 3 })
 })
 
-describe('on a terminal', () => {
-  async function threeEntries() {
-    const opened = await open('kubevirt')
-    const entry = { by: 'jane@laptop.example.org', procedure: 'eus to 4.20' } as const
-    const at = '2026-11-22T14:20:27.125Z'
-    const step = 'pause-health-check-openshift-machine-api-workers'
-    const text = 'set the annotation cluster.x-k8s.io/paused of MachineHealthCheck workers'
-    await opened.journal.record({ ...entry, at, step: '', what: 'started', text: '38 steps' })
-    await opened.journal.record({ ...entry, at, step, what: 'intends', text })
-    await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'gave-back', text })
-    return opened
-  }
+async function threeEntries() {
+  const opened = await open('kubevirt')
+  const entry = { by: 'jane@laptop.example.org', procedure: 'eus to 4.20' } as const
+  const at = '2026-11-22T14:20:27.125Z'
+  const step = 'pause-health-check-openshift-machine-api-workers'
+  const text = 'set the annotation cluster.x-k8s.io/paused of MachineHealthCheck workers'
+  await opened.journal.record({ ...entry, at, step: '', what: 'started', text: '38 steps' })
+  await opened.journal.record({ ...entry, at, step, what: 'intends', text })
+  await opened.journal.record({ ...entry, at, procedure: 'abort of eus', step, what: 'gave-back', text })
+  return opened
+}
 
+describe('on a terminal', () => {
   test('80 columns: what identifies an entry stays, its text goes on below', async () => {
     const { lines } = await answer(await threeEntries(), 80)
     expect(lines).toMatchInlineSnapshot(`

@@ -205,12 +205,11 @@ describe('streams', () => {
     await clock.sleep(5000)
     printer.result(things('b\nover two lines'), view)
     printer.finish()
-    const time = (text: string) => timeOfDay(at(text))
     expect(stdout.text.split('\n')).toEqual([
-      `${time('13:14')} NAME   MESSAGE`,
-      `${time('13:14')} a      says a →`,
-      `${time('13:19')} NAME               MESSAGE`,
-      `${time('13:19')} b over two lines   says b over two lines →`,
+      `${timeOfDay(at('13:14'))} NAME   MESSAGE`,
+      `${timeOfDay(at('13:14'))} a      says a →`,
+      `${timeOfDay(at('13:19'))} NAME               MESSAGE`,
+      `${timeOfDay(at('13:19'))} b over two lines   says b over two lines →`,
       '',
     ])
   })
