@@ -1,39 +1,31 @@
 import { ApiError, type Details } from '../../system/errors.ts'
+import { type Addressee, contextFlag, origin, reachRemedy, served, through } from './addressee.ts'
 import type { Failure } from './failure.ts'
+import { notKubernetes } from './is-kubernetes.ts'
 import { inWords, type Subject } from './subject.ts'
 import { unserved } from './unserved.ts'
 
-/** Whom we speak to, for messages. */
-export interface Addressee {
-  server: string
-  context: string | undefined
-  user: string
-  proxy: string | undefined
-}
-
 /** The failure as it is told: what was tried on which object, why it failed, what helps. */
 export function apiError(failure: Failure, subject: Subject, to: Addressee): ApiError {
-  const details: Details = { object: inWords(subject), cause: failure.error }
-  if (failure.status < 400) return silent(failure, subject, { to, details })
-  if (failure.status === 401) return unauthorized(failure, subject, { to, details })
-  if (failure.status === 403 && isRbac(failure.message)) return notAllowed(failure, subject, { to, details })
+  const telling = { to, details: { object: inWords(subject), cause: failure.error } }
+  if (isElsewhere(failure)) return elsewhere(failure, subject, telling)
+  if (failure.status < 400) return silent(failure, subject, telling)
+  if (failure.status === 401) return unauthorized(failure, subject, telling)
+  if (failure.status === 403) return refused(failure, subject, telling)
   if (failure.status === 404 && !failure.namesObject) {
     return new ApiError(
       404,
       unserved,
       `${to.server} does not serve ${subject.resource}: ${failure.message}`,
-      details,
+      telling.details,
     )
   }
-  const unsure = isWrite(subject) && (failure.status === 502 || failure.status === 504)
-  const tried = `cannot ${subject.verb} ${inWords(subject)}: ${failure.message}`
-  return new ApiError(
-    failure.status,
-    failure.statusReason,
-    unsure ? `${tried}; ${unknownOutcome}` : tried,
-    details,
-  )
+  if (failure.status === 429 || failure.status >= 500) return unable(failure, subject, telling)
+  return new ApiError(failure.status, failure.statusReason, tried(failure, subject), telling.details)
 }
+
+const tried = ({ message }: Failure, subject: Subject): string =>
+  `cannot ${subject.verb} ${inWords(subject)}: ${message}`
 
 const unknownOutcome = 'the outcome is unknown: the server may have acted on it'
 
@@ -42,16 +34,44 @@ interface Telling {
   details: Details
 }
 
+/** What callers tell apart by its status, and an API behind the API server may say without a `metav1.Status`; and what a gateway says of itself. */
+const kept: ReadonlySet<number> = new Set([401, 409, 410, 422, 429])
+
+/** Whoever answers so says nothing of a cluster: unless an API server is behind it after all. */
+export const isElsewhere = ({ status, foreign }: Failure): boolean =>
+  foreign === true && status < 500 && !kept.has(status)
+
+/** Its status is not kept: 404 would be taken for "there is none". */
+function elsewhere(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const what = `${to.server}${through(to)} does not answer as a Kubernetes API does (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  const unsure = isWrite(subject) && failure.status < 300
+  return new ApiError(
+    0,
+    unsure ? 'OutcomeUnknown' : notKubernetes,
+    unsure ? `${what}; ${unknownOutcome}` : what,
+    {
+      ...details,
+      notes: [origin(to)],
+      remedy: /HTTP request to an HTTPS server/iu.test(failure.message)
+        ? ['it wants https: mend the address, or name it with --server https://HOST:PORT']
+        : reachRemedy(to, '/version'),
+    },
+  )
+}
+
 function silent(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
-  const through = to.proxy === undefined ? '' : ` through the proxy ${to.proxy}`
   const unsure =
     isWrite(subject) && (failure.cause === 'cut' || failure.cause === 'timeout' || failure.cause === 'other')
-  const what = `no answer from the API server ${to.server}${through} (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  const what = noAnswer(failure, subject, to)
   return new ApiError(0, unsure ? 'OutcomeUnknown' : '', unsure ? `${what}; ${unknownOutcome}` : what, {
     ...details,
+    notes: [origin(to)],
     remedy: failure.cause === 'certificate' ? certificateRemedy(failure) : reachRemedy(to),
   })
 }
+
+const noAnswer = ({ message }: Failure, subject: Subject, to: Addressee): string =>
+  `no answer from the API server ${to.server}${through(to)} (${subject.verb} ${inWords(subject)}): ${message}`
 
 const notTrusted = [
   'the certificate is not trusted: name its authority with --certificate-authority FILE',
@@ -66,19 +86,36 @@ function certificateRemedy({ message }: Failure): readonly string[] {
   return /expired|not yet valid/iu.test(message) ? notValidNow : notTrusted
 }
 
-function reachRemedy({ server, context, proxy }: Addressee): string[] {
-  return [
-    ...(proxy === undefined ? [] : ['check proxy-url in the kubeconfig, or HTTPS_PROXY and NO_PROXY']),
-    `kubectl${context === undefined ? ` --server ${server}` : ` --context ${context}`} get --raw /readyz`,
-    'kubectl config get-contexts   # then choose one with --context NAME',
-  ]
+/** An API server that is out of breath, or that a gateway before it does not reach. */
+function unable(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const { status, statusReason, foreign } = failure
+  const unsure = isWrite(subject) && (status === 502 || status === 504)
+  const what = foreign ? noAnswer(failure, subject, to) : tried(failure, subject)
+  return new ApiError(status, statusReason, unsure ? `${what}; ${unknownOutcome}` : what, {
+    ...details,
+    ...(foreign
+      ? { notes: ['a gateway before it said so', origin(to)], remedy: reachRemedy(to) }
+      : !isWrite(subject) && { notes: [`HTTP ${status}; ${served(to)}`], remedy: reachRemedy(to) }),
+  })
 }
 
 function unauthorized(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
   const message = `${to.server} does not accept the credentials of ${to.user} (${subject.verb} ${inWords(subject)}): ${failure.message}`
   return new ApiError(401, failure.statusReason, message, {
     ...details,
-    remedy: `log in again, then check with: kubectl${context(to)} auth whoami`,
+    remedy: `log in again, then check with: kubectl${contextFlag(to)} auth whoami`,
+  })
+}
+
+function refused(failure: Failure, subject: Subject, telling: Telling): ApiError {
+  const { to, details } = telling
+  if (isRbac(failure)) return notAllowed(failure, subject, telling)
+  return new ApiError(403, failure.statusReason, tried(failure, subject), {
+    ...details,
+    ...(isWordless(failure) && {
+      notes: ['a gateway before the API server said so, and no Role helps against it', served(to)],
+      remedy: reachRemedy(to),
+    }),
   })
 }
 
@@ -89,7 +126,8 @@ function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling
   const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
   return new ApiError(403, failure.statusReason, message, {
     ...details,
-    remedy: `kvup rbac ${roleWith(subject)} | kubectl${context(to)} apply -f -     then bind it to this user`,
+    notes: [served(to)],
+    remedy: `kvup rbac ${roleWith(subject)} | kubectl${contextFlag(to)} apply -f -     then bind it to this user`,
   })
 }
 
@@ -102,13 +140,14 @@ function roleWith({ resource, verb }: Subject): string {
     : 'kvup-upgrade'
 }
 
-const context = (to: Addressee): string => (to.context === undefined ? '' : ` --context ${to.context}`)
+/** An API server says why in words. */
+const isWordless = ({ message, status }: Failure): boolean => message.startsWith(`HTTP ${status}`)
 
-/** A webhook, a quota and pod security answer 403 as well, and no Role helps against them. */
-function isRbac(message: string): boolean {
-  return !/admission webhook|denied (the )?request|exceeded quota|violates PodSecurity|is being terminated/.test(
-    message,
-  )
+/** A gateway, a webhook, a quota and pod security answer 403 as well, and no Role helps against them. */
+function isRbac(failure: Failure): boolean {
+  const others =
+    /admission webhook|denied (the )?request|exceeded quota|violates PodSecurity|is being terminated/
+  return !isWordless(failure) && !others.test(failure.message)
 }
 
 function isWrite({ verb }: Subject): boolean {

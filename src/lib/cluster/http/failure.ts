@@ -1,4 +1,6 @@
 import { type Answer, header } from './answer.ts'
+import { bodyInWords, shortened } from './body-in-words.ts'
+import { isMarked } from './is-kubernetes.ts'
 import { retryDelay } from './retry-after.ts'
 
 /** Why there was no answer. `refused`: nothing was sent. `cut`: it may have arrived. */
@@ -16,28 +18,49 @@ export interface Failure {
   retryAfter?: number
   /** The server names the object that is not there, which is another 404 than an unknown kind. */
   namesObject: boolean
+  /** Who answered is no API server: a gateway before one, or something else at a wrong address. */
+  foreign?: true
   error?: unknown
 }
 
 interface StatusBody {
+  kind?: string
   message?: string
   reason?: string
   details?: { name?: string; retryAfterSeconds?: number; causes?: { reason?: string }[] }
 }
 
-const longestMessage = 1000
-
-export function failureOfAnswer(answer: Answer, body: string, now: Date): Failure {
-  const { message, reason = '', details = {} } = parsed(body)
+/** `passedOn`: somebody behind the API server answers, who need not be one. */
+export function failureOfAnswer(
+  answer: Answer,
+  body: string,
+  { now, passedOn }: { now: Date; passedOn: boolean },
+): Failure {
+  const said = parsed(body)
+  const { message, reason = '', details = {} } = said
   const after = retryDelay(header(answer, 'retry-after'), writtenAt(answer) ?? now) ?? afterIn(details)
   return {
     status: answer.status,
     statusReason: reason,
-    message: shortened(message ?? (body.trim() || `HTTP ${answer.status}`)),
+    message: message === undefined ? unsaid(answer, body) : shortened(message),
     namesObject: Boolean(details.name),
+    ...(!passedOn && isForeign(answer, said) && { foreign: true }),
     ...(after > 0 && !isBudget(details) && { retryAfter: after }),
   }
 }
+
+const isForeign = (answer: Answer, { kind }: StatusBody): boolean => kind !== 'Status' && !isMarked(answer)
+
+function unsaid(answer: Answer, body: string): string {
+  const status = `HTTP ${answer.status}`
+  const to = header(answer, 'location')
+  if (answer.status < 400 && to !== undefined) return `${status}, which leads to ${withoutQuery(to)}`
+  const words = bodyInWords(body)
+  return words === '' ? status : `${status}: ${words}`
+}
+
+/** What stands behind `?` may be a secret. */
+const withoutQuery = (address: string): string => shortened(address.replace(/[?#].*$/su, ''), 120)
 
 /** By the clock of whoever wrote `Retry-After`. */
 function writtenAt(answer: Answer): Date | undefined {
@@ -69,11 +92,4 @@ function parsed(body: string): StatusBody {
   } catch {
     return {}
   }
-}
-
-/** Keeps both ends: the beginning says what, the end says why. */
-export function shortened(text: string, most = longestMessage): string {
-  if (text.length <= most) return text
-  const half = Math.floor((most - 5) / 2)
-  return `${text.slice(0, half)} […] ${text.slice(-half)}`
 }

@@ -24,6 +24,8 @@ export interface Entries {
 /** client-node's cluster, and how fast its time runs. */
 export interface KubeCluster extends Cluster {
   readonly pace?: number
+  /** The kubeconfig that it stands in. */
+  readonly file?: string
 }
 
 /** client-node's user, and what kubectl reads besides. */
@@ -37,7 +39,7 @@ interface KubeUser {
 export async function readKubeconfig(file: string): Promise<Entries> {
   const text = readText(file)
   try {
-    return entriesOf(await parseKubeconfig(text), dirname(resolve(file)))
+    return entriesOf(await parseKubeconfig(text), resolve(file))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw usageError('kubeconfig-invalid', `${file} is not a kubeconfig: ${why}`, {
@@ -62,10 +64,11 @@ function readText(file: string): string {
   }
 }
 
-function entriesOf({ clusters, contexts, users, ...raw }: RawKubeconfig, folder: string): Entries {
+function entriesOf({ clusters, contexts, users, ...raw }: RawKubeconfig, file: string): Entries {
+  const folder = dirname(file)
   return {
     clusters: (clusters ?? []).map(({ name, cluster }, i) =>
-      clusterOf(present(name, `clusters[${i}].name`), present(cluster, `clusters[${i}].cluster`), folder),
+      clusterOf(present(name, `clusters[${i}].name`), present(cluster, `clusters[${i}].cluster`), file),
     ),
     contexts: (contexts ?? []).map(({ name, context }, i) =>
       contextOf(present(name, `contexts[${i}].name`), present(context, `contexts[${i}].context`)),
@@ -82,14 +85,15 @@ function present<T>(value: T | null | undefined, what: string): T {
   throw new Error(`${what} is missing`)
 }
 
-function clusterOf(name: string, raw: RawCluster, folder: string): KubeCluster {
+function clusterOf(name: string, raw: RawCluster, file: string): KubeCluster {
   return {
     name,
     server: present(raw.server, `the server of cluster ${name}`).replace(/\/$/, ''),
     skipTLSVerify: raw['insecure-skip-tls-verify'] === true,
+    file,
     ...compact({
       caData: raw['certificate-authority-data'],
-      caFile: beside(folder, raw['certificate-authority']),
+      caFile: beside(dirname(file), raw['certificate-authority']),
       tlsServerName: raw['tls-server-name'],
       proxyUrl: raw['proxy-url'] || undefined,
       pace: paceOf(raw.server ?? '', raw.extensions),

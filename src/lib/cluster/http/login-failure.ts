@@ -1,5 +1,5 @@
 import { ApiError, type Details, type KvupError, usageError } from '../../system/errors.ts'
-import { shortened } from './failure.ts'
+import { shortened } from './body-in-words.ts'
 import type { Target } from './target.ts'
 
 interface Plugin {

@@ -46,6 +46,7 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     timeout: requestTimeout(connection.requestTimeout),
     to: {
       server: target.cluster.server,
+      file: connection.server === undefined ? target.cluster.file : undefined,
       context: target.context,
       user: target.impersonation.user ?? target.login.name,
       proxy: target.cluster.proxyUrl,

@@ -1,12 +1,16 @@
-import type { Clock } from '../../system/clock.ts'
+import { type Clock, ownClock } from '../../system/clock.ts'
 import type { HeardDate } from '../cluster-clock.ts'
+import type { Addressee } from './addressee.ts'
+import { Allowance } from './allowance.ts'
 import type { Answer } from './answer.ts'
-import { type Addressee, apiError } from './api-error.ts'
-import type { Patience } from './backoff.ts'
+import { apiError, isElsewhere } from './api-error.ts'
+import { type Patience, patientReads } from './backoff.ts'
+import { bodyInWords } from './body-in-words.ts'
 import type { Message } from './connections.ts'
-import type { Credentials } from './credentials.ts'
+import type { Access, Credentials } from './credentials.ts'
 import { decoded } from './decoded.ts'
-import { type Failure, failureOfAnswer, shortened } from './failure.ts'
+import { type Failure, failureOfAnswer } from './failure.ts'
+import { ServerBehind, versionPath } from './is-kubernetes.ts'
 import { failureOfSilence } from './silence.ts'
 import type { Subject } from './subject.ts'
 import { exchange } from './transport.ts'
@@ -20,7 +24,7 @@ export interface Call {
   patience: Patience
   /** ms after which it is not sent again: what a write was decided on may have changed. */
   freshFor?: number
-  /** ms, where that is less than what all calls have. */
+  /** ms for all tries, where that is less than what all calls have. */
   atMost?: number
   /** Somebody behind the API server answers: neither its 401, its Date nor its Warning is the server's. */
   passedOn?: true
@@ -36,7 +40,7 @@ export interface RequestTools {
   trace: Trace
   onWarning: (text: string) => void
   credentials: Credentials
-  /** ms; undefined is no limit. */
+  /** ms for all tries of a call; undefined is no limit. */
   timeout: number | undefined
   userAgent: string
   to: Addressee
@@ -44,12 +48,14 @@ export interface RequestTools {
 
 const unheard = { heard: undefined, onWarning: () => undefined }
 
+type Read<T> = (answer: Answer) => Promise<T>
 type Outcome<T> = { value: T } | { failure: Failure }
 
 /** The talk with one API server: credentials, time limits, patience and errors are the same for every call. */
 export class Requests {
   readonly #tools: RequestTools
   #met = false
+  readonly #behind = new ServerBehind(() => this.#versionText())
 
   constructor(tools: RequestTools) {
     this.#tools = tools
@@ -84,51 +90,81 @@ export class Requests {
     this.#tools.trace.body(path, line)
   }
 
-  async #patiently<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> {
+  async #patiently<T>(call: Call, read: Read<T>): Promise<T> {
     const { random, clock } = this.#tools
+    const allowance = this.#allowanceOf(call)
     const age = ageOn(clock)
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#attempt(call, read)
+      const outcome = await this.#attempt(call, read, allowance)
       if ('value' in outcome) return outcome.value
       const pause = call.patience(outcome.failure, { attempt, random, met: this.#met })
       const { freshFor = Infinity } = call
-      if (pause === undefined || age() + pause > freshFor) throw this.error(outcome.failure, call.subject)
+      if (pause === undefined || !allowance.outlasts(pause) || age() + pause > freshFor)
+        throw await this.#final(outcome.failure, call)
       await clock.sleep(pause, call.signal)
+      allowance.spend(pause)
       // Longer than it was meant to be where the machine was suspended meanwhile.
       if (age() > freshFor + pause) throw this.error(outcome.failure, call.subject)
     }
   }
 
+  #allowanceOf({ atMost }: Call): Allowance {
+    const most = Math.min(this.#tools.timeout ?? Infinity, atMost ?? Infinity)
+    return new Allowance(Number.isFinite(most) ? most : undefined)
+  }
+
+  /** "Not found" and the like say something of the cluster only where there is one. */
+  async #final(failure: Failure, { path, subject }: Call): Promise<Error> {
+    if (!isElsewhere(failure) || failure.status < 400 || path === versionPath)
+      return this.error(failure, subject)
+    const { foreign: _, ...theirs } = failure
+    if (await this.#behind.isKubernetes()) return this.error(theirs, subject)
+    const { status, message } = failure
+    const also = status === 404 ? `; it has no ${versionPath} either` : ''
+    return this.error({ ...failure, message: message + also }, subject)
+  }
+
+  #versionText(): Promise<string> {
+    const subject = { verb: 'get', resource: versionPath }
+    return this.text({ method: 'GET', path: versionPath, subject, patience: patientReads })
+  }
+
   /** One try, and a second one with fresh credentials after a 401: the server has not acted on that. */
-  async #attempt<T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<Outcome<T>> {
+  async #attempt<T>(call: Call, read: Read<T>, allowance: Allowance): Promise<Outcome<T>> {
     const { credentials } = this.#tools
     const access = await credentials.current()
-    const outcome = await this.#once(call, access, read)
+    const outcome = await this.#once(call, { access, allowance }, read)
     if ('value' in outcome || outcome.failure.status !== 401 || call.passedOn) return outcome
-    return this.#once(call, await credentials.renew(access), read)
+    return this.#once(call, { access: await credentials.renew(access), allowance }, read)
   }
 
   async #once<T>(
     call: Call,
-    access: Parameters<typeof exchange>[1],
-    read: (a: Answer) => Promise<T>,
+    { access, allowance }: { access: Access; allowance: Allowance },
+    read: Read<T>,
   ): Promise<Outcome<T>> {
-    const most = Math.min(this.#tools.timeout ?? Infinity, call.atMost ?? Infinity)
-    const timeout = Number.isFinite(most) ? most : undefined
-    const limit = timeLimit(timeout, call.signal)
+    const limit = allowance.limit(call.signal)
     const tools = call.passedOn ? { ...this.#tools, ...unheard } : this.#tools
+    const spent = ageOn(ownClock(this.#tools.clock))
     try {
       const answer = await exchange(this.#message(call, limit.signal), access, tools)
       this.#met = true
+      this.#behind.heard(answer)
       if (answer.status < 300) return { value: await read(answer) }
-      return { failure: failureOfAnswer(answer, await this.#textOf(answer, call), this.#tools.clock.now()) }
+      return { failure: await this.#failureOf(answer, call) }
     } catch (error) {
       call.signal?.throwIfAborted()
       const why: unknown = limit.signal.aborted ? limit.signal.reason : error
-      return { failure: failureOfSilence(why, timeout) }
+      return { failure: failureOfSilence(why, allowance.whole) }
     } finally {
       limit.end()
+      allowance.spend(spent())
     }
+  }
+
+  async #failureOf(answer: Answer, call: Call): Promise<Failure> {
+    const text = await this.#textOf(answer, call)
+    return failureOfAnswer(answer, text, { now: this.#tools.clock.now(), passedOn: call.passedOn === true })
   }
 
   async #textOf(answer: Answer, call: Call): Promise<string> {
@@ -164,19 +200,6 @@ function ageOn(clock: Clock): () => number {
 
 /** A login page, a proxy's excuse: whoever it is, it is no API server. */
 function notJson(text: string): Failure {
-  const message = `the answer is no JSON: ${shortened(text.trim(), 80)}`
-  return { status: 0, statusReason: '', message, cause: 'other', namesObject: false }
-}
-
-/** Aborts when the time is up or the caller has had enough; after `end` only the caller can. */
-function timeLimit(ms: number | undefined, signal: AbortSignal | undefined) {
-  const late = new AbortController()
-  const timer =
-    ms === undefined
-      ? undefined
-      : setTimeout(() => late.abort(new DOMException('too late', 'TimeoutError')), ms)
-  return {
-    signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
-    end: () => clearTimeout(timer),
-  }
+  const message = `the answer is no JSON, but ${bodyInWords(text, 80) || 'nothing'}`
+  return { status: 0, statusReason: '', message, cause: 'other', namesObject: false, foreign: true }
 }

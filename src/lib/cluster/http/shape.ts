@@ -1,5 +1,6 @@
 import type { KubeObject } from '../object.ts'
-import { type Failure, shortened } from './failure.ts'
+import { shortened } from './body-in-words.ts'
+import type { Failure } from './failure.ts'
 
 /** An object as an API server sends it. 200 alone proves nothing: a gateway says so of a Status, a login page or `{}` too. */
 export function isObject(answer: unknown): answer is KubeObject {
@@ -27,6 +28,7 @@ export function unlike(what: string, answer: unknown): Failure {
     message: `the answer is not ${what}, but ${said}`,
     cause: 'other',
     namesObject: false,
+    foreign: true,
   }
 }
 

@@ -1,4 +1,5 @@
-import { type Failure, shortened, type Silence } from './failure.ts'
+import { shortened } from './body-in-words.ts'
+import type { Failure, Silence } from './failure.ts'
 
 const causes: Record<string, Silence> = {
   ECONNREFUSED: 'refused',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { apiError } from '../../../../src/lib/cluster/http/api-error.ts'
 import { failureOfSilence } from '../../../../src/lib/cluster/http/silence.ts'
 
-const to = { server: 'https://api:6443', context: 'prod', user: 'me', proxy: undefined }
+const to = { server: 'https://api:6443', file: undefined, context: 'prod', user: 'me', proxy: undefined }
 
 /** As Node's TLS says it. */
 const refused = (code: string, message: string) =>

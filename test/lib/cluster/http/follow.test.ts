@@ -57,7 +57,8 @@ const thenCut =
     setTimeout(() => response.destroy(), 20)
   }
 const away: Part = (_, response) => void response.destroy()
-const missing: Part = (_, response) => void response.writeHead(404).end('404 page not found')
+const missing: Part = (_, response) =>
+  void response.writeHead(404, { 'audit-id': 'a' }).end('404 page not found')
 const event = (type: string, name: string, resourceVersion: string) => ({
   type,
   object: configMapBody(name, resourceVersion),

@@ -78,7 +78,7 @@ describe('without client-node', () => {
     peer.loadFromFile(path)
     peer.makePathsAbsolute(dirname(path))
     const { clusters, contexts, users, current } = await readKubeconfig(path)
-    expect(clusters).toEqual(peer.clusters.map(compact))
+    expect(clusters).toEqual(peer.clusters.map((cluster) => ({ ...compact(cluster), file: path })))
     expect(contexts).toEqual(peer.contexts.map(compact))
     expect(current).toBe(peer.currentContext)
     const { tokenFile, token, password } = (entry.user ?? {}) as {

@@ -68,10 +68,28 @@ describe('a read', () => {
     expect(asked).toHaveLength(1)
   })
 
+  test('ends with --request-timeout, however often it would be tried', async () => {
+    const { url, asked } = await serve((_, response) => refuse(response, 503, 'ServiceUnavailable: later'))
+    const { cluster, clock } = await opened(url, { connection: { requestTimeout: '3s' } })
+    await expect(cluster.reader.version()).rejects.toMatchObject({ status: 503 })
+    // 0.6 and 1.2 s; there is no room for the 2.4 s behind them
+    expect(clock.slept).toEqual([600, 1200])
+    expect(asked).toHaveLength(3)
+  })
+
+  test('does not wait longer than --request-timeout because the server asks for it', async () => {
+    const { url, asked } = await serve((_, response) =>
+      refuse(response, 429, 'TooManyRequests: slow down', { 'retry-after': '20' }),
+    )
+    const { cluster, clock } = await opened(url, { connection: { requestTimeout: '10s' } })
+    await expect(cluster.reader.version()).rejects.toMatchObject({ status: 429 })
+    expect({ slept: clock.slept, asked: asked.length }).toEqual({ slept: [], asked: 1 })
+  })
+
   test('tells an object that is absent from a kind that is unknown', async () => {
     const { url } = await serve(({ path }, response) => {
       if (path.includes('/configmaps/')) return refuse(response, 404, 'NotFound')
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
+      response.writeHead(404, { 'content-type': 'text/plain', 'audit-id': 'a' }).end('404 page not found\n')
     })
     const { cluster } = await opened(url)
     expect(await cluster.reader.find(ConfigMaps, ref)).toEqual({ is: 'absent' })
@@ -84,7 +102,7 @@ describe('a read', () => {
     const { cluster } = await opened(url)
     const error = await cluster.reader.version().catch((e: unknown) => e)
     expect(error).toMatchObject({ exitCode: 8 })
-    expect((error as Error).message).toContain('<html>Please log in')
+    expect((error as Error).message).toContain('an HTML page, "Please log in"')
   })
 
   test('understands a compressed answer', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { apiError } from '../../../../src/lib/cluster/http/api-error.ts'
-import { type Failure, shortened } from '../../../../src/lib/cluster/http/failure.ts'
+import { shortened } from '../../../../src/lib/cluster/http/body-in-words.ts'
+import type { Failure } from '../../../../src/lib/cluster/http/failure.ts'
 import { lines } from '../../../../src/lib/cluster/http/lines.ts'
 import { objectPath, selectors, withQuery } from '../../../../src/lib/cluster/http/object-path.ts'
 import { requestTimeout } from '../../../../src/lib/cluster/http/request-timeout.ts'
@@ -129,7 +130,7 @@ describe('no answer', () => {
 })
 
 describe('an error in words', () => {
-  const to = { server: 'https://s:6443', context: 'prod', user: 'jane', proxy: undefined }
+  const to = { server: 'https://s:6443', file: '/k/config', context: 'prod', user: 'jane', proxy: undefined }
   const subject = {
     verb: 'patch',
     resource: 'kubevirts.kubevirt.io',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { actedOn } from '../../../cluster/acted-on.ts'
 import { nameSelected } from '../field-selector.ts'
@@ -41,6 +42,7 @@ function send(response: ServerResponse, { status, body, type, headers }: Answer)
   const plain = typeof body === 'string'
   response.writeHead(status, {
     'content-type': type ?? (plain ? 'text/plain' : 'application/json'),
+    'audit-id': randomUUID(),
     ...headers,
   })
   response.end(plain ? body : JSON.stringify(body))
