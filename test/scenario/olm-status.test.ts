@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
+import { status } from '../../src/commands/status.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { OperatorGroups } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { OperatorConditions, OperatorGroups } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
+import { contextOf } from '../commands/saved.ts'
 import { runText } from '../lib/run-text.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
-import { minute, play, type Stage } from './stage.ts'
+import { minute, play, second, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }
 const namespace = 'kubevirt-hyperconverged'
@@ -55,6 +57,34 @@ test('an installed operator that somebody holds is told before anything is appro
     expect(await pasteAll(stage, text)).toContain(
       `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`,
     )
+  }))
+
+test('-w tells at once of an OperatorCondition that forbids, and of an OperatorGroup too many', () =>
+  play(okd, async ({ cluster, clock, simulated: { store } }) => {
+    const { cx, recorded } = contextOf(cluster, clock)
+    const stop = new AbortController()
+    const watching = status({ ...cx, signal: stop.signal }, { watch: true }).catch((error: unknown) => error)
+    const last = () => JSON.stringify(recorded.documents.at(-1))
+    await clock.sleep(20 * second)
+    await cluster.writer.mergePatch(
+      OperatorConditions,
+      { name, namespace },
+      {
+        spec: { overrides: [{ type: 'Upgradeable', status: 'False', reason: 'Held', message: 'a backup' }] },
+      },
+    )
+    await clock.sleep(2 * second)
+    expect(last()).toContain('an override in its OperatorCondition says')
+    const { apiVersion, kind } = OperatorGroups
+    store.create(
+      OperatorGroups,
+      { apiVersion, kind, metadata: { name: 'second', namespace } },
+      { manager: 'jane' },
+    )
+    await clock.sleep(2 * second)
+    expect(last()).toContain('there are 2 (')
+    stop.abort(new Error('Ctrl-C'))
+    await watching
   }))
 
 test('a second OperatorGroup, or none, is what is wrong', () =>

@@ -26,7 +26,7 @@ export const aboveRights: readonly Row[] = [
   ['cluster', 'hco.kubevirt.io', 'hyperconvergeds', read, operator, status],
   ['cluster', olm, 'subscriptions catalogsources', read, operator, status],
   ['kubevirt', olm, 'installplans clusterserviceversions', read, operator, status],
-  ['kubevirt', olm, 'operatorconditions operatorgroups', 'list', operator, status],
+  ['kubevirt', olm, 'operatorconditions operatorgroups', read, operator, status],
   ['cluster', 'packages.operators.coreos.com', 'packagemanifests', 'list', window, status],
   ['cluster', 'olm.operatorframework.io', 'clusterextensions', 'list', operator, status],
 ]

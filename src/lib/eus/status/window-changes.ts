@@ -1,11 +1,13 @@
 import type { Reader, Where } from '../../cluster/cluster.ts'
 import type { Kind } from '../../cluster/kind.ts'
 import { ConfigMaps } from '../../cluster/kinds/core.ts'
+import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import { KubeVirts } from '../../cluster/kinds/kubevirt.ts'
 import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../../cluster/kinds/openshift.ts'
 import {
   ClusterServiceVersions,
   InstallPlans,
+  OperatorConditions,
   Subscriptions,
 } from '../../cluster/kinds/operator-lifecycle.ts'
 import { Bell } from '../../facts/bell.ts'
@@ -43,7 +45,14 @@ export async function* windowChanges(
 function followedIn(namespace: string | undefined): readonly (readonly [Kind, Where])[] {
   const platform = [ClusterVersions, ClusterOperators, MachineConfigPools].map((kind) => [kind, {}] as const)
   if (namespace === undefined) return platform
-  const operator = [Subscriptions, InstallPlans, ClusterServiceVersions, KubeVirts] as readonly Kind[]
+  const operator: readonly Kind[] = [
+    Subscriptions,
+    InstallPlans,
+    ClusterServiceVersions,
+    OperatorConditions,
+    HyperConvergeds,
+    KubeVirts,
+  ]
   return [
     ...platform,
     ...operator.map((kind) => [kind, { namespace }] as const),

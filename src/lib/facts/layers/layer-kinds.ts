@@ -7,6 +7,8 @@ import {
   ClusterServiceVersions,
   copiedFromLabel,
   InstallPlans,
+  OperatorConditions,
+  OperatorGroups,
   Subscriptions,
 } from '../../cluster/kinds/operator-lifecycle.ts'
 import type { Layer } from './layer.ts'
@@ -15,7 +17,7 @@ const kinds: { readonly [L in Layer['layer']]?: readonly Kind[] } = {
   platform: [ClusterVersions, ClusterOperators],
   pool: [MachineConfigPools],
   catalog: [CatalogSources],
-  subscription: [Subscriptions, InstallPlans, ClusterServiceVersions],
+  subscription: [Subscriptions, InstallPlans, ClusterServiceVersions, OperatorConditions, OperatorGroups],
   hyperconverged: [HyperConvergeds],
 }
 
@@ -33,6 +35,6 @@ export function layerKinds(
 /** CSVs are copied to every namespace (ocp 2.7), catalogs are elsewhere. */
 function whereOf(kind: Kind, namespace: string | undefined): Where {
   if (kind.plural === CatalogSources.plural || !kind.namespaced) return {}
-  if (kind.plural === ClusterServiceVersions.plural) return { namespace, labels: `!${copiedFromLabel}` }
-  return { namespace }
+  const isCopied = kind.plural === ClusterServiceVersions.plural || kind.plural === OperatorConditions.plural
+  return isCopied ? { namespace, labels: `!${copiedFromLabel}` } : { namespace }
 }
