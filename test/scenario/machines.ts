@@ -4,6 +4,7 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { outdatedLabel } from '../../src/lib/facts/workload-count.ts'
 import type { Stage } from './stage.ts'
 
 /** Migrates a VM, as `virtctl migrate` does. */
@@ -35,3 +36,7 @@ export function touchInstance(stage: Stage, name: string, status: object): void 
     { manager: 'virt-controller' },
   )
 }
+
+/** How many VMs bear the label of an old launcher. */
+export const outdatedCount = ({ simulated }: Stage): number =>
+  simulated.store.list(VirtualMachineInstances, { labels: outdatedLabel }).items.length

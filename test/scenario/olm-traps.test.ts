@@ -5,6 +5,7 @@ import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operato
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
 import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { storedMethods } from './settings-owners.ts'
+import { approveWhateverIsThere, pendingPlans, toChannel } from './naive-person.ts'
 import { nmo } from './other-operator.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
@@ -15,7 +16,6 @@ const brief = { settle: '5s' }
 
 const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>): T[] =>
   simulated.store.list(kind).items as T[]
-const pending = (stage: Stage) => stored(stage, InstallPlans).filter(({ spec }) => spec?.approved === false)
 const plansOf = (stage: Stage, version: string) =>
   stored(stage, InstallPlans).filter(({ spec }) =>
     spec?.clusterServiceVersionNames?.some((name) => name.endsWith(`.v${version}`)),
@@ -24,18 +24,6 @@ const installed = (stage: Stage) =>
   stored(stage, Subscriptions).map(({ status }) => status?.installedCSV ?? '')
 const hco = ({ home }: Stage) => ({ name: 'kubevirt-hyperconverged', namespace: home })
 const inV1 = atVersion(HyperConvergeds, 'v1')
-
-/** What a person who follows the documentation does. */
-const approveWhateverIsThere = async (stage: Stage): Promise<void> => {
-  for (const { metadata } of pending(stage))
-    await stage.cluster.writer.mergePatch(InstallPlans, metadata, { spec: { approved: true } })
-}
-
-const toChannel = async (stage: Stage, channel: string): Promise<void> => {
-  const [subscription] = stored(stage, Subscriptions)
-  if (subscription)
-    await stage.cluster.writer.mergePatch(Subscriptions, subscription.metadata, { spec: { channel } })
-}
 
 describe('ocp 9: where the naive way fails on the simulated cluster, and kvup does not', () => {
   test('trap 3: the documented patch has no path in the version that is preferred since 1.18', () =>
@@ -88,10 +76,10 @@ describe('ocp 9: where the naive way fails on the simulated cluster, and kvup do
       const spec = { installPlanApproval: 'Automatic' } as const
       if (subscription) await stage.cluster.writer.mergePatch(Subscriptions, subscription.metadata, { spec })
       await stage.until(30 * minute)
-      expect(pending(stage)).toHaveLength(1)
+      expect(pendingPlans(stage)).toHaveLength(1)
       const ended = await stage.upgrade('1.18.1', brief)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'automatic-unapproved' } })
-      expect(pending(stage)).toHaveLength(1)
+      expect(pendingPlans(stage)).toHaveLength(1)
     }))
 
   const slow = { ...okd, faults: { planStatusAfter: 20 * second } }
@@ -99,7 +87,7 @@ describe('ocp 9: where the naive way fails on the simulated cluster, and kvup do
   test('trap 13: approved as soon as it is there, a plan is made a second time', () =>
     play(slow, async (stage) => {
       await toChannel(stage, 'stable-v1.18')
-      for (let tries = 0; tries < 60 && pending(stage).length === 0; tries++) await stage.until(second)
+      for (let tries = 0; tries < 60 && pendingPlans(stage).length === 0; tries++) await stage.until(second)
       await approveWhateverIsThere(stage)
       await stage.until(2 * minute)
       expect(plansOf(stage, '1.18.1').length).toBeGreaterThan(1)

@@ -5,13 +5,12 @@ import {
   ClusterOperators,
   MachineConfigPools,
 } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { type InstallPlan, InstallPlans } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
 } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../../src/lib/facts/workload-count.ts'
-import { migrate, migration } from '../machines.ts'
+import { migrate, migration, outdatedCount } from '../machines.ts'
+import { approveWhateverIsThere } from '../naive-person.ts'
 import { storedMethods } from '../settings-owners.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { doneSteps, eusRunOn, eusStatusOn, platformOf, small418, twoWorkers418 } from './window-stage.ts'
@@ -20,16 +19,6 @@ const hco = { name: 'kubevirt-hyperconverged', namespace: 'openshift-cnv' }
 const withVms = {
   ...twoWorkers418,
   vms: 2,
-}
-
-const outdated = ({ simulated }: Stage): number =>
-  simulated.store.list(VirtualMachineInstances, { labels: outdatedLabel }).items.length
-
-const approveWhateverIsThere = async (stage: Stage): Promise<void> => {
-  const plans = stage.simulated.store.list(InstallPlans).items as InstallPlan[]
-  for (const { metadata, spec } of plans)
-    if (spec?.approved === false)
-      await stage.cluster.writer.mergePatch(InstallPlans, metadata, { spec: { approved: true } })
 }
 
 describe('trap 1: only an explicit empty list disables workload updates', () => {
@@ -143,7 +132,7 @@ describe('trap 19: at the end the methods come first, then the VMs, then the poo
         await eusRunOn(stage, { pauseBefore: ['give-back-workload-updates'] })
         await stage.until(10 * minute)
         expect(stage.methods).toEqual([])
-        expect(outdated(stage)).toBe(2)
+        expect(outdatedCount(stage)).toBe(2)
       },
     ))
 
@@ -152,10 +141,10 @@ describe('trap 19: at the end the methods come first, then the VMs, then the poo
       const seen: number[] = []
       stage.simulated.store.watch(MachineConfigPools, ({ object }) => {
         const { metadata, spec } = object as { metadata: { name: string }; spec?: { paused?: boolean } }
-        if (metadata.name === 'worker' && spec?.paused !== true) seen.push(outdated(stage))
+        if (metadata.name === 'worker' && spec?.paused !== true) seen.push(outdatedCount(stage))
       })
       await eusRunOn(stage, { until: 'operator-4.20' })
-      expect(outdated(stage)).toBe(2)
+      expect(outdatedCount(stage)).toBe(2)
       seen.length = 0
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()

@@ -38,6 +38,7 @@ interface Seen {
   offers?: string
   operandsAt?: string
   phase?: string
+  good?: boolean
 }
 
 const made = (kind: string, rest: object) => ({
@@ -47,7 +48,8 @@ const made = (kind: string, rest: object) => ({
 })
 
 /** OLM as one look shows it. */
-function scene({ installed, offers, operandsAt = installed, phase = 'Succeeded' }: Seen): HopsScene {
+function scene(seen: Seen): HopsScene {
+  const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true } = seen
   const plan = made('InstallPlan', {
     metadata: { name: 'install-a' },
     spec: { clusterServiceVersionNames: [csv(offers ?? '')], approved: false },
@@ -68,6 +70,7 @@ function scene({ installed, offers, operandsAt = installed, phase = 'Succeeded' 
       }) as ClusterServiceVersion,
     ],
     operandsAt,
+    good,
     ...(offers !== undefined && { plan }),
   }
 }
@@ -97,6 +100,14 @@ test('resumed elsewhere in the middle of a hop, that hop is gone to its end', ()
   expect(ids(pending, { installed: '4.19.8', operandsAt: '4.18.13', phase: 'Installing' })).toEqual([
     '4.19.8',
   ])
+})
+
+test('ocp 9.7: the target that is said to be there is gone to its end as long as not all is well; what is behind it is not', () => {
+  const resumed = new HopsNow(part(offered), 0)
+  expect(ids(resumed, { installed: '4.19.8', good: false })).toEqual(['4.19.8'])
+  expect(ids(resumed, { installed: '4.19.8' })).toEqual(['4.19.8'])
+  expect(ids(new HopsNow(part(offered), 0), { installed: '4.19.8' })).toEqual([])
+  expect(ids(new HopsNow(part(offered), 0), { installed: '4.18.13', good: false })).toEqual(['4.19.8'])
 })
 
 test('what lies beyond the target, or behind, is not on the way', () => {
