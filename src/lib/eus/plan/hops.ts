@@ -5,7 +5,8 @@ import { compareMinors } from '../../releases/platform-version.ts'
 import { platformMinor } from '../../releases/platform-minors.ts'
 import { inTurn } from '../../upgrade/range.ts'
 import type { EusHop, PlatformStop, RemovedApi } from '../eus-plan.ts'
-import { operatorMinorNow } from './operator-now.ts'
+import { isOfOneMinor } from './minor-channel.ts'
+import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
 import { releaseLeft } from './operator-through.ts'
 import type { OperatorWay } from './operator-way.ts'
@@ -25,10 +26,14 @@ export interface HopsQuestion {
 /** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
 export function hopsOf(question: HopsQuestion): readonly EusHop[] {
   const { sight, stops } = question
-  const ahead = stops.map(({ minor, stop }, i) => hop(question, { minor, stop, before: stops[i - 1]?.minor }))
-  return isHereDone(question)
-    ? ahead
-    : [hop(question, { minor: sight.here, stop: stopHere(sight) }), ...ahead]
+  const ahead = stops.map(({ minor, stop }, i) => ({ minor, stop, before: stops[i - 1]?.minor }))
+  const all = isHereDone(question) ? ahead : [{ minor: sight.here, stop: stopHere(sight) }, ...ahead]
+  let set = operatorNow(sight.evidence)?.channel
+  return all.map((one) => {
+    const made = hop(question, { ...one, set })
+    set = made.operators.findLast(({ channel }) => channel !== undefined)?.channel ?? set
+    return made
+  })
 }
 
 /** Those that the operator has to get to, in their order. */
@@ -66,12 +71,14 @@ interface Ahead {
   minor: string
   stop: PlatformStop
   before?: string | undefined
+  /** The operator's channel when it begins. */
+  set: string | undefined
 }
 
 function hop(question: HopsQuestion, ahead: Ahead): EusHop {
   const { sight, releases } = question
-  const { minor, stop } = ahead
-  const operators = operatorStops(sight.evidence, { minor, releases, ...question.operator })
+  const { minor, stop, set } = ahead
+  const operators = operatorStops(sight.evidence, { minor, set, releases, ...question.operator })
   const before = ahead.before ?? sight.here
   const leaves = before === sight.here && minor !== before
   const gates = leaves ? gatesOn(sight, before) : []
@@ -80,7 +87,7 @@ function hop(question: HopsQuestion, ahead: Ahead): EusHop {
     minor,
     platform: stop,
     operators,
-    gate: gateOf(minor, { hasGates: gates.length > 0, mustBeZero, flavour: sight.flavour }),
+    gate: gateOf(minor, { hasGates: gates.length > 0, mustBeZero, offered: channelGate(operators, ahead) }),
     adminGates: gates,
     removedApis: removedBy(itemsOf(sight.evidence.removedApis), before, minor),
     outdatedMustBeZero: mustBeZero,
@@ -118,11 +125,19 @@ function removedBy(apis: readonly RemovedApi[], before: string, minor: string): 
 interface Gated {
   hasGates: boolean
   mustBeZero: boolean
-  flavour: EusSight['flavour']
+  /** What the catalog has to have. */
+  offered: string
+}
+
+function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead, 'minor' | 'set'>): string {
+  const change = operators.findLast(({ channel }) => channel !== undefined)?.channel
+  if (change !== undefined) return `the catalog offers channel ${change}`
+  const isLeft = isOfOneMinor(set) && operators.some(({ done, version }) => !done && version === undefined)
+  return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`
 }
 
 /** Night E1. */
-function gateOf(minor: string, { hasGates, mustBeZero, flavour }: Gated): EusHop['gate'] {
+function gateOf(minor: string, { hasGates, mustBeZero, offered }: Gated): EusHop['gate'] {
   return {
     platform: [
       'ClusterVersion and the version of the kubelets do not forbid the next minor',
@@ -133,9 +148,7 @@ function gateOf(minor: string, { hasGates, mustBeZero, flavour }: Gated): EusHop
     operator: [
       `the platform is through with ${minor} and its master pool is updated`,
       'every condition of HyperConverged is as it must be',
-      flavour === 'okd'
-        ? `the catalog offers the channel of ${minor}`
-        : `the catalog is that of ${minor} and READY`,
+      offered,
     ],
   }
 }

@@ -10,6 +10,7 @@ import type { EusEvidence } from './evidence.ts'
 import { alertFindings } from './findings/alerts.ts'
 import { lifecycleFindings } from './findings/lifecycle.ts'
 import { onceFindings, unpauseBefore } from './findings/once.ts'
+import { operatorChannelFindings } from './findings/operator-channel.ts'
 import { operatorFindings } from './findings/operator.ts'
 import { platformFindings } from './findings/platform.ts'
 import { poolFindings } from './findings/pools.ts'
@@ -189,6 +190,7 @@ function findingsOf(judged: Judged): EusPlan['findings'] {
     ...poolFindings(judged),
     ...operatorFindings(judged),
     ...operatorWayFindings(judged),
+    ...operatorChannelFindings(judged),
     ...lifecycleFindings(judged),
     ...onceFindings(judged),
     ...workloadFindings(judged),

@@ -3,6 +3,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { versionOfCsv } from '../../releases/operator-version.ts'
 import type { WayStop } from './catalog-way.ts'
 import type { EusEvidence } from './evidence.ts'
+import { channelFor, isOfOneMinor } from './minor-channel.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { releaseLeft } from './operator-through.ts'
 import { channelOf, type OperatorWay } from './operator-way.ts'
@@ -11,6 +12,8 @@ interface StopsQuestion {
   /** Of the platform. */
   minor: string
   releases: Pick<Releases, 'hyperconverged'>
+  /** The channel that is set when the hop begins: of hops before it, where they change it. */
+  set: string | undefined
   /** What is known of all minors ahead; undefined without an operator. */
   way: OperatorWay | undefined
   /** It is from the edges of a catalog file. */
@@ -23,14 +26,11 @@ interface StopsQuestion {
  */
 export function operatorStops(evidence: EusEvidence, question: StopsQuestion): readonly OperatorStop[] {
   const now = operatorNow(evidence)
-  const { minor, releases, way } = question
+  const { minor, releases, way, set } = question
   if (now?.version !== undefined && operatorMinorNow(evidence, releases) === minor)
     return [thereNow(now, now.version), ...stillLeft(evidence, question, now.version)]
-  const set = now?.channel
   const stops = way?.stops.filter((stop) => stop.minor === minor) ?? []
-  return stops.length === 0
-    ? [headNow(evidence, { minor, set, releases })]
-    : inTurn(stops, { set: channelBefore(way, minor) ?? set, question })
+  return stops.length === 0 ? [headNow(evidence, { minor, set, releases })] : inTurn(stops, question)
 }
 
 /** Whether a way leads there is not known: the head of the channel that belongs to the minor, where there is one yet. */
@@ -39,10 +39,16 @@ function headNow(evidence: EusEvidence, asked: Parameters<typeof channelOf>[1]):
   const { currentCSV: csv, name: channel } = channelOf(evidence, asked) ?? {}
   const version = versionOfCsv(csv)?.text
   if (csv !== undefined && version !== undefined) return asStop({ minor, csv, version, channel }, set, shown)
-  return {
-    chosenBecause: `decided when it is there: what OLM resolves in channel ${set ?? 'stable'} once the catalog is that of ${minor}`,
-    done: false,
-  }
+  return { chosenBecause: `decided when it is there: ${resolvedThen(asked)}`, done: false }
+}
+
+/** In a channel of one minor OLM finds nothing of the next. */
+function resolvedThen({ minor, set, releases }: Parameters<typeof channelOf>[1]): string {
+  if (!isOfOneMinor(set))
+    return `what OLM resolves in channel ${set ?? 'stable'} once the catalog is that of ${minor}`
+  const name = channelFor(minor, set, releases)
+  const which = name === undefined ? `the channel that belongs to ${minor}` : `channel ${name}`
+  return `the head of ${which}, once the catalog offers it`
 }
 
 const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
@@ -66,19 +72,13 @@ function stillLeft(
   return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
 }
 
-/** That is set when the hop of this minor begins. */
-function channelBefore(way: OperatorWay | undefined, minor: string): string | undefined {
-  const first = way?.stops.findIndex((stop) => stop.minor === minor) ?? 0
-  return way?.stops[first - 1]?.channel
-}
-
 function inTurn(
   stops: readonly WayStop[],
-  { set, question }: { set: string | undefined; question: StopsQuestion },
+  { set, certain }: Pick<StopsQuestion, 'set' | 'certain'>,
 ): readonly OperatorStop[] {
   return stops.map((stop, at) => {
-    const before = at === 0 ? set : stops[at - 1]?.channel
-    return asStop(stop, before, question.certain ? certainly(at === stops.length - 1) : shown)
+    const before = at === 0 ? set : (stops[at - 1]?.channel ?? set)
+    return asStop(stop, before, certain ? certainly(at === stops.length - 1) : shown)
   })
 }
 
