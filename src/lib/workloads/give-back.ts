@@ -3,7 +3,7 @@ import type { Loan } from '../procedure/journal.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
 import { minutes, seconds } from '../system/units.ts'
-import { readOwner } from './find-owner.ts'
+import { nameOf, readOwner } from './find-owner.ts'
 import { methodsIn, passesOn, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
 import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
 import { ensureStillStored } from './strategy/still-stored.ts'
@@ -77,7 +77,10 @@ function standingOf(loan: Loan, { owner, holding, overwrite, restore }: Now): St
   if (sameMethods(now, kept))
     return passesOn(owner)
       ? { is: 'done' }
-      : { is: 'todo', change: `close the loan: workloadUpdateMethods is ${kept.join(', ')} again` }
+      : {
+          is: 'todo',
+          change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${kept.join(', ')} again`,
+        }
   if (now.length === 0 || overwrite)
     return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
   return changedMeanwhile({ now, kept }, restore)
@@ -134,7 +137,7 @@ function closeOncePassedOn(
     estimate: 2 * seconds,
     closes: true,
     follows: followsOf(found),
-    dependsOn: ['give-back-workload-updates'],
+    dependsOn: ['hold-workload-updates', 'give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
@@ -145,7 +148,8 @@ function closeOncePassedOn(
       const now = methodsIn(await readOwner(cx.reader, owner), owner)
       if (!sameMethods(now, kept)) return changedMeanwhile({ now, kept }, restore)
       const waiting = await untilPassedOn(cx, owner, kept)
-      return waiting ?? { is: 'todo', change: `close the loan: KubeVirt has ${kept.join(', ')} again` }
+      const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
+      return waiting ?? { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` }
     },
     apply: ({ journal }) => journal.release(loanId),
   }

@@ -34,14 +34,17 @@ export function restoreProcedure({ owner, meanwhile, settled, ...loan }: Restori
 function closeLoan(takenFrom: string): Step {
   return {
     id: 'close-loan',
-    title: 'close the loan',
+    title: 'leave workload updates as they are',
     patience: { every: 1000, atMost: 60_000 },
     estimate: 1000,
     follows: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }) {
       return openLoan(await journal.loans(), takenFrom)
-        ? { is: 'todo', change: 'close the loan and leave the present value' }
+        ? {
+            is: 'todo',
+            change: 'leave workloadUpdateMethods as somebody set it, and note it as borrowed no more',
+          }
         : { is: 'done' }
     },
     apply: ({ journal }) => journal.release(loanId, 'left as somebody else set it'),

@@ -20,3 +20,28 @@ test('a value that is not there is kept as absent, and a step is named by its ti
   expect(text).toContain('keeps /spec/pauseRequests: absent')
   expect(text).toContain('depends on pause NodeHealthCheck a, cannot be')
 })
+
+test('what a later step gives back, and where, is told by the step that keeps it', () => {
+  const line = { estimate: 0, risk: { undo: 'none', safeToLeave: 'always' } }
+  const keeps = [{ loan: 'pool-paused/a', path: '/spec/paused', value: false, givenBackBy: 'unpause-a' }]
+  const steps = [
+    {
+      ...line,
+      id: 'pause-a',
+      title: 'pause pool a',
+      state: 'would-change' as const,
+      change: 'pause it',
+      keeps,
+    },
+    {
+      ...line,
+      id: 'unpause-a',
+      title: 'unpause pool a',
+      state: 'depends' as const,
+      dependsOn: 'pause-a',
+    },
+  ]
+  const paint = paintFor({ colour: false, unicode: false })
+  const lines = rehearsedLines({ steps, mode: 'client' }, paint, { columns: Infinity, wide: false })
+  expect(lines.at(-1)).toBe('unpause pool a   gives spec.paused back: false, which "pause pool a" keeps')
+})

@@ -112,3 +112,13 @@ describe('before the question', () => {
       expect(behind.text).toContain('--approve goes on behind them')
     }))
 })
+
+test('a dry run says what is given back, and where, in no words of the journal', () =>
+  play(small418, async (stage) => {
+    const { text } = await eusRunOn(stage, { dryRun: 'client' })
+    expect(text).not.toContain('loan')
+    expect(text).toMatch(
+      /unpause pool worker +gives spec\.paused back: false, which "pause pool worker" keeps/u,
+    )
+    expect(text).toMatch(/give workload updates back +gives .*workloadUpdateMethods back: \["LiveMigrate"\]/u)
+  }))

@@ -28,7 +28,10 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
       const ours = await ourRequest(journal, name, await readPlatform(reader))
       if (ours) return { is: 'todo', change: `take the request for ${ours.version} back` }
       return loanNamed(await journal.loans(), 'desired-update')
-        ? { is: 'todo', change: 'close the loan of desiredUpdate: nothing of ours is requested' }
+        ? {
+            is: 'todo',
+            change: 'note desiredUpdate of the ClusterVersion as given back: nothing of ours is requested',
+          }
         : { is: 'done' }
     },
     apply: (cx) =>
@@ -40,7 +43,10 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
 
 function keeping(loans: readonly Loan[]): StepState {
   return loanNamed(loans, 'desired-update')
-    ? { is: 'todo', change: 'close the loan of desiredUpdate, and leave what is asked for' }
+    ? {
+        is: 'todo',
+        change: 'leave desiredUpdate of the ClusterVersion as it is, and note it as borrowed no more',
+      }
     : { is: 'done' }
 }
 

@@ -48,7 +48,11 @@ async function standing(cx: ReadContext, field: Borrowable, giving: Giving): Pro
   const way = wayOf(await findBorrowed(cx.reader, field, loan.object.uid), { field, loan, giving })
   if (way.is === 'ask') return way.state
   if (way.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(loan)}` }
-  return { is: 'todo', change: `close the loan: ${way.why ?? `${whatIs(field)} is ${keptText(loan)} again`}` }
+  const change =
+    way.why === undefined
+      ? `note ${whatIs(field)} as given back: it is ${keptText(loan)} again`
+      : `note ${whatIs(field)} as borrowed no more: ${way.why}`
+  return { is: 'todo', change }
 }
 
 function wayOf(

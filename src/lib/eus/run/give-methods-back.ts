@@ -45,7 +45,10 @@ function toAnother(found: SettingsOwner, loan: Loan): Step {
       if ('is' in owner) return owner
       const now = methodsIn(await readOwner(reader, owner), owner)
       return sameMethods(now, keptMethods(loan))
-        ? { is: 'todo', change: `close the loan: workloadUpdateMethods is ${methodsText(now)} again` }
+        ? {
+            is: 'todo',
+            change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${methodsText(now)} again`,
+          }
         : madeAnew(owner, loan, now)
     },
     apply: ({ journal }) => journal.release(loanId, `the ${found.kind.kind} that it was taken from is gone`),

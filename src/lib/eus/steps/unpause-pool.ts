@@ -34,6 +34,7 @@ function unpause({ pool, name, meanwhile = 'ask' }: Unpausing): Step {
     id: `unpause-${pool.name}`,
     title: `unpause pool ${pool.name}`,
     meanwhile,
+    dependsOn: [`pause-${pool.name}`],
   })
   return {
     ...give,

@@ -69,11 +69,16 @@ export function updateAccepted(accepting: Accepting): Step {
 /** Until a hop is accepted these are borrowed; from then on they say where the platform is going. */
 const untilAccepted = ['desired-update', 'platform-channel'] as const
 
+const fieldNames = { 'desired-update': 'desiredUpdate', 'platform-channel': 'channel' } as const
+
 function closing(loans: readonly Loan[]): StepState {
   const open = untilAccepted.filter((id) => loanNamed(loans, id))
   return open.length === 0
     ? { is: 'done' }
-    : { is: 'todo', change: `close the loan of ${open.join(' and ')}: the hop was accepted` }
+    : {
+        is: 'todo',
+        change: `leave ${open.map((id) => fieldNames[id]).join(' and ')} of the ClusterVersion as they are: the hop was accepted, and what they were goes back no more`,
+      }
 }
 
 async function closeLoans({ journal }: StepContext): Promise<void> {

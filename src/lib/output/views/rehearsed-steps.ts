@@ -36,12 +36,25 @@ export function rehearsedLines(
 }
 
 /** Steps are named by their titles, as everywhere on this page. */
-function stateText({ state, change, on, dependsOn }: RehearsedStep, steps: readonly RehearsedStep[]): string {
+function stateText(step: RehearsedStep, steps: readonly RehearsedStep[]): string {
+  const { state, change, on, dependsOn } = step
   const before = steps.find(({ id }) => id === dependsOn)?.title ?? dependsOn
   if (state === 'would-change') return `would change: ${change ?? ''}`
   if (state === 'already-so') return 'already so'
-  if (state === 'depends') return `depends on ${before ?? 'the step before it'}, cannot be rehearsed`
+  if (state === 'depends')
+    return backText(step, steps) ?? `depends on ${before ?? 'the step before it'}, cannot be rehearsed`
   return on === undefined ? 'cannot go on' : `waits for ${on}`
+}
+
+/** What the step gives back is known from the one that keeps it. */
+function backText({ id }: RehearsedStep, steps: readonly RehearsedStep[]): string | undefined {
+  const [first] = steps.flatMap(({ title, keeps = [] }) =>
+    keeps.filter(({ givenBackBy }) => givenBackBy === id).map((kept) => ({ title, ...kept })),
+  )
+  if (first === undefined) return undefined
+  const { title, path, value } = first
+  const field = path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  return `gives ${field} back: ${value === undefined ? 'absent' : JSON.stringify(value)}, which "${title}" keeps`
 }
 
 function diffLines({ changes = [] }: RehearsedStep, paint: Paint, size: Size): readonly string[] {

@@ -137,7 +137,7 @@ export function fieldsOf(standing: LoanStanding): readonly LentField[] {
 
 function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
   const back = meanwhile === 'keep-current' ? [] : fieldsOf(standing)
-  if (back.length === 0) return 'close the loan and leave what is there'
+  if (back.length === 0) return 'leave what is there, and note it as borrowed no more'
   return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
 }
 
