@@ -32,7 +32,7 @@ export const eusRights: readonly Row[] = [
     'kubevirt.io',
     'virtualmachines',
     'patch',
-    'give back what unblock lent to VMs: only for kvup eus abort',
+    'give back what unblock lent to VMs: only for kvup eus run and abort',
     optional,
   ],
   [

@@ -3,9 +3,9 @@ import type { Entry } from '../../../src/lib/procedure/journal.ts'
 import { keptBaseline } from '../../../src/lib/eus/steps/kept.ts'
 import { stopAt } from '../interrupted.ts'
 import type { Stage } from '../stage.ts'
-import { playLent, run } from './lending-window.ts'
+import { lentFields, playLent, run } from './lending-window.ts'
 import { chosen, deathsOf, die, callsWithoutDeath, named } from './window-deaths.ts'
-import { borrowedFields, platformOf } from './window-stage.ts'
+import { platformOf } from './window-stage.ts'
 
 /** Every intent has its end, every loan was given back, or closed because a hop was accepted. */
 function expectWhole(entries: readonly Entry[]): void {
@@ -16,9 +16,9 @@ function expectWhole(entries: readonly Entry[]): void {
 }
 
 /** The target is reached, nothing is borrowed, nothing is left to do. */
-async function expectEnd(stage: Stage, before: ReturnType<typeof borrowedFields>): Promise<void> {
+async function expectEnd(stage: Stage, before: ReturnType<typeof lentFields>): Promise<void> {
   expect(platformOf(stage).status?.desired?.version).toBe('4.20.5')
-  expect(borrowedFields(stage)).toEqual(before)
+  expect(lentFields(stage)).toEqual(before)
   expect(await stage.journal.loans()).toEqual([])
   expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
   expectWhole(await stage.journal.entries())
@@ -26,6 +26,22 @@ async function expectEnd(stage: Stage, before: ReturnType<typeof borrowedFields>
   expect(await run(stage)).toMatchObject({ code: 0 })
   expect(stage.writes(mark)).toEqual([])
 }
+
+const toItsEnd = async (stage: Stage) =>
+  expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+
+describe('SIGKILL before and after each API call of the end of a window, where VMs get back what they were lent', async () => {
+  const deaths = await deathsOf(run, toItsEnd)
+
+  test.each(named(chosen(deaths, 8)))('%s: run elsewhere it is over', (_, same) =>
+    playLent(async (stage, before) => {
+      await toItsEnd(stage)
+      await die(stage, run, same)
+      expect((await run(stage, { host: 'other' })).error).toBeUndefined()
+      await expectEnd(stage, before)
+    }),
+  )
+})
 
 describe('SIGKILL before and after each API call of a window', async () => {
   const deaths = await deathsOf(run)
@@ -36,8 +52,7 @@ describe('SIGKILL before and after each API call of a window', async () => {
   })
 
   test.each(named(chosen(deaths, 18)))('%s: run elsewhere it reaches the target', (_, same) =>
-    playLent(async (stage) => {
-      const before = borrowedFields(stage)
+    playLent(async (stage, before) => {
       await die(stage, run, same)
       const ended = await run(stage, { host: 'other' })
       expect(ended.error).toBeUndefined()
@@ -61,8 +76,7 @@ describe('cut off', () => {
       at('step-done', 'give-back-approval'),
     ],
   ])('%s', (_, terminal) =>
-    playLent(async (stage) => {
-      const before = borrowedFields(stage)
+    playLent(async (stage, before) => {
       expect(await run(stage, terminal)).toMatchObject({ code: 130 })
       const ended = await run(stage, { host: 'other' })
       expect(ended.error).toBeUndefined()

@@ -9,6 +9,7 @@ import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { ensureLimits } from '../../upgrade/options.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureNotForgotten } from '../deduced.ts'
+import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
 import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
@@ -85,6 +86,7 @@ async function oneWindow(
     return { report, code: exitCode.done }
   }
   const where = await connectedTo(cx)
+  const machines = isLastWindow(seen) ? await lentMachines(cx, seen.cluster.reader) : []
   const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
@@ -92,12 +94,15 @@ async function oneWindow(
     limits,
     dryRun: options.dryRun,
     end: 'done',
-    announce: () => announceWindow(cx, seen, where),
+    alsoNeeds: machinesAccess(machines),
+    announce: () => announceWindow(cx, seen, [...where, ...machinesText(machines)]),
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, seen, sealed) }),
   })
   const { to } = seen.planned.plan
-  return ended.report.outcome === 'done' && seen.window.to !== to ? { ...ended, next: to } : ended
+  return ended.report.outcome === 'done' && !isLastWindow(seen) ? { ...ended, next: to } : ended
 }
+
+const isLastWindow = ({ window, planned }: SeenWindow): boolean => window.to === planned.plan.to
 
 /** Asked only where a step is named. */
 async function behindOf(

@@ -1,11 +1,11 @@
 import type { Loan } from '../../procedure/journal.ts'
 import { rememberSteps } from '../../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
-import { giveMachineBack } from '../../workloads/unblock/give-back.ts'
 import type { MachineRef } from '../../workloads/unblock/read-machine.ts'
 import { endSteps, rewritten } from '../run/end-steps.ts'
 import type { EusWindow } from '../run/window.ts'
 import { keptBaseline } from '../steps/kept.ts'
+import { machinesBack } from '../steps/machines-back.ts'
 import { abortState } from './abort-state.ts'
 import { closeWindow } from './close-window.ts'
 import { channelBack, withdrawRequest } from './give-requests-back.ts'
@@ -28,7 +28,7 @@ const anew: ReadonlySet<string> = new Set([...rewritten, 'give-back-platform-cha
  */
 export function abortProcedure(window: EusWindow, { loans, machines }: Lent): Procedure {
   const remembered = rememberSteps(anew)
-  const back = machines.map((ref) => giveMachineBack(ref, 'ask'))
+  const back = machinesBack(machines)
   const close = closeWindow({ name: window.name, text: 'aborted' })
   return {
     name: `abort ${window.name}`,

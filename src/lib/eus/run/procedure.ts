@@ -5,6 +5,7 @@ import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
 import { isGuards } from '../../workloads/update/hold-again.ts'
 import { whilePaused } from '../steps/borrowed-still.ts'
 import { keptBaseline } from '../steps/kept.ts'
+import { machinesBackNow } from '../steps/machines-back.ts'
 import { operatorMinorIn } from '../steps/operator-in-step.ts'
 import { operatorPart } from '../steps/operator-part.ts'
 import { readPlatform } from '../steps/platform-now.ts'
@@ -23,6 +24,7 @@ import { minorOfPlatform } from '../../releases/platform-version.ts'
  */
 export function eusProcedure(window: EusWindow): Procedure {
   const remembered = rememberSteps(rewritten)
+  const machines = machinesBackNow()
   return {
     name: window.name,
     leaves: isGuards,
@@ -33,14 +35,24 @@ export function eusProcedure(window: EusWindow): Procedure {
       (await areNodesThere(cx)) &&
       !(await keptBaseline(cx.journal, window.name)) &&
       (await isOperatorKnown(window, cx)),
-    steps: async (cx) => remembered(await stepsNow(window, cx)),
+    steps: async (cx) => remembered(await stepsNow(window, machines, cx)),
   }
 }
 
-/** Once platform and operator are there, nothing is borrowed any more: only the way back out is left. */
-async function stepsNow(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+/**
+ * Once platform and operator are there, nothing is borrowed any more: only the way back out is left. What VMs were lent goes back at its very end; where windows follow one
+ * another the drains of the next one need it still.
+ */
+async function stepsNow(
+  window: EusWindow,
+  machines: ReturnType<typeof machinesBackNow>,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
   const end = await endSteps(window, cx)
-  if (await isThere(window, cx)) return [...(await lastOperator(window, cx)), ...end]
+  if (await isThere(window, cx)) {
+    const back = window.to === window.plan.to ? await machines(cx.reader) : []
+    return [...(await lastOperator(window, cx)), ...end, ...back]
+  }
   const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
   const watched = hops.flat().map((step) => whilePaused(step, holdingOf(window)))
   return eachOnce([...(await preparation(window, cx)), ...watched, ...end])

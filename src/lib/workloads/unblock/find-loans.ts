@@ -1,7 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { VirtualMachines } from '../../cluster/kinds/virtual-machines.ts'
 import { isNotFound } from '../../system/errors.ts'
-import { type LoanStanding, loanStanding } from './give-back.ts'
+import { type LoanStanding, loanStanding, waitsForAnswer } from './give-back.ts'
 import { type MachineRef, readMachines, refOf } from './read-machine.ts'
 import { loanLabel } from './vm-loan.ts'
 
@@ -29,4 +29,11 @@ export async function findMachineLoans(reader: Reader, namespace?: string): Prom
     const runsWithLent = eviction !== undefined && vmi?.spec?.evictionStrategy === eviction.lent
     return [{ ref: refOf(vm), standing, runsWithLent }]
   })
+}
+
+/** The same as they are given back: last those that a person has to say about. Throws ApiError. */
+export async function machinesInOrder(reader: Reader): Promise<readonly MachineRef[]> {
+  const loans = await findMachineLoans(reader)
+  const asks = loans.filter(({ standing }) => waitsForAnswer(standing, 'ask'))
+  return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
 }

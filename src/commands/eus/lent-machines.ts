@@ -1,21 +1,18 @@
-import type { Context } from '../../../context.ts'
-import type { Access, Reader } from '../../../lib/cluster/cluster.ts'
-import { groupOf } from '../../../lib/cluster/kind.ts'
-import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
-import { ApiError } from '../../../lib/system/errors.ts'
-import { findMachineLoans } from '../../../lib/workloads/unblock/find-loans.ts'
-import { waitsForAnswer } from '../../../lib/workloads/unblock/give-back.ts'
-import type { MachineRef } from '../../../lib/workloads/unblock/read-machine.ts'
+import type { Context } from '../../context.ts'
+import type { Access, Reader } from '../../lib/cluster/cluster.ts'
+import { groupOf } from '../../lib/cluster/kind.ts'
+import { VirtualMachines } from '../../lib/cluster/kinds/virtual-machines.ts'
+import { ApiError } from '../../lib/system/errors.ts'
+import { machinesInOrder } from '../../lib/workloads/unblock/find-loans.ts'
+import type { MachineRef } from '../../lib/workloads/unblock/read-machine.ts'
 
-/** VMs of all namespaces that `kvup workloads unblock` lent something; last those that a person has to say about. Where they may not be read, a warning says so. */
+/** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
 export async function lentMachines(
   { printer }: Pick<Context, 'printer'>,
   reader: Reader,
 ): Promise<readonly MachineRef[]> {
   try {
-    const loans = await findMachineLoans(reader)
-    const asks = loans.filter(({ standing }) => waitsForAnswer(standing, 'ask'))
-    return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
+    return await machinesInOrder(reader)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     printer.warn(`whether a VM was lent anything is not known: ${error.message}`)

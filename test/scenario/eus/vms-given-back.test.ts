@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { VirtualMachines } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { keptBaseline } from '../../../src/lib/eus/steps/kept.ts'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { play, type Stage } from '../stage.ts'
+import { denying } from './denying-cluster.ts'
+import { lentFields, playLent, restartDb, run } from './lending-window.ts'
+import { doneSteps, eus418, eusRunOn } from './window-stage.ts'
+
+/** No pool to pause: one minor after the other. */
+const compact = {
+  ...eus418,
+  vms: [{ name: 'db', notMigratable: 'DisksNotLiveMigratable' }],
+  openshift: { ...ocp418to420, pools: [{ name: 'master', nodes: 3 }], healthChecks: [] },
+}
+const db = { name: 'db', namespace: 'demo' }
+const toItsEnd = async (stage: Stage) =>
+  expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+const listsVms = (verb: string, plural: string) => verb === 'list' && plural === 'virtualmachines'
+const isOpen = async ({ journal }: Stage) => (await keptBaseline(journal, 'eus to 4.20')) !== undefined
+const setEviction = ({ cluster }: Stage, evictionStrategy: string) =>
+  cluster.writer.mergePatch(VirtualMachines, db, { spec: { template: { spec: { evictionStrategy } } } })
+
+describe('what kvup workloads unblock lent to VMs', () => {
+  test('is said before the question, and given back at the end of a window, behind the pools', () =>
+    playLent(async (stage, before) => {
+      const ended = await run(stage)
+      expect(ended.error).toBeUndefined()
+      const says = 'given back last, behind the pools: what kvup workloads unblock lent to demo/db'
+      expect(ended.text).toContain(says)
+      expect(doneSteps(ended).at(-1)).toBe('give-back/demo/db')
+      expect(lentFields(stage)).toEqual(before)
+    }))
+
+  test('is given back to a VM that was lent it in the middle of the window, for the drain of its node', () =>
+    playLent(async (stage, before) => {
+      expect(await stage.restore()).toMatchObject({ code: 0 })
+      await restartDb(stage)
+      const refused = await run(stage)
+      expect(refused).toMatchObject({ code: 3, error: { reason: 'vms-block-drains' } })
+      expect(await stage.unblock({ accept: ['data-loss'] })).toMatchObject({ code: 0 })
+      await restartDb(stage)
+      const ended = await run(stage)
+      expect(ended.error).toBeUndefined()
+      expect(lentFields(stage)).toEqual(before)
+    }))
+
+  test('and changed by somebody since: all else is given back, then it asks; answered, the window is over', () =>
+    playLent(async (stage, before) => {
+      await toItsEnd(stage)
+      await setEviction(stage, 'External')
+      const asked = await run(stage)
+      expect(asked).toMatchObject({ code: 3, error: { reason: 'changed-meanwhile' } })
+      expect(asked.error?.remedy.join('\n')).toContain('kvup workloads restore --overwrite')
+      expect(await stage.journal.loans()).toEqual([])
+      expect(await isOpen(stage)).toBe(true)
+      expect(await stage.restore({ overwrite: true })).toMatchObject({ code: 0 })
+      expect(await run(stage)).toMatchObject({ code: 0 })
+      expect(await isOpen(stage)).toBe(false)
+      expect(lentFields(stage)).toEqual(before)
+    }))
+
+  test('and may not be read: the window ends, and that is said', () =>
+    playLent(async (stage) => {
+      await toItsEnd(stage)
+      const ended = await run(stage, { cluster: denying(stage.cluster, listsVms) })
+      expect(ended.error).toBeUndefined()
+      expect(ended.text).toContain('whether a VM was lent anything is not known')
+      expect(await isOpen(stage)).toBe(false)
+    }))
+
+  test('stays lent from one window to the next where they follow one another', () =>
+    play(compact, async (stage) => {
+      expect(await stage.unblock({ accept: ['data-loss'] })).toMatchObject({ code: 0 })
+      await restartDb(stage)
+      const accept = ['vms-that-stay', 'outdated-launchers', 'no-room']
+      const ended = await eusRunOn(stage, { accept })
+      expect(ended.error).toBeUndefined()
+      const steps = doneSteps(ended)
+      expect(steps).toContain('request-4.20')
+      expect(steps.filter((id) => id === 'give-back/demo/db')).toHaveLength(1)
+      expect(steps.at(-1)).toBe('give-back/demo/db')
+    }))
+})
