@@ -20,7 +20,8 @@ test('contract: upgrade without a target says where it stands, what can be reach
 
 test('contract: v is optional, the full version is required, a duration needs a unit', async () => {
   await play(byTag, async (stage) => {
-    for (const options of [{ to: '1.8' }, { to: 'latest' }, { to: 'v1.8.4', timeout: '60' }])
+    const wrong = [{ to: '1.8' }, { to: 'latest' }, { timeout: '60' }, { deadline: '25:00' }]
+    for (const options of [...wrong, { deadline: '2026-11-22T04:30:00' }])
       expect(await stage.upgrade('v1.8.4', options)).toMatchObject({ code: 2 })
     expect(stage.requests()).toEqual([])
     expect(await stage.upgrade('v1.8.4', { to: '1.8.4' })).toMatchObject({ code: 0 })
@@ -114,7 +115,8 @@ test('contract: --yes does not accept evictions; --accept evictions does', async
 test('contract: --until and --pause-before take the ids of steps; an unknown one is exit 2 and nothing is written', async () => {
   await play(byTag, async (stage) => {
     for (const options of [{ until: 'nowhere' }, { pauseBefore: ['nowhere'] }])
-      expect(await stage.upgrade('v1.8.4', options)).toMatchObject({ code: 2 })
+      for (const dryRun of ['none', 'client'])
+        expect(await stage.upgrade('v1.8.4', { ...options, dryRun })).toMatchObject({ code: 2 })
     expect(stage.writes()).toEqual([])
     const paused = await stage.upgrade('v1.8.4', { pauseBefore: ['set-image-tag'] })
     expect(paused).toMatchObject({ code: 0, documents: [{ outcome: 'stopped-before' }] })
@@ -132,5 +134,17 @@ test('contract: --deadline starts no step whose estimate passes it', async () =>
       stoppedBefore: { step: 'set-image-tag', because: 'deadline' },
     })
     expect(stage.kubevirt.spec).toMatchObject({ imageTag: 'v1.7.0' })
+  })
+})
+
+test('contract: a --deadline that is over is refused before the plan is made', async () => {
+  await play(byTag, async (stage) => {
+    const mark = stage.mark
+    const deadline = new Date(stage.now - minute).toISOString()
+    expect(await stage.upgrade('v1.8.4', { deadline })).toMatchObject({
+      code: 2,
+      error: { reason: 'deadline' },
+    })
+    expect(stage.requests(mark).filter(({ resource }) => resource === 'kubevirts')).toEqual([])
   })
 })

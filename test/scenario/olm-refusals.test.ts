@@ -109,6 +109,8 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
       })
       const byManifest = await stage.upgrade('v1.8.4', { ...brief, method: 'operator-manifest' })
       expect(byManifest).toMatchObject({ code: 3, error: { reason: 'managed-by-hyperconverged' } })
+      const asTyped = await stage.upgrade('1.18.1', { ...brief, method: 'operator-manifest' })
+      expect(asTyped.text).toContain('kvup upgrade --to 1.18.1 --method olm')
     }))
 
   test('a catalog file that leads somewhere else says how far it goes', () =>

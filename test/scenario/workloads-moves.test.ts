@@ -209,6 +209,10 @@ test('--until canary ends there and stays on hold, however often it is run; what
       const unknown = await stage.update({ ...stop, until: 'wave-dve' })
       expect(unknown).toMatchObject({ code: 2, error: { reason: 'no-such-step' } })
       expect(unknown.text).toContain('canary, wave-prod')
+      const line = 'workloads update --wave-by label=tier --until wave-prdo --dry-run=client'
+      const rehearsed = await kvup(stage, line)
+      expect(rehearsed).toMatchObject({ code: 2 })
+      expect(rehearsed.err).toContain('did you mean wave-prod?')
       const paused = await stage.update({ waveBy: 'label=tier', pauseBefore: ['wave-prod'] })
       expect(documentOf(paused)).toMatchObject({
         stoppedBefore: { step: 'wave-prod', because: '--pause-before' },

@@ -1,8 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { EusRequest } from '../../lib/eus/run/window.ts'
-import type { RunLimits } from '../../lib/procedure/run-context.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
-import { parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import { type DryRun, dryRunOption } from '../workloads/dry-run.ts'
@@ -87,17 +85,5 @@ export function requestOf(options: EusRunOptions, commandLine: string): EusReque
     leaveRequested: options.leaveRequested ?? false,
     settleMs: parseDuration(options.settle),
     command: withoutFlags(wordsOf(commandLine), { valued: ['--plan'] }).join(' '),
-  }
-}
-
-export function limitsOf(
-  options: Pick<EusRunOptions, 'timeout' | 'deadline' | 'until' | 'pauseBefore'>,
-  now: Date,
-): RunLimits {
-  return {
-    timeoutMs: parseDuration(options.timeout),
-    ...(options.deadline !== undefined && { deadline: parseDeadline(options.deadline, now) }),
-    until: options.until,
-    pauseBefore: options.pauseBefore,
   }
 }

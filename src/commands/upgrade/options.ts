@@ -1,12 +1,10 @@
 import type { Method } from '../../lib/releases/operator-rule.ts'
 import { parseRegistry } from '../../lib/releases/registry.ts'
 import { parseVersion } from '../../lib/releases/version.ts'
-import { ensureDeadline, parseDeadline } from '../../lib/system/deadline.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import type { UpgradeRequest } from '../../lib/upgrade/plan.ts'
-import type { RunLimits } from '../../lib/procedure/run-context.ts'
 import type { MigrationsPolicy } from '../../lib/workloads/migrations-in-flight.ts'
 
 /** As commander hands them over. */
@@ -123,22 +121,6 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
     throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
       remedy: 'add --yes, or pass the manifest as a file',
     })
-}
-
-/** What of the limits can be judged before the cluster has said its time. Throws `usage`. */
-export function ensureLimits({ timeout, deadline }: Pick<UpgradeOptions, 'timeout' | 'deadline'>): void {
-  parseDuration(timeout)
-  if (deadline !== undefined) ensureDeadline(deadline)
-}
-
-/** `now`: the cluster's. Throws `usage`. */
-export function limitsOf(options: UpgradeOptions, now: Date): RunLimits {
-  return {
-    timeoutMs: parseDuration(options.timeout),
-    ...(options.deadline !== undefined && { deadline: parseDeadline(options.deadline, now) }),
-    until: options.until,
-    pauseBefore: options.pauseBefore,
-  }
 }
 
 /** Throws `usage` for a bare `--dry-run` and for anything but none, client and server. */

@@ -3,6 +3,7 @@ import { announcement } from '../../lib/output/views/announcement.ts'
 import { planView } from '../../lib/output/views/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade-report.ts'
 import type { RunLimits, RunOutcome } from '../../lib/procedure/run-context.ts'
+import { ensureStepsMeant } from '../../lib/procedure/stopping.ts'
 import { carryOut } from '../../lib/run/carry-out.ts'
 import { type Accepting, passGate } from '../../lib/run/gate.ts'
 import type { SealedPlan } from '../../lib/seal/read-sealed.ts'
@@ -14,8 +15,9 @@ import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
+import { limitsBefore } from '../limits-before.ts'
 import { type Observed, observeRun } from './observe-run.ts'
-import { ensureLimits, limitsOf, rehearsalOf, type UpgradeOptions } from './options.ts'
+import { rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
 import { planAgain } from './plan-again.ts'
 import { type Planned, planUpgrade } from './planned.ts'
@@ -38,11 +40,18 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
-  ensureLimits(options)
   const mode = rehearsalOf(options)
+  // What contradicts itself is refused before the cluster is asked for its time.
+  requestOf(options, cx.flags.yes)
+  const limits = await limitsBefore(cx, options)
   const { planned, madeFrom } = await planUpgrade(cx, options, { readNow: mode !== undefined })
-  const limits = limitsOf(options, cx.clock.now())
   if (mode === undefined) return carryOutUpgrade(planned, sealed, limits)
+  const { cluster, hands, procedure } = planned
+  await ensureStepsMeant(limits, procedure, {
+    reader: cluster.reader,
+    clock: cx.clock,
+    journal: hands.journal,
+  })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
   cx.printer.result(await planDocument(planned, madeFrom, { mode, next }), planView)

@@ -1,6 +1,8 @@
 import { usageError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
+import { nothingToDo } from './nothing-to-do.ts'
 import type { RunLimits, StopReason } from './run-context.ts'
-import type { Step, StepState } from './step.ts'
+import type { Procedure, ReadContext, Step, StepState } from './step.ts'
 
 /** Throws `usage` (exit 2) for a name in --until or --pause-before that no step has: a typo must not run on. */
 export function ensureStepsExist({ until, pauseBefore = [] }: RunLimits, steps: readonly Step[]): void {
@@ -8,9 +10,27 @@ export function ensureStepsExist({ until, pauseBefore = [] }: RunLimits, steps: 
     (id) => !steps.some((step) => step.id === id),
   )
   if (unknown === undefined) return
+  const ids = steps.map(({ id }) => id)
+  const meant = nearest(unknown.replace(/^step\//u, ''), ids)
   throw usageError('no-such-step', `there is no step "${unknown}"`, {
-    remedy: `the steps are: ${steps.map(({ id }) => id).join(', ')}`,
+    remedy: [
+      ...(meant === undefined ? [] : [`did you mean ${meant}?`]),
+      `the steps are: ${ids.join(', ')}`,
+      'without it, the same line with --dry-run=client -o name lists them',
+    ],
   })
+}
+
+/** The same for a dry run: what the run would refuse before it asks, it refuses as well. Where nothing is to be done there is nothing to refuse. */
+export async function ensureStepsMeant(
+  limits: RunLimits,
+  procedure: Procedure,
+  reading: ReadContext,
+): Promise<void> {
+  const { until, pauseBefore = [] } = limits
+  if (until === undefined && pauseBefore.length === 0) return
+  if (await nothingToDo(procedure, reading)) return
+  ensureStepsExist(limits, await procedure.steps(reading))
 }
 
 /** Why this step, which stands at `state`, is not to be begun; undefined when it may, or need not. */

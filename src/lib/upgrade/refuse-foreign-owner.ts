@@ -2,7 +2,7 @@ import type { Installation } from '../facts/installation.ts'
 import { blocked, type KvupError, usageError } from '../system/errors.ts'
 import type { UpgradeRequest } from './plan.ts'
 
-type Asked = Pick<UpgradeRequest, 'follow' | 'method' | 'to'>
+type Asked = Pick<UpgradeRequest, 'follow' | 'method' | 'olm'>
 
 /** Throws `blocked` where somebody else sets back what this method writes, or where its owner is not the one that the method is for. */
 export function refuseForeignOwner(installation: Installation, asked: Asked): void {
@@ -25,7 +25,7 @@ const isByOlm = ({ method, follow }: Asked): boolean => (method === 'auto' || me
 
 const nameOf = ({ name, namespace }: Installation): string => `kubevirts/${name} in namespace ${namespace}`
 
-function ofHyperConverged(installation: Installation, { to }: Asked): KvupError {
+function ofHyperConverged(installation: Installation, { olm }: Asked): KvupError {
   const object = nameOf(installation)
   const owner = `HyperConverged ${installation.manager.name ?? ''}`.trimEnd()
   return blocked(
@@ -34,7 +34,7 @@ function ofHyperConverged(installation: Installation, { to }: Asked): KvupError 
     {
       object,
       remedy: [
-        `kvup upgrade --to ${to.text} --method olm     approves the InstallPlan that brings it, and waits`,
+        `kvup upgrade --to ${olm.typed} --method olm     approves the InstallPlan that brings it, and waits`,
         'kvup status shows how far it is',
       ],
     },
@@ -50,11 +50,11 @@ function ofOlm(installation: Installation): KvupError {
   })
 }
 
-function ofNoHyperConverged(installation: Installation, { to }: Asked): KvupError {
+function ofNoHyperConverged(installation: Installation, { olm }: Asked): KvupError {
   const object = nameOf(installation)
   return blocked(
     'no-hyperconverged',
     `${object} belongs to no HyperConverged: the method olm is for those that one owns`,
-    { object, remedy: `kvup upgrade --to ${to.text}     by the method that fits` },
+    { object, remedy: `kvup upgrade --to ${olm.typed}     by the method that fits` },
   )
 }

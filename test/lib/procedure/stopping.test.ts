@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { KvupError } from '../../../src/lib/system/errors.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 
 test('--until ends after that step', async () => {
@@ -44,7 +45,7 @@ test('a step that does not exist is exit 2, before the lock', async () => {
   const engine = new Engine()
   await expect(engine.run(procedureOf(flip('a')), { until: 'A' })).rejects.toMatchObject({
     exitCode: 2,
-    remedy: ['the steps are: a'],
+    remedy: expect.arrayContaining(['the steps are: a']) as string[],
   })
   await expect(engine.run(procedureOf(flip('a')), { pauseBefore: ['a', 'x'] })).rejects.toMatchObject({
     exitCode: 2,
@@ -76,4 +77,25 @@ test('--deadline does not leave what is on its way', async () => {
     step: { id: 'c' },
   })
   expect(engine.elapsed).toBeGreaterThanOrEqual(5 * minute)
+})
+
+const named = (wrong: string) =>
+  new Engine()
+    .run(procedureOf(flip('virt-handler'), flip('virt-controller')), { until: wrong })
+    .then(() => undefined)
+    .catch((error: unknown) => (error instanceof KvupError ? [error.reason, ...error.remedy] : error))
+const listed = [
+  'the steps are: virt-handler, virt-controller',
+  'without it, the same line with --dry-run=client -o name lists them',
+]
+
+test.each(['virt-handlr', 'step/virt-handler', 'virt-hanlder'])(
+  'a step that is named wrongly (%s): the nearest, all of them, and how they are listed',
+  async (wrong) => {
+    expect(await named(wrong)).toEqual(['no-such-step', 'did you mean virt-handler?', ...listed])
+  },
+)
+
+test('a name that is near none is not guessed', async () => {
+  expect(await named('reboot')).toEqual(['no-such-step', ...listed])
 })

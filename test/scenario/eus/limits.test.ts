@@ -6,12 +6,15 @@ import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
 import type { EusPlanDocument } from '../../../src/lib/output/views/eus-plan-document.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { KvupError } from '../../../src/lib/system/errors.ts'
 import { runText } from '../../lib/run-text.ts'
 import { type Ended, minute, play, type Stage } from '../stage.ts'
 import {
   borrowedFields,
   doneSteps,
   eus418,
+  eusAbortOn,
+  eusRestoreOn,
   eusRunOn,
   platformOf,
   small418,
@@ -70,6 +73,14 @@ describe('--until and --pause-before', () => {
         expect(stage.writes(mark)).toEqual([])
       }),
   )
+
+  test('a step that is nearly named is guessed, and how to list them is said', () =>
+    play(small418, async (stage) => {
+      const { error } = await eusRunOn(stage, { until: 'unpause-wroker' })
+      const remedy = error instanceof KvupError ? error.remedy : []
+      expect(remedy[0]).toBe('did you mean unpause-worker?')
+      expect(remedy.at(-1)).toContain('--dry-run=client -o name')
+    }))
 })
 
 describe('--pool-order', () => {
@@ -141,6 +152,36 @@ describe('--deadline', () => {
       expect(reportOf(ended).stoppedBefore?.because).toBe('deadline')
       expect(borrowedFields(stage).paused['worker']).toBe(false)
     }))
+
+  test('of abort and restore it is so as well', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'hold-workload-updates' })
+      const slow = { cluster: slowly(stage, 3 * minute) }
+      for (const goBack of [eusAbortOn, eusRestoreOn]) {
+        const soon = new Date(stage.now + 2 * minute)
+        const deadline = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, '0')}`
+        const ended = await goBack(stage, { deadline }, slow)
+        expect(ended).toMatchObject({ code: 4 })
+        expect(reportOf(ended).stoppedBefore?.because).toBe('deadline')
+      }
+    }))
+
+  test.each([eusRunOn, eusAbortOn, eusRestoreOn])(
+    '%o refuses what is no time, or is one in no zone, before it asks the cluster anything',
+    (command) =>
+      play(small418, async (stage) => {
+        const mark = stage.mark
+        for (const limits of [
+          { deadline: '25:00' },
+          { deadline: '2026-11-22T04:30:00' },
+          { timeout: '60' },
+        ]) {
+          const { code, error } = await command(stage, limits)
+          expect({ limits, code, error: error?.exitCode }).toEqual({ limits, code: 2, error: 2 })
+        }
+        expect(stage.requests(mark)).toEqual([])
+      }),
+  )
 })
 
 const twoWorkers = {

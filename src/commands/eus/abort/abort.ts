@@ -4,12 +4,12 @@ import { abortProcedure } from '../../../lib/eus/abort/procedure.ts'
 import { eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { ReadContext } from '../../../lib/procedure/step.ts'
 import type { ExitCode } from '../../../lib/system/exit-codes.ts'
-import { ensureLimits } from '../../upgrade/options.ts'
+import { limitsBefore } from '../../limits-before.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { workOnWindow } from '../run/carry-out-window.ts'
 import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
-import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
+import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 import { givenBackText, timeAndApproval } from './what-goes-back.ts'
 import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
@@ -17,7 +17,7 @@ import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
   const request = requestOf(options, cx.world.commandLine)
-  ensureLimits(options)
+  const limits = await limitsBefore(cx, options)
   const seen = await seeWindow(cx, options, request)
   ensureDeducible(seen)
   const reading: ReadContext = {
@@ -34,7 +34,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
     findings: [],
     question: `End the window to ${seen.window.to} at ${state.at}, and give back what is borrowed?`,
-    limits: limitsOf(options, cx.clock.now()),
+    limits,
     dryRun: options.dryRun,
     end: 'aborted',
     alsoNeeds: machinesAccess(machines),

@@ -6,7 +6,8 @@ import type { ExitCode } from '../../../lib/system/exit-codes.ts'
 import type { Meanwhile } from '../../../lib/workloads/restore.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { carryOutWindow } from '../run/carry-out-window.ts'
-import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
+import { limitsBefore } from '../../limits-before.ts'
+import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 
 export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
@@ -22,7 +23,9 @@ export async function eusRestore(
   names: readonly string[],
 ): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
-  const seen = await seeWindow(cx, options, requestOf({ ...options, approveAlso: [] }, cx.world.commandLine))
+  const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
+  const limits = await limitsBefore(cx, options)
+  const seen = await seeWindow(cx, options, request)
   if (names.length === 0) ensureDeducible(seen)
   const loans = chosen(seen.loans, names, options.pools ?? false)
   const left = seen.loans.filter((loan) => !loans.includes(loan)).map(({ id }) => id)
@@ -33,7 +36,7 @@ export async function eusRestore(
       loans.length === 0
         ? `Close the window to ${seen.window.to}?`
         : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
-    limits: limitsOf(options, cx.clock.now()),
+    limits,
     dryRun: options.dryRun,
     end: 'given-back',
     announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),

@@ -6,11 +6,11 @@ import type { RunLimits } from '../../../lib/procedure/run-context.ts'
 import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
 import { usageError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
-import { ensureLimits } from '../../upgrade/options.ts'
+import { limitsBefore } from '../../limits-before.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureNotForgotten } from '../deduced.ts'
 import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
-import { type EusRunOptions, limitsOf, requestOf } from '../run-flags.ts'
+import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
 import { workOnWindow } from './carry-out-window.ts'
@@ -34,7 +34,6 @@ export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCod
 
 /** Where pools follow hop by hop, each is a window of its own (night E10): one after the other, until the target is reached. */
 async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPlan): Promise<ExitCode> {
-  ensureLimits(options)
   const limits = await limitsBefore(cx, options)
   const began = cx.clock.now().getTime()
   const reports: EusReportDocument[] = []
@@ -50,12 +49,6 @@ async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPla
     cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
     to = next
   }
-}
-
-/** A time of day is meant from when it was typed, not from when the look at the cluster is over; it is the cluster's, which has to have answered. */
-async function limitsBefore(cx: Context, options: EusRunOptions): Promise<RunLimits> {
-  if (options.deadline !== undefined) await (await cx.cluster()).reader.version()
-  return limitsOf(options, cx.clock.now())
 }
 
 interface Within {

@@ -68,7 +68,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup rollout restart')
   })
-  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun, limits: work.limits })
   if (dry) {
     const waves = shownWaves(work.waves, wanted.waveBy)
     const rehearsal = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })

@@ -66,7 +66,11 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   const work = await workOf(running).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads update')
   })
-  const dry = await rehearsed(cx, running.procedure, { hands: seen.hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, running.procedure, {
+    hands: seen.hands,
+    dryRun: options.dryRun,
+    limits: work.limits,
+  })
   if (dry) {
     const waves = shownWaves(work.waves, run.wanted.waveBy)
     const rehearsal = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
