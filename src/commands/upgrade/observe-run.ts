@@ -1,4 +1,5 @@
 import type { Cluster, Reader } from '../../lib/cluster/cluster.ts'
+import { type Fired, firedOnPlatform, newAlerts } from '../../lib/facts/openshift/new-alerts.ts'
 import type { RunEvent } from '../../lib/procedure/events.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
@@ -20,9 +21,16 @@ interface Ended {
   commandLine: string
 }
 
-/** Keeps what the report needs: the VMs before, and how long each step took. */
+/** What is compared with at the end. */
+interface Before {
+  census: Census
+  /** None where there is no platform to ask. */
+  fired: Fired | undefined
+}
+
+/** Keeps what the report needs: VMs and alerts before, and how long each step took. */
 export interface Observed {
-  /** Counts the VMs before the first write. */
+  /** Looks at VMs and alerts before the first write. */
   before(): Promise<void>
   event(event: RunEvent): void
   report(ended: Ended): Promise<UpgradeReport>
@@ -30,10 +38,14 @@ export interface Observed {
 
 export function observeRun(reader: Reader): Observed {
   const steps: StepReport[] = []
-  let census: Census | undefined
+  let seen: Before | undefined
   return {
     async before() {
-      census = await takeCensus(reader)
+      const [census, fired] = await Promise.all([
+        takeCensus(reader),
+        asFarAsRead(firedOnPlatform(reader), undefined),
+      ])
+      seen = { census, fired }
     },
     event(event: RunEvent) {
       if (event.kind !== 'step-done') return
@@ -46,22 +58,23 @@ export function observeRun(reader: Reader): Observed {
         ...(note !== undefined && { note }),
       })
     },
-    report: (ended: Ended) => reportAfter(ended, steps, census),
+    report: (ended: Ended) => reportAfter(ended, steps, seen),
   }
 }
 
 async function reportAfter(
   { plan, outcome, cluster, journal, backup, commandLine }: Ended,
   steps: readonly StepReport[],
-  before: Census | undefined,
+  before: Before | undefined,
 ): Promise<UpgradeReport> {
-  const [workloads, after, vmCreation, findings] = await Promise.all([
+  const [workloads, after, vmCreation, findings, alerts] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     takeCensus(cluster.reader),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
+    before?.fired && asFarAsRead(newAlerts(cluster.reader, before.fired), undefined),
   ])
-  const differences = before && compareCensus(before, after)
+  const differences = before && compareCensus(before.census, after)
   const next = await asFarAsRead(nextLines(cluster.reader, workloads, differences), [])
   const stopped = outcome.is === 'stopped-before' ? outcome : undefined
   return reportOf(plan, {
@@ -69,7 +82,8 @@ async function reportAfter(
     tookSeconds: Math.round(outcome.tookMs / 1000),
     steps,
     ...(workloads && { workloads }),
-    ...(before && differences && { differences, migrations: newMigrations(before, after) }),
+    ...(before && differences && { differences, migrations: newMigrations(before.census, after) }),
+    ...(alerts && { alerts }),
     unread: workloads ? after.unread : [...after.unread, 'outdated VMs'],
     vmCreation,
     findings,

@@ -1,3 +1,4 @@
+import type { NewAlerts } from '../facts/openshift/new-alerts.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import type { Differences } from '../workloads/census-differences.ts'
 import type { OlmPart } from './olm/olm-part.ts'
@@ -20,6 +21,8 @@ export interface UpgradeReport {
   workloads?: WorkloadReport
   /** Differences between before and after; every list empty is good news. */
   differences?: Differences
+  /** On OKD and OpenShift: those that fire and did not before. */
+  alerts?: NewAlerts
   /** Those that began during the run: the virt-handler roll kills them (night U1). */
   migrations?: { began: number; failed: number }
   /** Kinds that may not be read: nothing is said of them. */

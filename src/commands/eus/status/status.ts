@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts'
-import { alertsLine } from '../../../lib/eus/alerts-in-words.ts'
+import { alertsLine } from '../../../lib/facts/openshift/alerts-in-words.ts'
 import { safeToLeave } from '../../../lib/eus/status/safe-to-leave.ts'
 import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'

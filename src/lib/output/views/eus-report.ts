@@ -1,10 +1,13 @@
+import type { NewAlerts } from '../../facts/openshift/new-alerts.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import { formatDuration } from '../../system/duration.ts'
 import type { Differences } from '../../workloads/census-differences.ts'
 import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { alertLines } from './alert-lines.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
+import { someOf } from './some-of.ts'
 
 /** One step of the run, as it ended. */
 export interface EusStepReport {
@@ -39,7 +42,7 @@ export interface EusReportDocument extends Document {
   /** DataVolumes and claims that are other ones, or in another phase, than when the window was opened. */
   volumes?: { changed: readonly string[]; gone: readonly string[] }
   /** Alerts that did not fire when the window was opened, in words; or why that cannot be told. */
-  alerts?: { new: readonly string[] } | { notCompared: string }
+  alerts?: NewAlerts
   /** Fields of the HyperConverged's spec that read otherwise than when the window was opened, in words; not reverted (night E13). */
   rewritten?: readonly string[]
   next: readonly string[]
@@ -110,16 +113,6 @@ function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
     ...(gone.length > 0 ? [`${paint.mark.warning} volumes that are gone: ${someOf(gone)}`] : []),
   ]
 }
-
-function alertLines({ alerts }: EusReportDocument, paint: Paint): string[] {
-  if (alerts === undefined) return []
-  if ('notCompared' in alerts) return [`alerts were not compared: ${alerts.notCompared}`]
-  if (alerts.new.length === 0) return ['no alert fires that did not before']
-  return [`${paint.mark.warning} alerts that did not fire before: ${someOf(alerts.new)}`]
-}
-
-const someOf = (names: readonly string[]): string =>
-  names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')
 
 function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): string[] {
   return rewritten.map(

@@ -4,6 +4,7 @@ import { brief } from '../brief.ts'
 import { count } from '../count.ts'
 import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
+import { alertLines } from './alert-lines.ts'
 import { hopText } from './hop-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -28,6 +29,7 @@ const nextLines = (next: readonly string[], { mark }: Paint) => next.map((line) 
 function whole(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
     ...differenceLines(report, paint),
+    ...alertLines(report, paint),
     ...report.findings.flatMap(({ summary, remedy }) => [
       `${paint.warn(paint.mark.warning)} ${brief(summary)}`,
       ...remedy.map((line) => `  ${paint.mark.next} ${line}`),

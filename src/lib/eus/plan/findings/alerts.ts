@@ -1,7 +1,7 @@
 import type { Finding } from '../../../checks/finding.ts'
 import { askAlerts } from '../../../facts/openshift/firing-alerts.ts'
 import { itemsOf } from '../../../facts/known.ts'
-import { allWords, isExpected, isGrave } from '../../alerts-in-words.ts'
+import { allWords, isExpected, isGrave } from '../../../facts/openshift/alerts-in-words.ts'
 import type { Judged } from '../judged.ts'
 import { isWindowOpen } from '../open-window.ts'
 import { someOf } from './words.ts'

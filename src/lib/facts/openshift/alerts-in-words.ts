@@ -1,4 +1,4 @@
-import type { FiringAlert } from '../facts/openshift/firing-alerts.ts'
+import type { FiringAlert } from './firing-alerts.ts'
 
 /** By design, while VMs keep their launcher for more than a day (ocp 1.10). */
 const expectedWhileHeld = new Set(['OutdatedVirtualMachineInstanceWorkloads'])
