@@ -58,12 +58,29 @@ function fromHead(entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
   return [...ordered, ...entries.filter((entry) => !ordered.has(entry))]
 }
 
-/** The fewest hops, and among these the fewest changes of the channel. Pure. */
-export function pathTo({ channels }: CatalogPackage, { from, channel, to }: Journey): CatalogPath {
+/**
+ * The fewest hops that pass over no minor, and among these the fewest changes of the channel. Heads of a catalog that was rendered from a semver template skip all that is older, whole minors with it
+ * (operator-registry alpha/template/semver), and only updates of KubeVirt to the next minor are supported. Where the catalog has nothing else an edge over a minor is taken, as OLM does. Pure.
+ */
+export function pathTo(catalog: CatalogPackage, journey: Journey): CatalogPath {
+  const stepwise = search(catalog, journey, ({ at, version }) => !passesOver(at.version, version))
+  return stepwise.is === 'path' ? stepwise : search(catalog, journey, () => true)
+}
+
+function passesOver(from: string | undefined, to: string | undefined): boolean {
+  const [begin, end] = [operatorVersionOf(from), operatorVersionOf(to)]
+  return begin !== undefined && end?.major === begin.major && end.minor - begin.minor > 1
+}
+
+type Takes = (hop: { at: Installed; version: string | undefined }) => boolean
+
+function search({ channels }: CatalogPackage, { from, channel, to }: Journey, takes: Takes): CatalogPath {
   const seen = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
   let edge: readonly { at: Installed; way: readonly CatalogHop[] }[] = [{ at: from, way: [] }]
   while (edge.length > 0) {
-    const next = edge.flatMap(({ at, way }) => hopsFrom(at, way, { channels, channel }))
+    const next = edge.flatMap(({ at, way }) =>
+      hopsFrom(at, way, { channels, channel }).filter((hop) => takes({ at, version: hop.at.version })),
+    )
     const fresh = next.filter(({ csv }) => !seen.has(csv))
     for (const hop of fresh) if (!seen.has(hop.csv)) seen.set(hop.csv, hop.way)
     const there = fresh.find(({ at, way }) => at.version === to && seen.get(at.csv) === way)

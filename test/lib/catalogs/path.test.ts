@@ -70,7 +70,15 @@ package: community-kubevirt-hyperconverged
 name: stable-v1.18
 entries:
 - name: ${csv('1.18.1')}
-  skipRange: '>=1.17.0 <1.18.1'
+  replaces: ${csv('1.17.3')}
+  skips: [${csv('1.16.0')}, ${csv('1.16.1')}, ${csv('1.17.0')}]
+---
+schema: olm.channel
+package: community-kubevirt-hyperconverged
+name: stable-v1.19
+entries:
+- name: ${csv('1.19.0')}
+  skipRange: '>=1.18.0 <1.19.0'
 `
 
 /** As on OpenShift: one channel, ranges, JSON objects one after the other. */
@@ -126,10 +134,23 @@ describe('a file-based catalog', () => {
   test.each([
     { what: 'the release that the head replaces', from: '1.16.1', to: ['1.17.3', '1.18.1'] },
     { what: 'one that it skips', from: '1.16.0', to: ['1.17.3', '1.18.1'] },
-    { what: 'one that nothing but a skip range has', from: '1.17.2', to: ['1.18.1'] },
+    { what: 'one that nothing but a skip range has', from: '1.18.0', to: ['1.19.0'] },
   ])('$what is no entry of the channel, and leads on', ({ from, to }) => {
-    const path = hops(rendered, from, '1.18.1', 'stable-v1.16')
+    const path = hops(rendered, from, to.at(-1) ?? '', 'stable-v1.16')
     expect(path.is === 'path' && path.hops.map(({ version }) => version)).toEqual(to)
+  })
+
+  test('a minor is passed over where no release of it lies on the way, and only there', () => {
+    const without117 = rendered
+      .split('---\n')
+      .filter((document) => !document.includes('name: stable-v1.17\n'))
+      .join('---\n')
+    expect(hops(rendered, '1.16.1', '1.18.1', 'stable-v1.16')).toMatchObject({
+      hops: [{ version: '1.17.3' }, { version: '1.18.1' }],
+    })
+    expect(hops(without117, '1.16.1', '1.18.1', 'stable-v1.16')).toMatchObject({
+      hops: [{ version: '1.18.1' }],
+    })
   })
 
   test('one channel, hop by hop', () => {

@@ -42,7 +42,7 @@ const upstream = [
 
 /**
  * HyperConverged on OKD from a catalog with a channel for each minor (ocp 1.1), as `opm alpha render-template semver` makes it: the release of the minor before is named
- * in `replaces` and is no entry. Nothing bounds the platform.
+ * in `replaces` and is no entry (that heads skip all older ones as well is left out). Nothing bounds the platform.
  */
 export function okdOlm(more: Partial<OlmShape> = {}): OlmShape {
   const channels = upstream.map(({ row, crd }) => ({
