@@ -64,10 +64,15 @@ export function firstIntolerant(began: string, way: readonly string[]): string |
 
 /** The minor of the platform whose kubelets are of that Kubernetes, `1.31.7`; of several the oldest. */
 export function platformOfKubernetes(kubernetes: string | undefined): string | undefined {
+  return platformsOfKubernetes(kubernetes)[0]
+}
+
+/** All minors with that Kubernetes, the oldest first: 4.23 and 5.0 have the same. */
+export function platformsOfKubernetes(kubernetes: string | undefined): readonly string[] {
   const wanted = /^v?(\d+\.\d+)\b/u.exec(kubernetes ?? '')?.[1]
   return Object.keys(minors)
     .toSorted(compareMinors)
-    .find((minor) => minors[minor]?.kubernetes === wanted)
+    .filter((minor) => minors[minor]?.kubernetes === wanted)
 }
 
 const kubernetesNumber = (text: string): number => Number(text.split('.')[1])

@@ -6,6 +6,7 @@ import {
   nextEus,
   platformMinor,
   platformOfKubernetes,
+  platformsOfKubernetes,
 } from '../../../src/lib/releases/platform-minors.ts'
 
 test.each([
@@ -49,6 +50,7 @@ test('trap 17: parity would forbid 4.22 to 5.2 and allow 4.21 to 4.23; the skew 
 test('kubelets tell which minor they are of', () => {
   expect(platformOfKubernetes('v1.31.7')).toBe('4.18')
   expect(platformOfKubernetes('v1.36.0')).toBe('4.23')
+  expect(platformsOfKubernetes('v1.36.0')).toEqual(['4.23', '5.0'])
   expect(platformOfKubernetes('v1.10.0')).toBeUndefined()
   expect(platformOfKubernetes('v1.311.0')).toBeUndefined()
   expect(kubeletsBehind('4.18', '4.20')).toBe(2)

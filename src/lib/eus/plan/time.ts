@@ -1,7 +1,7 @@
 import type { UpdateHistory } from '../../cluster/kinds/openshift.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { poolOf } from '../../facts/openshift/pool-of.ts'
-import { platformOfKubernetes } from '../../releases/platform-minors.ts'
+import { platformsOfKubernetes } from '../../releases/platform-minors.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/range.ts'
 import type { EusPlan, PoolToPause } from '../eus-plan.ts'
@@ -42,8 +42,8 @@ function spanOf({ state, startedTime, completionTime }: UpdateHistory): number[]
 /** Once the platform is where it goes, machines whose kubelets have followed are done. */
 export function poolsLeft(sight: EusSight, pools: readonly PoolToPause[]): Range {
   const { nodes, pools: all } = sight.evidence.platform
-  const there = itemsOf(nodes).filter(
-    ({ status }) => platformOfKubernetes(status?.nodeInfo?.kubeletVersion) === sight.here,
+  const there = itemsOf(nodes).filter(({ status }) =>
+    platformsOfKubernetes(status?.nodeInfo?.kubeletVersion).includes(sight.here),
   )
   const followed = (name: string) =>
     there.filter((node) => poolOf(node, itemsOf(all))?.metadata.name === name).length

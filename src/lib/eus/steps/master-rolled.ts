@@ -1,6 +1,6 @@
 import { Nodes } from '../../cluster/kinds/core.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
-import { platformOfKubernetes } from '../../releases/platform-minors.ts'
+import { platformMinor, platformOfKubernetes } from '../../releases/platform-minors.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { keepPool, keptPool } from './kept.ts'
@@ -45,26 +45,24 @@ export function masterRolled({ id, stop, name }: MasterHop): Step {
         return { is: 'waiting', on: `the kubelets of ${old.join(', ')} to be those of ${stop.minor}` }
       const before = await keptPool(journal, name, keptAs(stop))
       const hasRolled = poolBefore(now).updating !== before?.updating
-      return hasRolled || isProven(now)
+      return hasRolled || isProven(now, stop.minor)
         ? { is: 'done', note: `${now.standing.updated} of ${now.standing.machines} machines` }
         : { is: 'waiting', on: 'the master pool to begin' }
     },
   }
 }
 
-/** Kubelets of another minor than the hop's, where the table knows their Kubernetes. */
+/** Kubelets of an older Kubernetes than the hop's, where the table knows that: two minors may have the same (4.23 and 5.0). */
 function oldKubelets({ nodes }: PoolNow, minor: string): readonly string[] {
-  return nodes
-    .filter((node) => {
-      const platform = platformOfKubernetes(kubernetesOf(node))
-      return platform !== undefined && compareMinors(platform, minor) < 0
-    })
-    .map(({ metadata }) => metadata.name)
+  const wanted = platformMinor(minor)?.kubernetes
+  if (wanted === undefined) return []
+  const isOld = (kubernetes: string) => kubernetes !== '' && compareMinors(kubernetes, wanted) < 0
+  return nodes.filter((node) => isOld(kubernetesOf(node))).map(({ metadata }) => metadata.name)
 }
 
-/** Where every kubelet is known to be of the new minor, nobody has to have seen the transition. */
-const isProven = ({ nodes }: PoolNow): boolean =>
-  nodes.length > 0 && nodes.every((node) => platformOfKubernetes(kubernetesOf(node)) !== undefined)
+/** Where every kubelet can be of the new minor alone, nobody has to have seen the transition. */
+const isProven = ({ nodes }: PoolNow, minor: string): boolean =>
+  nodes.length > 0 && nodes.every((node) => platformOfKubernetes(kubernetesOf(node)) === minor)
 
 function masterPaused({ standing: { name } }: PoolNow): StepState {
   return {

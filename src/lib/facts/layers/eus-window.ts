@@ -1,6 +1,7 @@
+import type { Node } from '../../cluster/kinds/core.ts'
 import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
-import { platformMinor, platformOfKubernetes } from '../../releases/platform-minors.ts'
+import { platformMinor, platformsOfKubernetes } from '../../releases/platform-minors.ts'
 import { itemsOf } from '../known.ts'
 import { poolOf } from '../openshift/pool-of.ts'
 import { type PlatformStanding, platformStanding } from '../openshift/platform-standing.ts'
@@ -28,7 +29,7 @@ export function eusWindow(platform: PlatformSnapshot, loansAreOpen: boolean): Eu
   const standing = cv && platformStanding(cv)
   const at = minorOf(standing?.target)
   const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, standing }))
-  const from = oldestMinor(platform, held)
+  const from = oldestMinor(platform, held, standing)
   const told = {
     pools: held.map(({ metadata }) => metadata.name),
     ...(at !== undefined && { at }),
@@ -48,7 +49,7 @@ function isHeld(pool: MachineConfigPool, { platform, standing }: Around): boolea
   const { state, isMaster, machines, paused } = poolStanding(pool)
   if (!paused || isMaster || machines === 0) return false
   if (state === 'paused-pending' || (standing !== undefined && isChangingMinor(standing))) return true
-  const [from, at] = [oldestMinor(platform, [pool]), minorOf(standing?.target)]
+  const [from, at] = [oldestMinor(platform, [pool], standing), minorOf(standing?.target)]
   return from !== undefined && at !== undefined && compareMinors(from, at) < 0
 }
 
@@ -67,12 +68,28 @@ function isAhead(platform: PlatformStanding, from: string | undefined): boolean 
   return isChangingMinor(platform) || platformMinor(at)?.eus === false
 }
 
-function oldestMinor(platform: PlatformSnapshot, pools: readonly MachineConfigPool[]): string | undefined {
+function oldestMinor(
+  platform: PlatformSnapshot,
+  pools: readonly MachineConfigPool[],
+  standing: PlatformStanding | undefined,
+): string | undefined {
   const all = itemsOf(platform.pools)
   const minors = itemsOf(platform.nodes).flatMap((node) => {
     const pool = poolOf(node, all)
-    const minor = platformOfKubernetes(node.status?.nodeInfo?.kubeletVersion)
-    return pool && minor !== undefined && pools.includes(pool) ? [minor] : []
+    if (!pool || !pools.includes(pool)) return []
+    return minorOfKubelet(node, pool, standing) ?? []
   })
   return minors.toSorted(compareMinors)[0]
+}
+
+/** Of several minors with that Kubernetes the platform's own, where the pool has all that it is to have; else the oldest. */
+function minorOfKubelet(
+  { status }: Node,
+  pool: MachineConfigPool,
+  standing: PlatformStanding | undefined,
+): string | undefined {
+  const minors = platformsOfKubernetes(status?.nodeInfo?.kubeletVersion)
+  const at = minorOf(standing?.target)
+  const isThrough = standing?.state === 'idle' && poolStanding(pool).state === 'updated'
+  return isThrough && at !== undefined && minors.includes(at) ? at : minors[0]
 }
