@@ -5,6 +5,7 @@ import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import type { ClusterServiceVersion, InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import { resourceOf } from '../../cluster/kind.ts'
 import { itemsOf } from '../../facts/known.ts'
+import { heldByCondition } from '../../facts/operator-lifecycle/held-by-condition.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
 import { roleRemedy } from '../../system/role-remedy.ts'
@@ -30,16 +31,34 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
   const away =
     (webhook.is === 'object' ? notReady(webhook.object) : undefined) ??
     (webhook.is === 'object' || isKept ? await unconverted(reader) : undefined)
-  return away ?? byOlm({ subscriptions, installPlans, csvs }, owner)
+  const waiting = away ?? byOlm({ subscriptions, installPlans, csvs }, owner)
+  return waiting && whileHeld(waiting, { subscriptions, csvs }, namespace)
+}
+
+/** Whatever else is missing follows from a hold: the operator that would bring it is not started (ocp 2.5). */
+function whileHeld(waiting: Waiting, seen: Pick<Seen, 'subscriptions' | 'csvs'>, namespace: string): Waiting {
+  const installed = subscribedIn(seen, namespace)?.status?.installedCSV
+  const held = heldByCondition(itemsOf(seen.csvs).filter(({ metadata }) => metadata.name === installed))
+  if (held === undefined) return waiting
+  const { csv, message, replaces = 'NAME' } = held
+  const why = `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${replaces} -o yaml     says why`
+  return {
+    ...waiting,
+    trouble: `OLM holds ${csv}, for ${replaces} says that it may not be replaced: ${message}`,
+    remedy: [why, ...(waiting.remedy ?? [])],
+  }
 }
 
 type Seen = Pick<LifecycleSnapshot, 'subscriptions' | 'installPlans' | 'csvs'>
+
+const subscribedIn = ({ subscriptions }: Pick<Seen, 'subscriptions'>, namespace: string) =>
+  itemsOf(subscriptions).find(({ metadata }) => metadata.namespace === namespace)
 
 function byOlm({ subscriptions, installPlans, csvs }: Seen, owner: SettingsOwner): Waiting | undefined {
   const unseen = [subscriptions, installPlans, csvs].flatMap((part) => (part.known ? [] : [part.why]))
   if (unseen.length > 0) return cannotTell(unseen)
   const { namespace } = owner.ref
-  const subscription = itemsOf(subscriptions).find(({ metadata }) => metadata.namespace === namespace)
+  const subscription = subscribedIn({ subscriptions }, namespace)
   if (subscription === undefined) return undefined
   const { installPlanRef, installedCSV = '' } = subscription.status ?? {}
   const plan = itemsOf(installPlans).find(({ metadata }) => metadata.name === installPlanRef?.name)

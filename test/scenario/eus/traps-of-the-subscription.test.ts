@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest'
+import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import {
+  ClusterServiceVersions,
+  InstallPlans,
+  Subscriptions,
+} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { runText } from '../../lib/run-text.ts'
+import { approveWhateverIsThere, pendingPlans, toChannel } from '../naive-person.ts'
+import { minute, play, type Stage } from '../stage.ts'
+import { after } from './meanwhile.ts'
+
+const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }
+const okd = { ...small, olm: okdOlm() }
+const brief = { settle: '5s' }
+const namespace = 'kubevirt-hyperconverged'
+const csvOf = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+
+const stored = <T extends KubeObject>({ simulated }: Stage, kind: Kind<T>, where: object = {}): T[] =>
+  simulated.store.list(kind, where).items as T[]
+const own = (stage: Stage, version: string) =>
+  stored(stage, ClusterServiceVersions, { namespace }).find(
+    ({ metadata }) => metadata.name === csvOf(version),
+  )
+const subscription = (stage: Stage, packageName = 'community-kubevirt-hyperconverged') =>
+  stored(stage, Subscriptions).find(({ spec }) => spec?.name === packageName)
+const planFor = (stage: Stage, version: string) =>
+  stored(stage, InstallPlans).find(({ spec }) => spec?.clusterServiceVersionNames?.includes(csvOf(version)))
+const running = (stage: Stage) => ({
+  operator: stored(stage, HyperConvergeds)[0]?.status?.versions?.find(({ name }) => name === 'operator')
+    ?.version,
+  kubevirt: stage.kubevirt.status?.observedKubeVirtVersion,
+})
+const before = { operator: '1.17.3', kubevirt: 'v1.7.4' }
+const upgraded = { operator: '1.18.1', kubevirt: 'v1.8.4' }
+
+const hold = { held: 'a backup is under way' }
+
+/** Somebody holds the operator, and somebody else, who does not look at its OperatorCondition, approves. */
+async function approvedWhileHeld(stage: Stage): Promise<void> {
+  await toChannel(stage, 'stable-v1.18')
+  stage.simulated.faults.set(hold)
+  await stage.until(minute)
+  await approveWhateverIsThere(stage)
+  await stage.until(20 * minute)
+}
+
+const statusOf = async ({ cluster, clock }: Stage): Promise<string> =>
+  (await runText(['status'], { cluster, clock })).out
+
+describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', () => {
+  test('naively, by plan, Subscription and the CSV before, it is done: nothing was upgraded', () =>
+    play(okd, async (stage) => {
+      await approvedWhileHeld(stage)
+      expect(planFor(stage, '1.18.1')?.status?.phase).toBe('Complete')
+      expect(subscription(stage)?.status).toMatchObject({
+        state: 'AtLatestKnown',
+        installedCSV: csvOf('1.18.1'),
+      })
+      expect(own(stage, '1.17.3')?.status?.phase).toBe('Replacing')
+      expect(own(stage, '1.18.1')?.status?.reason).toBe('OperatorConditionNotUpgradeable')
+      expect(running(stage)).toEqual(before)
+    }))
+
+  test('naively, as one that is stuck, approved again and deleted: it never goes on, also once the hold is over', () =>
+    play(okd, async (stage) => {
+      await approvedWhileHeld(stage)
+      await approveWhateverIsThere(stage)
+      await stage.until(5 * minute)
+      expect(running(stage)).toEqual(before)
+      await stage.cluster.writer.delete(ClusterServiceVersions, { namespace, name: csvOf('1.18.1') })
+      await stage.until(5 * minute)
+      stage.simulated.faults.set({ held: undefined })
+      await stage.until(60 * minute)
+      expect(running(stage)).toEqual(before)
+      expect(subscription(stage)?.status?.state).toBe('UpgradePending')
+      expect(own(stage, '1.17.3')?.status?.phase).toBe('Replacing')
+    }))
+
+  const says = [csvOf('1.17.3'), 'a backup is under way', 'get operatorconditions.operators.coreos.com']
+
+  test('kvup says that it is held and by what, leaves everything of OLM alone, and goes on once it may', () =>
+    play(okd, async (stage) => {
+      await approvedWhileHeld(stage)
+      const status = await statusOf(stage)
+      expect(status).toMatch(/v1\.18\.1 is held back by OLM; \S+\.v1\.17\.3 still runs/u)
+      for (const words of says) expect(status).toContain(words)
+      const mark = stage.mark
+      const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '10m' })
+      expect(ended).toMatchObject({ code: 4 })
+      for (const words of [`OLM holds ${csvOf('1.18.1')}`, ...says]) expect(ended.text).toContain(words)
+      const written = new Set(stage.writes(mark).map(({ resource }) => resource))
+      expect([...written].toSorted()).toEqual(['configmaps', 'leases'])
+      stage.simulated.faults.set({ held: undefined })
+      expect(await stage.upgrade('1.18.1', brief)).toMatchObject({ code: 0 })
+      expect(running(stage)).toEqual(upgraded)
+    }))
+
+  test('kvup, held behind its own approval, neither takes it for done nor approves or deletes anything again', () =>
+    play(okd, async (stage) => {
+      stage.later(30 * minute, () => stage.simulated.faults.set({ held: undefined }))
+      const onEvent = after('approve-1.18.1', () => stage.simulated.faults.set(hold), 'step-applied')
+      const ended = await stage.upgrade('1.18.1', brief, { onEvent })
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.took).toBeGreaterThan(30 * minute)
+      const waits = JSON.stringify(ended.events.filter(({ kind }) => kind === 'step-waiting'))
+      expect(waits).toContain('OLM holds the update')
+      expect(stage.writes().filter(({ resource }) => resource === 'installplans')).toHaveLength(1)
+      expect(stage.writes().filter(({ verb }) => verb === 'delete')).toEqual([])
+      expect(running(stage)).toEqual(upgraded)
+    }))
+})
+
+/** Argo CD, whose CSV is copied to every namespace and is the first by name in each. */
+const argocd = {
+  package: 'argocd-operator',
+  channel: 'alpha',
+  approval: 'Automatic',
+  installed: '0.12.0',
+  entries: [{ name: 'argocd-operator.v0.12.0', version: '0.12.0' }],
+  namespace: 'openshift-operators',
+} as const
+const arbitrary = { ...small, olm: okdOlm({ subscription: 'my-virtualization', others: [argocd] }) }
+
+/** `oc get csv`, of one namespace or of all (-A). */
+const listed = (stage: Stage, where: object = {}) =>
+  stored(stage, ClusterServiceVersions, where).map(({ metadata, status }) => ({
+    namespace: metadata.namespace,
+    name: metadata.name,
+    phase: status?.phase,
+    reason: status?.reason,
+  }))
+
+describe('trap 14: whose CSV it is, what its Subscription is called, and which channel leads on', () => {
+  test('naively, by the first CSV of its namespace: it is Succeeded while HyperConverged’s own does not come up', () =>
+    play(arbitrary, async (stage) => {
+      stage.simulated.faults.set({ csvFails: true })
+      await toChannel(stage, 'stable-v1.18')
+      await stage.until(minute)
+      await approveWhateverIsThere(stage)
+      await stage.until(20 * minute)
+      const [first] = listed(stage, { namespace })
+      expect(first).toMatchObject({ name: 'argocd-operator.v0.12.0', phase: 'Succeeded', reason: 'Copied' })
+      expect(own(stage, '1.18.1')?.status?.phase).not.toBe('Succeeded')
+      expect(await statusOf(stage)).toMatch(
+        /CSV +\S+ (?:updating|degraded): kubevirt-hyperconverged-operator\.v1\.18\.1 is /u,
+      )
+    }))
+
+  test('naively, by the first of all namespaces that fits: there is neither Subscription nor HyperConverged', () =>
+    play(arbitrary, async (stage) => {
+      const found = listed(stage).filter(({ name }) => name.startsWith('kubevirt-hyperconverged-operator'))
+      expect(found.length).toBeGreaterThan(1)
+      const [first] = found
+      expect(first).toMatchObject({ namespace: 'default', reason: 'Copied' })
+      for (const kind of [Subscriptions, HyperConvergeds] as Kind[])
+        expect(stored(stage, kind, { namespace: first?.namespace })).toEqual([])
+    }))
+
+  test.each(['openshift-cnv', namespace])(
+    'naively, by the name that is documented, in %s: not found',
+    (place) =>
+      play(arbitrary, async (stage) => {
+        for (const name of [
+          'hco-operatorhub',
+          'kubevirt-hyperconverged',
+          'community-kubevirt-hyperconverged',
+        ])
+          expect((await stage.cluster.reader.find(Subscriptions, { namespace: place, name })).is).toBe(
+            'absent',
+          )
+        expect(subscription(stage, 'kubevirt-hyperconverged')).toBeUndefined()
+      }),
+  )
+
+  test('naively, waiting in the channel that it is in: no plan leads to the next minor', () =>
+    play(arbitrary, async (stage) => {
+      await stage.until(2 * 60 * minute)
+      expect(subscription(stage)).toMatchObject({
+        spec: { channel: 'stable-v1.17' },
+        status: { state: 'AtLatestKnown' },
+      })
+      expect(pendingPlans(stage)).toEqual([])
+      expect(running(stage)).toEqual(before)
+    }))
+
+  test('kvup finds it by its package whatever it is called, sets the channel of the minor, and touches no other', () =>
+    play(arbitrary, async (stage) => {
+      expect(await statusOf(stage)).toMatch(
+        /CSV +\S+ settled: kubevirt-hyperconverged-operator\.v1\.17\.3 is Succeeded/u,
+      )
+      const ended = await stage.upgrade('1.18.1', brief)
+      expect(ended).toMatchObject({ code: 0 })
+      expect(running(stage)).toEqual(upgraded)
+      const written = stage.writes().filter(({ resource }) => resource === 'subscriptions')
+      expect(written.map(({ name }) => name)).toEqual(['my-virtualization'])
+      expect(subscription(stage)?.spec?.channel).toBe('stable-v1.18')
+      expect(subscription(stage, argocd.package)).toMatchObject({
+        spec: { channel: 'alpha' },
+        status: { installedCSV: 'argocd-operator.v0.12.0' },
+      })
+    }))
+})
