@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { AcceptedRisk } from '../../lib/checks/report.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
+import type { Cluster, Reader } from '../../lib/cluster/cluster.ts'
 import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { EusPlan } from '../../lib/eus/eus-plan.ts'
 import type { EusEvidence } from '../../lib/eus/plan/evidence.ts'
@@ -22,6 +22,8 @@ export interface PlannedEus {
   evidence: EusEvidence
   accepted: readonly AcceptedRisk[]
   releases: Releases
+  /** The look: lists that it was made from are not read again. */
+  reader: Reader
 }
 
 /**
@@ -38,8 +40,15 @@ export async function plannedEus(
   const accepted = acceptedRisks(options.accept, releases)
   const graph = await readGraph(world, options.graphFile)
   const catalog = await readCatalog(world, options.catalogFile)
-  const evidence = await lookForEus({ ...cluster, reader: oneLook(cluster.reader) }, clock)
-  return { plan: makeEusPlan(evidence, { to, graph, catalog, releases }), evidence, accepted, releases }
+  const reader = oneLook(cluster.reader)
+  const evidence = await lookForEus({ ...cluster, reader }, clock)
+  return {
+    plan: makeEusPlan(evidence, { to, graph, catalog, releases }),
+    evidence,
+    accepted,
+    releases,
+    reader,
+  }
 }
 
 async function readGraph(

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
+import { oneLook } from '../../lib/cluster/one-look.ts'
 import { isLeftUnclosed } from '../../lib/eus/abort/close-window.ts'
 import {
   type EusRequest,
@@ -16,6 +17,7 @@ import { readPlatform } from '../../lib/eus/steps/platform-now.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'
+import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import { platformMinor } from '../../lib/releases/platform-minors.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/platform-version.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
@@ -48,19 +50,25 @@ export async function seeWindow(
   request: EusRequest,
 ): Promise<SeenWindow> {
   const cluster = await cx.cluster()
-  const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
+  const reader = oneLook(cluster.reader)
+  const installation = theInstallation(await takeSnapshot(reader, [], cx.clock))
   const { namespace, manager } = installation
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const loans = (await hands.journal.loans()).filter(isOfWindow)
-  const { to, begun, kept } = await meantBy(options, { cluster, journal: hands.journal, loans })
-  const planned = await plannedEus(cx, { cluster, clock: cx.clock }, { ...options, ...(to && { to }) })
+  const journal = new RememberedJournal(hands.journal)
+  const loans = (await journal.loans()).filter(isOfWindow)
+  const { to, begun, kept } = await meantBy(options, { cluster, journal, loans })
+  const planned = await plannedEus(
+    cx,
+    { cluster: { ...cluster, reader }, clock: cx.clock },
+    { ...options, ...(to && { to }) },
+  )
   const isOpen = loans.length > 0 || (kept !== undefined && hasMoved(kept, planned.plan.from))
   const open = isOpen ? begun : undefined
   const { who } = cx.world
   const { releases } = planned
   const kubevirt = ownerOf(installation)
   const fresh = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
-  const way = open === undefined ? undefined : await keptWay(hands.journal, windowName(open))
+  const way = open === undefined ? undefined : await keptWay(journal, windowName(open))
   const window = onKeptWay(fresh, way, options)
   return { cluster, installation, window, planned, hands, loans, open }
 }

@@ -8,10 +8,10 @@ import { limitsBefore } from '../../limits-before.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { workOnWindow } from '../run/carry-out-window.ts'
-import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 import { givenBackText, timeAndApproval } from './what-goes-back.ts'
+import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
 import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */

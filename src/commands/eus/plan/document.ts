@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../../../context.ts'
-import type { Reader } from '../../../lib/cluster/cluster.ts'
 import type { EusPlan } from '../../../lib/eus/eus-plan.ts'
 import type { EusPlanDocument } from '../../../lib/output/views/eus-plan-document.ts'
 import { isBlocked } from '../../../lib/run/gate.ts'
@@ -18,9 +17,9 @@ import { plannedSteps } from './planned-steps.ts'
 export async function eusPlanDocument(
   cx: Pick<Context, 'world' | 'clock' | 'printer'>,
   planned: PlannedEus,
-  { reader, options }: { reader: Reader; options: EusPlanningOptions & { toFile?: string } },
+  options: EusPlanningOptions & { toFile?: string },
 ): Promise<EusPlanDocument> {
-  const found = await plannedSteps(planned, { reader, clock: cx.clock })
+  const found = await plannedSteps(planned, cx)
   const plan = withUnknown(planned.plan, notKnown(found, planned.plan.to))
   const accepted = planned.accepted.map((risk) => ({ ...risk, by: cx.world.who }))
   const pending = isPending(plan)

@@ -18,10 +18,7 @@ export interface EusPlanOptions extends EusPlanningOptions {
 export async function planEus(cx: Context, options: EusPlanOptions): Promise<ExitCode> {
   const looked = await readerFor(cx, options.from, 'platform')
   const planned = await plannedEus(cx, looked, options)
-  const document = await eusPlanDocument({ ...cx, clock: looked.clock }, planned, {
-    reader: looked.cluster.reader,
-    options,
-  })
+  const document = await eusPlanDocument({ ...cx, clock: looked.clock }, planned, options)
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, eusPlanView)
   if (document.pending) passGate(planned.plan.findings, planned.accepted)

@@ -1,4 +1,3 @@
-import type { Reader } from '../../../lib/cluster/cluster.ts'
 import { atVersion } from '../../../lib/cluster/kind.ts'
 import { KubeVirts } from '../../../lib/cluster/kinds/kubevirt.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
@@ -13,8 +12,8 @@ import type { PlannedEus } from '../planned.ts'
 
 /** The steps of `kvup eus run`, as far as they are known before it, and the minor that they lead to; or why they are not. */
 export async function plannedSteps(
-  { plan, evidence, accepted, releases }: PlannedEus,
-  { reader, clock }: { reader: Reader; clock: Clock },
+  { plan, evidence, accepted, releases, reader }: PlannedEus,
+  { clock }: { clock: Clock },
 ): Promise<{ steps: readonly { id: string; title: string }[]; to: string } | { why: string }> {
   const [kubevirt] = itemsOf(evidence.kubevirts)
   if (kubevirt === undefined) return { why: 'there is no KubeVirt' }

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { alertsLine } from '../../../lib/facts/openshift/alerts-in-words.ts'
+import { oneLook } from '../../../lib/cluster/one-look.ts'
 import { safeToLeave } from '../../../lib/eus/status/safe-to-leave.ts'
 import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eus/status/window-status.ts'
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
@@ -10,6 +11,7 @@ import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views
 import type { ShownHolder } from '../../../lib/output/views/lock-holder.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
+import { RememberedJournal } from '../../../lib/procedure/remembered-journal.ts'
 import type { ReadContext } from '../../../lib/procedure/step.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -61,11 +63,13 @@ async function follow(cx: Context, options: EusStatusOptions, looked: LookedAt):
 }
 
 async function documentOf(
-  cx: Context,
+  live: Context,
   options: EusStatusOptions,
   looked: LookedAt,
 ): Promise<EusStatusDocument> {
-  const { reader } = await cx.cluster()
+  const cluster = await live.cluster()
+  const reader = oneLook(cluster.reader)
+  const cx: Context = { ...live, cluster: () => Promise.resolve({ ...cluster, reader }) }
   const found = installation(await takeSnapshot(reader, [], cx.clock))
   return found.is === 'none' || found.is === 'unknown'
     ? platformAlone(cx, { ...options, accept: [] })
@@ -79,7 +83,8 @@ async function windowStatus(
 ): Promise<EusStatusDocument> {
   const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
   const { window, planned, hands, loans } = seen
-  const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal: hands.journal }
+  const journal = new RememberedJournal(hands.journal)
+  const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
   const { standing } = platform
   const all = await eusProcedure(window).steps(reading)

@@ -1,6 +1,10 @@
 import type { Cluster, Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
+import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
+import { oneLook } from '../../cluster/one-look.ts'
+import { inOnePass } from '../../cluster/one-pass.ts'
 import { ApiRequestCounts, NodeMaintenances, OldNodeMaintenances } from '../../cluster/kinds/openshift.ts'
+import { findKubeVirts } from '../../facts/find-kubevirts.ts'
 import { gatherEvidence } from '../../facts/gather-evidence.ts'
 import { listServed } from '../../facts/list-served.ts'
 import { findHyperConverged } from '../../facts/hyperconverged/find-hyperconverged.ts'
@@ -30,35 +34,54 @@ import { outagesIn } from './outages.ts'
  * part; any other ApiError is thrown.
  */
 export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvidence> {
-  const { reader } = cluster
-  const [platform, lifecycle, hyperconverged, evidence, oldMaintenances, maintenances] = await Promise.all([
-    takePlatform(reader),
-    takeLifecycle(reader),
-    findHyperConverged(reader),
-    gatherEvidence({ reader }, clock, { only: ['instances', 'clusterUid'] }),
-    known(listServed(reader, OldNodeMaintenances)),
-    known(listServed(reader, NodeMaintenances)),
-  ])
-  const [kubevirt] = itemsOf(evidence.kubevirts)
-  const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
-  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
+  const reader = oneLook(cluster.reader)
+  const platform = takePlatform(reader)
+  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, seen] =
+    await Promise.all([
+      takeLifecycle(reader),
+      findHyperConverged(reader),
+      known(listServed(reader, OldNodeMaintenances)),
+      known(listServed(reader, NodeMaintenances)),
+      aboutVirtualization({ ...cluster, reader }, clock, platform),
+      platform.then((found) => aboutPlatform(reader, found)),
+      platform,
+    ])
   return {
     at: clock.now(),
-    platform,
+    platform: seen,
     lifecycle,
     hyperconverged,
-    kubevirts: evidence.kubevirts,
-    loans,
-    methods,
-    emptiedByKvup,
-    instances: evidence.instances,
-    clusterUid: evidence.clusterUid,
     oldMaintenances,
     maintenances,
-    ...(await aboutMachines(reader, kubevirt, itemsOf(methods)[0] ?? [])),
-    outages: topologyOf(platform).is === 'single-node' ? await known(outagesIn(reader)) : notAsked,
-    ...(await aboutPlatform(reader, platform)),
+    ...virtualization,
+    ...about,
   }
+}
+
+type Virtualization = Omit<
+  EusEvidence,
+  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | 'oldMaintenances' | 'maintenances' | keyof Platform
+>
+
+/** KubeVirt, what is borrowed of it, and its VMs, which are gone through once. */
+async function aboutVirtualization(
+  cluster: Cluster,
+  clock: Clock,
+  platform: Promise<EusEvidence['platform']>,
+): Promise<Virtualization> {
+  const { reader } = cluster
+  const [kubevirt] = itemsOf(await findKubeVirts(reader))
+  const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
+  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
+  const isSingle = topologyOf(await platform).is === 'single-node'
+  const [evidence, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
+    (shared) => gatherEvidence({ reader: shared }, clock, { only: ['instances', 'clusterUid'] }),
+    (shared) => forecastFor(shared, kubevirt, itemsOf(methods)[0] ?? []),
+    (shared) => (kubevirt === undefined ? notAsked : known(undrainableIn(shared, kubevirt))),
+    (shared) => (isSingle ? known(outagesIn(shared)) : notAsked),
+  ])
+  const { kubevirts, instances, clusterUid } = evidence
+  return { kubevirts, loans, methods, emptiedByKvup, instances, clusterUid, forecast, undrainable, outages }
 }
 
 async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undefined): Promise<Known<Loan>> {
@@ -67,19 +90,13 @@ async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undef
   return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
 }
 
-type Machines = Pick<EusEvidence, 'forecast' | 'undrainable'>
-
-async function aboutMachines(
+async function forecastFor(
   reader: Reader,
   kubevirt: KubeVirt | undefined,
   methods: readonly string[],
-): Promise<Machines> {
-  if (kubevirt === undefined) return { forecast: notAsked, undrainable: notAsked }
-  const [forecast, undrainable] = await Promise.all([
-    known(forecastUpdates(reader, { kubevirt, methods }).then((one) => [one])),
-    known(undrainableIn(reader, kubevirt)),
-  ])
-  return { forecast, undrainable }
+): Promise<EusEvidence['forecast']> {
+  if (kubevirt === undefined) return notAsked
+  return known(forecastUpdates(reader, { kubevirt, methods }).then((one) => [one]))
 }
 
 async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readonly string[]> {
