@@ -14,35 +14,34 @@ import { manual } from './manual.ts'
 
 export function explainCommand(wire: Wire): Command {
   return new Command('explain')
-    .addArgument(new Argument('[id]', 'name of a check, a finding or a refusal'))
+    .addArgument(
+      new Argument('[id]', 'name of a check, a finding, a refusal, a command or a group of checks'),
+    )
     .addHelpText(
       'after',
       manual({
         examples: [
           ['kvup explain', 'every name there is'],
           ['kvup explain kubernetes-window', 'what it means, and what to do'],
+          ['kvup explain eus', 'what the command is for, and what it may meet'],
         ],
       }),
     )
     .action(wire<object, [string]>(explain))
 }
 
-/** Asks nobody: the pages are built in. Throws `usage` for a name that nothing has, with the nearest. */
+/** Asks nobody: the pages are built in. Throws `usage` for a name that nothing has, with those that are near. */
 export async function explain({ printer }: Context, _: object, id?: string): Promise<void> {
   const all = [...explanations.map(withCheck), ...knownReleases.knownBad.map(ofIssue)]
-  const items = id === undefined ? all : all.filter((one) => one.id === id)
-  if (id !== undefined && items.length === 0)
-    throw unknown(
-      id,
-      all.map((one) => one.id),
-    )
-  const document: ExplanationsDocument = {
-    apiVersion: 'kvup.io/v1alpha1',
-    kind: 'Explanations',
-    whole: id !== undefined,
-    items,
-  }
-  printer.result(document, explanationsView)
+  const kind = { apiVersion: 'kvup.io/v1alpha1', kind: 'Explanations' } as const
+  const document = (part: Omit<ExplanationsDocument, keyof typeof kind>) =>
+    printer.result({ ...kind, ...part }, explanationsView)
+  if (id === undefined) return document({ whole: false, items: all })
+  const items = all.filter((one) => one.id === id)
+  if (items.length > 0) return document({ whole: true, items })
+  const about = (await import('./explain/subject.ts')).subjectNamed(id.toLowerCase(), all)
+  if (about === undefined) throw await unknown(id, all)
+  document({ whole: false, ...about })
 }
 
 type Item = ExplanationsDocument['items'][number]
@@ -63,9 +62,20 @@ const ofIssue = ({ id, level, summary, issue }: KnownBad): Item => ({
   text: `${level}: ${summary}. ${issue}`,
 })
 
-function unknown(id: string, names: readonly string[]): Error {
-  const meant = nearest(id, names)
+/** So many names that have something to do with a word, beside the one that is nearest. */
+const mostNames = 4
+
+async function unknown(id: string, items: readonly Item[]): Promise<Error> {
+  const { namesAbout, subjectNames } = await import('./explain/subject.ts')
+  const subjects = subjectNames(items)
+  const near = nearest(id.toLowerCase(), [...items.map((item) => item.id), ...subjects])
+  const about = namesAbout(id.toLowerCase(), items).filter((name) => name !== near)
   return usageError('no-such-finding', `nothing is named ${JSON.stringify(id)}`, {
-    remedy: meant === undefined ? 'kvup explain      lists every name' : `kvup explain ${meant}`,
+    remedy: [
+      ...(near === undefined ? [] : [`kvup explain ${near}     is the nearest name`]),
+      ...about.slice(0, mostNames).map((name) => `kvup explain ${name}     speaks of it`),
+      'kvup explain     lists every name',
+      `kvup explain GROUP     lists those of one: ${subjects.join(', ')}`,
+    ],
   })
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allChecks } from '../../src/lib/checks/checks.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
@@ -200,6 +201,32 @@ describe('kvup explain', () => {
   test('a name that nothing has: exit 2, and the nearest', async () => {
     const { code, err } = await kvup('explain kubernets-window')
     expect([code, err.includes('kvup explain kubernetes-window')]).toEqual([2, true])
+  })
+
+  test.each(['eus', 'EUS'])(
+    '%s: what the command is for, those below it, and what it may meet',
+    async (word) => {
+      const { code, out } = await kvup(`explain ${word}`, { cluster: nowhere })
+      expect(code).toBe(0)
+      expect(out).toMatch(/^eus\nTake OKD or OpenShift/u)
+      expect(out).toMatch(/^kvup eus run {3,}\S/mu)
+      for (const id of ['pool-degraded', 'admin-gates-open', 'window-open'])
+        expect(out).toMatch(new RegExp(`^${id} {3,}`, 'mu'))
+    },
+  )
+
+  test('a group of checks: its own, and no others', async () => {
+    const { out } = await kvup('explain nodes -o name')
+    const named = out.trimEnd().split('\n')
+    expect(named).toContain('finding/node-ready')
+    expect(named).toHaveLength(allChecks.filter(({ group }) => group === 'nodes').length)
+  })
+
+  test('a word that is no name: those that speak of it, where the list is, and the groups', async () => {
+    const { code, err } = await kvup('explain pool')
+    expect(code).toBe(2)
+    expect(err).toContain('kvup explain pool-degraded')
+    expect(err).toMatch(/kvup explain GROUP .*eus.*nodes/u)
   })
 })
 

@@ -56,6 +56,7 @@ test.each([
   ['completion bash -o json', 0],
   ['demo --scenario list -o json', 0],
   ['explain -o json', 0],
+  ['explain eus -o json', 0],
   ['explain kubernetes-window -o json', 0],
   ['releases --since v1.7.0 -o json', 0],
   ['check --to 1.9 -o json', 2],

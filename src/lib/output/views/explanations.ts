@@ -8,6 +8,12 @@ export interface ExplanationsDocument extends Document {
   kind: 'Explanations'
   /** One was asked for, and is shown whole. */
   whole: boolean
+  /** The command or the group of checks that was asked for: `items` are the findings that it meets. */
+  subject?: {
+    name: string
+    description?: string
+    commands: readonly { command: string; description: string }[]
+  }
   /** `meaning` is what it says in a line; `title` what is true when the check of this name passes. */
   items: readonly (Explanation & { meaning: string; title?: string; group?: Group; runbook?: string })[]
 }
@@ -15,12 +21,31 @@ export interface ExplanationsDocument extends Document {
 type Item = ExplanationsDocument['items'][number]
 
 export const explanationsView: View<ExplanationsDocument> = {
-  text: ({ items, whole }, paint, size) =>
-    whole ? items.flatMap((item) => page(item, paint, size)) : list(items, size),
+  text: ({ items, whole, subject }, paint, size) =>
+    whole
+      ? items.flatMap((item) => page(item, paint, size))
+      : [...(subject ? subjectLines(subject, paint, size) : []), ...list(items, size)],
   names: ({ items }) => items.map(({ id }) => `finding/${id}`),
 }
 
 const readable = 100
+
+type Subject = NonNullable<ExplanationsDocument['subject']>
+
+/** Above the findings; a group of checks has no more than its name, which was typed. */
+function subjectLines(
+  { name, description, commands }: Subject,
+  paint: Paint,
+  { columns }: Size,
+): readonly string[] {
+  if (description === undefined) return []
+  const width = Math.min(columns, readable)
+  const widest = Math.max(0, ...commands.map(({ command }) => command.length)) + 3
+  const rows = commands.map((one) => `${pad(one.command, widest)}${one.description}`)
+  const help = `kvup ${name} --help says more; what it may meet:`
+  return [paint.strong(name), ...[description, ...rows, help].flatMap((line) => wrap(line, width)), '']
+}
+
 /** Below this many columns a meaning stands below its name. */
 const roomForBoth = 60
 

@@ -1,0 +1,53 @@
+import type { ExplanationsDocument } from '../../lib/output/views/explanations.ts'
+import { entries, type Entry } from '../entries.ts'
+
+type Item = ExplanationsDocument['items'][number]
+type Subject = NonNullable<ExplanationsDocument['subject']>
+
+/** What else findings call the work of a command. */
+const alsoCalled: Readonly<Record<string, RegExp>> = { eus: /\b(?:windows?|pools?|platform)\b/iu }
+
+/** What a word names that is no finding: a command or a group of checks, and the findings that it meets. Undefined where it names neither. */
+export function subjectNamed(
+  word: string,
+  items: readonly Item[],
+): { subject: Subject; items: readonly Item[] } | undefined {
+  const command = entries.find(({ name, hidden }) => name === word && hidden !== true)
+  const met = items.filter((item) => item.group === word || speaksOf(word, item))
+  if (command) return { subject: { name: word, ...about(command) }, items: met }
+  const ofGroup = items.filter(({ group }) => group === word)
+  return ofGroup.length === 0 ? undefined : { subject: { name: word, commands: [] }, items: ofGroup }
+}
+
+/** Groups of checks, and the commands that have others below them. */
+export function subjectNames(items: readonly Item[]): readonly string[] {
+  const groups = items.flatMap(({ group }) => group ?? [])
+  const commands = entries.filter(({ under, hidden }) => under !== undefined && hidden !== true)
+  const ids = new Set(items.map(({ id }) => id))
+  const names = new Set([...groups, ...commands.map(({ name }) => name)])
+  return [...names].filter((name) => !ids.has(name)).sort()
+}
+
+/** Names of findings that have a word in their name, or in what they say. */
+export function namesAbout(word: string, items: readonly Item[]): readonly string[] {
+  const inName = items.filter(({ id }) => id.split('-').includes(word))
+  const inText = items.filter(({ text }) =>
+    text
+      .toLowerCase()
+      .split(/[^a-z0-9-]+/u)
+      .includes(word),
+  )
+  return [...new Set([...inName, ...inText].map(({ id }) => id))]
+}
+
+const speaksOf = (word: string, { id, text }: Item): boolean =>
+  id.split('-').includes(word) ||
+  new RegExp(`\\bkvup ${word}\\b`, 'u').test(text) ||
+  alsoCalled[word]?.test(text) === true
+
+function about({ name, description, under = [] }: Entry): Omit<Subject, 'name'> {
+  return {
+    description,
+    commands: under.map((one) => ({ command: `kvup ${name} ${one.name}`, description: one.description })),
+  }
+}
