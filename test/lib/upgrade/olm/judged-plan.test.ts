@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { InstallPlan, Subscription } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import { knownReleases } from '../../../../src/lib/releases/releases.ts'
+import { judgedOn } from '../../../../src/lib/upgrade/olm/judged-plan.ts'
+
+const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
+const namespace = 'kubevirt-hyperconverged'
+
+/** One that waits for approval and installs exactly that release, on a platform that stands still. */
+function judged(version: string, minor: string) {
+  const plan: InstallPlan = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'InstallPlan',
+    metadata: { name: 'install-abc', namespace },
+    spec: { approval: 'Manual', approved: false, clusterServiceVersionNames: [csv(version)] },
+    status: { phase: 'RequiresApproval' },
+  }
+  const subscription: Subscription = {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'Subscription',
+    metadata: { name: 'hco-operatorhub', namespace },
+    spec: { channel: 'stable-v1.19', installPlanApproval: 'Manual' },
+    status: { installedCSV: csv('1.18.1'), installPlanRef: { name: 'install-abc', namespace } },
+  }
+  const hop = {
+    package: 'community-kubevirt-hyperconverged',
+    subscription: { namespace, name: 'hco-operatorhub', uid: '1' },
+    csv: csv(version),
+    version,
+    approveAlso: [],
+    settleMs: 0,
+  }
+  const tools = { releases: knownReleases, command: 'kvup upgrade' }
+  return judgedOn({ minor }, { scene: { subscription }, plan, hop, tools })
+}
+
+test.each([
+  { what: 'known to belong to a later platform', version: '1.18.2', minor: '4.21', is: 'wrong' },
+  {
+    what: 'of a minor that no row knows, behind that of this platform',
+    version: '1.19.0',
+    minor: '4.22',
+    is: 'wrong',
+  },
+  { what: 'of this platform', version: '1.18.2', minor: '4.22', is: 'right' },
+  {
+    what: 'of which nothing tells: warned of when it was planned',
+    version: '1.19.0',
+    minor: '4.23',
+    is: 'right',
+  },
+])('night E8: $version on platform $minor, $what: $is', ({ version, minor, is }) => {
+  const { verdict, blocked } = judged(version, minor)
+  expect(verdict.is).toBe(is)
+  expect(blocked?.reason).toBe(is === 'wrong' ? 'operator-before-platform' : undefined)
+})
