@@ -258,7 +258,7 @@ describe('trap 10: what OLM says first proves nothing', () => {
   test('kvup does not end where all of OLM says so and the CSV does not come up', () =>
     play(okd, async (stage) => {
       stage.simulated.faults.set({ csvFails: true })
-      const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '2h' })
+      const ended = await stage.upgrade('1.18.1', { ...brief, holdWorkloads: false, timeout: '2h' })
       expect(subscribed(stage)).toMatchObject({ state: 'AtLatestKnown', installedCSV: newCsv })
       expect(planPhase(stage)).toBe('Complete')
       expect(ended.code).toBe(4)
