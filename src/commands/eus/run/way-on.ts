@@ -32,9 +32,12 @@ export async function withWindowLines<T>(
   }
 }
 
-/** The line that was typed goes on, but for one that ends at the same place again. */
-const sameLine = ({ world }: Context, { reason }: KvupError): readonly string[] =>
-  reason === 'approval-needed' ? [] : [`${world.commandLine}     goes on where the cluster stands`]
+/** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
+function sameLine({ world }: Context, { reason }: KvupError): readonly string[] {
+  if (reason === 'approval-needed') return []
+  const anew = reason === 'timed-out' ? ', and waits anew' : ''
+  return [`${world.commandLine}     goes on where the cluster stands${anew}`]
+}
 
 async function leftBehind(
   { clock }: Context,
