@@ -2,6 +2,7 @@ import { brief } from './brief.ts'
 import { duration } from './age.ts'
 import { cut, displayWidth, pad, pieces } from './display-width.ts'
 import { inLocale } from './paint.ts'
+import { type PartLine, partLines } from './part-lines.ts'
 import type { Paint, Tone } from './printer.ts'
 import type { RunProgress, StepLine, StepShape } from './progress.ts'
 import { sanitiseLine } from './sanitise.ts'
@@ -41,7 +42,7 @@ export function renderLive(
   const frame: Frame = { at, columns: size.columns, paint }
   const foot = footer(run, frame)
   const room = Math.max(1, size.rows - 2 - foot.length)
-  const steps = folded(run.steps, room).map((step) => stepLine(step, frame))
+  const steps = folded(partLines(run.steps), room).map((step) => stepLine(step, frame))
   const lines = [header(run, run.startedAt, frame), ...steps, ...foot]
   return lines.slice(-Math.max(1, size.rows - 1)).map((line) => painted(line, frame))
 }
@@ -62,10 +63,10 @@ function header(run: RunProgress, startedAt: string, { at, columns, paint }: Fra
   ]
 }
 
-type Folded = StepLine | { fold: string; shape: StepShape }
+type Folded = PartLine | { fold: string; shape: StepShape }
 
 /** Done steps become one line, then the ones to come, until the rest fits; the step at work always stays. */
-function folded(steps: readonly StepLine[], room: number): Folded[] {
+function folded(steps: readonly PartLine[], room: number): Folded[] {
   if (steps.length <= room) return [...steps]
   const done = steps.filter(({ shape }) => shape === 'done')
   const open = steps.filter(({ shape }) => shape !== 'done')
@@ -102,7 +103,7 @@ function toned(text: string, tone: Tone | undefined): Span {
   return { text, ...(tone && { tone }) }
 }
 
-function titleText({ title }: StepLine, beside: string, { columns, paint }: Frame): string {
+function titleText({ title }: PartLine, beside: string, { columns, paint }: Frame): string {
   const text = inLocale(sanitiseLine(title), paint)
   if (beside === '') return text
   if (columns >= narrow) return `${pad(text, titleColumn - 4)} `
@@ -115,10 +116,23 @@ function markOf(shape: StepShape, paint: Paint): string {
   return shape === 'running' ? paint.mark.running : paint.mark.failed
 }
 
-function besideTitle(step: StepLine, frame: Frame): string {
+function besideTitle(step: PartLine, frame: Frame): string {
   const parts = step.shape === 'done' ? doneWords(step) : openWords(step, frame)
-  const shown = frame.columns < narrow ? parts.slice(0, 1) : parts
+  const shown = frame.columns < narrow ? parts.slice(0, 1) : [...innerWords(step, parts, frame), ...parts]
   return inLocale(shown.join('  '), frame.paint)
+}
+
+/** Which step of a part is at work: it gives way before its count and its time do. */
+function innerWords(
+  { inner, title }: PartLine,
+  parts: readonly string[],
+  { columns, paint }: Frame,
+): string[] {
+  if (inner === undefined) return []
+  const taken = Math.max(titleColumn, displayWidth(title) + 4) + displayWidth(parts.join('  ')) + 2
+  return columns - taken < 8
+    ? []
+    : [cut(inLocale(sanitiseLine(inner), paint), columns - taken, ellipsis(paint))]
 }
 
 function doneWords({ note, tookMs }: StepLine): string[] {
@@ -128,10 +142,11 @@ function doneWords({ note, tookMs }: StepLine): string[] {
 }
 
 function openWords(
-  { shape, progress, startedAt, stalledAt }: StepLine,
+  { shape, progress, startedAt, stalledAt, inner }: PartLine,
   { at, columns, paint }: Frame,
 ): string[] {
-  const bar = progressText(progress, columns, paint)
+  // Beside the name of a step there is no room for a bar.
+  const bar = progressText(progress, inner === undefined ? columns : 0, paint)
   if (shape === 'failed') return [bar, 'not finished'].filter(Boolean)
   const since = shape === 'stalled' ? stalledAt : startedAt
   const age = since === undefined ? '' : duration(at.getTime() - Date.parse(since))

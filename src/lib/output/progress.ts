@@ -9,6 +9,8 @@ export type StepShape = 'todo' | 'running' | 'stalled' | 'done' | 'failed'
 export interface StepLine {
   id: string
   title: string
+  /** See `StepSummary`. */
+  part?: string
   /** ms */
   estimate: number
   shape: StepShape
@@ -111,19 +113,25 @@ function quiet(run: RunProgress): RunProgress {
   return rest
 }
 
-/** The steps as they are known now; what is done stays where it was, also when it is no longer among them. */
+/** The steps as they are known now; what is done stays where it was, whether it is still among them or not. */
 function merged(known: readonly StepLine[], steps: readonly StepSummary[]): StepLine[] {
-  const lines = steps.map((step) => known.find(({ id }) => id === step.id) ?? lineOf(step))
+  const ahead = steps.flatMap((step) => {
+    const line = known.find(({ id }) => id === step.id) ?? lineOf(step)
+    return line.shape === 'done' ? [] : [{ ...line, ...partOf(step) }]
+  })
   return known.reduce((all, line, index) => {
-    if (line.shape !== 'done' || all.some(({ id }) => id === line.id)) return all
-    const before = known[index - 1]
-    return all.toSpliced(all.findIndex(({ id }) => id === before?.id) + 1, 0, line)
-  }, lines)
+    if (line.shape !== 'done') return all
+    const before = new Set(known.slice(0, index).map(({ id }) => id))
+    return all.toSpliced(all.findLastIndex(({ id }) => before.has(id)) + 1, 0, line)
+  }, ahead)
 }
 
 function lineOf({ id, title, estimate }: StepSummary): StepLine {
   return { id, title, estimate, shape: 'todo' }
 }
+
+/** Of steps in between it may be known only later. */
+const partOf = ({ part }: StepSummary): Pick<StepLine, 'part'> => (part === undefined ? {} : { part })
 
 function withStep(run: RunProgress, step: StepSummary, change: Partial<StepLine>): RunProgress {
   const at = run.steps.findIndex(({ id }) => id === step.id)

@@ -15,4 +15,7 @@ export type RunEvent =
   /** Something to know on the way: a migration that failed, a watch that was refused, a 429. */
   | { kind: 'remark'; at: string; text: string }
 
-export type StepSummary = Pick<Step, 'id' | 'title' | 'estimate'>
+export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate'> {
+  /** What it is of, together with those beside it: `platform 4.19`. Only in the lists of steps. */
+  part?: string
+}

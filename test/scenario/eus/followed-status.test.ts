@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { paintFor } from '../../../src/lib/output/paint.ts'
+import { renderLive } from '../../../src/lib/output/live-frame.ts'
+import { progressOf } from '../../../src/lib/output/progress.ts'
+import type { RunEvent } from '../../../src/lib/procedure/events.ts'
 import { minute, play, second, type Stage } from '../stage.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+
+const unpainted = paintFor({ colour: false, unicode: true })
 
 /** Each look of `kvup eus status -w` reads the Infrastructure once: when it did, ms. */
 const looks = (stage: Stage, mark: number): readonly number[] =>
@@ -43,6 +49,40 @@ test('-w looks seldom where nothing changes, and within seconds where a pool is 
       const [first = Infinity] = looks(stage, before)
       expect(first - changed).toBeLessThan(4 * second)
     })
+  }))
+
+test('on a terminal a window is a line for each of its parts, as eus status has them', () =>
+  play(small418, async (stage) => {
+    const events: RunEvent[] = []
+    await eusRunOn(stage, { until: 'platform-4.20' }, { onEvent: (event) => events.push(event) })
+    const frameAt = (step: string) => {
+      const began = events.findIndex((event) => event.kind === 'step-started' && event.step.id === step)
+      const run = progressOf(events.slice(0, began + 1))
+      return renderLive(run, new Date(stage.now), { columns: 79, rows: 40 }, unpainted).slice(1)
+    }
+    const nodes = frameAt('control-plane-4.19')
+    expect(nodes.map((line) => line.slice(0, 33).trimEnd())).toEqual([
+      ' ✔ workload updates held',
+      ' ✔ pools paused',
+      ' ▸ platform 4.19',
+      '   virtualization 4.19',
+      '   platform 4.20',
+      '   virtualization 4.20',
+      '   workload updates given back',
+      '   pools unpaused',
+    ])
+    expect(nodes[2]).toMatch(/^ ▸ platform 4\.19 +control plane nodes/u)
+    // The releases that OLM showed meanwhile are listed again for the next hop; they stay where they were done.
+    expect(frameAt('platform-4.20').map((line) => line.slice(0, 33).trimEnd())).toEqual([
+      ' ✔ workload updates held',
+      ' ✔ pools paused',
+      ' ✔ platform 4.19',
+      ' ✔ virtualization 4.19',
+      ' ▸ platform 4.20',
+      '   virtualization 4.20',
+      '   workload updates given back',
+      '   pools unpaused',
+    ])
   }))
 
 test('right after a channel was changed the request waits for the update service, and says no stall', () =>

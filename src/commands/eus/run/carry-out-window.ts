@@ -5,6 +5,7 @@ import { type EusReportDocument, eusReportView } from '../../../lib/output/views
 import { nothingToDo } from '../../../lib/procedure/nothing-to-do.ts'
 import type { RunLimits, RunOutcome } from '../../../lib/procedure/run-context.ts'
 import type { Procedure } from '../../../lib/procedure/step.ts'
+import { withParts } from '../../../lib/eus/status/parts-of-steps.ts'
 import { leftAsItIs } from '../../../lib/eus/status/left-as-it-is.ts'
 import { ensureStepsExist } from '../../../lib/procedure/stopping.ts'
 import { carryOut } from '../../../lib/run/carry-out.ts'
@@ -102,7 +103,7 @@ function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promis
         emit(event) {
           if (event.kind === 'run-started') began()
           observed.event(event)
-          cx.printer.event(event)
+          cx.printer.event(withParts(event))
         },
         announce,
         plan: sealed,

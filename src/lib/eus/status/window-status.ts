@@ -1,6 +1,7 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { KvupError } from '../../system/errors.ts'
+import { partNames } from './parts-of-steps.ts'
 
 /** Where one step stands; those behind the first that is not done are not asked. */
 export interface StepStanding {
@@ -65,49 +66,17 @@ export interface Part {
   note?: string
 }
 
-/** Parts by the ids of their steps, in their order; a step that fits none belongs to the part before it. */
-const parts: readonly (readonly [fits: RegExp, name: (id: string) => string])[] = [
-  [/^(?:launchers-current|keep-baseline|keep-way|hold-workload-updates)$/u, () => 'workload updates held'],
-  [/^pause-|^approval$/u, () => 'pools paused'],
-  [
-    /^(?:gate-platform|operator-way|channel|request|accepted|platform|control-plane)-\d/u,
-    (id) => `platform ${stopIn(id)}`,
-  ],
-  [/^gate-\d+\.\d+$/u, (id) => `platform ${minorIn(id)}`],
-  [/^operator-(?:releases-|channel-)?\d+\.\d+/u, (id) => `virtualization ${minorIn(id)}`],
-  [/^(?:settled|forecast|give-back-workload-updates)$/u, () => 'workload updates given back'],
-  [/^(?:room|unpause|rolled)-/u, () => 'pools unpaused'],
-]
-
-const minorIn = (id: string): string => /\d+\.\d+/u.exec(id)?.[0] ?? ''
-
-/** A hop that ends at a release and not at its minor is told by it: `4.18.21`, `4.19.0-okd-scos.16`. */
-const stopIn = (id: string): string => /\d+\.\d.*$/u.exec(id)?.[0] ?? ''
-
 /** One line for each part. What the platform has left behind is for the caller to put before. */
 export function partsOf(standings: readonly StepStanding[]): readonly Part[] {
+  const names = partNames(standings.map(({ id }) => id))
   const found: { name: string; steps: StepStanding[] }[] = []
   for (const [at, standing] of standings.entries()) {
     const last = found.at(-1)
-    const name = nameOf(standing.id, last?.name ?? '', standings.slice(at + 1))
+    const name = names[at] ?? ''
     if (last?.name === name) last.steps.push(standing)
     else found.push({ name, steps: [standing] })
   }
   return found.map(({ name, steps }) => partOf(name, steps))
-}
-
-function nameOf(id: string, before: string, behind: readonly StepStanding[]): string {
-  const named = parts.find(([fits]) => fits.test(id))?.[1](id)
-  return named ?? (isOperators(id) ? operatorsName(behind) : undefined) ?? before
-}
-
-/** Steps of a hop of the operator bear its version. */
-const isOperators = (id: string): boolean => /-\d+\.\d+\.\d+/u.test(id)
-
-/** They come before the step that says which minor of the platform the operator is of. */
-function operatorsName(behind: readonly StepStanding[]): string | undefined {
-  const end = behind.find(({ id }) => /^operator-\d+\.\d+$/u.test(id))
-  return end && `virtualization ${minorIn(end.id)}`
 }
 
 function partOf(name: string, steps: readonly StepStanding[]): Part {

@@ -25,12 +25,7 @@ export function rehearsedLines(
           : []),
       ]),
       ...diffLines(step, paint, size),
-      ...fitted(
-        (step.keeps ?? []).map(
-          ({ path, value }) =>
-            `${indent}keeps ${path}: ${value === undefined ? 'absent' : JSON.stringify(value)}`,
-        ),
-      ),
+      ...fitted((step.keeps ?? []).map(({ path, value }) => `${indent}keeps ${path}: ${valueOf(value)}`)),
     ]),
   ]
 }
@@ -48,14 +43,17 @@ function stateText(step: RehearsedStep, steps: readonly RehearsedStep[]): string
 
 /** What the step gives back is known from the one that keeps it. */
 function backText({ id }: RehearsedStep, steps: readonly RehearsedStep[]): string | undefined {
-  const [first] = steps.flatMap(({ title, keeps = [] }) =>
-    keeps.filter(({ givenBackBy }) => givenBackBy === id).map((kept) => ({ title, ...kept })),
-  )
-  if (first === undefined) return undefined
-  const { title, path, value } = first
-  const field = path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-  return `gives ${field} back: ${value === undefined ? 'absent' : JSON.stringify(value)}, which "${title}" keeps`
+  for (const { title, keeps = [] } of steps) {
+    const kept = keeps.find(({ givenBackBy }) => givenBackBy === id)
+    if (kept) return `gives ${fieldOf(kept.path)} back: ${valueOf(kept.value)}, which "${title}" keeps`
+  }
+  return undefined
 }
+
+const fieldOf = (path: string): string =>
+  path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+
+const valueOf = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value))
 
 function diffLines({ changes = [] }: RehearsedStep, paint: Paint, size: Size): readonly string[] {
   const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
