@@ -213,6 +213,9 @@ test('--until canary ends there and stays on hold, however often it is run; what
       const rehearsed = await kvup(stage, line)
       expect(rehearsed).toMatchObject({ code: 2 })
       expect(rehearsed.err).toContain('did you mean wave-prod?')
+      const order = await kvup(stage, 'workloads update --wave-by label=tier --waves prdo --dry-run=client')
+      expect(order.code).toBe(0)
+      expect(order.err).toContain('is in these waves of --waves: prdo (did you mean prod?)')
       const paused = await stage.update({ waveBy: 'label=tier', pauseBefore: ['wave-prod'] })
       expect(documentOf(paused)).toMatchObject({
         stoppedBefore: { step: 'wave-prod', because: '--pause-before' },

@@ -23,6 +23,7 @@ import { endOfRun } from '../../waves/end-of-run.ts'
 import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../waves/wave-options.ts'
+import { warnOfWaves } from '../../waves/waves-without-vms.ts'
 import { withResume } from '../../workloads/with-resume.ts'
 import { announceRestarts } from './announce.ts'
 
@@ -68,6 +69,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup rollout restart')
   })
+  warnOfWaves(cx, wanted, work.waves)
   const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun, limits: work.limits })
   if (dry) {
     const waves = shownWaves(work.waves, wanted.waveBy)

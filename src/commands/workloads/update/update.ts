@@ -33,6 +33,7 @@ import { endOfRun } from '../../waves/end-of-run.ts'
 import { updateFindings } from './findings.ts'
 import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
 import { ensureWindowOpens } from '../../waves/wave-options.ts'
+import { warnOfWaves } from '../../waves/waves-without-vms.ts'
 import { type TypedUpdate, typedUpdate, type UpdateOptions } from './options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { questionOf } from './question.ts'
@@ -66,6 +67,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   const work = await workOf(running).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads update')
   })
+  warnOfWaves(cx, run.wanted, work.waves)
   const dry = await rehearsed(cx, running.procedure, {
     hands: seen.hands,
     dryRun: options.dryRun,
