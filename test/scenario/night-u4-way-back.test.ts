@@ -81,9 +81,13 @@ test('U4 only virt-handler was replaced: a warning, and the hold stays until the
   await play(twoWorkers, async (stage) => {
     const { ended, wayBack } = await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')
     expect(ended.text).toContain(wayBack)
+    const crds =
+      'at the end virt-operator deletes the CRDs that v1.7.0 does not have, and with them all their objects'
+    expect(ended.error?.notes).toContain(`going back to v1.7.0: ${crds}`)
     stage.simulated.faults.set({ unpullable: undefined, stopped: true })
     const back = await goBack(stage, 'v1.7.0')
     expect(back).toMatchObject({ code: 0 })
+    expect(back.text).toContain(crds)
     expect(back.text).toContain('virt-handler was replaced')
     await expectBack(stage, 'v1.7.0')
   })

@@ -3,6 +3,7 @@ import { crdsAhead } from '../../lib/facts/crds-ahead.ts'
 import type { Installation } from '../../lib/facts/installation.ts'
 import type { Known } from '../../lib/facts/known.ts'
 import type { Standing } from '../../lib/facts/standing.ts'
+import { crdsThatGo } from '../../lib/releases/crds-that-go.ts'
 import { type Version, versionOf } from '../../lib/releases/version.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isWayBackOpen } from '../../lib/upgrade/running-update.ts'
@@ -30,6 +31,14 @@ export function wayBackLine(
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
   return [`kvup upgrade --to ${back.text}${by}     goes back`]
+}
+
+/** What the way back takes away besides, where there is one; undefined where there is none, or it takes nothing away. */
+export function wayBackTakes(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  const back = versionBefore(plan)
+  if (left === undefined || back === undefined || wayBackLine(plan, left).length === 0) return undefined
+  const goes = crdsThatGo(plan.to, back)
+  return goes && `going back to ${back.text}: ${goes}`
 }
 
 function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {

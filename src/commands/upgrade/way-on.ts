@@ -13,7 +13,8 @@ import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isGuards } from '../../lib/workloads/update/hold-again.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
 import type { WayOut } from '../../lib/upgrade/olm/way-out.ts'
-import { type LeftUpdate, noWayBackNote, wayBackLine } from './way-back-line.ts'
+import { heldLines } from './held-lines.ts'
+import { type LeftUpdate, noWayBackNote, wayBackLine, wayBackTakes } from './way-back-line.ts'
 import { unseen, wayOutNow } from './way-out-now.ts'
 
 interface Situation {
@@ -107,9 +108,10 @@ function linesFor({ cx, plan }: Situation, left: Left): readonly string[] {
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
     ...backLines(plan, left),
-    ...(loans?.some(({ id }) => id === loanId)
-      ? ['kvup workloads restore     gives workload updates back once KubeVirt is settled']
-      : []),
+    ...heldLines(
+      loans?.find(({ id }) => id === loanId),
+      '     gives workload updates back once KubeVirt is settled',
+    ),
     ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
   ]
 }
@@ -131,7 +133,7 @@ function byCommand(lines: readonly string[]): readonly string[] {
 function notesOn({ loans, seen, out }: Left, { cx, plan }: Situation): readonly string[] {
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
-  const stays = out?.note ?? noWayBackNote(plan, seen)
+  const stays = out?.note ?? noWayBackNote(plan, seen) ?? wayBackTakes(plan, out ? undefined : seen)
   return stays === undefined ? borrowed : [...borrowed, stays]
 }
 

@@ -1,3 +1,4 @@
+import { crdsThatGo } from './crds-that-go.ts'
 import type { HopFinding } from './finding.ts'
 import { type Hop, hop } from './hop.ts'
 import { latestPatch } from './known-releases.ts'
@@ -41,11 +42,12 @@ function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
   if (kind !== 'downgrade') return []
   const newest = latestPatch(minorOf(from), releases)
   const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
+  const goes = crdsThatGo(from, to)
   return [
     {
       id: 'downgrade',
       level: 'blocker',
-      summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit`,
+      summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit${goes === undefined ? '' : `; ${goes}`}`,
       remedy:
         forward === undefined
           ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]

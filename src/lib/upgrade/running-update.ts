@@ -1,6 +1,7 @@
 import type { Standing } from '../facts/standing.ts'
 import type { HopFinding } from '../releases/finding.ts'
-import type { Version } from '../releases/version.ts'
+import { crdsThatGo } from '../releases/crds-that-go.ts'
+import { type Version, versionOf } from '../releases/version.ts'
 
 /** How far an update to another version has come, by what going back from it costs (night U4). */
 export type Way = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
@@ -51,7 +52,10 @@ export function runningFindings(
       {
         id: 'update-taken-over',
         level: 'info',
-        summary: `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
+        summary: [
+          `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
+          ...(standing.observed.version === to.text ? crdsGone(running, to) : []),
+        ].join('; '),
         remedy: [],
       },
     ]
@@ -85,11 +89,17 @@ function wayBack(
     {
       id,
       level,
-      summary,
+      summary: [summary, ...crdsGone(running, to)].join('; '),
       ...(way !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
       remedy: [`kvup upgrade --to ${running}`, `kvup upgrade --to ${to.text} --accept ${id}`],
     },
   ]
+}
+
+function crdsGone(running: string, to: Version): readonly string[] {
+  const from = versionOf(running)
+  const goes = from && crdsThatGo(from, to)
+  return goes === undefined ? [] : [goes]
 }
 
 function stranded(onNew: readonly string[]): string {

@@ -41,7 +41,9 @@ test('the levels that docs/checks.md names are those that there are', () => {
   const wrong = sections.flatMap((text) => {
     const [id = ''] = text.split('\n', 1)
     const named = levels.filter((level) => new RegExp(`\\b${level}\\b`, 'iu').test(text))
-    const seen = levels.filter((level) => findings().some((one) => one.id === id && one.level === level))
+    const seen = levels.filter(
+      (level) => byOthers[id] === level || findings().some((one) => one.id === id && one.level === level),
+    )
     return seen.length > 0 && seen.join() !== named.join()
       ? [`${id}: ${seen.join()}, not ${named.join()}`]
       : []
@@ -50,6 +52,9 @@ test('the levels that docs/checks.md names are those that there are', () => {
 })
 
 const levels = ['blocker', 'warning', 'info'] as const
+
+/** What another command than check makes of the same finding: in front of a window it blocks. */
+const byOthers: Readonly<Record<string, string>> = { 'methods-empty-without-loan': 'blocker' }
 
 test('every finding says what to do, and its commands in which namespace', () => {
   expect(findings().filter(({ remedy }) => remedy.length === 0)).toEqual([])

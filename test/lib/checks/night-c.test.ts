@@ -186,3 +186,13 @@ test('C7 that the age of the last etcd backup cannot be seen is said, with all t
   expect(ask(cannotBeUndone, { target: 'v1.8.5' }).findings[0]?.summary).not.toContain('export.kubevirt.io')
   expect(ask(cannotBeUndone).is).toBe('skipped')
 })
+
+test('by method olm it is the InstallPlan behind which nothing goes back, and etcd is saved as its platform does', () => {
+  const [finding] = ask(cannotBeUndone, { target: 'v1.9.0', method: 'olm' }).findings
+  expect(finding?.summary).toMatch(
+    /^once the InstallPlan is approved nothing goes back .*OLM knows no downgrade/u,
+  )
+  expect(finding?.summary).toContain('a VM on the new virt-launcher cannot migrate to an old one')
+  expect(finding?.summary).not.toContain('virt-operator has replaced the CRDs')
+  expect(finding?.remedy.join()).toContain('cluster-backup.sh')
+})

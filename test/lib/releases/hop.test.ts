@@ -118,3 +118,10 @@ test.each([
 ])('Kubernetes window of %s', (version, expected) => {
   expect(kubernetesWindow(v(version))).toEqual(expected)
 })
+
+test('back to an older minor virt-operator deletes CRDs with their objects; between patches there are none', () => {
+  const goes =
+    'at the end virt-operator deletes the CRDs that v1.7.4 does not have, and with them all their objects'
+  expect(hopFindings(v('v1.8.4'), v('v1.7.4'))[0]?.summary).toContain(goes)
+  expect(hopFindings(v('v1.8.4'), v('v1.8.3'))[0]?.summary).not.toContain('CRDs that')
+})

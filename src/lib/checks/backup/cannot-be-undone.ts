@@ -17,7 +17,7 @@ export const cannotBeUndone: Check = {
         id: 'cannot-be-undone',
         level: 'info',
         summary: whatStays(question).join('; '),
-        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', 'etcdctl snapshot save etcd.db'],
+        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', etcdSaved(question)],
       },
     ]
   },
@@ -28,15 +28,24 @@ function isThereAlready({ standing: { observed, target: underWay }, target }: Qu
   return observed.version === target?.text && underWay.version === target?.text
 }
 
+/** On OKD and OpenShift etcd is saved on a node of the control plane. Elsewhere OLM runs too. */
+function etcdSaved({ method }: Question): string {
+  return method === 'olm'
+    ? '/usr/local/bin/cluster-backup.sh on a control plane node of OKD or OpenShift, etcdctl snapshot save elsewhere: saves etcd'
+    : 'etcdctl snapshot save etcd.db'
+}
+
 function whatStays(question: Question): readonly string[] {
   const hop = hopOf(question)
   const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
   const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
   const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
   return [
-    stored.length > 0
-      ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
-      : 'going back is not supported once virt-controller is new',
+    question.method === 'olm'
+      ? 'once the InstallPlan is approved nothing goes back to the release before: OLM knows no downgrade, and takes the new HyperConverged and KubeVirt to the end'
+      : stored.length > 0
+        ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
+        : 'going back is not supported once virt-controller is new',
     'a VM on the new virt-launcher cannot migrate to an old one',
     'how old the last backup of etcd is cannot be seen from here',
     ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
