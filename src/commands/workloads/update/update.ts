@@ -6,9 +6,8 @@ import {
 } from '../../../lib/output/views/workloads-update.ts'
 import type { Procedure, ReadContext } from '../../../lib/procedure/step.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
-import type { RunOutcome } from '../../../lib/procedure/run-context.ts'
 import { runProcedure } from '../../../lib/procedure/run.ts'
-import { carryOut, type Hands, type Work } from '../../../lib/run/carry-out.ts'
+import type { Work } from '../../../lib/run/carry-out.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -20,7 +19,7 @@ import { guardProcedure } from '../../../lib/workloads/update/guard.ts'
 import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
 import { UpdateRun } from '../../../lib/workloads/update/update-run.ts'
-import { settledAgainId, updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
+import { updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
 import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
 import { loanId } from '../../../lib/workloads/update-methods.ts'
 import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
@@ -38,6 +37,7 @@ import { type TypedUpdate, typedUpdate, type UpdateOptions } from './options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { questionOf } from './question.ts'
 import { updateRights } from './rights.ts'
+import { throughTheEnd } from './through-the-end.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -177,13 +177,6 @@ async function carriedOut(running: Running, work: UpdateWork): Promise<Workloads
     if (began && error instanceof KvupError) await afterwards(running, error)
     throw error
   }
-}
-
-/** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
-async function throughTheEnd(work: UpdateWork, hands: Hands): Promise<RunOutcome> {
-  const outcome = await carryOut(work, hands)
-  if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
-  return runProcedure(work.procedure, { ...hands, limits: { timeoutMs: work.limits.timeoutMs } })
 }
 
 /** The running migrations go on by themselves, unless they are to be cancelled. */
