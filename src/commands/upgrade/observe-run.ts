@@ -9,6 +9,7 @@ import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import { type Census, takeCensus } from '../../lib/workloads/census.ts'
 import { compareCensus, newMigrations } from '../../lib/workloads/census-differences.ts'
+import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { goesOn, nextLines } from './next-lines.ts'
 
 interface Ended {
@@ -63,28 +64,28 @@ export function observeRun(reader: Reader): Observed {
 }
 
 async function reportAfter(
-  { plan, outcome, cluster, journal, backup, commandLine }: Ended,
+  ended: Ended,
   steps: readonly StepReport[],
   before: Before | undefined,
 ): Promise<UpgradeReport> {
+  const { plan, outcome, cluster, journal, backup, commandLine } = ended
   const [workloads, after, vmCreation, findings, alerts] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     takeCensus(cluster.reader),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
-    before?.fired && asFarAsRead(newAlerts(cluster.reader, before.fired), undefined),
+    alertsSince(cluster.reader, before),
   ])
-  const differences = before && compareCensus(before.census, after)
-  const next = await asFarAsRead(nextLines(cluster.reader, workloads, differences), [])
+  const changes = before && comparedWith(before, after)
+  const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes?.differences }), [])
   const stopped = outcome.is === 'stopped-before' ? outcome : undefined
   return reportOf(plan, {
     outcome: stopped ? 'stopped-before' : 'done',
     tookSeconds: Math.round(outcome.tookMs / 1000),
     steps,
-    ...(workloads && { workloads }),
-    ...(before && differences && { differences, migrations: newMigrations(before.census, after) }),
-    ...(alerts && { alerts }),
-    unread: workloads ? after.unread : [...after.unread, 'outdated VMs'],
+    ...changes,
+    ...alerts,
+    ...(workloads ? { workloads, unread: after.unread } : { unread: [...after.unread, 'outdated VMs'] }),
     vmCreation,
     findings,
     ...(backup !== undefined && { backup }),
@@ -92,6 +93,29 @@ async function reportAfter(
       ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }
       : { ...clientOf(plan), next }),
   })
+}
+
+async function alertsSince(
+  reader: Reader,
+  before: Before | undefined,
+): Promise<Pick<UpgradeReport, 'alerts'>> {
+  if (before?.fired === undefined) return {}
+  const alerts = await asFarAsRead(newAlerts(reader, before.fired), undefined)
+  return alerts === undefined ? {} : { alerts }
+}
+
+const comparedWith = ({ census }: Before, after: Census) => ({
+  differences: compareCensus(census, after),
+  migrations: newMigrations(census, after),
+})
+
+async function nextAfter(
+  { plan, cluster, journal }: Ended,
+  after: { [K in 'workloads' | 'differences']: UpgradeReport[K] | undefined },
+): Promise<readonly string[]> {
+  const loans = await asFarAsRead(journal.loans(), [])
+  const loan = openLoan(loans, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
+  return nextLines(cluster.reader, { ...after, loan })
 }
 
 /** What was done is done, whatever becomes of its report. */

@@ -16,6 +16,7 @@ import { roleFor } from '../../lib/upgrade/required-access.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { limitsBefore } from '../limits-before.ts'
+import { heldLines } from './held-lines.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
@@ -73,7 +74,7 @@ async function carryOutUpgrade(
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(
           plan,
-          openLoan(await hands.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid) !== undefined,
+          heldLines(openLoan(await hands.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid)),
         )
       : await observed.report({
           plan,

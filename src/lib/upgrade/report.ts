@@ -69,9 +69,8 @@ export interface WorkloadReport {
 
 const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as const
 
-/** The report of a run that found the goal reached; with --leave-held the methods may be `held` still. */
-export function nothingToDoReport(plan: UpgradePlan, held: boolean): UpgradeReport {
-  const next = held ? ['kvup workloads restore'] : []
+/** The report of a run that found the goal reached; with --leave-held the methods may be held still: `next` gives them back. */
+export function nothingToDoReport(plan: UpgradePlan, next: readonly string[]): UpgradeReport {
   return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
 }
 
