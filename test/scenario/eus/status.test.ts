@@ -37,3 +37,11 @@ test('between hops: what is behind, where it stands, what is ahead, and what is 
     expect(status.text).toContain('day 1')
     expect(stage.writes(mark)).toEqual([])
   }))
+
+test('at the end of all that is known no way is offered to where it is already', () =>
+  play(small418, async (stage) => {
+    expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+    const { text, next } = await statusOf(stage)
+    expect(text).toContain('no window is open (platform 4.20.5)')
+    expect(next).toEqual(['kvup eus plan --to MINOR     what a window would do'])
+  }))

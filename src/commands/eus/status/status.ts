@@ -112,7 +112,7 @@ async function windowStatus(
     ...safeToLeave(all, steps),
     ...alertsOf(seen),
     unknown: [...(lost?.unknown ?? []), ...unknown],
-    next: lost?.next ?? nextOf(seen, now.running),
+    next: lost?.next ?? nextOf(seen, { at: standing.target, running: now.running }),
   }
 }
 
@@ -179,8 +179,13 @@ function goesBack(loans: readonly Loan[], { state }: PlatformStanding): readonly
 }
 
 /** Where somebody is at work a second one would be refused. */
-function nextOf({ loans, window, planned }: SeenWindow, running: ShownHolder | undefined): readonly string[] {
-  if (loans.length === 0) return [`kvup eus plan --to ${window.to}     what a window would do`]
+function nextOf(
+  { loans, window, planned }: SeenWindow,
+  { at, running }: { at: string | undefined; running: ShownHolder | undefined },
+): readonly string[] {
+  const isThere = window.to === minorOfPlatform(at)
+  if (loans.length === 0)
+    return [`kvup eus plan --to ${isThere ? 'MINOR' : window.to}     what a window would do`]
   if (running && !running.gone) return ['kvup eus status -w     follows it']
   return [
     `${typedFor(planned.plan, 'kvup eus run')}     goes on`,

@@ -1,5 +1,6 @@
 import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
 import type { Part, StepStanding } from '../../eus/status/window-status.ts'
+import { minorOfPlatform } from '../../releases/platform-version.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { formatDuration } from '../../system/duration.ts'
 import { brief } from '../brief.ts'
@@ -59,7 +60,10 @@ function headline(
   { open, from, to, at, leaves, ageSeconds, unpauseBefore }: EusStatusDocument,
   paint: Paint,
 ): string {
-  if (!open) return `${paint.mark.dot} no window is open (platform ${at}; the next would lead to ${to})`
+  if (!open) {
+    const next = minorOfPlatform(at) === to ? '' : `; the next would lead to ${to}`
+    return `${paint.mark.dot} no window is open (platform ${at}${next})`
+  }
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
   const before = unpauseBefore === undefined ? '' : ` · unpause before ${unpauseBefore.slice(0, 10)}`
   const where = leaves === undefined ? `at ${at}` : `on its way from ${leaves} to ${at}`
