@@ -48,6 +48,8 @@ test.each([
   ['explain kubernetes-window', 80],
   ['explain kubernetes-window', 40],
   ['explain crd-stored-versions', 20],
+  ['explain eus', 80],
+  ['explain eus', 40],
 ])('%s, %i columns wide', async (line, columns) => {
   const text = await shown(line, 'settled', columns)
   // The first of a list that grows with every finding.
