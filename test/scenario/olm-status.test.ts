@@ -110,12 +110,12 @@ test('a second OperatorGroup, or none, is what is wrong', () =>
 test.each([
   [403, 'operatorgroups operatorconditions packagemanifests'],
   [503, 'packagemanifests'],
-])('answered by %i instead of %s: nothing is told of them, and everything else', (code, away) =>
+])('answered by %i instead of %s: nothing is told of them, and everything else', (answer, away) =>
   play(okd, async (stage) => {
     const { reader, ...rest } = stage.cluster
     const list: typeof reader.list = (kind, where) =>
       away.split(' ').includes(kind.plural)
-        ? Promise.reject(new ApiError(code, 'Away', `${kind.plural}: no`))
+        ? Promise.reject(new ApiError(answer, 'Away', `${kind.plural}: no`))
         : reader.list(kind, where)
     const cluster: Cluster = {
       ...rest,
