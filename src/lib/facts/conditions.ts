@@ -1,7 +1,7 @@
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { type Condition, condition } from '../cluster/object.ts'
 import { earliest, since } from './elapsed.ts'
-import { shorten } from './shorten.ts'
+import { shorten } from '../system/shorten.ts'
 
 /** How long DeploymentFailed may last before it counts: it is retried, and was seen to heal (facts 1.5, lab 2). */
 const failurePatience = 60_000

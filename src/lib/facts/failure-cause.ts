@@ -4,7 +4,7 @@ import { readFailure } from './failure-reading.ts'
 import { isOfHyperConverged } from './ownership.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
-import { shorten } from './shorten.ts'
+import { shorten } from '../system/shorten.ts'
 import { operatorName } from './stamps.ts'
 
 /** DeploymentFailed as a cause: what virt-operator itself says, told by its last part, where the reason is (lab 13). */

@@ -6,7 +6,7 @@ import { isOfHyperConverged } from './ownership.ts'
 import type { PodTrouble } from './pod-trouble.ts'
 import type { Scene } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
-import { shorten } from './shorten.ts'
+import { shorten } from '../system/shorten.ts'
 import { identifierOf, strategyComponent } from './stamps.ts'
 
 /** A pod of a component, and what holds it up. */

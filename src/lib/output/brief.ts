@@ -1,4 +1,4 @@
-import { shorten } from '../facts/shorten.ts'
+import { shorten } from '../system/shorten.ts'
 import { onOneLine } from './sanitise.ts'
 
 /** A sentence with a text of the cluster in it: on one line, and of one that goes on for kilobytes the beginning and the end. Documents have all of it. */

@@ -1,6 +1,6 @@
 import type { ImageProbe } from '../facts/image-probe.ts'
 import { pullFailure } from '../facts/pull-failure.ts'
-import { shorten } from '../facts/shorten.ts'
+import { shorten } from '../system/shorten.ts'
 
 /** What became of one try. */
 export type Outcome = Pick<ImageProbe, 'is' | 'why' | 'message'>

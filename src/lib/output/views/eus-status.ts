@@ -1,6 +1,5 @@
 import type { ArmedUpdate } from '../../facts/openshift/armed-update.ts'
 import type { Part, StepStanding } from '../../eus/status/window-status.ts'
-import { minorOfPlatform } from '../../releases/platform-version.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { formatDuration } from '../../system/duration.ts'
 import { brief } from '../brief.ts'
@@ -61,7 +60,7 @@ function headline(
   paint: Paint,
 ): string {
   if (!open) {
-    const next = minorOfPlatform(at) === to ? '' : `; the next would lead to ${to}`
+    const next = at.startsWith(`${to}.`) ? '' : `; the next would lead to ${to}`
     return `${paint.mark.dot} no window is open (platform ${at}${next})`
   }
   const day = ageSeconds === undefined ? '' : ` · day ${Math.floor(ageSeconds / 86_400) + 1}`
