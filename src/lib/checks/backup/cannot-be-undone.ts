@@ -17,7 +17,7 @@ export const cannotBeUndone: Check = {
         id: 'cannot-be-undone',
         level: 'info',
         summary: whatStays(question).join('; '),
-        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', etcdSaved(question)],
+        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],
       },
     ]
   },
@@ -28,11 +28,14 @@ function isThereAlready({ standing: { observed, target: underWay }, target }: Qu
   return observed.version === target?.text && underWay.version === target?.text
 }
 
-/** On OKD and OpenShift etcd is saved on a node of the control plane. Elsewhere OLM runs too. */
-function etcdSaved({ method }: Question): string {
+/** OLM runs on other clusters too. */
+function etcdSaved({ method }: Question): readonly string[] {
   return method === 'olm'
-    ? '/usr/local/bin/cluster-backup.sh on a control plane node of OKD or OpenShift, etcdctl snapshot save elsewhere: saves etcd'
-    : 'etcdctl snapshot save etcd.db'
+    ? [
+        '/usr/local/bin/cluster-backup.sh /home/core/assets/backup     saves etcd, on a control plane node of OKD or OpenShift',
+        'etcdctl snapshot save etcd.db     elsewhere',
+      ]
+    : ['etcdctl snapshot save etcd.db']
 }
 
 function whatStays(question: Question): readonly string[] {
