@@ -106,6 +106,16 @@ test('bad input: a KubeVirt that is deleted and made again in the middle is not 
   })
 })
 
+test('bad input: for a KubeVirt that is being deleted nothing is borrowed', async () => {
+  await play(byTag, async (stage) => {
+    stage.simulated.store.remove(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })
+    const mark = stage.mark
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'kubevirt-deleting' } })
+    expect(stage.writes(mark)).toEqual([])
+  })
+})
+
 const gone = () => Promise.reject(new ApiError(0, '', 'no answer from the API server'))
 
 test('no cluster: exit 8 before anything', async () => {

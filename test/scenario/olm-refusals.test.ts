@@ -135,6 +135,26 @@ describe('kvup upgrade --method olm refuses, and nothing was changed', () => {
     }))
 })
 
+test('a catalog file that leads past a minor alone: said, and not refused, for OLM takes it', () =>
+  play(okd, async (stage) => {
+    const entries = [{ name: 'kubevirt-hyperconverged-operator.v1.19.0', skipRange: '>=1.0.0 <1.19.0' }]
+    stage.files.set(
+      'catalog.json',
+      JSON.stringify({
+        schema: 'olm.channel',
+        package: 'community-kubevirt-hyperconverged',
+        name: 'stable-v1.19',
+        entries,
+      }),
+    )
+    const named = { ...brief, catalogFile: 'catalog.json', dryRun: 'client' as const }
+    const ended = await stage.upgrade('1.19.0', named)
+    expect(ended.text).toContain(
+      'from HyperConverged 1.17.3 to 1.19.0 and over no release of a minor in between',
+    )
+    expect(ended.text).toContain('(minor-skipped)')
+  }))
+
 describe('night E4: the wrong InstallPlan is not approved', () => {
   test('one that would update another operator too; with --approve-also it is', () =>
     play({ ...small, olm: okdOlm({ others: [nmo] }) }, async (stage) => {

@@ -67,7 +67,8 @@ export function pathTo(catalog: CatalogPackage, journey: Journey): CatalogPath {
   return stepwise.is === 'path' ? stepwise : search(catalog, journey, () => true)
 }
 
-function passesOver(from: string | undefined, to: string | undefined): boolean {
+/** Whether such a step leaves a minor out; not told across majors, nor of what is no version. */
+export function passesOver(from: string | undefined, to: string | undefined): boolean {
   const [begin, end] = [operatorVersionOf(from), operatorVersionOf(to)]
   return begin !== undefined && end?.major === begin.major && end.minor - begin.minor > 1
 }

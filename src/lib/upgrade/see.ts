@@ -8,7 +8,7 @@ import type { Loan } from '../procedure/journal.ts'
 import { compareVersions, type Version, versionOf } from '../releases/version.ts'
 import type { Clock } from '../system/clock.ts'
 import { forecastUpdates } from '../workloads/forecast.ts'
-import { forbidden } from '../system/errors.ts'
+import { blocked, forbidden } from '../system/errors.ts'
 import { roleRemedy } from '../system/role-remedy.ts'
 import { isGuards } from '../workloads/update/hold-again.ts'
 import { keptMethods, openLoan } from '../workloads/update-methods.ts'
@@ -22,7 +22,7 @@ interface Asked {
 }
 
 /**
- * Everything that a plan is made from. Throws `blocked` for no or several KubeVirts, `forbidden` where they may not be read.
+ * Everything that a plan is made from. Throws `blocked` for no or several KubeVirts and one that is being deleted, `forbidden` where they may not be read.
  */
 export async function seeForUpgrade(
   reader: Reader,
@@ -31,6 +31,7 @@ export async function seeForUpgrade(
 ): Promise<Seen> {
   const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock)
   const installation = theInstallation(snapshot)
+  ensureStays(installation)
   ensureOperatorsSeen(snapshot)
   const loans = (await loansIn?.(installation.namespace)) ?? []
   const loan = uidsOf(installation)
@@ -70,6 +71,16 @@ async function definitionsFor(
 function uidsOf({ uid, kubevirt }: Installation): readonly string[] {
   const owners = kubevirt.metadata.ownerReferences ?? []
   return [uid, ...owners.filter(({ kind }) => kind === 'HyperConverged').map((owner) => owner.uid)]
+}
+
+/** Nothing is borrowed for a KubeVirt that somebody takes away. */
+function ensureStays({ namespace, kubevirt: { metadata } }: Installation): void {
+  if (metadata.deletionTimestamp === undefined) return
+  const object = `kubevirts/${metadata.name} in namespace ${namespace}`
+  throw blocked('kubevirt-deleting', `${object} is being deleted, since ${metadata.deletionTimestamp}`, {
+    object,
+    remedy: 'kvup status',
+  })
 }
 
 /** Without them it would look as if there were no virt-operator. */

@@ -80,6 +80,22 @@ describe('trap 11: a hold of OLM looks like an upgrade that is stuck, or done', 
       expect(own(stage, '1.17.3')?.status?.phase).toBe('Replacing')
     }))
 
+  test('kvup says of a CSV that is gone that nobody makes it again, and waits for nothing else', () =>
+    play(okd, async (stage) => {
+      await approvedWhileHeld(stage)
+      const held = await stage.upgrade('1.18.1', { ...brief, dryRun: 'client' })
+      expect(held.text).toContain('is Pending (OperatorConditionNotUpgradeable: ')
+      await stage.cluster.writer.delete(ClusterServiceVersions, { namespace, name: csvOf('1.18.1') })
+      stage.simulated.faults.set({ held: undefined })
+      await stage.until(20 * minute)
+      const ended = await stage.upgrade('1.18.1', { ...brief, timeout: '10m' })
+      expect(ended).toMatchObject({ code: 4 })
+      const gone = `names ${csvOf('1.18.1')} as installed, and there is no such ClusterServiceVersion`
+      expect(ended.error?.message).toContain(gone)
+      expect(ended.text.split(gone).length).toBeGreaterThan(2)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
   const says = [csvOf('1.17.3'), 'a backup is under way', 'get operatorconditions.operators.coreos.com']
 
   test('kvup says that it is held and by what, leaves everything of OLM alone, and goes on once it may', () =>

@@ -2,11 +2,17 @@ import type { CatalogPackage } from '../../catalogs/catalog.ts'
 import { pathTo } from '../../catalogs/path.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
 import type { HopFinding } from '../../releases/finding.ts'
-import { compareOperatorVersions, stemOf } from '../../releases/operator-version.ts'
+import {
+  compareOperatorVersions,
+  type OperatorVersion,
+  operatorVersionOf,
+  stemOf,
+} from '../../releases/operator-version.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { type Version, versionOf } from '../../releases/version.ts'
 import { blocked } from '../../system/errors.ts'
 import { guessHops, type GuessedHop } from './guess-hops.ts'
+import { minorSkipped } from './minor-skipped.ts'
 import { olmFindings } from './olm-findings.ts'
 import type { OlmPart, OlmRequest } from './olm-part.ts'
 import type { OperatorSeen } from './operator-seen.ts'
@@ -42,6 +48,7 @@ export function olmGoal(question: Question): OlmGoal {
       question.catalog === undefined
         ? seen.offered?.flatMap(({ entries }) => entries.map(({ version }) => version))
         : undefined,
+    filed: question.catalog && versionsIn(packageIn(question.catalog, seen.package)),
     platform: seen.platform.minor,
     releases,
   })
@@ -51,10 +58,17 @@ export function olmGoal(question: Question): OlmGoal {
   const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
   const findings = [
     ...olmFindings(seen, target.operator, releases),
+    ...minorSkipped(part),
     ...waitingPlan(seen, part, { releases, command: request.command }),
   ]
   return { part, to, isThere, said: isThere ? [] : saidOf(part, target, seen), findings }
 }
+
+const versionsIn = ({ channels }: CatalogPackage): readonly OperatorVersion[] =>
+  channels
+    .flatMap(({ entries }) => entries)
+    .map(({ version }) => operatorVersionOf(version))
+    .filter((version) => version !== undefined)
 
 function partOf(question: Question, { operator, kubevirt }: OperatorTarget): OlmPart {
   const { request, seen, catalog } = question

@@ -1,5 +1,6 @@
 import { condition } from '../../cluster/object.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
+import { goneCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
 import type { HopFinding } from '../../releases/finding.ts'
 import { againstPlatform, knownMinors } from '../../releases/operator-and-platform.ts'
 import { operatorMinor, type OperatorVersion } from '../../releases/operator-version.ts'
@@ -62,14 +63,25 @@ function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersio
 }
 
 /** Night E3. */
-function csvNotSucceeded({ csv, csvPhase, subscription }: OperatorSeen): readonly HopFinding[] {
+function csvNotSucceeded(seen: OperatorSeen): readonly HopFinding[] {
+  const { csv, csvPhase, csvSays, csvIsGone, subscription } = seen
+  const { namespace, name } = subscription.metadata
+  if (csvIsGone)
+    return [
+      {
+        id: 'csv-not-succeeded',
+        level: 'warning',
+        summary: `${goneCsv(name, csv)}, and HyperConverged is not written before it is Succeeded`,
+        remedy: [`kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`],
+      },
+    ]
   if (csvPhase === undefined || csvPhase === 'Succeeded') return []
   return [
     {
       id: 'csv-not-succeeded',
       level: 'warning',
-      summary: `ClusterServiceVersion ${csv} is ${csvPhase}: HyperConverged is not written before it is Succeeded`,
-      remedy: [`kubectl -n ${subscription.metadata.namespace} describe csv ${csv}`],
+      summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: HyperConverged is not written before it is Succeeded`,
+      remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
     },
   ]
 }

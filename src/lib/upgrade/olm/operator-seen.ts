@@ -32,8 +32,12 @@ export interface OperatorSeen {
   /** The CSV that is installed, and its version. */
   csv: string
   installed: OperatorVersion
-  /** Of that CSV; undefined where it may not be read. */
+  /** Of that CSV; undefined where it may not be read, or is not there. */
   csvPhase?: string
+  /** Its reason and message, as OLM gives them. */
+  csvSays?: string
+  /** The Subscription names it as installed, and there is none. */
+  csvIsGone: boolean
   /** The InstallPlan that the Subscription refers to. */
   plan?: InstallPlan
   /** Undefined: the catalog does not show it, or may not be read. */
@@ -59,7 +63,7 @@ export async function seeOperator(reader: Reader): Promise<OperatorSeen> {
     hyperconverged,
     subscription,
     package: subscription.spec?.name ?? '',
-    ...installedOf(subscription, itemsOf(lifecycle.csvs)),
+    ...installedOf(subscription, lifecycle.csvs),
     ...(offered && { offered }),
     ...filled({ plan: referenced(subscription, itemsOf(lifecycle.installPlans)) }),
     platform,
@@ -71,13 +75,18 @@ const referenced = ({ status }: Subscription, plans: readonly InstallPlan[]): In
 
 function installedOf(
   subscription: Subscription,
-  csvs: readonly ClusterServiceVersion[],
-): Pick<OperatorSeen, 'csv' | 'installed' | 'csvPhase'> {
+  csvs: Known<ClusterServiceVersion>,
+): Pick<OperatorSeen, 'csv' | 'installed' | 'csvPhase' | 'csvSays' | 'csvIsGone'> {
   const csv = subscription.status?.installedCSV ?? ''
-  const found = csvs.find(({ metadata }) => metadata.name === csv)
+  const found = itemsOf(csvs).find(({ metadata }) => metadata.name === csv)
   const installed = operatorVersionOf(found?.spec?.version) ?? versionOfCsv(csv)
   if (installed === undefined) throw nothingInstalled(subscription, csv)
-  return { csv, installed, ...filled({ csvPhase: found?.status?.phase }) }
+  return { csv, installed, csvIsGone: csvs.known && found === undefined, ...standingOf(found) }
+}
+
+function standingOf(csv: ClusterServiceVersion | undefined): Pick<OperatorSeen, 'csvPhase' | 'csvSays'> {
+  const { phase, reason, message } = csv?.status ?? {}
+  return filled({ csvPhase: phase, csvSays: [reason, message].filter(Boolean).join(': ') || undefined })
 }
 
 /** ocp 2.9: HyperConverged needs OperatorConditions and webhooks, which generation 1 does not give it. */

@@ -22,6 +22,8 @@ interface Known {
   installed: OperatorVersion
   /** All that the catalog shows; undefined where it shows nothing. */
   offered: readonly OperatorVersion[] | undefined
+  /** All that a catalog file has; how far its edges lead is not asked here. */
+  filed?: readonly OperatorVersion[] | undefined
   /** The platform's minor. */
   platform: string | undefined
   releases: Pick<Releases, 'hyperconverged'>
@@ -48,9 +50,12 @@ function read(typed: string, known: Known): OperatorTarget {
   return asKubeVirt(version, brings, known)
 }
 
-function isOperatorRelease(version: OperatorVersion, { installed, offered = [], releases }: Known): boolean {
+const shownBy = ({ offered, filed }: Known): readonly OperatorVersion[] | undefined => offered ?? filed
+
+function isOperatorRelease(version: OperatorVersion, known: Known): boolean {
   const isSame = ({ text }: OperatorVersion) => text === version.text
-  return isSame(installed) || offered.some(isSame) || releaseOfOperator(version, releases) !== undefined
+  const isShown = isSame(known.installed) || (shownBy(known)?.some(isSame) ?? false)
+  return isShown || releaseOfOperator(version, known.releases) !== undefined
 }
 
 function ambiguous({ text }: OperatorVersion, brings: readonly string[]): KvupError {
@@ -80,7 +85,7 @@ function asKubeVirt({ text }: OperatorVersion, brings: readonly string[], known:
   if (lineOf(known.installed) === 'openshift') throw onOpenShift(kubevirt, known)
   const candidates = brings.map(operatorVersionOf).filter((one) => one !== undefined)
   const shown = candidates.filter(
-    ({ text: one }) => known.offered?.some((other) => other.text === one) ?? true,
+    ({ text: one }) => shownBy(known)?.some((other) => other.text === one) ?? true,
   )
   const installed = candidates.find((one) => one.text === known.installed.text)
   const operator = installed ?? shown.at(-1) ?? candidates.at(-1)
@@ -89,10 +94,10 @@ function asKubeVirt({ text }: OperatorVersion, brings: readonly string[], known:
 }
 
 /** Red Hat's patch releases are in no table: only the minor can be told (ocp 1.2). */
-function onOpenShift(kubevirt: string, { releases, offered = [] }: Known): KvupError {
+function onOpenShift(kubevirt: string, known: Known): KvupError {
   const minor = kubevirt.split('.').slice(0, 2).join('.')
-  const row = releases.hyperconverged.find((one) => one.kubevirt.startsWith(`${minor}.`))
-  const those = offered
+  const row = known.releases.hyperconverged.find((one) => one.kubevirt.startsWith(`${minor}.`))
+  const those = (shownBy(known) ?? [])
     .filter((one) => operatorMinor(one) === row?.platform)
     .toSorted(compareOperatorVersions)
   const shown = those.length > 0 ? `; the catalog shows ${those.map(({ text }) => text).join(', ')}` : ''
@@ -109,13 +114,14 @@ function onOpenShift(kubevirt: string, { releases, offered = [] }: Known): KvupE
   )
 }
 
-function nobodyBrings(kubevirt: string, { releases, offered }: Known): KvupError {
-  const isThere = (version: string) => offered?.some(({ text }) => text === version) ?? true
-  const known = releases.hyperconverged
+function nobodyBrings(kubevirt: string, seen: Known): KvupError {
+  const shown = shownBy(seen)
+  const isThere = (version: string) => shown?.some(({ text }) => text === version) ?? true
+  const known = seen.releases.hyperconverged
     .filter(({ version }) => isThere(version))
     .slice(-4)
     .map((row) => `${row.version} (${row.kubevirt})`)
-  const which = offered === undefined ? 'the newest known are' : 'the catalog has'
+  const which = shown === undefined ? 'the newest known are' : 'the catalog has'
   return blocked(
     'target-unknown',
     `no HyperConverged ${kubevirt.slice(1)} is offered, and no HyperConverged is known to bring KubeVirt ${kubevirt}${known.length === 0 ? '' : `; ${which} ${known.join(', ')}`}`,

@@ -5,6 +5,7 @@ import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import type { ClusterServiceVersion, InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import { resourceOf } from '../../cluster/kind.ts'
 import { itemsOf } from '../../facts/known.ts'
+import { goneCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
 import { heldByCondition } from '../../facts/operator-lifecycle/held-by-condition.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
@@ -32,13 +33,24 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
     (webhook.is === 'object' ? notReady(webhook.object) : undefined) ??
     (webhook.is === 'object' || isKept ? await unconverted(reader) : undefined)
   const waiting = away ?? byOlm({ subscriptions, installPlans, csvs }, owner)
-  return waiting && whileHeld(waiting, { subscriptions, csvs }, namespace)
+  return waiting && whileStuck(waiting, { subscriptions, csvs }, namespace)
 }
 
-/** Whatever else is missing follows from a hold: the operator that would bring it is not started (ocp 2.5). */
-function whileHeld(waiting: Waiting, seen: Pick<Seen, 'subscriptions' | 'csvs'>, namespace: string): Waiting {
-  const installed = subscribedIn(seen, namespace)?.status?.installedCSV
-  const held = heldByCondition(itemsOf(seen.csvs).filter(({ metadata }) => metadata.name === installed))
+/** Whatever else is missing follows from a hold, or from a CSV that somebody deleted: the operator that would bring it is not started (ocp 2.5). */
+function whileStuck(
+  waiting: Waiting,
+  seen: Pick<Seen, 'subscriptions' | 'csvs'>,
+  namespace: string,
+): Waiting {
+  const { metadata, status } = subscribedIn(seen, namespace) ?? {}
+  const installed = itemsOf(seen.csvs).filter((csv) => csv.metadata.name === status?.installedCSV)
+  if (metadata && status?.installedCSV && seen.csvs.known && installed.length === 0)
+    return {
+      ...waiting,
+      trouble: goneCsv(metadata.name, status.installedCSV),
+      remedy: [`kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`],
+    }
+  const held = heldByCondition(installed)
   if (held === undefined) return waiting
   const { csv, message, replaces = 'NAME' } = held
   const why = `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${replaces} -o yaml     says why`
