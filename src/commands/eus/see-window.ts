@@ -13,7 +13,7 @@ import {
 import { onKeptWay } from '../../lib/eus/run/on-kept-way.ts'
 import { type Baseline, keptBaseline } from '../../lib/eus/steps/kept.ts'
 import { keptWay } from '../../lib/eus/steps/kept-way.ts'
-import { readPlatform } from '../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../lib/eus/steps/read-platform.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'

@@ -1,7 +1,7 @@
 import { type AbortState, stateSince } from '../../../lib/eus/abort/abort-state.ts'
 import { keptText, loanNamed } from '../../../lib/eus/loans/find-borrowed.ts'
 import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-request.ts'
-import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import type { SeenWindow } from '../see-window.ts'

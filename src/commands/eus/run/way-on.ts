@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-request.ts'
-import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import { harmlessText } from '../../../lib/output/views/harmless-text.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { ownClock } from '../../../lib/system/clock.ts'

@@ -1,4 +1,4 @@
-import type { EusWindow } from '../../../lib/facts/layers/eus-window.ts'
+import type { RecognisedWindow } from '../../../lib/facts/layers/recognised-window.ts'
 import type { PlatformStanding } from '../../../lib/facts/openshift/platform-standing.ts'
 import type { Part } from '../../../lib/eus/status/window-status.ts'
 import { minorsTo } from '../../../lib/releases/platform-minors.ts'
@@ -6,7 +6,7 @@ import { minorOfPlatform } from '../../../lib/releases/platform-version.ts'
 
 /** Where a window stands by the platform and its pools alone: what was borrowed, and by whom, they do not tell. Pure. */
 export function partsByPlatform(
-  window: EusWindow | undefined,
+  window: RecognisedWindow | undefined,
   began: string,
   standing: PlatformStanding,
 ): readonly Part[] {

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { windowIn } from '../../../lib/eus/plan/window-in.ts'
-import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import type { EusStatusDocument } from '../../../lib/output/views/eus-status.ts'
 import type { EusPlanningOptions } from '../flags.ts'
 import { plannedEus } from '../planned.ts'

@@ -6,7 +6,7 @@ import { borrowedText, type Part, partsOf, stepStandings } from '../../../lib/eu
 import { windowChanges } from '../../../lib/eus/status/window-changes.ts'
 import { eusProcedure } from '../../../lib/eus/run/procedure.ts'
 import { ourRequest } from '../../../lib/eus/steps/kept-request.ts'
-import { readPlatform } from '../../../lib/eus/steps/platform-now.ts'
+import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import { type EusStatusDocument, eusStatusView } from '../../../lib/output/views/eus-status.ts'
 import type { ShownHolder } from '../../../lib/output/views/lock-holder.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'

@@ -2,7 +2,7 @@ import type { PlatformStanding } from '../../facts/openshift/platform-standing.t
 import type { ReadContext } from '../../procedure/step.ts'
 import type { EusWindow } from '../run/window.ts'
 import { keptBaseline } from '../steps/kept.ts'
-import { readPlatform } from '../steps/platform-now.ts'
+import { readPlatform } from '../steps/read-platform.ts'
 import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /** Where a window began, and whether a hop of it was accepted since: from then on there is no way back, only to the end of that hop (night E2). */

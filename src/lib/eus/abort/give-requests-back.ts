@@ -6,7 +6,7 @@ import { loanNamed } from '../loans/find-borrowed.ts'
 import { platformChannel } from '../loans/fields.ts'
 import { giveField } from '../loans/give.ts'
 import { ourRequest } from '../steps/kept-request.ts'
-import { readPlatform, platformFollows, showsPlatform } from '../steps/platform-now.ts'
+import { readPlatform, platformFollows, showsPlatform } from '../steps/read-platform.ts'
 import { lookedAt } from '../steps/request-update.ts'
 import { withdraw } from '../steps/update-accepted.ts'
 

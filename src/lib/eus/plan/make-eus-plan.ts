@@ -30,7 +30,8 @@ import { type EusSight, sightOf } from './sight.ts'
 import { platformHop, poolRolls, poolsLeft, wholeTime } from './time.ts'
 import { minorOfPlatform } from '../../releases/platform-version.ts'
 
-export interface EusRequest {
+/** What a plan of a window is asked for. */
+export interface EusPlanRequest {
   /** The minor of the platform to end at, `4.20`; absent: the next one with extended support. */
   to?: string | undefined
   /** `--graph-file`. */
@@ -44,7 +45,7 @@ export interface EusRequest {
  * From a look to a plan: pure. Throws `usage` for a target that is none, `blocked` where this is no OKD or OpenShift; whatever else speaks
  * against it is a finding.
  */
-export function makeEusPlan(evidence: EusEvidence, request: EusRequest = {}): EusPlan {
+export function makeEusPlan(evidence: EusEvidence, request: EusPlanRequest = {}): EusPlan {
   const sight = sightOf(evidence)
   const { flavour, here, began, topology, release } = sight
   const route = routeOf({ flavour, here, began, topology: topology.is, to: request.to })
@@ -91,7 +92,7 @@ const changeOf = ({ from, to }: Extract<ChannelChoice, { is: 'change' }>) => ({
   to,
 })
 
-function judge(sight: EusSight, route: Route, request: EusRequest): Judged {
+function judge(sight: EusSight, route: Route, request: EusPlanRequest): Judged {
   const { standing, flavour } = sight
   const { minors, to, way } = route
   const channel = chooseChannel({

@@ -1,6 +1,6 @@
 import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
 import { itemsOf } from '../../facts/known.ts'
-import type { EusWindow } from '../../facts/layers/eus-window.ts'
+import type { RecognisedWindow } from '../../facts/layers/recognised-window.ts'
 import { type PlatformStanding, platformStanding } from '../../facts/openshift/platform-standing.ts'
 import { type PoolStanding, poolStanding } from '../../facts/openshift/pool-standing.ts'
 import { type Topology, topologyOf } from '../../facts/openshift/topology.ts'
@@ -25,7 +25,7 @@ export interface EusSight {
   /** The minor where the open window began: of the oldest kubelet in its pools; `here` where none is behind. */
   began: string
   /** The window that is open, whoever began it. */
-  window: EusWindow | undefined
+  window: RecognisedWindow | undefined
 }
 
 export type JudgedPool = PoolStanding & { pool: MachineConfigPool }

@@ -1,4 +1,4 @@
-import { type EusWindow, eusWindow } from '../../facts/layers/eus-window.ts'
+import { type RecognisedWindow, recogniseWindow } from '../../facts/layers/recognised-window.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { isOfWindow } from '../run/window.ts'
 import type { EusEvidence } from './evidence.ts'
@@ -7,5 +7,5 @@ import type { EusEvidence } from './evidence.ts'
 export const windowIn = ({
   platform,
   loans,
-}: Pick<EusEvidence, 'platform' | 'loans'>): EusWindow | undefined =>
-  eusWindow(platform, itemsOf(loans).some(isOfWindow))
+}: Pick<EusEvidence, 'platform' | 'loans'>): RecognisedWindow | undefined =>
+  recogniseWindow(platform, itemsOf(loans).some(isOfWindow))

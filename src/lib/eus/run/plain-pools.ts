@@ -1,6 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { Step } from '../../procedure/step.ts'
-import { isAccepted, readPlatform, type Stop } from '../steps/platform-now.ts'
+import { readPlatform } from '../steps/read-platform.ts'
+import { isAccepted, type Stop } from '../steps/at-stop.ts'
 import { readPool } from '../steps/pool-now.ts'
 import { roomForPool } from '../steps/room-for-pool.ts'
 import { rolledPool } from '../steps/unpause-pool.ts'

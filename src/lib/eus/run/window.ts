@@ -10,7 +10,7 @@ import type { EusHop, EusPlan } from '../eus-plan.ts'
 import type { Approval } from '../loans/fields.ts'
 import type { Baseline } from '../steps/kept.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
-import { type Stop } from '../steps/platform-now.ts'
+import type { Stop } from '../steps/at-stop.ts'
 
 /** What a person asked for, checked and with its defaults. */
 export interface EusRequest {

@@ -5,7 +5,7 @@ import { keepAlerts } from './kept-alerts.ts'
 import { keepHyperConverged } from './kept-hyperconverged.ts'
 import { keepNodes, keptNodes } from './kept-nodes.ts'
 import { keepVolumes } from './kept-volumes.ts'
-import { readPlatform } from './platform-now.ts'
+import { readPlatform } from './read-platform.ts'
 
 /**
  * Writes down, before anything is changed, what nobody could tell later: the release, the pools, volumes, the spec of the HyperConverged, what alerts fire, the labels

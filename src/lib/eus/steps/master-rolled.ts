@@ -4,7 +4,8 @@ import { platformMinor, platformOfKubernetes } from '../../releases/platform-min
 import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { keepPool, keptPool } from './kept.ts'
-import { readPlatform, type Stop } from './platform-now.ts'
+import { readPlatform } from './read-platform.ts'
+import type { Stop } from './at-stop.ts'
 import { kubernetesOf, poolBefore, poolFollows, type PoolNow, readPool, untilUpdated } from './pool-now.ts'
 
 /** Of one hop: its key in the journal, and where it ends. */

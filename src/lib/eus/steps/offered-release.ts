@@ -3,7 +3,7 @@ import type { PlatformStanding } from '../../facts/openshift/platform-standing.t
 import type { StepState } from '../../procedure/step.ts'
 import { newestOf } from '../../releases/graph-way.ts'
 import type { PlatformStop } from '../eus-plan.ts'
-import type { Stop } from './platform-now.ts'
+import type { Stop } from './at-stop.ts'
 
 /** What a hop asks for, and what was accepted by name. */
 export interface Wanting {

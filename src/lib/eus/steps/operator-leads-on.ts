@@ -3,7 +3,8 @@ import { hours, seconds } from '../../system/units.ts'
 import { lookAtOperator, sceneFollows } from '../../upgrade/olm/operator-scene.ts'
 import type { EusWindow } from '../run/window.ts'
 import { minorOfCsv } from './csvs-on-path.ts'
-import { isAccepted, platformFollows, readPlatform, type Stop } from './platform-now.ts'
+import { platformFollows, readPlatform } from './read-platform.ts'
+import { isAccepted, type Stop } from './at-stop.ts'
 import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 type Following = Pick<EusWindow, 'releases'> & {

@@ -1,7 +1,8 @@
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { ourRequest } from './kept-request.ts'
-import { isAccepted, platformFollows, readPlatform } from './platform-now.ts'
+import { platformFollows, readPlatform } from './read-platform.ts'
+import { isAccepted } from './at-stop.ts'
 import { type GateOf, platformShut } from './platform-shut.ts'
 
 /**

@@ -3,7 +3,8 @@ import { clusterOperatorStandings } from '../../facts/openshift/operator-standin
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
-import { isReached, platformFollows, readPlatform, type Stop } from './platform-now.ts'
+import { platformFollows, readPlatform } from './read-platform.ts'
+import { isReached, type Stop } from './at-stop.ts'
 
 /**
  * Done once the history has the release as Completed and every ClusterOperator, whose versions that tells, is there: Available, neither Degraded nor Progressing. Degraded

@@ -9,14 +9,8 @@ import { ourRequest, type Request } from './kept-request.ts'
 import { keepMaster } from './master-rolled.ts'
 import { offeredRelease, type Wanting } from './offered-release.ts'
 import { PatienceByHealth } from './patience-by-health.ts'
-import {
-  isAccepted,
-  platformFollows,
-  readPlatform,
-  showsPlatform,
-  type Stop,
-  theClusterVersion,
-} from './platform-now.ts'
+import { platformFollows, readPlatform, showsPlatform, theClusterVersion } from './read-platform.ts'
+import { isAccepted, type Stop } from './at-stop.ts'
 import { type GateOf, platformShut } from './platform-shut.ts'
 
 export interface Requesting extends Wanting, GateOf {

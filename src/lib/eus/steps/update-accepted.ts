@@ -8,14 +8,8 @@ import { minutes, seconds } from '../../system/units.ts'
 import { desiredUpdate, isAskedFor } from '../loans/desired-update.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
 import { ourRequest } from './kept-request.ts'
-import {
-  isAccepted,
-  platformFollows,
-  readPlatform,
-  showsPlatform,
-  type Stop,
-  theClusterVersion,
-} from './platform-now.ts'
+import { platformFollows, readPlatform, showsPlatform, theClusterVersion } from './read-platform.ts'
+import { isAccepted, type Stop } from './at-stop.ts'
 import { lookedAt } from './request-update.ts'
 
 export interface Accepting {

@@ -1,6 +1,6 @@
 import type { StepContext } from '../../procedure/step.ts'
 import { ourRequest } from './kept-request.ts'
-import { readPlatform } from './platform-now.ts'
+import { readPlatform } from './read-platform.ts'
 import { withdraw } from './update-accepted.ts'
 
 export interface Leaving {

@@ -1,5 +1,5 @@
 import type { Standing } from '../standing.ts'
-import type { EusWindow } from './eus-window.ts'
+import type { RecognisedWindow } from './recognised-window.ts'
 import type { Layer } from './layer.ts'
 
 /** What is known of KubeVirt itself: its standing, that there is none, or why neither is known. */
@@ -38,7 +38,7 @@ export interface SeenVms {
 }
 
 /** Undefined where it is not known how many there are. */
-export function vmsLayer(vms: SeenVms | undefined, window: EusWindow | undefined): Layer | undefined {
+export function vmsLayer(vms: SeenVms | undefined, window: RecognisedWindow | undefined): Layer | undefined {
   if (vms === undefined) return undefined
   const { instances, outdated, held } = vms
   const says = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`

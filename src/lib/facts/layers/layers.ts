@@ -1,5 +1,5 @@
 import { filled } from '../filled.ts'
-import { type EusWindow, eusWindow } from './eus-window.ts'
+import { type RecognisedWindow, recogniseWindow } from './recognised-window.ts'
 import { hyperConvergedLayer } from './hyperconverged-layer.ts'
 import { kubeVirtLayer, type SeenKubeVirt, type SeenVms, vmsLayer } from './kubevirt-layers.ts'
 import { type LayerVerdict, type Overall, overallOf, titled, type TitledLayer } from './layer.ts'
@@ -12,7 +12,7 @@ import { poolLayers } from './pool-layers.ts'
 export interface Layers {
   overall: Overall
   layers: readonly TitledLayer[]
-  window?: EusWindow
+  window?: RecognisedWindow
 }
 
 interface Seen {
@@ -25,7 +25,7 @@ interface Seen {
 /** Pure: the verdict on one look, at that time. */
 export function layersOf(snapshot: LayersSnapshot, seen: Seen, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
-  const window = eusWindow(platform, seen.loansAreOpen)
+  const window = recogniseWindow(platform, seen.loansAreOpen)
   const cluster = platformLayers(platform, at)
   const installed = lifecycleLayers(lifecycle, at)
   const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))

@@ -1,11 +1,11 @@
 import type { MachineConfigPool } from '../../cluster/kinds/openshift.ts'
 import type { Known } from '../known.ts'
 import { type PoolStanding, poolStanding } from '../openshift/pool-standing.ts'
-import type { EusWindow } from './eus-window.ts'
+import type { RecognisedWindow } from './recognised-window.ts'
 import type { Layer } from './layer.ts'
 
 /** One per pool that has machines or something to tell, the master first: the platform's update needs it first. */
-export function poolLayers(pools: Known<MachineConfigPool>, window: EusWindow | undefined): Layer[] {
+export function poolLayers(pools: Known<MachineConfigPool>, window: RecognisedWindow | undefined): Layer[] {
   if (!pools.known) return [{ layer: 'pool', verdict: 'Unknown', says: pools.why }]
   return pools.items
     .map(poolStanding)
@@ -14,13 +14,13 @@ export function poolLayers(pools: Known<MachineConfigPool>, window: EusWindow | 
     .map((pool) => layerOf(pool, window))
 }
 
-function layerOf(pool: PoolStanding, window: EusWindow | undefined): Layer {
+function layerOf(pool: PoolStanding, window: RecognisedWindow | undefined): Layer {
   const found = pool.isMaster && pool.paused ? pausedMaster(pool) : judged[pool.state](pool, window)
   return { layer: 'pool', object: `machineconfigpool/${pool.name}`, ...found }
 }
 
 type Judged = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
-type Judge = (pool: PoolStanding, window: EusWindow | undefined) => Judged
+type Judge = (pool: PoolStanding, window: RecognisedWindow | undefined) => Judged
 
 const counts = ({ updated, machines }: PoolStanding): string => `${updated} of ${machines} updated`
 

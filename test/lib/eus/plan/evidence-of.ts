@@ -1,7 +1,7 @@
 import { readSaved } from '../../../../src/lib/cluster/saved/read-saved.ts'
 import type { EusEvidence } from '../../../../src/lib/eus/plan/evidence.ts'
 import { lookForEus } from '../../../../src/lib/eus/plan/look.ts'
-import { makeEusPlan, type EusRequest } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
+import { makeEusPlan, type EusPlanRequest } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
 import type { Known } from '../../../../src/lib/facts/known.ts'
 
 const looked = new Map<string, Promise<EusEvidence>>()
@@ -28,7 +28,7 @@ export function itemIn<T>(part: Known<T>, at = 0): T {
 }
 
 /** Ids of what is found, by level. */
-export function found(evidence: EusEvidence, request: EusRequest = {}): Record<string, string> {
+export function found(evidence: EusEvidence, request: EusPlanRequest = {}): Record<string, string> {
   const { findings } = makeEusPlan(evidence, request)
   return Object.fromEntries(findings.map(({ id, level }) => [id, level]))
 }

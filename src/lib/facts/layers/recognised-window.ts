@@ -8,8 +8,8 @@ import { type PlatformStanding, platformStanding } from '../openshift/platform-s
 import { poolStanding } from '../openshift/pool-standing.ts'
 import type { PlatformSnapshot } from '../openshift/take-platform.ts'
 
-/** A platform that is taken from one extended-update release to another while pools wait (ocp 3.8). */
-export interface EusWindow {
+/** What there is to see of a window, whoever opened it: a platform that is taken from one extended-update release to another while pools wait (ocp 3.8). */
+export interface RecognisedWindow {
   /** What told it: open loans of `kvup eus`, or paused pools behind their control plane. */
   by: 'loans' | 'pools'
   /** Names of the pools that are paused and wait. */
@@ -24,7 +24,10 @@ export interface EusWindow {
  * The one definition of a window that is open. Recognised by the loans that `kvup eus` has open, or by paused pools below a control plane that is on its way to another minor, ahead
  * of their kubelets, or at a minor without extended support. Undefined: pools that are merely paused.
  */
-export function eusWindow(platform: PlatformSnapshot, loansAreOpen: boolean): EusWindow | undefined {
+export function recogniseWindow(
+  platform: PlatformSnapshot,
+  loansAreOpen: boolean,
+): RecognisedWindow | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
   const standing = cv && platformStanding(cv)
   const at = minorOf(standing?.target)
