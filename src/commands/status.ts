@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
-import { isOfWindow } from '../lib/eus/run/window.ts'
+import { isOfWindow } from '../lib/system/window-name.ts'
 import { known } from '../lib/facts/known.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'

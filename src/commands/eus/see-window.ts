@@ -2,14 +2,8 @@ import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { oneLook } from '../../lib/cluster/one-look.ts'
 import { isLeftUnclosed } from '../../lib/eus/abort/close-window.ts'
-import {
-  type EusRequest,
-  type EusWindow,
-  isOfWindow,
-  targetOfName,
-  windowName,
-  windowOf,
-} from '../../lib/eus/run/window.ts'
+import { type EusRequest, type EusWindow, windowOf } from '../../lib/eus/run/window.ts'
+import { isOfWindow, targetOfName, windowName } from '../../lib/system/window-name.ts'
 import { onKeptWay } from '../../lib/eus/run/on-kept-way.ts'
 import { type Baseline, keptBaseline } from '../../lib/eus/steps/kept.ts'
 import { keptWay } from '../../lib/eus/steps/kept-way.ts'

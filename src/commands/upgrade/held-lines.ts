@@ -1,4 +1,4 @@
-import { isOfWindow } from '../../lib/eus/run/window.ts'
+import { isOfWindow } from '../../lib/system/window-name.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 
 /** What gives held workload updates back: of a window its own end, for before it that is refused (`window-open`). None where nothing is held. */

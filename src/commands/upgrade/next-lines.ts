@@ -1,5 +1,5 @@
 import type { Reader } from '../../lib/cluster/cluster.ts'
-import { isOfWindow } from '../../lib/eus/run/window.ts'
+import { isOfWindow } from '../../lib/system/window-name.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import type { WorkloadReport } from '../../lib/upgrade/report.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts'
-import { targetOfName } from '../../../lib/eus/run/window.ts'
+import { targetOfName } from '../../../lib/system/window-name.ts'
 import type { EusReportDocument } from '../../../lib/output/views/eus-report.ts'
 import { goesOn } from '../../upgrade/next-lines.ts'
 import type { SeenWindow } from '../see-window.ts'

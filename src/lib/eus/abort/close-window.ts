@@ -1,6 +1,6 @@
 import type { JournalReader, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { targetOfName } from '../run/window.ts'
+import { targetOfName } from '../../system/window-name.ts'
 import { keptBaseline } from '../steps/kept.ts'
 
 export interface Closing {

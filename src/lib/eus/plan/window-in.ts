@@ -1,6 +1,6 @@
 import { type RecognisedWindow, recogniseWindow } from '../../facts/layers/recognised-window.ts'
 import { itemsOf } from '../../facts/known.ts'
-import { isOfWindow } from '../run/window.ts'
+import { isOfWindow } from '../../system/window-name.ts'
 import type { EusEvidence } from './evidence.ts'
 
 /** The window that is open, by what `kvup status` tells it by as well: open loans of `kvup eus`, or paused pools behind their control plane. Pure. */

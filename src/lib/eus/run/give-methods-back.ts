@@ -8,7 +8,7 @@ import { methodsIn, type SettingsOwner, showsWriters } from '../../workloads/str
 import { storedNow } from '../../workloads/strategy/stored-now.ts'
 import { keptMethods, loanId, methodsText, sameMethods } from '../../workloads/update-methods.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
-import { isOfWindow } from './window.ts'
+import { isOfWindow } from '../../system/window-name.ts'
 
 /** Only what was borrowed for a window has a command of the window that gives it back. */
 export const restoresMethods = (loan: Pick<Loan, 'procedure'>): { restore?: string } =>

@@ -1,7 +1,7 @@
 import type { Finding } from '../../checks/finding.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { loanId } from '../../workloads/update-methods.ts'
-import { targetOfName } from './window.ts'
+import { targetOfName } from '../../system/window-name.ts'
 
 /**
  * What speaks against an upgrade of the operator alone while the methods are borrowed for a window: it gives them back at its end, and VMs would move while the pools

@@ -11,6 +11,7 @@ import type { Approval } from '../loans/fields.ts'
 import type { Baseline } from '../steps/kept.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/platform-version.ts'
 import type { Stop } from '../steps/at-stop.ts'
+import { windowName } from '../../system/window-name.ts'
 
 /** What a person asked for, checked and with its defaults. */
 export interface EusRequest {
@@ -51,19 +52,6 @@ export interface EusWindow {
   releases: Pick<Releases, 'hyperconverged'>
   request: EusRequest
 }
-
-const prefix = 'eus to '
-
-export const windowName = (to: string): string => `${prefix}${to}`
-
-/** The minor that a procedure of that name leads to; undefined for any other procedure. */
-export function targetOfName(procedure: string): string | undefined {
-  return procedure.startsWith(prefix) ? procedure.slice(prefix.length) : undefined
-}
-
-/** What is borrowed for a window, whichever. */
-export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
-  targetOfName(procedure) !== undefined
 
 /** On a plain way pools and VMs follow each hop, so that each is a window of its own (night E10). What was kept of an open window beats what is seen now. */
 export function windowOf(

@@ -1,9 +1,10 @@
 import type { Loan } from '../../procedure/journal.ts'
+import { isOfWindow } from '../../system/window-name.ts'
 import { ageAt } from '../age.ts'
 import type { Paint } from '../printer.ts'
 import type { Entry } from './entry.ts'
 import { harmlessText } from './harmless-text.ts'
-import { isForWindow, loanRemedy } from './loan-remedy.ts'
+import { loanRemedy } from './loan-remedy.ts'
 
 interface Look {
   paint: Paint
@@ -14,7 +15,7 @@ interface Look {
 
 /** A line per loan, and below them each command once. What a window borrowed goes back with it. */
 export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
-  const [ofWindow, others] = [loans.filter(isForWindow), loans.filter((loan) => !isForWindow(loan))]
+  const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
   return [
     ...others.flatMap((loan) => loanLine(loan, look)),
     ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     gives it back`, look)),
@@ -47,7 +48,7 @@ function nameOf({ path, procedure, object }: Loan): string {
     .slice(path.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
     .replaceAll('~0', '~')
-  const isOne = !isForWindow({ procedure }) || settings.has(object.kind)
+  const isOne = !isOfWindow({ procedure }) || settings.has(object.kind)
   return isOne ? field : `${field} of ${object.kind} ${object.name}`
 }
 

@@ -1,4 +1,5 @@
 import type { Loan } from '../../procedure/journal.ts'
+import { isOfWindow } from '../../system/window-name.ts'
 
 /**
  * The command that gives a loan back: an imageTag that was taken out is put in by the upgrade itself, what a window borrowed by the window's own commands, the methods
@@ -6,7 +7,7 @@ import type { Loan } from '../../procedure/journal.ts'
  */
 export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): string {
   const { id, path, procedure } = loan
-  if (isForWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${id}`
+  if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${id}`
   const target = /^upgrade to (\S+)$/.exec(procedure)?.[1]
   return path === '/spec/imageTag' && target !== undefined
     ? `kvup upgrade --to ${target}`
@@ -14,7 +15,3 @@ export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): strin
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
-
-/** It was borrowed by `kvup eus`. */
-export const isForWindow = ({ procedure }: Pick<Loan, 'procedure'>): boolean =>
-  procedure.startsWith('eus to ')
