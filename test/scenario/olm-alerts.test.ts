@@ -29,6 +29,20 @@ test('where none is new that is said', () =>
     expect((await upgraded(stage)).text).toContain('no alert fires that did not before')
   }))
 
+test('with hundreds of alerts as well: one that is new is told, and one that stopped makes no other new', () =>
+  play(open, async (stage) => {
+    const hundreds = Array.from({ length: 250 }, (_, i) => ({
+      name: 'KubePodCrashLooping',
+      severity: 'warning',
+      namespace: `team-${i + 100}`,
+    }))
+    stage.simulated.faults.set({ firing: hundreds })
+    const ended = await upgraded(stage, () =>
+      stage.simulated.faults.set({ firing: [...hundreds.slice(50), late] }),
+    )
+    expect(ended.documents.at(-1)).toMatchObject({ alerts: { new: ['TargetDown'] } })
+  }))
+
 test('a platform as it comes: that they were not compared, why, and what to type', () =>
   play(shape, async (stage) => {
     const { text } = await upgraded(stage)

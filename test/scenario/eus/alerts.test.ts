@@ -59,6 +59,18 @@ test('the report compares with the beginning of the window, not of the last run'
     expect(ended.text).toContain('alerts that did not fire before: TargetDown')
   }))
 
+test('more alerts than a window keeps: not compared, rather than by a part of them', () =>
+  play(open, async (stage) => {
+    const hundreds = Array.from({ length: 250 }, (_, i) => ({ ...grave, namespace: `team-${i + 100}` }))
+    stage.simulated.faults.set({ firing: hundreds })
+    expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
+    stage.simulated.faults.set({ firing: hundreds.slice(50) })
+    const ended = await eusRunOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toContain('alerts were not compared')
+    expect(ended.text).toContain(', and at most 200 are kept')
+  }))
+
 test('the alert of a window that lasts for a day is said to be expected', () =>
   play({ ...open, vms: 1 }, async (stage) => {
     const ended = await eusRunOn(stage, { until: 'operator-4.19' })

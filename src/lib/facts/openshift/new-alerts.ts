@@ -8,12 +8,9 @@ export type Fired = { firing: readonly string[] } | { why: string }
 /** What fires since; or why that cannot be told, and what to type. */
 export type NewAlerts = { new: readonly string[] } | { notCompared: string }
 
-/** A journal that keeps them has other things to keep. */
-const mostAlerts = 200
-
 export async function firedNow(reader: Reader): Promise<Fired> {
   const alerts = await firingAlerts(reader)
-  return alerts.known ? { firing: allWords(alerts.items).slice(0, mostAlerts) } : { why: alerts.why }
+  return alerts.known ? { firing: allWords(alerts.items) } : { why: alerts.why }
 }
 
 /** The same where there is a platform whose Prometheus could be asked; undefined on any other cluster. Throws ApiError. */
