@@ -22,7 +22,7 @@ export function backoff(attempt: number, random: () => number, cap = 10_000): nu
   return Math.round(Math.min(cap, firstWait * 2 ** Math.min(attempt, 16)) * jitter)
 }
 
-/** Reading twice harms nobody: 429, 5xx, and connections that were refused, reset or cut. */
+/** Reading twice harms nobody: 429, 5xx, a gateway that has lost its server, and connections that were refused, reset or cut. */
 export const patientReads: Patience = (failure, { attempt, random, met }) => {
   const limit = met || failure.status > 0 ? tries : triesBeforeItAnswered
   if (attempt + 1 >= limit || !isPassing(failure)) return undefined
@@ -37,7 +37,8 @@ export const carefulWrites: Patience = (failure, circumstances) =>
 export const overloadOnly: Patience = (failure, circumstances) =>
   failure.status === 429 ? patientReads(failure, circumstances) : undefined
 
-function isPassing({ status, cause }: Failure): boolean {
+function isPassing({ status, cause, astray }: Failure): boolean {
+  if (astray) return true
   if (status === 0) return cause === 'refused' || cause === 'unknown-host' || cause === 'cut'
   return status === 429 || (status >= 500 && status !== 501)
 }

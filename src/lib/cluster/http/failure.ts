@@ -20,6 +20,8 @@ export interface Failure {
   namesObject: boolean
   /** Who answered is no API server: a gateway before one, or something else at a wrong address. */
   foreign?: true
+  /** So is the 404 of a gateway that has lost for a moment the API server that was heard through it. */
+  astray?: true
   error?: unknown
 }
 

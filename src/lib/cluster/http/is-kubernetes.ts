@@ -1,5 +1,6 @@
 import { ApiError } from '../../system/errors.ts'
 import { type Answer, header } from './answer.ts'
+import type { Failure } from './failure.ts'
 
 /** What an API server puts on all that it answers, whatever that is (apiserver, `WithAuditInit` and `WithPriorityAndFairness`). */
 const marks = ['audit-id', 'x-kubernetes-pf-flowschema-uid']
@@ -26,6 +27,11 @@ export class ServerBehind {
   /** What comes without the marks of a server that has them may be somebody else's. */
   heard(answer: Answer): void {
     this.#marked ||= isMarked(answer)
+  }
+
+  /** A 404 that a server would have marked: it may be there again at the next try. */
+  hasLost({ status, foreign }: Pick<Failure, 'status' | 'foreign'>): boolean {
+    return this.#marked && foreign === true && status === 404
   }
 
   /** Rejects where that cannot be told now. */

@@ -114,8 +114,9 @@ export class Requests {
   }
 
   /** "Not found" and the like say something of the cluster only where there is one. */
-  async #final(failure: Failure, { path, subject }: Call): Promise<Error> {
-    if (!isElsewhere(failure) || failure.status < 400 || path === versionPath)
+  async #final(failure: Failure, { path, subject, method }: Call): Promise<Error> {
+    const isOver = method !== 'GET' && failure.astray
+    if (!isElsewhere(failure) || failure.status < 400 || path === versionPath || isOver)
       return this.error(failure, subject)
     const { foreign: _, ...theirs } = failure
     if (await this.#behind.isKubernetes()) return this.error(theirs, subject)
@@ -164,7 +165,9 @@ export class Requests {
 
   async #failureOf(answer: Answer, call: Call): Promise<Failure> {
     const text = await this.#textOf(answer, call)
-    return failureOfAnswer(answer, text, { now: this.#tools.clock.now(), passedOn: call.passedOn === true })
+    const tools = { now: this.#tools.clock.now(), passedOn: call.passedOn === true }
+    const failure = failureOfAnswer(answer, text, tools)
+    return this.#behind.hasLost(failure) ? { ...failure, astray: true } : failure
   }
 
   async #textOf(answer: Answer, call: Call): Promise<string> {

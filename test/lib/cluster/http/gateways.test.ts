@@ -20,6 +20,13 @@ const page = (response: ServerResponse, status: number, title: string) =>
 const unknownPath = (response: ServerResponse, headers = {}) =>
   void response.writeHead(404, { 'content-type': 'text/plain', ...headers }).end('404 page not found\n')
 
+const losingItAt = (moment: number) =>
+  serve((_, response, count) =>
+    count === moment
+      ? page(response, 404, 'default backend')
+      : reply(response, 200, { ...configMapBody('x'), gitVersion: 'v1.35.0' }, { 'audit-id': 'a' }),
+  )
+
 describe('404 to everything', () => {
   test.each([
     ['a page', (response: ServerResponse) => page(response, 404, '404 Not Found')],
@@ -80,6 +87,20 @@ describe('404 to everything', () => {
     const { reader } = (await opened(url)).cluster
     expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
     expect(await failed(reader.find(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
+  })
+
+  test('nor is one that loses it for a moment: a read is asked again', async () => {
+    const { reader } = (await opened((await losingItAt(2)).url)).cluster
+    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
+  })
+
+  test('and a write is not said to have found nothing', async () => {
+    const { url, asked } = await losingItAt(2)
+    const { reader, writer } = (await opened(url)).cluster
+    expect((await reader.find(ConfigMaps, ref)).is).toBe('object')
+    expect(await failed(writer.delete(ConfigMaps, ref))).toMatchObject({ exitCode: 8, status: 0 })
+    expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1)
   })
 
   test('where the version cannot be asked for, nothing is said of the cluster either', async () => {
