@@ -4,6 +4,8 @@ import { keptBaseline } from '../../../src/lib/eus/steps/kept.ts'
 import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
+import type { RunEvent } from '../../../src/lib/procedure/events.ts'
+import { loanLabel } from '../../../src/lib/workloads/unblock/vm-loan.ts'
 import { lentFields, playLent, restartDb, run } from './lending-window.ts'
 import { doneSteps, eus418, eusRunOn } from './window-stage.ts'
 
@@ -16,6 +18,7 @@ const compact = {
 const db = { name: 'db', namespace: 'demo' }
 const toItsEnd = async (stage: Stage) =>
   expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+const unlabelled: object = { [loanLabel]: null }
 const listsVms = (verb: string, plural: string) => verb === 'list' && plural === 'virtualmachines'
 const isOpen = async ({ journal }: Stage) => (await keptBaseline(journal, 'eus to 4.20')) !== undefined
 const setEviction = ({ cluster }: Stage, evictionStrategy: string) =>
@@ -67,6 +70,24 @@ describe('what kvup workloads unblock lent to VMs', () => {
       expect(ended.error).toBeUndefined()
       expect(ended.text).toContain('whether a VM was lent anything is not known')
       expect(await isOpen(stage)).toBe(false)
+    }))
+
+  test('and was said to be given back: so it is where the list of VMs is refused meanwhile', () =>
+    playLent(async (stage, before) => {
+      let isRefused = false
+      const cluster = denying(stage.cluster, (...call) => isRefused && listsVms(...call))
+      const onEvent = ({ kind }: RunEvent) => void (isRefused ||= kind === 'step-done')
+      expect((await run(stage, { cluster, onEvent })).error).toBeUndefined()
+      expect(lentFields(stage)).toEqual(before)
+    }))
+
+  test('and was said to be given back: so it is where somebody took the label off by which it is found', () =>
+    playLent(async (stage, before) => {
+      const onEvent = ({ kind }: RunEvent) =>
+        kind === 'run-started' &&
+        void stage.cluster.writer.mergePatch(VirtualMachines, db, { metadata: { labels: unlabelled } })
+      expect((await run(stage, { onEvent })).error).toBeUndefined()
+      expect(lentFields(stage)).toEqual(before)
     }))
 
   test('stays lent from one window to the next where they follow one another', () =>

@@ -81,7 +81,7 @@ async function oneWindow(
   const where = await connectedTo(cx)
   const machines = isLastWindow(seen) ? await lentMachines(cx, seen.cluster.reader) : []
   const ended = await workOnWindow(cx, seen, {
-    procedure: eusProcedure(seen.window),
+    procedure: eusProcedure(seen.window, machines),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
     question: questionOf(seen),
     limits,

@@ -2,6 +2,7 @@ import { poolStanding } from '../../facts/openshift/pool-standing.ts'
 import { MachineConfigPools } from '../../cluster/kinds/openshift.ts'
 import { rememberSteps } from '../../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
+import type { MachineRef } from '../../workloads/unblock/read-machine.ts'
 import { isGuards } from '../../workloads/update/hold-again.ts'
 import { whilePaused } from '../steps/borrowed-still.ts'
 import { keptBaseline } from '../steps/kept.ts'
@@ -20,11 +21,11 @@ import { minorOfPlatform } from '../../releases/platform-version.ts'
 
 /**
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
- * which releases of the operator lie on the way is known only when OLM shows them.
+ * which releases of the operator lie on the way is known only when OLM shows them. `lent`: the VMs that are said to be given back at its end.
  */
-export function eusProcedure(window: EusWindow): Procedure {
+export function eusProcedure(window: EusWindow, lent: readonly MachineRef[] = []): Procedure {
   const remembered = rememberSteps(rewritten)
-  const machines = machinesBackNow()
+  const machines = machinesBackNow(lent)
   return {
     name: window.name,
     leaves: isGuards,

@@ -11,21 +11,24 @@ export const machinesBack = (machines: readonly MachineRef[]): readonly Step[] =
   machines.map((ref) => giveMachineBack(ref, 'ask'))
 
 /**
- * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. None
- * where VMs may not be read (403). Throws any other ApiError.
+ * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those
+ * that were seen stay, whether or not they are still listed: each is asked for itself. Where VMs may not be listed (403) none comes to them. Throws any other ApiError.
  */
-export function machinesBackNow(): (reader: Reader) => Promise<readonly Step[]> {
-  let seen: readonly MachineRef[] = []
+export function machinesBackNow(
+  atFirst: readonly MachineRef[],
+): (reader: Reader) => Promise<readonly Step[]> {
+  let seen = atFirst
   return async (reader) => {
     try {
       const { lent, unreadable } = await lentMachines(reader)
-      const now = [...lent, ...unreadable]
-      if (!now.every((ref) => has(seen, ref))) seen = await machinesInOrder(reader)
-      return machinesBack(seen.filter((ref) => has(now, ref)))
+      if (![...lent, ...unreadable].every((ref) => has(seen, ref))) {
+        const now = await machinesInOrder(reader)
+        seen = [...seen.filter((ref) => !has(now, ref)), ...now]
+      }
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403) return []
-      throw error
+      if (!(error instanceof ApiError) || error.status !== 403) throw error
     }
+    return machinesBack(seen)
   }
 }
 
