@@ -13,7 +13,9 @@ import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
+import { giveBackLine } from '../lib/workloads/held-lines.ts'
 import { type LentMachine, lentMachines } from '../lib/workloads/unblock/lent-machines.ts'
+import { loanId } from '../lib/workloads/update-methods.ts'
 import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption, readerFor } from './reader-for.ts'
@@ -80,7 +82,7 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
     loans,
     ...(loans[0]
       ? { giveBack: loanRemedy(loans[0]) }
-      : machines.length > 0 && { giveBack: giveMachinesBack }),
+      : machines.length > 0 && { giveBack: givesMachinesBack(loans) }),
     ...(machines.length > 0 && { machines }),
     ...(running && { running }),
     items: await journal.entries(),
@@ -107,7 +109,7 @@ const view: View<HistoryDocument> = {
       '',
       ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
     ]),
-    ...machineLines(machines, asOf, paint).flatMap((line) => wrap(line, size.columns)),
+    ...machineLines({ machines, loans, asOf }, paint).flatMap((line) => wrap(line, size.columns)),
   ],
   names: ({ items, loans }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
@@ -121,15 +123,20 @@ function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    `  ${paint.mark.next} ${loanRemedy(loan)}      gives it back`,
+    `  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`,
   ]
 }
 
-const giveMachinesBack = 'kvup workloads restore'
+const givesMachinesBack = (loans: readonly Loan[]): string =>
+  giveBackLine(loans.find(({ id }) => id === loanId))
+
 /** So many VMs are told; the document has all. */
 const toldAtMost = 10
 
-function machineLines(machines: readonly LentMachine[], asOf: string, paint: Paint): string[] {
+function machineLines(
+  { machines, loans, asOf }: { machines: readonly LentMachine[]; loans: readonly Loan[]; asOf: string },
+  paint: Paint,
+): string[] {
   if (machines.length === 0) return []
   const { mark } = paint
   return [
@@ -141,6 +148,6 @@ function machineLines(machines: readonly LentMachine[], asOf: string, paint: Pai
           `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}`,
       ),
     ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
-    `  ${mark.next} ${giveMachinesBack}      gives it back`,
+    `  ${mark.next} ${givesMachinesBack(loans)}     # gives it back`,
   ]
 }

@@ -6,7 +6,9 @@ import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
 import { openLoans } from '../lib/procedure/open-loans.ts'
+import { giveBackLine } from '../lib/workloads/held-lines.ts'
 import { countLent } from '../lib/workloads/unblock/count-lent.ts'
+import { loanId } from '../lib/workloads/update-methods.ts'
 import { clockSkew } from '../lib/system/clock-skew.ts'
 import { type ExitCode, exitCode } from '../lib/system/exit-codes.ts'
 import type { Wire } from '../wire.ts'
@@ -80,9 +82,10 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
   } as const
   if (!report.installation) return document
   const { namespace } = report.installation
+  const borrowing = borrowedSettings(looked, namespace)
   const [settings, machines, running] = await Promise.all([
-    borrowedSettings(looked, namespace),
-    lentToMachines(looked),
+    borrowing,
+    lentToMachines(looked, borrowing),
     report.running && whoHoldsLock(cx, looked, namespace),
   ])
   const remarks = [report.remarks, settings.remarks, machines.remarks].flatMap((some) => some ?? [])
@@ -111,9 +114,11 @@ async function borrowedSettings({ cluster, clock }: LookedAt, namespace: string)
 }
 
 /** A saved cluster need not hold its VMs: that is no news. */
-async function lentToMachines({ cluster, saved }: LookedAt): Promise<Borrowed> {
+async function lentToMachines({ cluster, saved }: LookedAt, borrowing: Promise<Borrowed>): Promise<Borrowed> {
   const counted = await known(countLent(cluster.reader).then((count) => [count]))
   if (!counted.known) return saved ? {} : { remarks: [`what VMs were lent: ${counted.why}`] }
   const [machines = 0] = counted.items
-  return machines === 0 ? {} : { lent: { machines, giveBack: 'kvup workloads restore' } }
+  if (machines === 0) return {}
+  const { borrowed = [] } = await borrowing
+  return { lent: { machines, giveBack: giveBackLine(borrowed.find(({ id }) => id === loanId)) } }
 }

@@ -5,7 +5,7 @@ import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import type { WorkloadReport } from '../../lib/upgrade/report.ts'
 import { findCanary } from '../../lib/workloads/canary.ts'
 import type { Differences } from '../../lib/workloads/census-differences.ts'
-import { heldLines } from './held-lines.ts'
+import { heldLines } from '../../lib/workloads/held-lines.ts'
 
 interface After {
   workloads?: WorkloadReport | undefined

@@ -4,6 +4,7 @@ import type { AcceptedRisk } from '../../lib/checks/report.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
+import type { Loan } from '../../lib/procedure/journal.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
@@ -35,6 +36,8 @@ export interface Planned {
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
   hands: Omit<Hands, 'announce'>
+  /** What was borrowed when it was planned. */
+  loans: readonly Loan[]
 }
 
 /** What it was made from, for whoever shows it; a run looks for itself. */
@@ -84,7 +87,7 @@ export async function planUpgrade(
     await loginFindings(cluster.reviewer, procedure, reading),
   )
   return {
-    planned: { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands },
+    planned: { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands, loans },
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
 }

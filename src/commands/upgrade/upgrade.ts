@@ -13,10 +13,10 @@ import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
-import { openLoan } from '../../lib/workloads/update-methods.ts'
+import { loanId, openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { limitsBefore } from '../limits-before.ts'
-import { heldLines } from './held-lines.ts'
+import { giveBackLine, heldLines } from '../../lib/workloads/held-lines.ts'
 import { type Observed, observeRun } from './observe-run.ts'
 import { rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
@@ -113,6 +113,7 @@ function run(
   { observed, began, limits }: { observed: Observed; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
   const { cx, plan, procedure, findings, accepted, manifest, hands } = planned
+  const giveBack = giveBackLine(planned.loans.find(({ id }) => id === loanId))
   return carryOut(
     {
       procedure,
@@ -138,7 +139,7 @@ function run(
         observed.event(event)
         cx.printer.event(event)
       },
-      announce: () => announcement(plan, findings).forEach((line) => cx.printer.note(line)),
+      announce: () => announcement(plan, { findings, giveBack }).forEach((line) => cx.printer.note(line)),
     },
   )
 }

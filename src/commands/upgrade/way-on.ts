@@ -13,7 +13,7 @@ import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isGuards } from '../../lib/workloads/update/hold-again.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
 import type { WayOut } from '../../lib/upgrade/olm/way-out.ts'
-import { heldLines } from './held-lines.ts'
+import { heldLines } from '../../lib/workloads/held-lines.ts'
 import { type LeftUpdate, noWayBackNote, wayBackLine, wayBackTakes } from './way-back-line.ts'
 import { unseen, wayOutNow } from './way-out-now.ts'
 

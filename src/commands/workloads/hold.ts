@@ -8,6 +8,7 @@ import { parseDuration } from '../../lib/system/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { readOwner } from '../../lib/workloads/find-owner.ts'
 import { holdWorkloadUpdates } from '../../lib/workloads/hold.ts'
+import { giveBackLine } from '../../lib/workloads/held-lines.ts'
 import { loanOn } from '../../lib/workloads/loan-on.ts'
 import { methodsIn } from '../../lib/workloads/strategy/owner.ts'
 import { ownerFinding } from '../../lib/workloads/strategy/owner-finding.ts'
@@ -65,7 +66,7 @@ export async function hold(cx: Context, options: HoldOptions): Promise<ExitCode>
     documentOf(seen, {
       outcome: held ? 'held' : 'already-held',
       kept: loan ? keptMethods(loan) : [],
-      ...(loan && { by: loan.by, at: loan.at }),
+      ...(loan && { by: loan.by, at: loan.at, giveBack: giveBackLine(loan) }),
     }),
     workloadsHeldView,
   )

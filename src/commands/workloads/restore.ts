@@ -13,6 +13,7 @@ import { settledFor } from '../../lib/upgrade/steps/settled.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
 import { nameOf } from '../../lib/workloads/find-owner.ts'
 import { type Forecast, forecastText, forecastUpdates } from '../../lib/workloads/forecast.ts'
+import { restoreLine } from '../../lib/workloads/held-lines.ts'
 import { loanOn } from '../../lib/workloads/loan-on.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
 import { methodsIn, type SettingsOwner } from '../../lib/workloads/strategy/owner.ts'
@@ -121,8 +122,8 @@ function loanToGiveBack(
     {
       object: nameOf(owner),
       remedy: [
-        'kvup workloads restore --overwrite        sets the kept value on the present one',
-        'kvup workloads restore --keep-current     closes the loan and leaves the present value',
+        `${restoreLine(former)} --overwrite        sets the kept value on the present one`,
+        `${restoreLine(former)} --keep-current     closes the loan and leaves the present value`,
       ],
     },
   )

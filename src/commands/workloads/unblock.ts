@@ -12,8 +12,10 @@ import { usageError } from '../../lib/system/errors.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
 import { clusterEvictionOf } from '../../lib/workloads/cluster-eviction.ts'
+import { giveBackLine } from '../../lib/workloads/held-lines.ts'
 import { unblockFindings } from '../../lib/workloads/unblock/findings.ts'
 import { unblockStep } from '../../lib/workloads/unblock/unblock-step.ts'
+import { loanId } from '../../lib/workloads/update-methods.ts'
 import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
@@ -88,8 +90,9 @@ export async function unblock(
     limits: { timeoutMs },
   }
   await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, candidates) }))
+  const held = (await hands.journal.loans()).find(({ id }) => id === loanId)
   print(
-    {},
+    { giveBack: giveBackLine(held) },
     candidates.map((one) => itemOf(one, 'unblocked')),
   )
   return exitCode.done

@@ -4,6 +4,7 @@ import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
 import { minutes, seconds } from '../system/units.ts'
 import { nameOf, readOwner } from './find-owner.ts'
+import { restoreLine } from './held-lines.ts'
 import { methodsIn, passesOn, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
 import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
 import { ensureStillStored } from './strategy/still-stored.ts'
@@ -17,11 +18,7 @@ export interface GiveBackOptions {
   overwrite?: boolean
   /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
   takenFrom?: string
-  /** The line that gives it back by itself, and takes `--keep-current` and `--overwrite`; default `kvup workloads restore`. */
-  restore?: string
 }
-
-const ownRestore = 'kvup workloads restore'
 
 /**
  * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
@@ -38,7 +35,7 @@ export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {
  */
 export function giveWorkloadUpdatesBack(
   found: SettingsOwner,
-  { overwrite = false, takenFrom = found.uid, restore = ownRestore }: GiveBackOptions = {},
+  { overwrite = false, takenFrom = found.uid }: GiveBackOptions = {},
 ): Step {
   return {
     id: 'give-back-workload-updates',
@@ -53,13 +50,13 @@ export function giveWorkloadUpdatesBack(
       if (!loan) return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
-      const state = standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite, restore })
+      const state = standingOf(loan, { owner, holding: await readOwner(reader, owner), overwrite })
       return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
     },
     async apply(cx) {
       const loan = openLoan(await cx.journal.loans(), takenFrom)
       const owner = await storedNow(cx.reader, found)
-      if (loan) await giveBack(cx, 'is' in owner ? found : owner, { loan, restore })
+      if (loan) await giveBack(cx, 'is' in owner ? found : owner, loan)
     },
   }
 }
@@ -68,10 +65,9 @@ interface Now {
   owner: SettingsOwner
   holding: KubeObject
   overwrite: boolean
-  restore: string
 }
 
-function standingOf(loan: Loan, { owner, holding, overwrite, restore }: Now): StepState {
+function standingOf(loan: Loan, { owner, holding, overwrite }: Now): StepState {
   const now = methodsIn(holding, owner)
   const kept = keptMethods(loan)
   if (sameMethods(now, kept))
@@ -83,13 +79,12 @@ function standingOf(loan: Loan, { owner, holding, overwrite, restore }: Now): St
         }
   if (now.length === 0 || overwrite)
     return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
-  return changedMeanwhile({ now, kept }, restore)
+  return changedMeanwhile(now, loan)
 }
 
-function changedMeanwhile(
-  { now, kept }: Readonly<Record<'now' | 'kept', readonly string[]>>,
-  restore: string,
-): StepState {
+function changedMeanwhile(now: readonly string[], loan: Loan): StepState {
+  const kept = keptMethods(loan)
+  const restore = restoreLine(loan)
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
@@ -102,11 +97,7 @@ function changedMeanwhile(
 }
 
 /** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan, unless it has to be passed on first. */
-async function giveBack(
-  cx: StepContext,
-  owner: SettingsOwner,
-  { loan, restore }: { loan: Loan; restore: string },
-): Promise<void> {
+async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
   const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
@@ -119,17 +110,14 @@ async function giveBack(
       'give-back-undone',
       `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
       {
-        remedy: [restore, showsWriters(owner)],
+        remedy: [restoreLine(loan), showsWriters(owner)],
       },
     )
   if (!passesOn(owner)) await journal.release(loanId)
 }
 
 /** The loan stays open until the value took effect: until then a way back is still needed. */
-function closeOncePassedOn(
-  found: SettingsOwner,
-  { takenFrom = found.uid, restore = ownRestore }: GiveBackOptions,
-): Step {
+function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: GiveBackOptions): Step {
   return {
     id: 'workload-updates-passed-on',
     title: 'KubeVirt has workload updates back',
@@ -146,7 +134,7 @@ function closeOncePassedOn(
       if ('is' in owner) return owner
       const kept = keptMethods(loan)
       const now = methodsIn(await readOwner(cx.reader, owner), owner)
-      if (!sameMethods(now, kept)) return changedMeanwhile({ now, kept }, restore)
+      if (!sameMethods(now, kept)) return changedMeanwhile(now, loan)
       const waiting = await untilPassedOn(cx, owner, kept)
       const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
       return waiting ?? { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` }

@@ -4,6 +4,7 @@ import type { ReadContext, Step, StepContext, StepState } from '../procedure/ste
 import { minutes, seconds } from '../system/units.ts'
 import { closeFormerLoan } from './former-loan.ts'
 import { readOwner } from './find-owner.ts'
+import { heldLines, restoreLine } from './held-lines.ts'
 import { loanOn } from './loan-on.ts'
 import { methodsIn, methodsPointer, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
 import { followsOf, untilPassedOn } from './strategy/passed-on.ts'
@@ -33,7 +34,7 @@ export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): S
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     follows: followsOf(found),
-    risk: { undo: 'kvup workloads restore', safeToLeave: 'days; hotplug and volume changes wait while held' },
+    risk: { undo: restoreLine(borrower), safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
       return 'is' in owner ? owner : standingOf(cx, owner, borrower)
@@ -58,8 +59,7 @@ async function standingOf(
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
   const loan = loanOn(owner, await cx.journal.loans())
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
-  if (loan && !again && !sameMethods(methods, keptMethods(loan)))
-    return changedWhileHeld(methods, keptMethods(loan))
+  if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, loan)
   const change = `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
@@ -87,11 +87,11 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
   await writeSettings(cx, owner, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
 }
 
-function changedWhileHeld(now: readonly string[], kept: readonly string[]): StepState {
+function changedWhileHeld(now: readonly string[], loan: Loan): StepState {
   return {
     is: 'blocked',
     reason: 'hold-changed',
-    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${kept.join(', ')})`,
-    remedy: ['kvup workloads restore', 'kvup history'],
+    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${keptMethods(loan).join(', ')})`,
+    remedy: [...heldLines(loan), 'kvup history'],
   }
 }

@@ -12,13 +12,10 @@ export interface Restoring {
   settled: Step
   /** The uid that the loan is of: another one than the owner's where KubeVirt was deleted and made anew. */
   takenFrom: string
-  /** The line that gives it back; default `kvup workloads restore`. */
-  restore?: string
 }
 
 /** Gives one loan back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
-export function restoreProcedure({ owner, meanwhile, settled, ...loan }: Restoring): Procedure {
-  const { takenFrom } = loan
+export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
     name: 'restore workload updates',
     loans: [loanId],
@@ -26,7 +23,7 @@ export function restoreProcedure({ owner, meanwhile, settled, ...loan }: Restori
     steps: async () =>
       meanwhile === 'keep-current'
         ? [closeLoan(takenFrom)]
-        : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', ...loan })],
+        : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
   }
 }
 

@@ -56,6 +56,8 @@ const rows: Record<string, Row> = {
   },
 }
 
+const stuck = { name: 'db', notMigratable: 'DisksNotLiveMigratable' }
+
 const linesOf = ({ error }: Ended): readonly string[] =>
   (error?.remedy ?? []).map((line) => line.split(/ {3,}/u)[0] ?? '')
 
@@ -109,4 +111,28 @@ test('nor where HyperConverged is Degraded before a release that would repair it
     const again = await eusRunOn(stage, { accept, until: 'operator-4.19' }, { onEvent: approved })
     expect(again).toMatchObject({ code: 0 })
     expect(operatorVersion(stage)).toBe('4.19.8')
+  }))
+
+const beside: readonly string[] = [
+  'workloads outdated',
+  'workloads outdated -o json',
+  'workloads strategy show',
+  'workloads hold --yes',
+  'workloads strategy set --methods LiveMigrate --yes',
+  'workloads unblock --all --yes --accept data-loss',
+  'status',
+  'history',
+]
+
+test('nor by any command beside the window, which is open and has lent a VM what lets it go', () =>
+  play({ ...small418, vms: [{ name: 'web' }, stuck] }, async (stage) => {
+    const accept = ['vms-that-stay', 'no-room', 'vms-block-drains']
+    const ended = await eusRunOn(stage, { accept, until: 'operator-4.19' }, { commandLine: typed })
+    expect(ended).toMatchObject({ code: 0 })
+    const { cluster, clock } = stage
+    for (const line of beside) {
+      const { out, err } = await runText(line.split(' '), { cluster, clock })
+      expect([line, out + err]).toEqual([line, expect.stringContaining('kvup eus run')])
+      expect(out + err).not.toContain('kvup workloads restore')
+    }
   }))

@@ -52,7 +52,7 @@ export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked
   ])
   const { kubevirt } = surroundings
   const at = clock.now()
-  const rules = rulesFrom(surroundings, { held: false, releases: knownReleases, at })
+  const rules = rulesFrom(surroundings, { releases: knownReleases, at })
   const kept = loan && keptMethods(loan)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
   const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)

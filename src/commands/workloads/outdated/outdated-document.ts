@@ -1,6 +1,7 @@
 import type { Reader } from '../../../lib/cluster/cluster.ts'
 import type { OutdatedDocument } from '../../../lib/output/views/outdated-workloads.ts'
 import { ApiError } from '../../../lib/system/errors.ts'
+import { giveBackLine } from '../../../lib/workloads/held-lines.ts'
 import { outdatedAlert } from '../../../lib/workloads/outdated/alert.ts'
 import { countApart, type CountApart, unexplained } from '../../../lib/workloads/outdated/count-apart.ts'
 import type { Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
@@ -32,7 +33,7 @@ export async function outdatedDocument(
     launcherSince,
     held !== undefined,
   )
-  const next = nextOf(told, surroundings, held !== undefined)
+  const next = nextOf(told, surroundings, held)
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'OutdatedWorkloads',
@@ -79,9 +80,13 @@ async function countOf(
   }
 }
 
-function nextOf({ totals, next }: Told, { updating }: Surroundings, held: boolean): string | undefined {
+function nextOf(
+  { totals, next }: Told,
+  { updating }: Surroundings,
+  held: Around['held'],
+): string | undefined {
   if (totals.total === 0) return undefined
-  if (held) return 'kvup workloads restore'
+  if (held) return giveBackLine(held)
   if (updating) return 'kvup status'
   return next.command ?? (totals.byFate.migrates > 0 ? 'kvup workloads migrations' : undefined)
 }

@@ -40,7 +40,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   // A turn later than the VMIs are asked for: theirs is the longest answer.
   const around = Promise.resolve().then(() => lookAround(looked, selection.namespace))
   const rules = around.then(({ surroundings, held, at }) =>
-    rulesFrom(surroundings, { held: held !== undefined, releases: knownReleases, at }),
+    rulesFrom(surroundings, { held, releases: knownReleases, at }),
   )
   // Awaited with the first page.
   rules.catch(() => undefined)

@@ -1,5 +1,6 @@
 import type { WorkloadStrategyDocument } from '../../../lib/output/views/workload-strategy.ts'
 import { readOwner } from '../../../lib/workloads/find-owner.ts'
+import { giveBackLine } from '../../../lib/workloads/held-lines.ts'
 import { loanOn } from '../../../lib/workloads/loan-on.ts'
 import { effectiveSettings } from '../../../lib/workloads/strategy/effective-settings.ts'
 import { gateFinding } from '../../../lib/workloads/strategy/live-migration-gate.ts'
@@ -33,7 +34,9 @@ export async function strategyDocument({
     kubevirt: { name, namespace },
     owner: ownerInDocument(owner),
     ...(version !== undefined && { version }),
-    ...(loan && { held: { methods: keptMethods(loan), by: loan.by, at: loan.at } }),
+    ...(loan && {
+      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: giveBackLine(loan) },
+    }),
     items,
     ...(policies.known
       ? { policies: overridingPolicies(policies.items, items) }

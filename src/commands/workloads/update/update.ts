@@ -21,6 +21,7 @@ import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
 import { UpdateRun } from '../../../lib/workloads/update/update-run.ts'
 import { updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
 import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
+import { heldLines } from '../../../lib/workloads/held-lines.ts'
 import { loanId } from '../../../lib/workloads/update-methods.ts'
 import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
 import type { Wave } from '../../../lib/workloads/waves/waves.ts'
@@ -170,8 +171,8 @@ async function carriedOut(running: Running, work: UpdateWork): Promise<Workloads
   }
   try {
     const outcome = await withResume(cx, throughTheEnd(work, hands))
-    const held = (await seen.hands.journal.loans()).some(({ id }) => id === loanId)
-    const borrowed = held ? ['kvup workloads restore     gives workload updates back to KubeVirt'] : []
+    const held = (await seen.hands.journal.loans()).find(({ id }) => id === loanId)
+    const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
     return await documentOf(running, endOfRun(cx, outcome, borrowed))
   } catch (error) {
     if (began && error instanceof KvupError) await afterwards(running, error)

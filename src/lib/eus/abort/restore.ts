@@ -5,7 +5,6 @@ import { settledFor } from '../../upgrade/steps/settled.ts'
 import { type Meanwhile, restoreProcedure } from '../../workloads/restore.ts'
 import { fieldBack } from '../loans/field-back.ts'
 import { rewritten } from '../run/end-steps.ts'
-import { restoresMethods } from '../run/give-methods-back.ts'
 import { type EusWindow, settingsOf } from '../run/window.ts'
 import { forecastStep } from '../steps/vms-left.ts'
 import { abortState } from './abort-state.ts'
@@ -69,8 +68,6 @@ async function methodsBack(
     title: 'KubeVirt is settled',
     settleMs: window.request.settleMs,
   })
-  const takenFrom = loan.object.uid
-  const restoring = { owner, meanwhile, settled, takenFrom, ...restoresMethods(loan) }
-  const steps = await restoreProcedure(restoring).steps(cx)
+  const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }).steps(cx)
   return meanwhile === 'keep-current' ? steps : [forecastStep(owner, window.request), ...steps]
 }

@@ -3,18 +3,12 @@ import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { nameOf, readOwner } from '../../workloads/find-owner.ts'
 import { giveBackSteps } from '../../workloads/give-back.ts'
+import { restoreLine } from '../../workloads/held-lines.ts'
 import { loanOn } from '../../workloads/loan-on.ts'
 import { methodsIn, type SettingsOwner, showsWriters } from '../../workloads/strategy/owner.ts'
 import { storedNow } from '../../workloads/strategy/stored-now.ts'
 import { keptMethods, loanId, methodsText, sameMethods } from '../../workloads/update-methods.ts'
 import { loanNamed } from '../loans/find-borrowed.ts'
-import { isOfWindow } from '../../system/window-name.ts'
-
-/** Only what was borrowed for a window has a command of the window that gives it back. */
-export const restoresMethods = (loan: Pick<Loan, 'procedure'>): { restore?: string } =>
-  isOfWindow(loan) ? { restore: inWindow } : {}
-
-const inWindow = `kvup eus restore ${loanId}`
 
 /** The methods go back to the object that they were taken from; where another one stands in its place, somebody is asked. */
 export async function giveMethodsBack(
@@ -23,8 +17,7 @@ export async function giveMethodsBack(
 ): Promise<readonly Step[]> {
   const loans = await journal.loans()
   const ours = loanOn(settings, loans)
-  if (ours !== undefined)
-    return giveBackSteps(settings, { takenFrom: ours.object.uid, ...restoresMethods(ours) })
+  if (ours !== undefined) return giveBackSteps(settings, { takenFrom: ours.object.uid })
   const former = loanNamed(loans, loanId)
   return former === undefined ? giveBackSteps(settings) : [toAnother(settings, former)]
 }
@@ -57,13 +50,14 @@ function toAnother(found: SettingsOwner, loan: Loan): Step {
 
 function madeAnew(owner: SettingsOwner, loan: Loan, now: readonly string[]): StepState {
   const kept = methodsText(keptMethods(loan))
+  const restore = restoreLine(loan)
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
     by: `${nameOf(owner)} was deleted and made anew since workloadUpdateMethods was borrowed (kept: ${kept}); it reads ${methodsText(now)}`,
     remedy: [
-      `${inWindow}     sets the kept value on the new one`,
-      `${inWindow} --keep-current     closes the loan and leaves it as it is`,
+      `${restore} --overwrite     sets the kept value on the new one`,
+      `${restore} --keep-current     closes the loan and leaves it as it is`,
     ],
   }
 }

@@ -6,11 +6,11 @@ import { hopText } from './hop-words.ts'
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
   { from, to, method, owner, holds, said, tag, request, isRest, olm }: UpgradePlan,
-  findings: readonly HopFinding[],
+  { findings, giveBack }: { findings: readonly HopFinding[]; giveBack: string },
 ): readonly string[] {
   if (isRest)
     return [
-      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${giveBack(holds, request)}`,
+      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${givenBack(holds, request)}`,
       ...said,
       ...findings.map(findingText),
     ]
@@ -22,7 +22,7 @@ export function announcement(
   return [
     `${hopText({ from, to: to.text, operator: olm })}: ${how}`,
     ...(holds.length > 0
-      ? [`workload updates are held meanwhile and ${after(request)} (${holds.join(', ')})`]
+      ? [`workload updates are held meanwhile and ${after(request, giveBack)} (${holds.join(', ')})`]
       : []),
     ...(tag.is === 'lift'
       ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
@@ -38,8 +38,8 @@ export function announcement(
 const findingText = ({ level, summary, id }: HopFinding) =>
   `${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`
 
-const giveBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
+const givenBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
   holds.length > 0 && !leaveHeld ? `, and to give workload updates back (${holds.join(', ')})` : ''
 
-const after = ({ leaveHeld }: UpgradePlan['request']) =>
-  leaveHeld ? 'stay so at the end, until kvup workloads restore' : 'given back at the end'
+const after = ({ leaveHeld }: UpgradePlan['request'], giveBack: string) =>
+  leaveHeld ? `stay so at the end, until ${giveBack}` : 'given back at the end'

@@ -30,6 +30,8 @@ export interface UnblockDocument extends Document {
   items: readonly UnblockItem[]
   /** VMIs that block and have no VM that could be changed. */
   bare?: readonly { namespace: string; name: string }[]
+  /** The command that gives back what was lent. */
+  giveBack?: string
 }
 
 const words: Record<UnblockItem['outcome'], string> = {
@@ -52,11 +54,11 @@ const columns: readonly Column<UnblockItem>[] = [
 ]
 
 export const unblockView: View<UnblockDocument> = {
-  text: ({ items, bare = [], steps, dryRun }, paint, size) => [
+  text: ({ items, bare = [], steps, dryRun, giveBack }, paint, size) => [
     ...(items.length > 0 ? table(columns, items, { ...size, paint }) : ['no VM blocks a drain or an update']),
     ...(steps && dryRun ? ['', ...rehearsedLines({ steps, mode: dryRun }, paint, size)] : []),
     ...bareLines(bare, paint, size),
-    ...(dryRun ? [] : nextLines(items, paint, size)),
+    ...(giveBack === undefined ? [] : nextLines({ items, giveBack }, paint, size)),
   ],
   names: ({ items }) => items.map(({ name }) => `virtualmachine.kubevirt.io/${name}`),
 }
@@ -75,7 +77,11 @@ function bareLines(
 const shownAtMost = 10
 
 /** Nothing is restarted here: when, is for a person to say. */
-function nextLines(items: readonly UnblockItem[], paint: Paint, { columns: width }: Size): string[] {
+function nextLines(
+  { items, giveBack }: { items: readonly UnblockItem[]; giveBack: string },
+  paint: Paint,
+  { columns: width }: Size,
+): string[] {
   const restarts = items.flatMap(({ next }) => next ?? [])
   if (restarts.length === 0) return []
   return [
@@ -87,6 +93,6 @@ function nextLines(items: readonly UnblockItem[], paint: Paint, { columns: width
     ...restarts.slice(0, shownAtMost).map((command) => `  ${paint.mark.next} ${command}`),
     ...(restarts.length > shownAtMost ? [`  and ${restarts.length - shownAtMost} more (-o json)`] : []),
     ...wrap('what was there is given back by', width),
-    `  ${paint.mark.next} kvup workloads restore`,
+    `  ${paint.mark.next} ${giveBack}`,
   ]
 }

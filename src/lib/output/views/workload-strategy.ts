@@ -19,7 +19,7 @@ export interface WorkloadStrategyDocument extends Document {
   /** Of KubeVirt, which decides what the defaults are. */
   version?: string
   /** The methods are borrowed: what they were, by whom, since when. */
-  held?: { methods: readonly string[]; by: string; at: string }
+  held?: { methods: readonly string[]; by: string; at: string; giveBack: string }
   /** Only of `set`. `rehearsed`: a dry run. */
   outcome?: 'set' | 'already-so' | 'rehearsed'
   /** What the choice means for these VMs; only of a dry run, for else it is said before the question. */
@@ -88,7 +88,7 @@ function heldLines({ held }: WorkloadStrategyDocument, { mark }: Paint): readonl
   if (held === undefined) return []
   return [
     `held by ${held.by} since ${held.at}; kept: ${held.methods.join(', ')}`,
-    `  ${mark.next} kvup workloads restore     gives them back`,
+    `  ${mark.next} ${held.giveBack}     # gives them back`,
   ]
 }
 

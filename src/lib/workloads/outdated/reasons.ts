@@ -19,7 +19,7 @@ const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules)
   'migrate-volumes': () => reason('volumes-move', 'can be migrated together with its volumes'),
   evacuate: () => reason('evacuates', 'Evict is on; its evictionStrategy makes that a migration'),
   'shut-down': (vmi) => reason('evict-on', `${whyShutDown(vmi)}; Evict is on`),
-  'no-methods': (vmi, { held }) => whyNoMethods(vmi, held === true),
+  'no-methods': (vmi, { held }) => whyNoMethods(vmi, held !== undefined),
   'evict-off': (vmi) => reason('not-migratable', notMigratable(vmi)),
   denied: (vmi, rules) =>
     reason(

@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../cluster/object.ts'
 import { shellWord } from '../../system/shell-word.ts'
+import { giveBackLine } from '../held-lines.ts'
 import { isOfVm, type Machine, runStrategyOf } from './behind.ts'
 import { type Decision, moves } from './decision.ts'
 import { isAlone, type OutlookRules } from './rules.ts'
@@ -20,7 +21,7 @@ export function remedyFor(
   if (decision === undefined) return []
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
-    return [rules.held ? 'kvup workloads restore' : 'kvup workloads update']
+    return [rules.held ? giveBackLine(rules.held) : 'kvup workloads update']
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [look(vmi)]
 }
 

@@ -1,3 +1,4 @@
+import type { Loan } from '../../procedure/journal.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { clusterEvictionOf } from '../cluster-eviction.ts'
 import { methodsOf } from '../update-methods.ts'
@@ -5,10 +6,10 @@ import { launchersOf } from './launchers.ts'
 import type { OutlookRules } from './rules.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: kvup borrowed the methods. */
+/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the loan of the methods. */
 export function rulesFrom(
   { kubevirt, launcher, updating, nodes, migrating }: Surroundings,
-  { held, releases, at }: { held: boolean; releases: Releases; at: Date },
+  { held, releases, at }: { held?: Loan | undefined; releases: Releases; at: Date },
 ): OutlookRules | undefined {
   if (kubevirt === undefined) return undefined
   const version = kubevirt.status?.observedKubeVirtVersion

@@ -1,3 +1,4 @@
+import type { Loan } from '../../procedure/journal.ts'
 import type { Launcher } from './launchers.ts'
 
 /** What decides over an outdated VMI. */
@@ -13,8 +14,8 @@ export interface OutlookRules extends UpdateRules {
   updating?: boolean
   /** How many nodes take VMs; on one alone nothing can migrate (facts 3.3). */
   nodes?: number
-  /** The methods are borrowed by kvup, which gives them back. */
-  held?: boolean
+  /** For what the methods are borrowed, where they are: its end gives them back. */
+  held?: Pick<Loan, 'procedure'> | undefined
   /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
   migrating?: ReadonlySet<string>
   /** VMs may not be read: whether one comes back is not known. */

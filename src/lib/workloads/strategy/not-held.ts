@@ -1,5 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import { blocked } from '../../system/errors.ts'
+import { heldLines, restoreLine } from '../held-lines.ts'
 import { keptMethods } from '../update-methods.ts'
 import type { Wanted } from './wanted.ts'
 
@@ -11,8 +12,8 @@ export function ensureNotHeld(wanted: Wanted, loan: Loan | undefined): void {
     `workloadUpdateMethods is borrowed by ${loan.by} since ${loan.at} (kept: ${keptMethods(loan).join(', ')})`,
     {
       remedy: [
-        'kvup workloads restore     gives it back first',
-        'kvup workloads restore --keep-current     forgets the kept value',
+        ...heldLines(loan, '     gives it back first'),
+        `${restoreLine(loan)} --keep-current     forgets the kept value`,
       ],
     },
   )

@@ -201,7 +201,7 @@ export class UpdateRun {
       asKnown(openDataJobs(reader)),
     ])
     const { kubevirt, launcher } = around
-    const rules = rulesFrom(around, { held: false, releases: this.#releases, at })
+    const rules = rulesFrom(around, { releases: this.#releases, at })
     if (kubevirt === undefined || rules === undefined)
       throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
     const { migrating: _, updating: __, ...others } = rules
