@@ -11,7 +11,7 @@ import { workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 import { givenBackText, timeAndApproval } from './what-goes-back.ts'
-import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
+import { machinesToGiveBack, machinesAccess, machinesText } from '../machines-to-give-back.ts'
 import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
@@ -26,7 +26,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     journal: seen.hands.journal,
   }
   const state = await abortState(seen.window, reading)
-  const machines = await lentMachines(cx, seen.cluster.reader)
+  const machines = await machinesToGiveBack(cx, seen.cluster.reader)
   const theirs = await armedByOthers(seen)
   const where = await connectedTo(cx)
   const since = cx.clock.now().toISOString()

@@ -9,7 +9,7 @@ import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { limitsBefore } from '../../limits-before.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureNotForgotten } from '../deduced.ts'
-import { lentMachines, machinesAccess, machinesText } from '../lent-machines.ts'
+import { machinesToGiveBack, machinesAccess, machinesText } from '../machines-to-give-back.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
@@ -79,7 +79,7 @@ async function oneWindow(
     return { report, code: exitCode.done }
   }
   const where = await connectedTo(cx)
-  const machines = isLastWindow(seen) ? await lentMachines(cx, seen.cluster.reader) : []
+  const machines = isLastWindow(seen) ? await machinesToGiveBack(cx, seen.cluster.reader) : []
   const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window, machines),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),

@@ -5,7 +5,7 @@ import { compareMinors } from '../../releases/platform-version.ts'
 import { platformMinor } from '../../releases/platform-minors.ts'
 import { inTurn } from '../../upgrade/range.ts'
 import type { EusHop, PlatformStop, RemovedApi } from '../eus-plan.ts'
-import { isOfOneMinor } from './minor-channel.ts'
+import { changedTo, channelBehind, isOfOneMinor } from './minor-channel.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
 import { releaseLeft } from './operator-through.ts'
@@ -31,7 +31,7 @@ export function hopsOf(question: HopsQuestion): readonly EusHop[] {
   let set = operatorNow(sight.evidence)?.channel
   return all.map((one) => {
     const made = hop(question, { ...one, set })
-    set = made.operators.findLast(({ channel }) => channel !== undefined)?.channel ?? set
+    set = channelBehind(made.operators, set)
     return made
   })
 }
@@ -130,7 +130,7 @@ interface Gated {
 }
 
 function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead, 'minor' | 'set'>): string {
-  const change = operators.findLast(({ channel }) => channel !== undefined)?.channel
+  const change = changedTo(operators)
   if (change !== undefined) return `the catalog offers channel ${change}`
   const isLeft = isOfOneMinor(set) && operators.some(({ done, version }) => !done && version === undefined)
   return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`

@@ -1,3 +1,4 @@
+import type { EusHop } from '../eus-plan.ts'
 import { knownMinors } from '../../releases/operator-and-platform.ts'
 import type { Releases } from '../../releases/releases.ts'
 
@@ -23,3 +24,13 @@ export function channelFor(
     ? undefined
     : `${before}${operator}`
 }
+
+/** The channel that is set behind a hop: the last that it changes to, or the one that was set before it. */
+export const channelBehind = (
+  operators: EusHop['operators'],
+  before: string | undefined,
+): string | undefined => changedTo(operators) ?? before
+
+/** Undefined where the hop leaves the channel as it is. */
+export const changedTo = (operators: EusHop['operators']): string | undefined =>
+  operators.findLast(({ channel }) => channel !== undefined)?.channel

@@ -3,7 +3,7 @@ import type { PackageManifest } from '../../../cluster/kinds/operator-lifecycle.
 import { itemsOf, type Known } from '../../../facts/known.ts'
 import type { EusHop } from '../../eus-plan.ts'
 import type { Judged } from '../judged.ts'
-import { channelFor, isOfOneMinor } from '../minor-channel.ts'
+import { channelBehind, channelFor, isOfOneMinor } from '../minor-channel.ts'
 import { operatorNow } from '../operator-now.ts'
 
 /**
@@ -16,7 +16,7 @@ export function operatorChannelFindings(judged: Judged): readonly Finding[] {
   let set = now.channel
   return judged.hops.flatMap((hop) => {
     const found = inHop(judged, hop, set)
-    set = hop.operators.findLast(({ channel }) => channel !== undefined)?.channel ?? set
+    set = channelBehind(hop.operators, set)
     return found
   })
 }

@@ -7,7 +7,7 @@ import { machinesInOrder } from '../../lib/workloads/unblock/find-loans.ts'
 import type { MachineRef } from '../../lib/workloads/unblock/read-machine.ts'
 
 /** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
-export async function lentMachines(
+export async function machinesToGiveBack(
   { printer }: Pick<Context, 'printer'>,
   reader: Reader,
 ): Promise<readonly MachineRef[]> {
