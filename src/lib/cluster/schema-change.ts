@@ -1,4 +1,5 @@
 import { isFields } from './apply/field-path.ts'
+import { someOf } from '../system/some-of.ts'
 import { leavesOf } from './leaves.ts'
 
 /** `schema` of one version of a CustomResourceDefinition before and after, in words. */
@@ -14,8 +15,6 @@ interface Own {
   description: string
   rest: string
 }
-
-const named = 3
 
 /**
  * Counts fields of the API, not lines of the schema: `spec.template` is one, whatever it says of itself. Removed ones are named, for
@@ -50,11 +49,6 @@ const pairOf = (a: Own | undefined, b: Own): [Own, Own][] => (a === undefined ? 
 function fields(of: ReadonlyMap<string, Own>): string {
   const count = of.size - (of.has('') ? 1 : 0)
   return count === 1 ? '1 field' : `${count} fields`
-}
-
-function someOf(paths: readonly string[]): string {
-  const rest = paths.length - named
-  return `${paths.slice(0, named).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 /** By path: `spec.template.spec.volumes[].name`, `metadata.labels.*.key`. */

@@ -3,7 +3,7 @@ import { itemsOf } from '../../facts/known.ts'
 import { isOperand } from '../../facts/stamps.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 
 /** Whoever writes what virt-operator made without being undone; `before-first-apply` is Kubernetes' word for "cannot be told". */
 const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])

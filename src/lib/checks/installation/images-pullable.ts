@@ -2,7 +2,7 @@ import type { ImageProbe } from '../../facts/image-probe.ts'
 import { itemsOf } from '../../facts/known.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 
 /** Night C6: every image of the target, on one node of each pool, by pods that `--probe-images` makes. */
 export const imagesPullable: Check = {

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../cluster/object.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { identifierOf, isOperand, stampedVersion } from '../../facts/stamps.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 
 /** Night C7, facts 2.6 and 8 (#18057): a half-done update, or what an older one has left. */
 export const mixedIdentifiers: Check = {

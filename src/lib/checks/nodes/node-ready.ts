@@ -4,8 +4,8 @@ import { since } from '../../facts/elapsed.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { formatDuration } from '../../system/duration.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { handlerSet, isNodeReady, nameOfNode, nodesWithHandler, wantsHandler } from './handler-places.ts'
 
 /** Facts 2.9: one such node keeps virt-handler short for ever, and no condition says why. */

@@ -1,8 +1,8 @@
 import type { Node } from '../../cluster/kinds/core.ts'
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 import type { Finding } from '../finding.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 import { untolerated } from '../../facts/placement.ts'
 import { handlerSet, nameOfNode, nodesWithHandler } from './handler-places.ts'
 

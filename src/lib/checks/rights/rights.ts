@@ -1,6 +1,6 @@
 import { itemsOf } from '../../facts/known.ts'
 import type { Check, Question } from '../check.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 
 /** Contract "Rights": one question per verb of the method's role; what is optional costs words, not the upgrade. */
 export const rights: Check = {

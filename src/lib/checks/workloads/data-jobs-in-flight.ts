@@ -1,8 +1,8 @@
 import { itemsOf } from '../../facts/known.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 import type { Finding } from '../finding.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Night C5. What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */

@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Names of the migrations that the workload updater makes, and of their pods, grow from the VM's. */

@@ -2,8 +2,8 @@ import type { ResourceQuota } from '../../facts/evidence.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { quantity } from '../../system/quantity.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Facts 3.3, 8 (#14957): a migration has a second launcher pod beside the first, and both count. */

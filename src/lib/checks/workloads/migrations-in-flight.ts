@@ -1,8 +1,8 @@
 import type { VirtualMachineInstanceMigration } from '../../cluster/kinds/virtual-machines.ts'
 import { itemsOf } from '../../facts/known.ts'
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 
 /** Night U1, facts 2.8: the virt-handler roll kills them. An upgrade waits for them unless it is told otherwise. */
 export const migrationsInFlight: Check = {

@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Night U1 and C4: what evacuates them are migrations, which the virt-handler roll kills. */

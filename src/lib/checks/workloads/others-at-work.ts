@@ -1,9 +1,9 @@
 import type { Node } from '../../cluster/kinds/core.ts'
 import { itemsOf } from '../../facts/known.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 import type { Finding } from '../finding.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Night C4: what moves VMs or takes nodes away while virt-handler rolls. Mixed kubelets are `version-skew`, drains `node-drained`. */

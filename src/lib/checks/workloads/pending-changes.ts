@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Facts 5, 8 (#17329): the workload updater carries them out, so they wait while an upgrade holds it. */

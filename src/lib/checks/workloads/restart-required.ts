@@ -1,7 +1,7 @@
 import { itemsOf } from '../../facts/known.ts'
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 
 /** Facts 5, 8 (#16719): an upgrade was seen to add VMs to this list; what is in it today was there before. */
 export const restartRequired: Check = {

@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
-import { someOf } from '../some-of.ts'
+import { counted } from '../../system/counted.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Facts 8 (#15373, #18670, #12773): one VM that runs twice damages its disk; an entry may also be a stale one. */

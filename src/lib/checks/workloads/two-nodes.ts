@@ -1,6 +1,6 @@
 import { itemsOf } from '../../facts/known.ts'
 import type { Check, Question } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 import { isNodeReady } from '../nodes/handler-places.ts'
 import { instancesOf } from './instances-of.ts'
 

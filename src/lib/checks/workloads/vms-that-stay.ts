@@ -1,8 +1,8 @@
 import type { InstanceTally } from '../../facts/instance-tally.ts'
 import type { Check } from '../check.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../../system/counted.ts'
 import { isHeldByKvup } from '../held-by-kvup.ts'
-import { someOf } from '../some-of.ts'
+import { someOf } from '../../system/some-of.ts'
 import { instancesOf } from './instances-of.ts'
 
 /** Facts 3.5, 3.6. What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */

@@ -4,7 +4,7 @@ import { itemsOf } from '../../../facts/known.ts'
 import { allWords, isExpected, isGrave } from '../../../facts/openshift/alerts-in-words.ts'
 import type { Judged } from '../judged.ts'
 import { isWindowOpen } from '../open-window.ts'
-import { someOf } from './words.ts'
+import { someOf } from '../../../system/some-of.ts'
 
 /** What fires already and does not go well with a drain. Not a blocker: platform and operator say themselves what they refuse. */
 export function alertFindings({ sight, hops }: Judged): readonly Finding[] {

@@ -6,7 +6,7 @@ import { hours } from '../../../system/units.ts'
 import { shellWord } from '../../../system/shell-word.ts'
 import type { Judged } from '../judged.ts'
 import { rotationOf } from '../kubelet-signer.ts'
-import { someOf } from './words.ts'
+import { someOf } from '../../../system/some-of.ts'
 
 /** Rules of single minors: what goes away with them, and what is over since. */
 export function onceFindings(judged: Judged): readonly Finding[] {

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../checks/finding.ts'
-import { someOf } from './words.ts'
+import { someOf } from '../../../system/some-of.ts'
 import { clusterOperatorStandings } from '../../../facts/openshift/operator-standings.ts'
 import { kubeletSkew } from '../../../facts/openshift/kubelet-skew.ts'
 import { itemsOf } from '../../../facts/known.ts'

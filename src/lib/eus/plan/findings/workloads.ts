@@ -4,7 +4,8 @@ import { evictionFinding } from '../../../workloads/eviction-finding.ts'
 import { loanId } from '../../../workloads/update-methods.ts'
 import type { Judged } from '../judged.ts'
 import { isBorrowed } from '../sight.ts'
-import { counted, someOf } from './words.ts'
+import { counted } from '../../../system/counted.ts'
+import { someOf } from '../../../system/some-of.ts'
 import { unreadRemedy } from './unread-remedy.ts'
 
 /** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */
