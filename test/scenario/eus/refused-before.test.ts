@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { eusRestoreCommand } from '../../../src/commands/eus/restore.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
 import { play } from '../stage.ts'
+import { lying } from './lying-reader.ts'
 import { patchPlatform, seal, sealedRun } from './meanwhile.ts'
 import { eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
 
@@ -29,6 +31,22 @@ describe('a dry run refuses what the run would refuse', () => {
       expect(ended.error?.notes.join('\n')).toContain('fast-4.18')
     }))
 })
+
+test.each([
+  ['kubevirts', 'kubevirt-deleting'],
+  ['hyperconvergeds', 'hyperconverged-deleting'],
+])('%s that are being deleted: nothing is written', (plural, reason) =>
+  play(small418, async (stage) => {
+    const cluster = lying(stage.cluster, plural, ({ metadata, ...rest }: KubeObject) => ({
+      ...rest,
+      metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    }))
+    const mark = stage.mark
+    const ended = await eusRunOn(stage, {}, { cluster })
+    expect(ended).toMatchObject({ code: 3, error: { reason } })
+    expect(stage.writes(mark)).toEqual([])
+  }),
+)
 
 test.each([
   ['hello', 'not-a-plan', 'kvup eus plan -o yaml      makes one'],

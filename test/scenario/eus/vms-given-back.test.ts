@@ -75,7 +75,7 @@ describe('what kvup workloads unblock lent to VMs', () => {
   test('and was said to be given back: so it is where the list of VMs is refused meanwhile', () =>
     playLent(async (stage, before) => {
       let isRefused = false
-      const cluster = denying(stage.cluster, (...call) => isRefused && listsVms(...call))
+      const cluster = denying(stage.cluster, (verb, plural) => isRefused && listsVms(verb, plural))
       const onEvent = ({ kind }: RunEvent) => void (isRefused ||= kind === 'step-done')
       expect((await run(stage, { cluster, onEvent })).error).toBeUndefined()
       expect(lentFields(stage)).toEqual(before)

@@ -8,6 +8,7 @@ import type { EusHop, EusPlan } from '../eus-plan.ts'
 import { type ChannelChoice, chooseChannel } from './channel.ts'
 import type { EusEvidence } from './evidence.ts'
 import { alertFindings } from './findings/alerts.ts'
+import { beingDeletedFindings } from './findings/being-deleted.ts'
 import { lifecycleFindings } from './findings/lifecycle.ts'
 import { onceFindings, unpauseBefore } from './findings/once.ts'
 import { operatorChannelFindings } from './findings/operator-channel.ts'
@@ -189,6 +190,7 @@ function findingsOf(judged: Judged): EusPlan['findings'] {
     ...platformFindings(judged),
     ...wayFindings(judged),
     ...poolFindings(judged),
+    ...beingDeletedFindings(judged),
     ...operatorFindings(judged),
     ...operatorWayFindings(judged),
     ...operatorChannelFindings(judged),
