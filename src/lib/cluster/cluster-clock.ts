@@ -41,6 +41,10 @@ export class ClusterClock implements Clock {
     return this.#speed === 1 ? (this.#ahead ?? 0) : 0
   }
 
+  get speed(): number {
+    return this.#speed
+  }
+
   now(): Date {
     return new Date(this.#paced(this.machine.now().getTime()) - (this.#ahead ?? 0))
   }

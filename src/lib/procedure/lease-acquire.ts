@@ -14,7 +14,7 @@ export interface LeasePlace {
   /** This machine's own, for terms and sleeps: whatever the cluster's time does, the other programs are as real as this one. */
   clock: Clock
   /** The cluster's, for what is written into the Lease. */
-  time: Pick<Clock, 'now'>
+  time: Pick<Clock, 'now' | 'speed'>
 }
 
 export interface Claim {
@@ -96,7 +96,7 @@ async function take(
   const time = microTime(place.time.now())
   const spec = {
     holderIdentity: identity,
-    leaseDurationSeconds: leaseTerm / 1000,
+    leaseDurationSeconds: inTimeOf(place.time, leaseTerm) / 1000,
     acquireTime: time,
     renewTime: time,
     leaseTransitions: (lease?.spec?.leaseTransitions ?? -1) + 1,
@@ -125,6 +125,10 @@ async function take(
 
 /** `metav1.MicroTime` wants exactly six digits. */
 export const microTime = (at: Date): string => at.toISOString().replace('Z', '000Z')
+
+/** Our term in the cluster's seconds: whoever reads the Lease measures by them. */
+const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
+  Math.ceil((ms * speed) / 1000) * 1000
 
 const waitingFor = ({ spec }: Lease): string =>
   `${spec?.holderIdentity ?? 'somebody'} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`

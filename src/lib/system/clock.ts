@@ -10,6 +10,8 @@ export interface Clock {
    * farewell. Absent: it is this one.
    */
   readonly machine?: Clock
+  /** How many times as fast `now` runs as this machine's own clock. Absent: once. */
+  readonly speed?: number
   /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

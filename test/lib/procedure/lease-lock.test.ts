@@ -3,6 +3,7 @@ import { ConfigMaps, type Lease, Leases, Namespaces } from '../../../src/lib/clu
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
 import { ClusterClock } from '../../../src/lib/cluster/cluster-clock.ts'
 import { guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
+import { lockHolder } from '../../../src/lib/facts/lock-holder.ts'
 import { leaseLock } from '../../../src/lib/procedure/lease-lock.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
 import { Store } from '../../../src/lib/simulator/api/store.ts'
@@ -195,6 +196,10 @@ test('where the time of a cluster runs faster, a term is as long as ever: the ot
   await engine.lock({ clock, host: 'there' }).hold(async () => {
     await engine.clock.sleep(62 * second)
     expect(engine.fake.count('patch')).toBe(12)
+    await engine.clock.sleep(4 * second)
+    expect(lockHolder({ metadata: ref, spec: leaseOf(engine) } as Lease, clock.now())?.holder).toMatch(
+      /^jane@there/,
+    )
     await expect(engine.lock({ clock }).hold(() => never)).rejects.toMatchObject({ exitCode: 6 })
   })
 })
