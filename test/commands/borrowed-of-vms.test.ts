@@ -69,7 +69,7 @@ test('contract: status says how many VMs have what they were lent, and what give
   const { code, out } = await kvup('status')
   expect(code).toBe(0)
   expect(out).toMatch(
-    /borrowed +2 VMs have settings that kvup workloads unblock lent\n +-> kvup workloads restore +gives them back\n/,
+    /borrowed +2 VMs have settings that kvup workloads unblock lent\n +-> kvup workloads restore +# gives them back\n/,
   )
   expect(JSON.parse((await kvup('status -o json')).out)).toMatchObject({
     lent: { machines: 2, giveBack: 'kvup workloads restore' },

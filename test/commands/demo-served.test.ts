@@ -28,6 +28,11 @@ test('a served platform says how fast its time runs, and a first line with the f
   )
 })
 
+test('a platform without such a window begins with what is possible there', async () => {
+  const { said } = await served('okd')
+  expect(said).toContain('begin with: kvup upgrade --to 1.18.1 --method olm')
+})
+
 test('a plain one begins with what can be reached', async () => {
   const { said } = await served('image-tag')
   expect(said).toContain('time runs as it does here; begin with: kvup upgrade')

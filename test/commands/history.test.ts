@@ -88,7 +88,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     '',
     '! borrowed 3h ago by jane@here for upgrade to v1.8.4: /spec/workloadUpdateStrategy/workloadUpdateMethods of KubeVirt kubevirt, which was ["LiveMigrate"]',
     '  harmless for days; hotplug waits',
-    '  -> kvup workloads restore      gives it back',
+    '  -> kvup workloads restore     # gives it back',
   ])
   expect(names).toEqual([expect.stringMatching(/^entry\//), 'loan/workload-updates'])
   expect(opened.store.audit.slice(writes).map(({ verb }) => verb)).not.toContain('patch')

@@ -99,6 +99,13 @@ function manifestText(objects: readonly object[]): string {
   return objects.map((object) => `---\n${JSON.stringify(object)}\n`).join('')
 }
 
+/** What to begin with: it asks or only reads. */
+function firstLine(scenario: Scenario, files: readonly string[]): string {
+  if (!('typed' in scenario)) return 'kvup upgrade'
+  const { command, args } = scenario.typed
+  return command === 'eus run' ? `kvup eus plan ${files.join(' ')}` : ['kvup', command, ...args].join(' ')
+}
+
 /** Until Ctrl-C, which is how it ends well. */
 async function keepServing(
   { printer, world, signal }: Context,
@@ -116,8 +123,7 @@ async function keepServing(
     flags.push(`--${name.split('.')[0]}-file ${shellWord(beside)}`)
   }
   const namespace = namespaceOf(scenario.cluster)
-  const isPlatform = scenario.cluster.openshift !== undefined && flags.length > 1
-  const first = isPlatform ? `kvup eus plan ${flags.join(' ')}` : 'kvup upgrade'
+  const first = firstLine(scenario, flags)
   printer.note(
     `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${first}`,
   )

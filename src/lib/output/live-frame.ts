@@ -184,10 +184,11 @@ function waitedFor(waiting: NonNullable<RunProgress['waiting']>, frame: Frame): 
   const { at, columns } = frame
   const { what, how } = waitingWords(waiting, at, waiting.began)
   const text = brief(sanitiseLine(what))
-  const limits = (columns < narrow ? how.slice(0, 1) : how).join(', ')
+  const all = how.join(', ')
   const tone = waiting.state.is === 'stalled' ? 'bad' : undefined
-  if (displayWidth(text) + displayWidth(limits) + 2 <= columns)
-    return [[toned(text, tone), { text: `, ${limits}` }]]
+  if (displayWidth(text) + displayWidth(all) + 2 <= columns)
+    return [[toned(text, tone), { text: `, ${all}` }]]
+  const limits = displayWidth(all) + 2 <= columns ? all : how[0]
   const lines = whole(text, frame).map((line): Line => [toned(line, tone)])
   return [...lines, [{ text: `  ${limits}`, tone: 'dim' }]]
 }

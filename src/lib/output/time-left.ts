@@ -106,7 +106,7 @@ function paceOf(steps: readonly StepLine[], prior: number): number | undefined {
 
 function range(low: number, high: number): string {
   if (high < minute) return 'under 1 min left'
-  if (low >= 120 * minute) return inHours(low, high)
+  if (high >= 120 * minute) return inHours(low, high)
   const [from, to] = [Math.max(1, Math.floor(low / minute)), Math.ceil(high / minute)]
   if (to >= 5 && to > 3 * from) return vaguely(high)
   return from === to ? `${to} min left` : `${from}–${to} min left`
@@ -114,7 +114,7 @@ function range(low: number, high: number): string {
 
 function inHours(low: number, high: number): string {
   const [from, to] = [Math.floor(low / (60 * minute)), Math.ceil(high / (60 * minute))]
-  return `${from}–${to} h left`
+  return from === 0 ? `under ${to} h left` : `${from}–${to} h left`
 }
 
 const steps = [1, 2, 5, 10, 15, 20, 30, 45, 60, 90]

@@ -190,6 +190,7 @@ test('40 columns: what is waited for is shown whole, with the version at its end
   expect(lines.slice(-5).join('').replaceAll(/\s/gu, '')).toContain(
     'kubevirt-hyperconverged-operator.v4.19.14',
   )
+  expect(lines.at(-1)).toMatch(/^ {2}for \d+s, until \d\d:\d\d:\d\d$/u)
 })
 
 test('a command that helps is shown whole, to be pasted', () => {

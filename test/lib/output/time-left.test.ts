@@ -118,6 +118,11 @@ const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
     [step({ shape: 'done', estimate: minute, tookMs: 3 * minute }), step({ estimate: 240 * minute })],
     '3–6 h left',
   ],
+  [
+    'beyond two hours: in hours, as a person says it',
+    [done(4 * minute), step({ estimate: 110 * minute })],
+    '1–3 h left',
+  ],
   ['a failure has no end', [step({ shape: 'failed' })], undefined],
 ]
 

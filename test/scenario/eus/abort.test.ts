@@ -7,7 +7,15 @@ import { denying } from './denying-cluster.ts'
 import { expectAborted, expectedOf } from './after-abort.ts'
 import { abort, lentFields, playLent, run } from './lending-window.ts'
 import { isEvery } from './window-deaths.ts'
-import { borrowedFields, doneSteps, eusAbortOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
+import {
+  borrowedFields,
+  doneSteps,
+  eusAbortOn,
+  eusRestoreOn,
+  eusRunOn,
+  platformOf,
+  small418,
+} from './window-stage.ts'
 
 const versionOf = (stage: Stage) => platformOf(stage).status?.desired?.version
 const specOf = (stage: Stage) => platformOf(stage).spec
@@ -70,7 +78,10 @@ describe('night E2: abort by state', () => {
   test('nothing is open: nothing to do, and nothing is written', () =>
     play(small418, async (stage) => {
       const mark = stage.mark
-      expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+      for (const ended of [await eusAbortOn(stage), await eusRestoreOn(stage)]) {
+        expect(ended).toMatchObject({ code: 0 })
+        expect(ended.text).toContain('no window is open')
+      }
       expect(stage.writes(mark)).toEqual([])
     }))
 })

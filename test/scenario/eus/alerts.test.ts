@@ -44,6 +44,7 @@ test('critical alerts are named by the plan as a warning, harmless ones are not'
     expect(plan.text).not.toContain('which alerts fire')
     expect((await eusStatusOn(stage)).text).toContain('alerts: 2 fire; grave: etcdMembersDown')
     stage.simulated.faults.set({ firing: undefined })
+    expect((await eusStatusOn(stage)).text).toContain('alerts: 1 fires\n')
     expect((await planOn(stage)).text).not.toContain('alerts-firing')
   }))
 

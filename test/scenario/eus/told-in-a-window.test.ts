@@ -5,10 +5,17 @@ import { Leases } from '../../../src/lib/cluster/kinds/core.ts'
 import { leaseName } from '../../../src/lib/procedure/lease-errors.ts'
 import type { Ended, Stage } from '../stage.ts'
 import { play } from '../stage.ts'
-import { borrowedFields, eusAbortOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
+import { borrowedFields, eusAbortOn, eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>
   stage.perform((cx) => status(cx, {}), { commandLine: 'kvup status' })
+
+test('before the question nothing is said twice', () =>
+  play(small418, async (stage) => {
+    const { text } = await eusRunOn(stage, { until: 'keep-baseline' })
+    expect(text.match(/hotplug/gu)).toHaveLength(1)
+    expect(text.match(/go back to an older minor/gu)).toHaveLength(1)
+  }))
 
 describe('what a window borrowed', () => {
   test('status and history name the commands of the window, not those of an upgrade, and which pool it is', () =>
@@ -21,7 +28,17 @@ describe('what a window borrowed', () => {
       expect(text.match(/kvup history/gu)).toHaveLength(1)
       const told = await stage.perform((cx) => history(cx).then(() => 0), { commandLine: 'kvup history' })
       expect(told.text).not.toContain('kvup workloads restore')
-      expect(told.text).toContain('kvup eus restore workload-updates      gives it back')
+      expect(told.text).toContain('kvup eus restore workload-updates     # gives it back')
+    }))
+
+  test('restore names what stays borrowed once, with a line to paste', () =>
+    play(small418, async (stage) => {
+      await eusRunOn(stage, { until: 'operator-4.19' })
+      const { text } = await eusRestoreOn(stage)
+      expect(text).toMatch(
+        /\nborrowed: pool-paused\/worker\n {2}(?:→|->) kvup eus abort {5}# gives it back\n/u,
+      )
+      expect(text.match(/borrowed: pool-paused\/worker/gu)).toHaveLength(1)
     }))
 
   test('workloads restore gives back nothing in the middle of a window, unless that risk is taken by name', () =>

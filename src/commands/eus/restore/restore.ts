@@ -28,7 +28,6 @@ export async function eusRestore(
   const seen = await seeWindow(cx, options, request)
   if (names.length === 0) ensureDeducible(seen)
   const loans = chosen(seen.loans, names, options.pools ?? false)
-  const left = seen.loans.filter((loan) => !loans.includes(loan)).map(({ id }) => id)
   return carryOutWindow(cx, seen, {
     procedure: restoreWindow(seen.window, { loans, meanwhile }),
     findings: [],
@@ -40,7 +39,6 @@ export async function eusRestore(
     dryRun: options.dryRun,
     end: 'given-back',
     announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
-    ...(left.length > 0 && { notes: [`still borrowed: ${left.join(', ')}`] }),
   })
 }
 

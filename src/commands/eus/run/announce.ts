@@ -19,14 +19,17 @@ function meanwhile({ planned: { plan }, open }: SeenWindow): readonly string[] {
   return [
     ...(pools.length > 0 ? [`paused until the end: pools ${pools.join(', ')}; master never`] : []),
     ...(methods.length > 0 ? [`workload updates (${methods.join(', ')}) stop until the end`] : []),
-    'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
+    // Of a window with paused pools its notes say it.
+    ...(methods.length > 0 && plan.way === 'plain'
+      ? ['hotplug of CPU, memory and networks and changes of volumes wait meanwhile']
+      : []),
   ]
 }
 
 function course({ window, planned: { plan } }: SeenWindow): readonly string[] {
   const endsEarly = approvalIsAhead(plan) && !window.request.approve
   return [
-    `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}; a platform does not go back to an older minor`,
+    `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}`,
     `takes ${plan.time.says}`,
     ...(endsEarly
       ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']

@@ -29,8 +29,6 @@ export interface WindowWork {
   end: 'done' | 'aborted' | 'given-back'
   /** Shown before the question. */
   announce: () => void
-  /** Said at the end. */
-  notes?: readonly string[]
   /** Rights that this work needs besides those of a window. */
   alsoNeeds?: readonly Access[]
   ensureFits?: () => Promise<void>
@@ -117,12 +115,15 @@ async function ended(
   seen: SeenWindow,
   { work, observed, outcome }: Running & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
-  if (outcome.is === 'nothing-to-do') return reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [] })
+  if (outcome.is === 'nothing-to-do') {
+    const notes = work.end === 'done' || seen.open !== undefined ? [] : ['no window is open']
+    return reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
+  }
   const seconds = Math.round(outcome.tookMs / 1000)
   const after = await observed.after()
-  const common = { steps: observed.steps, seconds, ...after, ...(work.notes && { notes: work.notes }) }
+  const common = { steps: observed.steps, seconds, ...after }
   if (outcome.is === 'finished') {
-    const notes = [...(work.notes ?? []), ...(work.end === 'given-back' ? [] : await leftOver(seen))]
+    const notes = work.end === 'given-back' ? [] : await leftOver(seen)
     return reportOfWindow(cx, seen, { outcome: work.end, ...common, notes })
   }
   const { step, because, safeToLeave } = outcome

@@ -27,7 +27,7 @@ export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): s
   const grave = allWords(alerts.filter(isGrave))
   const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
   return [
-    `${alerts.length} fire`,
+    alerts.length === 1 ? '1 fires' : `${alerts.length} fire`,
     ...(grave.length > 0 ? [`grave: ${grave.slice(0, 3).join(', ')}${more(grave)}`] : []),
     ...(expected.length > 0 ? [`expected in a window: ${expected.join(', ')}`] : []),
   ].join('; ')

@@ -18,16 +18,16 @@ export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
   const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
   return [
     ...others.flatMap((loan) => loanLine(loan, look)),
-    ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     gives it back`, look)),
+    ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
     ...ofWindow.flatMap((loan) => loanLine(loan, look)),
     ...(ofWindow.length === 0 ? [] : windowWays.flatMap((line) => next(line, look))),
-    ...(loans.length === 0 ? [] : next('kvup history     shows it', look)),
+    ...(loans.length === 0 ? [] : next('kvup history     # shows it', look)),
   ]
 }
 
 const windowWays = [
-  'kvup eus status     where their window stands',
-  'kvup eus abort     ends the window, and gives back what it borrowed',
+  'kvup eus status     # where their window stands',
+  'kvup eus abort     # ends the window, and gives back what it borrowed',
 ]
 
 const next = (line: string, { paint, entry }: Look): string[] =>

@@ -140,5 +140,5 @@ function differenceLines({ differences }: EusReportDocument, paint: Paint): stri
 function borrowedLines({ borrowed }: EusReportDocument, paint: Paint): string[] {
   if (borrowed.length === 0) return []
   const named = borrowed.map(({ id }) => id).join(', ')
-  return [`${paint.mark.next} borrowed: ${named}`, '  kvup eus abort     gives it back']
+  return [`borrowed: ${named}`, `  ${paint.mark.next} kvup eus abort     # gives it back`]
 }

@@ -83,7 +83,7 @@ function armedLines({ armed }: EusStatusDocument, paint: Paint): string[] {
     paint.bad(
       `${paint.mark.failed} an update to ${version ?? image ?? 'another release'} is requested by ${by} and not running${said}: it starts by itself once nothing is in the way`,
     ),
-    `  ${paint.mark.next} ${by === 'kvup' ? 'kvup eus abort' : 'oc adm upgrade --clear'}     takes it back`,
+    `  ${paint.mark.next} ${by === 'kvup' ? 'kvup eus abort' : 'oc adm upgrade --clear'}     # takes it back`,
   ]
 }
 

@@ -83,8 +83,8 @@ function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {
   const whose = lent.machines === 1 ? '1 VM has settings' : `${lent.machines} VMs have settings`
   return [
     ...entry('borrowed', paint.warn(`${whose} that kvup workloads unblock lent`)),
-    ...entry('', paint.dim(`${paint.mark.next} ${lent.giveBack}     gives them back`)),
-    ...entry('', paint.dim(`${paint.mark.next} kvup history     names them`)),
+    ...entry('', paint.dim(`${paint.mark.next} ${lent.giveBack}     # gives them back`)),
+    ...entry('', paint.dim(`${paint.mark.next} kvup history     # names them`)),
   ]
 }
 
