@@ -16,6 +16,7 @@ const literals = sources.flatMap(({ code }) =>
 )
 /** Findings whose id is no plain text, by file, and what they can be; checks declare theirs. */
 const computed: Record<string, readonly string[]> = {
+  'src/lib/eus/plan/findings/being-deleted.ts': ['kubevirt-deleting', 'hyperconverged-deleting'],
   'src/lib/upgrade/findings.ts': ['managed-by-helm', 'managed-by-gitops'],
   'src/lib/upgrade/running-update.ts': ['downgrade', 'way-back'],
   'src/lib/workloads/strategy/owner-finding.ts': ['managed-by-helm', 'managed-by-gitops'],
