@@ -4,3 +4,7 @@
  */
 export const goneCsv = (subscription: string, csv: string): string =>
   `subscription ${subscription} names ${csv} as installed, and there is no such ClusterServiceVersion: OLM does not make it again by itself`
+
+/** What is there instead. */
+export const showsWithoutCsv = (namespace: string): string =>
+  `kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`

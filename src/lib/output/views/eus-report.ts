@@ -7,7 +7,7 @@ import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { alertLines } from './alert-lines.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
-import { someOf } from './some-of.ts'
+import { upToTwenty } from './up-to-twenty.ts'
 
 /** One step of the run, as it ended. */
 export interface EusStepReport {
@@ -109,8 +109,10 @@ function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
   const { changed, gone } = volumes
   if (changed.length + gone.length === 0) return ['volumes are as they were']
   return [
-    ...(changed.length > 0 ? [`${paint.mark.warning} other volumes than before: ${someOf(changed)}`] : []),
-    ...(gone.length > 0 ? [`${paint.mark.warning} volumes that are gone: ${someOf(gone)}`] : []),
+    ...(changed.length > 0
+      ? [`${paint.mark.warning} other volumes than before: ${upToTwenty(changed)}`]
+      : []),
+    ...(gone.length > 0 ? [`${paint.mark.warning} volumes that are gone: ${upToTwenty(gone)}`] : []),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { condition } from '../../cluster/object.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
-import { goneCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
+import { goneCsv, showsWithoutCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
 import type { HopFinding } from '../../releases/finding.ts'
 import { againstPlatform, knownMinors } from '../../releases/operator-and-platform.ts'
 import { operatorMinor, type OperatorVersion } from '../../releases/operator-version.ts'
@@ -72,7 +72,7 @@ function csvNotSucceeded(seen: OperatorSeen): readonly HopFinding[] {
         id: 'csv-not-succeeded',
         level: 'warning',
         summary: `${goneCsv(name, csv)}, and HyperConverged is not written before it is Succeeded`,
-        remedy: [`kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`],
+        remedy: [showsWithoutCsv(namespace)],
       },
     ]
   if (csvPhase === undefined || csvPhase === 'Succeeded') return []

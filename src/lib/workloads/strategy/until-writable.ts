@@ -5,7 +5,7 @@ import { HyperConvergeds } from '../../cluster/kinds/hyperconverged.ts'
 import type { ClusterServiceVersion, InstallPlan } from '../../cluster/kinds/operator-lifecycle.ts'
 import { resourceOf } from '../../cluster/kind.ts'
 import { itemsOf } from '../../facts/known.ts'
-import { goneCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
+import { goneCsv, showsWithoutCsv } from '../../facts/operator-lifecycle/gone-csv.ts'
 import { heldByCondition } from '../../facts/operator-lifecycle/held-by-condition.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../facts/operator-lifecycle/take-lifecycle.ts'
 import type { StepState } from '../../procedure/step.ts'
@@ -48,7 +48,7 @@ function whileStuck(
     return {
       ...waiting,
       trouble: goneCsv(metadata.name, status.installedCSV),
-      remedy: [`kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`],
+      remedy: [showsWithoutCsv(namespace)],
     }
   const held = heldByCondition(installed)
   if (held === undefined) return waiting
