@@ -1,3 +1,4 @@
+import { isFields } from '../apply/field-path.ts'
 import { type Answer, header } from './answer.ts'
 import { bodyInWords, shortened } from './body-in-words.ts'
 import { isMarked } from './is-kubernetes.ts'
@@ -90,8 +91,30 @@ function isBudget({ causes = [] }: NonNullable<StatusBody['details']>): boolean 
 function parsed(body: string): StatusBody {
   try {
     const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? value : {}
+    return isFields(value) ? statusIn(value) : {}
   } catch {
     return {}
+  }
+}
+
+/** Gateways have fields of these names as well, and other things in them. */
+function statusIn({ kind, message, reason, details }: Record<string, unknown>): StatusBody {
+  return {
+    ...(typeof kind === 'string' && { kind }),
+    ...(typeof message === 'string' && { message }),
+    ...(typeof reason === 'string' && { reason }),
+    ...(isFields(details) && { details: detailsIn(details) }),
+  }
+}
+
+function detailsIn({
+  name,
+  retryAfterSeconds,
+  causes,
+}: Record<string, unknown>): NonNullable<StatusBody['details']> {
+  return {
+    ...(typeof name === 'string' && { name }),
+    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+    ...(Array.isArray(causes) && { causes: causes.filter(isFields) }),
   }
 }

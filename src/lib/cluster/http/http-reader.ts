@@ -9,15 +9,10 @@ import { follow } from './follow.ts'
 import { objectPath, withQuery } from './object-path.ts'
 import { allPages } from './pages.ts'
 import type { Requests } from './requests.ts'
-import { isObject, unlike } from './shape.ts'
+import { isApiGroup, isObject, isServerVersion, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 import { isUnserved } from './unserved.ts'
 import { HttpWatchSource } from './watch-source.ts'
-
-interface ApiGroup {
-  versions?: { version: string }[]
-  preferredVersion?: { version: string }
-}
 
 /** Reads over HTTP, patiently. */
 export class HttpReader implements Reader {
@@ -62,7 +57,7 @@ export class HttpReader implements Reader {
   async versions(group: string): Promise<readonly string[]> {
     if (group === '') return ['v1']
     try {
-      const { versions = [], preferredVersion } = await this.#meta<ApiGroup>(`/apis/${group}`)
+      const { versions, preferredVersion } = await this.#meta(`/apis/${group}`, 'an API group', isApiGroup)
       const served = versions.map(({ version }) => version)
       const first = preferredVersion?.version
       return first === undefined ? served : [first, ...served.filter((version) => version !== first)]
@@ -73,7 +68,7 @@ export class HttpReader implements Reader {
   }
 
   version(): Promise<ServerVersion> {
-    return this.#meta<ServerVersion>('/version')
+    return this.#meta('/version', 'the version of a server', isServerVersion)
   }
 
   log(pod: Ref, { container, previous, tailLines, signal }: LogOptions = {}): Promise<string> {
@@ -104,8 +99,11 @@ export class HttpReader implements Reader {
     })
   }
 
-  #meta<T>(path: string): Promise<T> {
-    return this.#get<T>(path, { verb: 'get', resource: path })
+  async #meta<T>(path: string, what: string, is: (answer: unknown) => answer is T): Promise<T> {
+    const subject = { verb: 'get', resource: path }
+    const answer = await this.#get<unknown>(path, subject)
+    if (is(answer)) return answer
+    throw this.#requests.error(unlike(what, answer), subject)
   }
 
   #get<T>(path: string, subject: ReturnType<typeof subjectOf>): Promise<T> {

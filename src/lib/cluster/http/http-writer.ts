@@ -6,7 +6,7 @@ import { carefulWrites } from './backoff.ts'
 import { objectPath, type Query, withQuery } from './object-path.ts'
 import { rehearsableBody } from './rehearsable-body.ts'
 import type { Call, Requests } from './requests.ts'
-import { isObject, unlike } from './shape.ts'
+import { isObject, isSuccess, unlike } from './shape.ts'
 import { subjectOf } from './subject.ts'
 
 const fieldManager = 'kvup'
@@ -79,12 +79,14 @@ export class HttpWriter implements Writer {
       // With a body the server ignores `?dryRun=All` and really deletes.
       ...(this.#rehearsal && { dryRun: ['All'] }),
     }
-    await this.#send(kind, ref, {
+    const answer = await this.#send<unknown>(kind, ref, {
       verb: 'delete',
       method: 'DELETE',
       body,
       query: { fieldManager: undefined },
     })
+    if (isObject(answer) || isSuccess(answer)) return
+    throw this.#requests.error(unlike('that of a delete', answer), subjectOf('delete', kind, ref))
   }
 
   async subresource(

@@ -1,6 +1,7 @@
 import { ApiError } from '../../system/errors.ts'
 import { type Answer, header } from './answer.ts'
 import type { Failure } from './failure.ts'
+import { isServerVersion } from './shape.ts'
 
 /** What an API server puts on all that it answers, whatever that is (apiserver, `WithAuditInit` and `WithPriorityAndFairness`). */
 const marks = ['audit-id', 'x-kubernetes-pf-flowschema-uid']
@@ -62,8 +63,7 @@ export class ServerBehind {
 
 function isVersion(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && 'gitVersion' in value
+    return isServerVersion(JSON.parse(text))
   } catch {
     return false
   }

@@ -121,7 +121,7 @@ export class Requests {
     const { foreign: _, ...theirs } = failure
     if (await this.#behind.isKubernetes()) return this.error(theirs, subject)
     const { status, message } = failure
-    const also = status === 404 ? `; it has no ${versionPath} either` : ''
+    const also = status === 404 ? `; nor does anything at ${versionPath}` : ''
     return this.error({ ...failure, message: message + also }, subject)
   }
 

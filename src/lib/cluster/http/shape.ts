@@ -1,3 +1,4 @@
+import type { ServerVersion } from '../cluster.ts'
 import type { KubeObject } from '../object.ts'
 import { shortened } from './body-in-words.ts'
 import type { Failure } from './failure.ts'
@@ -6,6 +7,10 @@ import type { Failure } from './failure.ts'
 export function isObject(answer: unknown): answer is KubeObject {
   return isRecord(answer) && isRecord(answer['metadata']) && typeof answer['metadata']['name'] === 'string'
 }
+
+/** What a delete is answered with where nothing of the object is left. */
+export const isSuccess = (answer: unknown): boolean =>
+  isRecord(answer) && answer['kind'] === 'Status' && answer['status'] !== 'Failure'
 
 export interface ListBody {
   items: KubeObject[] | null
@@ -18,6 +23,20 @@ export function isList(answer: unknown): answer is ListBody {
   const { items } = answer
   return items === null || (Array.isArray(items) && items.every(isObject))
 }
+
+/** An API group with the versions that are served of it. */
+export interface ApiGroup {
+  versions: { version: string }[]
+  preferredVersion?: { version: string }
+}
+
+export const isApiGroup = (answer: unknown): answer is ApiGroup =>
+  isRecord(answer) &&
+  Array.isArray(answer['versions']) &&
+  answer['versions'].every((one) => isRecord(one) && typeof one['version'] === 'string')
+
+export const isServerVersion = (answer: unknown): answer is ServerVersion =>
+  isRecord(answer) && typeof answer['gitVersion'] === 'string'
 
 /** The answer of somebody who is no API server, or not in its right mind: what it means for the cluster is unknown. */
 export function unlike(what: string, answer: unknown): Failure {

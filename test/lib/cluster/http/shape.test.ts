@@ -44,6 +44,29 @@ describe.each(Object.entries(strange))('an answer of status 200 that is %s', (_,
   })
 })
 
+describe.each(
+  Object.entries({ ...strange, 'a list': '[]', 'versions that are none': '{"versions":[null]}' }),
+)('an answer of status 200 that is %s', (_, body) => {
+  test('is not taken for an API group that is not served, nor for a version, nor for a delete that was done', async () => {
+    const { url } = await serve((__, response) => void response.writeHead(200).end(body))
+    const { reader, writer } = (await opened(url)).cluster
+    const unreachable = { exitCode: 8, reason: 'unreachable' }
+    expect(await failed(reader.versions('config.openshift.io'))).toMatchObject(unreachable)
+    expect(await failed(reader.version())).toMatchObject(unreachable)
+    expect(await failed(writer.delete(ConfigMaps, ref))).toMatchObject({ statusReason: 'OutcomeUnknown' })
+  })
+})
+
+test.each([
+  [403, '{"kind":"Status","message":null,"details":null,"code":403}', 'HTTP 403'],
+  [404, '{"status":404,"message":null,"details":{"causes":7}}', 'HTTP 404'],
+  [500, '{"message":{"en":"broken"},"reason":[]}', 'HTTP 500'],
+])('%i whose fields are other things than those of a Status: %s', async (status, body, said) => {
+  const { url } = await serve((_, response) => void response.writeHead(status).end(body))
+  const error = await failed((await opened(url)).cluster.reader.list(ConfigMaps))
+  expect(error).toMatchObject({ message: expect.stringContaining(said) as string })
+})
+
 test('a list of none may say null', async () => {
   const { url } = await serve((_, response) => reply(response, 200, { metadata: {}, items: null }))
   expect(await (await opened(url)).cluster.reader.list(ConfigMaps)).toEqual([])
