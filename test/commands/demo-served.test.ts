@@ -33,6 +33,11 @@ test('a platform without such a window begins with what is possible there', asyn
   expect(said).toContain('begin with: kvup upgrade --to 1.18.1 --method olm')
 })
 
+test('where the VMs alone are left to move it begins with them', async () => {
+  const { said } = await served('outdated-workloads')
+  expect(said).toContain('begin with: kvup workloads outdated')
+})
+
 test('a plain one begins with what can be reached', async () => {
   const { said } = await served('image-tag')
   expect(said).toContain('time runs as it does here; begin with: kvup upgrade')

@@ -101,6 +101,7 @@ function manifestText(objects: readonly object[]): string {
 
 /** What to begin with: it asks or only reads. */
 function firstLine(scenario: Scenario, files: readonly string[]): string {
+  if ('update' in scenario) return 'kvup workloads outdated'
   if (!('typed' in scenario)) return 'kvup upgrade'
   const { command, args } = scenario.typed
   return command === 'eus run' ? `kvup eus plan ${files.join(' ')}` : ['kvup', command, ...args].join(' ')

@@ -17,7 +17,7 @@ export function heldBy(lease: Lease, namespace: string): KvupError {
     object: leaseIn(namespace),
     remedy: [
       'kvup status -w      watches it',
-      `--take-over=${holder}      ends its run at its next write, should it still live`,
+      `add --take-over=${holder} to the command      ends its run at its next write, should it still live`,
     ],
   })
 }

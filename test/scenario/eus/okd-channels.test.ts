@@ -28,6 +28,10 @@ const on419 = (olm: OlmShape) => ({
   },
 })
 
+/** Two minors of the operator behind its platform. */
+const lagging = on419(okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }))
+const behind = { ...lagging, openshift: { ...lagging.openshift, version: '4.22.0-okd-scos.3' } }
+
 async function planOn(stage: Stage, options: Partial<EusPlanOptions> = {}): Promise<Ended> {
   return stage.perform((cx) => planEus(cx, { accept: [], ...options }), { commandLine: 'kvup eus plan' })
 }
@@ -71,6 +75,15 @@ describe('ocp 1.1: a channel for each minor', () => {
           /^warning: virtualization 4\.23: catalog community-operators offers no channel of 4\.23 \(it has .*stable-v1\.18.*in stable-v1\.18/u,
         ),
       ])
+    }))
+
+  test('of a hop with two releases of the operator the gate names the channel of each', () =>
+    play(behind, async (stage) => {
+      stage.files.set('later.yaml', servedCatalog(behind.olm, undefined))
+      const ended = await planOn(stage, { to: '4.23', catalogFile: 'later.yaml' })
+      expect(planOf(ended).hops[0]?.gate.operator.at(-1)).toBe(
+        'the catalog offers channels stable-v1.17 and stable-v1.18',
+      )
     }))
 
   test('where a channel of a known minor is missing it is named', () =>

@@ -76,8 +76,7 @@ describe('eus status', () => {
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
       const free = await eusStatusOn(stage)
-      expect(free.text).toContain('kvup eus run --approve     goes on')
-      expect(free.text).toContain('kvup eus abort --approve     ends it')
+      expect(free.text).toMatch(/kvup eus run --approve {5}goes on\n.* kvup eus abort --approve {3}ends it/u)
       await hold(stage, 'jane@elsewhere/7192/e02e1cda')
       const { text } = await eusStatusOn(stage)
       expect(text).toContain('jane@elsewhere/7192/e02e1cda holds the lock')

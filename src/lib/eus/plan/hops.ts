@@ -5,7 +5,7 @@ import { compareMinors } from '../../releases/platform-version.ts'
 import { platformMinor } from '../../releases/platform-minors.ts'
 import { inTurn } from '../../upgrade/range.ts'
 import type { EusHop, PlatformStop, RemovedApi } from '../eus-plan.ts'
-import { changedTo, channelBehind, isOfOneMinor } from './minor-channel.ts'
+import { channelBehind, isOfOneMinor } from './minor-channel.ts'
 import { operatorMinorNow, operatorNow } from './operator-now.ts'
 import { operatorStops } from './operator-stops.ts'
 import { releaseLeft } from './operator-through.ts'
@@ -130,8 +130,9 @@ interface Gated {
 }
 
 function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead, 'minor' | 'set'>): string {
-  const change = changedTo(operators)
-  if (change !== undefined) return `the catalog offers channel ${change}`
+  const channels = operators.flatMap(({ channel }) => channel ?? [])
+  if (channels.length > 0)
+    return `the catalog offers ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(' and ')}`
   const isLeft = isOfOneMinor(set) && operators.some(({ done, version }) => !done && version === undefined)
   return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`
 }

@@ -32,5 +32,5 @@ export const channelBehind = (
 ): string | undefined => changedTo(operators) ?? before
 
 /** Undefined where the hop leaves the channel as it is. */
-export const changedTo = (operators: EusHop['operators']): string | undefined =>
+const changedTo = (operators: EusHop['operators']): string | undefined =>
   operators.findLast(({ channel }) => channel !== undefined)?.channel

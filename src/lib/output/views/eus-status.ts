@@ -4,6 +4,7 @@ import type { Loan } from '../../procedure/journal.ts'
 import { formatDuration } from '../../system/duration.ts'
 import { brief } from '../brief.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
+import { remedyLines } from '../error-text.ts'
 import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 
@@ -115,6 +116,6 @@ function lastLines(status: EusStatusDocument, paint: Paint): string[] {
     ...(safeToLeave === undefined ? [] : [`safe to leave here: ${safeToLeave}`]),
     ...(status.alerts === undefined ? [] : [`alerts: ${status.alerts}`]),
     ...unknown.map((line) => `${paint.mark.dot} not known: ${brief(line)}`),
-    ...next.map((line) => `  ${paint.mark.next} ${line}`),
+    ...remedyLines(next, paint),
   ]
 }

@@ -68,7 +68,7 @@ function toneOf({ will }: ForecastItem): Tone | undefined {
 }
 
 const spanText = ({ low, high }: Span) =>
-  `${formatDuration(Math.ceil(low) * 1000)}-${formatDuration(Math.ceil(high) * 1000)}`
+  `${formatDuration(Math.ceil(low) * 1000)} to ${formatDuration(Math.ceil(high) * 1000)}`
 
 const countsText = (counts: Counts): string => fatesText(outcomeWords, counts)
 
