@@ -120,6 +120,7 @@ const beside: readonly string[] = [
   'workloads hold --yes',
   'workloads strategy set --methods LiveMigrate --yes',
   'workloads unblock --all --yes --accept data-loss',
+  'workloads update --watch-only --yes',
   'status',
   'history',
 ]

@@ -1,3 +1,4 @@
+import type { Loan } from '../../procedure/journal.ts'
 import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { VirtualMachineInstanceMigrations } from '../../cluster/kinds/virtual-machines.ts'
 import { outdatedLabel } from '../../facts/workload-count.ts'
@@ -5,6 +6,8 @@ import { seconds } from '../../system/units.ts'
 import { clusterEvictionOf } from '../cluster-eviction.ts'
 import { readOwner } from '../find-owner.ts'
 import { countMoving } from '../forecast.ts'
+import { heldLines } from '../held-lines.ts'
+import { loanOn } from '../loan-on.ts'
 import { methodsIn, type SettingsOwner } from '../strategy/owner.ts'
 import { methodsOf } from '../update-methods.ts'
 import { lookForHarm } from './harm.ts'
@@ -46,7 +49,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt goes on by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
-      if (holds) return again.tripped ?? nobodyMoves
+      if (holds) return again.tripped ?? nobodyMoves(loanOn(owner, await cx.journal.loans()))
       const look = await run.look(cx)
       const seen = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
       const { launchers, wanted } = run
@@ -60,16 +63,18 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
   }
 }
 
-const nobodyMoves: StepState = {
+/** Methods that are borrowed cannot be set. */
+const nobodyMoves = (loan: Loan | undefined): StepState => ({
   is: 'blocked',
   reason: 'nobody-moves',
   by: 'workloadUpdateMethods is empty, so that KubeVirt moves nothing',
   remedy: [
     'kvup workloads update     moves VMs itself',
-    'kvup workloads restore     gives back what was held',
-    'kvup workloads strategy set --methods LiveMigrate',
+    ...(loan === undefined
+      ? ['kvup workloads strategy set --methods LiveMigrate']
+      : heldLines(loan, '     gives back what was held')),
   ],
-}
+})
 
 interface MovingOn extends Pick<Guarding, 'owner' | 'run'> {
   look: UpdateLook

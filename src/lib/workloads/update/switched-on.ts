@@ -1,6 +1,9 @@
 import { lastWriter } from '../../procedure/last-writer.ts'
+import type { Loan } from '../../procedure/journal.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { readOwner } from '../find-owner.ts'
+import { restoreLine } from '../held-lines.ts'
+import { loanOn } from '../loan-on.ts'
 import { methodsPointer, type SettingsOwner } from '../strategy/owner.ts'
 import { methodsOf, methodsText } from '../update-methods.ts'
 
@@ -37,14 +40,14 @@ export function unlessSwitchedOn(
         is: 'blocked',
         reason: 'updater-switched-on',
         by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
-        remedy,
+        remedy: remedyFor(loanOn(owner, await cx.journal.loans())),
       }
     },
   }
 }
 
-const remedy = [
+const remedyFor = (loan: Loan | undefined): readonly string[] => [
   'kvup workloads update     holds again, and goes on',
   'kvup workloads update --watch-only     follows KubeVirt instead',
-  'kvup workloads restore --keep-current     closes the loan, and leaves it to KubeVirt',
+  ...(loan ? [`${restoreLine(loan)} --keep-current     closes the loan, and leaves it to KubeVirt`] : []),
 ]
