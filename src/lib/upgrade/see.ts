@@ -1,4 +1,5 @@
 import type { Reader } from '../cluster/cluster.ts'
+import { beingDeleted } from '../facts/being-deleted.ts'
 import { launcherImage } from '../facts/controller.ts'
 import { type Installation, theInstallation } from '../facts/installation.ts'
 import { kubeVirtDefinitions } from '../facts/kubevirt-definitions.ts'
@@ -74,13 +75,11 @@ function uidsOf({ uid, kubevirt }: Installation): readonly string[] {
 }
 
 /** Nothing is borrowed for a KubeVirt that somebody takes away. */
-function ensureStays({ namespace, kubevirt: { metadata } }: Installation): void {
-  if (metadata.deletionTimestamp === undefined) return
-  const object = `kubevirts/${metadata.name} in namespace ${namespace}`
-  throw blocked('kubevirt-deleting', `${object} is being deleted, since ${metadata.deletionTimestamp}`, {
-    object,
-    remedy: 'kvup status',
-  })
+function ensureStays({ namespace, kubevirt }: Installation): void {
+  const going = beingDeleted('kubevirts', kubevirt)
+  if (going === undefined) return
+  const object = `kubevirts/${kubevirt.metadata.name} in namespace ${namespace}`
+  throw blocked('kubevirt-deleting', going, { object, remedy: 'kvup status' })
 }
 
 /** Without them it would look as if there were no virt-operator. */

@@ -4,7 +4,7 @@ import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { play, type Stage } from '../stage.ts'
-import { eusRunOn } from './window-stage.ts'
+import { eusRunOn, on419 } from './window-stage.ts'
 
 const others = [
   {
@@ -45,26 +45,10 @@ test('kvup upgrade --method olm: where nothing comes of another channel, the lin
   }))
 
 test('kvup eus run on OKD: the same, for the hop of its minor', () =>
-  play(
-    {
-      methods: ['LiveMigrate'],
-      olm,
-      openshift: {
-        ...okd419,
-        version: '4.19.0-okd-scos.16',
-        pools: [
-          { name: 'master', nodes: 1 },
-          { name: 'worker', nodes: 1 },
-        ],
-        healthChecks: [],
-        topology: 'HighlyAvailable',
-      },
-    },
-    async (stage) => {
-      stage.files.set('own.json', servedGraph(okd419))
-      const ended = await eusRunOn(stage, { graphFile: 'own.json' })
-      expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-installs-more' } })
-      expect(channelOf(stage)).toBe('stable-v1.16')
-      expect(ended.text).toMatch(back('stable-v1.15'))
-    },
-  ))
+  play(on419(olm), async (stage) => {
+    stage.files.set('own.json', servedGraph(okd419))
+    const ended = await eusRunOn(stage, { graphFile: 'own.json' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-installs-more' } })
+    expect(channelOf(stage)).toBe('stable-v1.16')
+    expect(ended.text).toMatch(back('stable-v1.15'))
+  }))

@@ -2,31 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/plan/plan.ts'
 import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import type { EusPlanDocument } from '../../../src/lib/output/views/eus-plan-document.ts'
-import type { OlmShape } from '../../../src/lib/simulator/olm/shape.ts'
 import { okdOlm, okdStableOlm } from '../../../src/lib/simulator/olm/shapes.ts'
 import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
 import { okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
-import { doneSteps, eusRunOn } from './window-stage.ts'
+import { doneSteps, eusRunOn, on419 } from './window-stage.ts'
 
 const from = { installed: '1.15.2' }
 const perMinor = okdOlm({ ...from, channel: 'stable-v1.15' })
 const community = okdStableOlm(from)
-const on419 = (olm: OlmShape) => ({
-  methods: ['LiveMigrate'],
-  olm,
-  openshift: {
-    ...okd419,
-    version: '4.19.0-okd-scos.16',
-    pools: [
-      { name: 'master', nodes: 1 },
-      { name: 'worker', nodes: 1 },
-    ],
-    healthChecks: [],
-    topology: 'HighlyAvailable' as const,
-  },
-})
 
 /** Two minors of the operator behind its platform. */
 const lagging = on419(okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }))

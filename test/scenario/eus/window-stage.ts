@@ -14,8 +14,9 @@ import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle
 import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
 import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
 import { ocpOlm, okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { ocp418to420, okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import type { OlmShape } from '../../../src/lib/simulator/olm/shape.ts'
 import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 
@@ -54,6 +55,22 @@ export const twoWorkers418: Shape = {
     healthChecks: [],
   },
 }
+
+/** OKD at the last patch of 4.19, with one worker. */
+export const on419 = (olm: OlmShape) => ({
+  methods: ['LiveMigrate'],
+  olm,
+  openshift: {
+    ...okd419,
+    version: '4.19.0-okd-scos.16',
+    pools: [
+      { name: 'master', nodes: 1 },
+      { name: 'worker', nodes: 1 },
+    ],
+    healthChecks: [],
+    topology: 'HighlyAvailable' as const,
+  },
+})
 
 const defaults: EusRunOptions = {
   accept: [],

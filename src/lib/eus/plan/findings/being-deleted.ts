@@ -1,5 +1,6 @@
 import type { Finding } from '../../../checks/finding.ts'
 import type { KubeObject } from '../../../cluster/object.ts'
+import { beingDeleted } from '../../../facts/being-deleted.ts'
 import { itemsOf } from '../../../facts/known.ts'
 import type { Judged } from '../judged.ts'
 
@@ -13,16 +14,16 @@ export function beingDeletedFindings({ sight: { evidence } }: Judged): readonly 
 
 type Deleting = 'kubevirt-deleting' | 'hyperconverged-deleting'
 
-function going(id: Deleting, { metadata }: KubeObject): readonly Finding[] {
-  const { name, namespace = '', deletionTimestamp: since } = metadata
-  if (since === undefined) return []
+function going(id: Deleting, object: KubeObject): readonly Finding[] {
   const resource = id.replace('-deleting', '')
+  const summary = beingDeleted(`${resource}s`, object)
+  if (summary === undefined) return []
   return [
     {
       id,
       level: 'blocker',
-      summary: `${resource}s/${name} in namespace ${namespace} is being deleted, since ${since}`,
-      objects: [`${resource}/${name}`],
+      summary,
+      objects: [`${resource}/${object.metadata.name}`],
       remedy: ['kvup status'],
     },
   ]
