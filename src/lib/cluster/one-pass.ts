@@ -1,6 +1,7 @@
 import type { Page, Reader, Where } from './cluster.ts'
 import type { Kind } from './kind.ts'
 import type { KubeObject } from './object.ts'
+import { readerWith } from './reader-with.ts'
 
 type Work = (reader: Reader) => unknown
 /** One of the works: the same may come twice. */
@@ -36,7 +37,7 @@ export async function inOnePass<T extends KubeObject, const W extends readonly W
       return pass.pagesFor(comer) as AsyncIterable<Page<never>>
     }
     try {
-      return await comer.work(withPages(reader, pages))
+      return await comer.work(readerWith(reader, { pages }))
     } finally {
       pass.leave(comer)
     }
@@ -46,17 +47,6 @@ export async function inOnePass<T extends KubeObject, const W extends readonly W
 
 const isNarrowed = ({ namespace, name, labels, fields }: Where = {}): boolean =>
   [namespace, name, labels, fields].some((one) => one !== undefined)
-
-const withPages = (live: Reader, pages: Reader['pages']): Reader => ({
-  find: (kind, ref) => live.find(kind, ref),
-  list: (kind, where) => live.list(kind, where),
-  pages,
-  follow: (kind, where, signal) => live.follow(kind, where, signal),
-  versions: (group) => live.versions(group),
-  version: () => live.version(),
-  log: (pod, options) => live.log(pod, options),
-  ...(live.askService && { askService: live.askService.bind(live) }),
-})
 
 /** A page is asked for as soon as everybody waits for one. */
 class OnePass<T> {

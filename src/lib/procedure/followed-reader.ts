@@ -1,5 +1,6 @@
 import type { Found, Reader, Where } from '../cluster/cluster.ts'
 import { type Kind, resourceOf } from '../cluster/kind.ts'
+import { readerWith } from '../cluster/reader-with.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import type { Clock } from '../system/clock.ts'
 import { FollowedStream, streamKey } from './followed-stream.ts'
@@ -98,16 +99,14 @@ export class FollowedReader {
       this.#liveReads++
       return answer
     }
-    return {
+    return readerWith(live, {
       find: async (kind, ref) => this.#find(kind, ref) ?? counted(live.find(kind, ref)),
       list: async (kind, where = {}) => this.#list(kind, where) ?? counted(live.list(kind, where)),
       pages: (kind, where = {}) => this.#pages(kind, where) ?? counted(live.pages(kind, where)),
-      follow: (kind, where, signal) => live.follow(kind, where, signal),
       versions: (group) => counted(live.versions(group)),
       version: () => counted(live.version()),
       log: (pod, options) => counted(live.log(pod, options)),
-      ...(live.askService && { askService: live.askService.bind(live) }),
-    }
+    })
   }
 
   #find<T extends KubeObject>(kind: Kind<T>, ref: { name: string; namespace?: string | undefined }) {

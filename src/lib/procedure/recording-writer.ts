@@ -2,6 +2,7 @@ import { without } from '../cluster/apply/applied.ts'
 import { leftovers } from '../cluster/apply/leftovers.ts'
 import type { Found, Reader, Ref, Writer } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
+import { readerWith } from '../cluster/reader-with.ts'
 import { type FieldChange, sameLeaf } from '../cluster/leaves.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import { changedFields, namedIn, type RehearsedChange } from './rehearsed-change.ts'
@@ -48,7 +49,7 @@ export class Recording {
 
   #reading(): Reader {
     const live = this.#live
-    return {
+    return readerWith(live, {
       find: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
         const seen = this.#seen.get(key(kind, ref))
         if (seen === undefined) return live.find(kind, ref)
@@ -56,14 +57,7 @@ export class Recording {
           ? { is: 'absent' }
           : { is: 'object', object: structuredClone(seen.now) as T }
       },
-      list: (kind, where) => live.list(kind, where),
-      pages: (kind, where) => live.pages(kind, where),
-      follow: (kind, where, signal) => live.follow(kind, where, signal),
-      versions: (group) => live.versions(group),
-      version: () => live.version(),
-      log: (pod, options) => live.log(pod, options),
-      ...(live.askService && { askService: live.askService.bind(live) }),
-    }
+    })
   }
 
   #writing(): Writer {
