@@ -6,20 +6,26 @@ import { isBuiltin } from 'node:module'
  */
 export const ownModules = {
   name: 'own-modules',
-  setup(build) {
-    build.onResolve({ filter: /^[a-z0-9_:/]+$/ }, ({ path, kind, importer }) => {
+  resolveId: {
+    filter: { id: /^[a-z0-9_:/]+$/ },
+    handler(path, importer, { kind }) {
       if (!isBuiltin(path) || kind === 'dynamic-import') return undefined
-      const namespace = kind === 'require-call' ? 'required' : 'imported'
       // One for each importer: what several share becomes a file of its own, and each file takes its time to open.
-      return { path, suffix: `?${importer}`, namespace, sideEffects: false }
-    })
-    build.onLoad({ filter: /^/, namespace: 'required' }, ({ path }) => ({
-      contents: `module.exports = ${own(path)}`,
-    }))
-    build.onLoad({ filter: /^/, namespace: 'imported' }, async ({ path, suffix }) => ({
-      contents: isLate(path, suffix) ? late(path) : await imported(path),
-    }))
+      return { id: `\0${kind === 'require-call' ? 'required' : 'imported'}:${path}?${importer}` }
+    },
   },
+  load: {
+    filter: { id: /^\0(?:required|imported):/ },
+    async handler(id) {
+      const { how, path, importer } = /^\0(?<how>\w+):(?<path>[^?]+)\?(?<importer>.*)$/.exec(id).groups
+      return { code: await codeOf(how, path, importer), moduleType: 'js', moduleSideEffects: false }
+    },
+  },
+}
+
+async function codeOf(how, path, importer) {
+  if (how === 'required') return `module.exports = ${own(path)}`
+  return isLate(path, importer) ? late(path) : imported(path)
 }
 
 const own = (path) => `process.getBuiltinModule(${JSON.stringify(path)})`
