@@ -16,6 +16,8 @@ export interface Where {
   labels?: string | undefined
   /** A field selector: `status.phase=Running,spec.nodeName=node-1`. */
   fields?: string | undefined
+  /** Objects of one page, where it is worth to have more of them at once than of other lists. */
+  pageSize?: number | undefined
 }
 
 /** `unserved`: the cluster does not know the kind (no CRD), which is another answer than "no such object". */

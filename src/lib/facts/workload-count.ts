@@ -1,7 +1,16 @@
-import type { Reader } from '../cluster/cluster.ts'
+import type { Reader, Where } from '../cluster/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
 
 export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
+
+/**
+ * A page behind the first may be read from etcd, where all VMIs have to be looked at to find the labelled ones: 2 to 4 s for 10,000,
+ * on an API server (v1.35.4) that had stopped to keep what it had five minutes earlier. Few have as many as this.
+ */
+const atOnce = 2000
+
+/** The outdated ones. */
+export const outdatedOnes: Where = { labels: outdatedLabel, pageSize: atOnce }
 
 export interface WorkloadCount {
   /** All VirtualMachineInstances. */
@@ -26,8 +35,7 @@ export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
 
 async function countOutdated(reader: Reader): Promise<number> {
   let count = 0
-  for await (const { items } of reader.pages(VirtualMachineInstances, { labels: outdatedLabel }))
-    count += items.length
+  for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) count += items.length
   return count
 }
 

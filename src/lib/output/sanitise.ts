@@ -28,6 +28,7 @@ export function sanitiseLine(text: string): string {
 
 /** Somebody's text where a line is all there is room for: what goes on below, or further on after a tab, would look like a line or a column of ours. */
 export function onOneLine(text: string): string {
+  if (!/[\n\t]/.test(text)) return text
   return text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', ' ')
 }
 
@@ -45,6 +46,7 @@ function clean(value: unknown): unknown {
 
 /** A painted line: colour sequences stay, every other escape and control character goes. */
 export function onlyColours(line: string): string {
+  if (!line.includes('\u001b')) return sanitise(line)
   return line
     .split(/(\u001b\[[0-9;]*m)/)
     .map((part, index) => (index % 2 === 1 ? part : sanitise(part)))

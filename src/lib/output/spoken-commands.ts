@@ -72,21 +72,31 @@ function missingIn(text: string, connection: readonly SpokenFlag[]): string[] {
 /** What a plan is sealed over stays to the letter. */
 const sealed: ReadonlySet<string> = new Set(['seal', 'request'])
 
+/** What needs no change is not copied: of thousands of rows hardly one does. */
 function inFields(value: unknown, change: (text: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((inner) => inFields(inner, change))
+  if (Array.isArray(value)) return mapped(value, (inner) => inFields(inner, change))
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => {
-      if (sealed.has(key)) return [key, inner]
-      return [key, fields.has(key) ? changed(inner, change) : inFields(inner, change)]
-    }),
-  )
+  const said = Object.entries(value).flatMap(([key, inner]) => {
+    const now = inField(key, inner, change)
+    return now === inner ? [] : [[key, now] as const]
+  })
+  return said.length === 0 ? value : { ...value, ...Object.fromEntries(said) }
+}
+
+function inField(key: string, value: unknown, change: (text: string) => string): unknown {
+  if (sealed.has(key)) return value
+  return fields.has(key) ? changed(value, change) : inFields(value, change)
 }
 
 function changed(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((inner) => changed(inner, change))
+  if (Array.isArray(value)) return mapped(value, (inner) => changed(inner, change))
   return inFields(value, change)
+}
+
+function mapped(values: readonly unknown[], change: (value: unknown) => unknown): readonly unknown[] {
+  const said = values.map(change)
+  return said.some((value, index) => value !== values[index]) ? said : values
 }
 
 function spokenError(error: unknown, parts: CommandSpeech['parts']): unknown {

@@ -142,3 +142,19 @@ test('in documents: remedies only, for the rest is data', async () => {
 test('objects of the cluster are left as they are', async () => {
   expect((await printed('table', 'Snapshot')).out).toBe('kvup upgrade --to v1.8.4\n  → kvup history\n')
 })
+
+test('of rows only those with a command are copied, with all else as it was', () => {
+  const plain = { name: 'a', remedy: ['none'], why: [{ id: 'x', text: 'y' }] }
+  const spoken = {
+    name: 'b',
+    remedy: ['kvup status'],
+    why: [{ id: 'x', text: 'kvup status' }],
+    seal: { next: 'kvup status' },
+  }
+  const rows = [plain, spoken]
+  const [first, second] = inProd.parts(rows)
+  expect(first).toBe(plain)
+  expect(second).toEqual({ ...spoken, remedy: ['kvup status --context prod --token-file t'] })
+  expect(Object.keys(second ?? {})).toEqual(Object.keys(spoken))
+  expect(spoken.remedy).toEqual(['kvup status'])
+})

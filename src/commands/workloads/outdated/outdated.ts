@@ -38,7 +38,9 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const looked = await readerFor(cx, options.from)
   const { reader } = looked.cluster
   // A turn later than the VMIs are asked for: theirs is the longest answer.
-  const around = Promise.resolve().then(() => lookAround(looked, selection.namespace))
+  const later = Promise.resolve()
+  const around = later.then(() => lookAround(looked, selection.namespace))
+  const remedies = later.then(() => remediesFor(looked, cx))
   const rules = around.then(({ surroundings, held, at }) =>
     rulesFrom(surroundings, { held, releases: knownReleases, at }),
   )
@@ -57,7 +59,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
     remarks: [],
   }
   await tellPages(
-    listOutdated(reader, selection, { rules, remedies: remediesFor(looked, cx) }),
+    listOutdated(reader, selection, { rules, remedies }),
     told,
     rows,
   ).catch((error: unknown) => {

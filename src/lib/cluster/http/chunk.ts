@@ -30,9 +30,9 @@ export async function chunk<T extends KubeObject>(
   { kind, where, patience, signal }: Listing<T>,
   token: string | undefined,
 ): Promise<Chunk<T>> {
-  const query = { limit: String(pageSize), continue: token, ...selectors(where) }
+  const query = { limit: String(where.pageSize ?? pageSize), continue: token, ...selectors(where) }
   const subject = subjectOf('list', kind, { namespace: where.namespace })
-  const answer = await requests.json<unknown>({
+  const answer = await requests.list({
     method: 'GET',
     path: withQuery(objectPath(kind, { namespace: where.namespace }), query),
     subject,

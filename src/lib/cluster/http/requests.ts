@@ -5,10 +5,11 @@ import { Allowance } from './allowance.ts'
 import type { Answer } from './answer.ts'
 import { apiError, isElsewhere } from './api-error.ts'
 import { type Patience, patientReads } from './backoff.ts'
+import { ArrivingList } from './arriving-list.ts'
 import { bodyInWords } from './body-in-words.ts'
 import type { Message } from './connections.ts'
 import type { Access, Credentials } from './credentials.ts'
-import { decoded } from './decoded.ts'
+import { decoded, decodedPieces } from './decoded.ts'
 import { type Failure, failureOfAnswer } from './failure.ts'
 import { ServerBehind, versionPath } from './is-kubernetes.ts'
 import { failureOfSilence } from './silence.ts'
@@ -70,6 +71,13 @@ export class Requests {
     } catch {
       throw this.error(notJson(text), call.subject)
     }
+  }
+
+  /** The same of a list, parsed while it arrives. */
+  async list(call: Call): Promise<unknown> {
+    const read = await this.#patiently(call, (answer) => this.#listOf(answer, call))
+    if ('list' in read) return read.list
+    throw this.error(notJson(read.text), call.subject)
   }
 
   text(call: Call): Promise<string> {
@@ -174,6 +182,24 @@ export class Requests {
     const text = await decoded(answer)
     this.#tools.trace.body(call.path, text)
     return text
+  }
+
+  async #listOf(answer: Answer, call: Call): Promise<{ list: unknown } | { text: string }> {
+    const { trace } = this.#tools
+    const arriving = new ArrivingList()
+    const shown: Buffer[] = []
+    try {
+      for await (const piece of decodedPieces(answer)) {
+        arriving.add(piece)
+        if (trace.bodies) shown.push(piece)
+      }
+      return { list: arriving.end() }
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return { text: String(error.cause) }
+    } finally {
+      if (trace.bodies) trace.body(call.path, Buffer.concat(shown).toString('utf8'))
+    }
   }
 
   #message(

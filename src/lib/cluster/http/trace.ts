@@ -7,12 +7,14 @@ export interface Trace {
   asked(what: { method: string; url: string; headers: Headers; body: string | undefined }): void
   answered(what: { method: string; url: string; status: number; ms: number }): void
   failed(what: { method: string; url: string; error: unknown; ms: number }): void
+  /** Whether bodies are shown: they need not be kept where they are not. */
+  readonly bodies: boolean
   /** A body as it came, or one line of a watch. */
   body(url: string, text: string): void
 }
 
 const cutAt = 1024
-const silent: Trace = { asked() {}, answered() {}, failed() {}, body() {} }
+const silent: Trace = { bodies: false, asked() {}, answered() {}, failed() {}, body() {} }
 
 /** 6: method, URL, status, ms. 7: and headers. 8: and bodies, cut at 1 KB. 9: whole bodies. */
 export function traceTo(line: ((text: string) => void) | undefined, verbosity: number): Trace {
@@ -24,6 +26,7 @@ export function traceTo(line: ((text: string) => void) | undefined, verbosity: n
       : `${safe.slice(0, cutAt)} [${safe.length - cutAt} more]`
   }
   return {
+    bodies: verbosity >= 8,
     asked({ method, url, headers, body }) {
       if (verbosity < 7) return
       line(`${method} ${redactUrl(url)}`)

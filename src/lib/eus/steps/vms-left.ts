@@ -1,7 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
 import { VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../facts/workload-count.ts'
+import { outdatedOnes } from '../../facts/workload-count.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { evictionFinding, forecastOutdated } from '../../workloads/eviction-finding.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
@@ -82,7 +82,7 @@ export function noneOutdated(
 async function outdatedVms(reader: Reader): Promise<readonly string[]> {
   const names: string[] = []
   try {
-    for await (const { items } of reader.pages(VirtualMachineInstances, { labels: outdatedLabel }))
+    for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes))
       names.push(...items.filter(({ status }) => status?.phase === 'Running').map(vmName))
   } catch (error) {
     if (!isNotFound(error)) throw error

@@ -1,6 +1,6 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../facts/workload-count.ts'
+import { outdatedLabel, outdatedOnes } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
 import type { Machine } from './behind.ts'
 import { isOfVm, placeBehind } from './behind.ts'
@@ -49,6 +49,7 @@ export async function* listOutdated(
   const machines = new Machines(reader)
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, {
+      ...outdatedOnes,
       namespace,
       labels: selector.join(),
     }))

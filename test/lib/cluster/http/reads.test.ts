@@ -165,4 +165,58 @@ describe('pages', () => {
     await expect(cluster.reader.list(ConfigMaps)).rejects.toMatchObject({ status: 410 })
     expect(asked.length).toBeLessThan(20)
   })
+
+  test('a long compressed list that is cut on its way is asked for again, and whole then', async () => {
+    const names = Array.from({ length: 3000 }, (_, i) => `n${String(i).padStart(4, '0')}`)
+    const whole = gzipSync(JSON.stringify(page(names, '')))
+    const { url, asked } = await serve((_, response, count) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      if (count === 2) response.end(whole)
+      else response.write(whole.subarray(0, whole.length / 2), () => response.socket?.destroy())
+    })
+    const { cluster } = await opened(url)
+    expect((await cluster.reader.list(ConfigMaps)).map(({ metadata }) => metadata.name)).toEqual(names)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a compressed body that ends early, or is none, is no empty list', async () => {
+    const whole = gzipSync(JSON.stringify(page(['a', 'b'], '')))
+    for (const body of [whole.subarray(0, -12), Buffer.from('{"items":[]}')]) {
+      const { url } = await serve((_, response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+      )
+      const { cluster } = await opened(url)
+      await expect(cluster.reader.list(ConfigMaps)).rejects.toMatchObject({ exitCode: 8 })
+    }
+  })
+
+  test('a login page in the place of a list is told as one', async () => {
+    const { url } = await serve((_, response) => response.writeHead(200).end('<html>Please log in</html>'))
+    const { cluster } = await opened(url)
+    await expect(cluster.reader.list(ConfigMaps)).rejects.toThrow('an HTML page, "Please log in"')
+  })
+
+  test('an answer of nothing is no list', async () => {
+    const { url } = await serve((_, response) => response.writeHead(200).end())
+    const { cluster } = await opened(url)
+    await expect(cluster.reader.list(ConfigMaps)).rejects.toThrow('not a list of ConfigMap, but nothing')
+  })
+
+  test('what is asked for in larger pages comes in them', async () => {
+    const { url, asked } = await serve((_, response) => reply(response, 200, page(['a'], '')))
+    const { cluster } = await opened(url)
+    await cluster.reader.list(ConfigMaps, { pageSize: 2000 })
+    await cluster.reader.list(ConfigMaps)
+    expect(asked.map(({ query }) => query.get('limit'))).toEqual(['2000', '500'])
+  })
+
+  test('the body of a list is shown with -v 8 as it came, compressed or not', async () => {
+    const text = JSON.stringify(page(['a', 'b'], ''))
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
+    )
+    const { cluster, traced } = await opened(url, { verbosity: 8 })
+    await cluster.reader.list(ConfigMaps)
+    expect(traced).toContain(`Response body: ${text}`)
+  })
 })
