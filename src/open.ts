@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import { withBugLog } from './bug-log.ts'
 import type { Context, GlobalFlags, World } from './context.ts'
 import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
@@ -119,8 +118,6 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
 
 async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterClock): Promise<Cluster> {
   const { openCluster } = await import('./lib/cluster/http/open-cluster.ts')
-  // Pages of VMs come and go: V8 would let two thirds more memory pile up before it clears them away.
-  setFlagsFromString('--optimize-for-size')
   return openCluster(flags, {
     clock: systemClock,
     heard: listenerOf(clock, printer),

@@ -76,11 +76,12 @@ const sealed: ReadonlySet<string> = new Set(['seal', 'request'])
 function inFields(value: unknown, change: (text: string) => string): unknown {
   if (Array.isArray(value)) return mapped(value, (inner) => inFields(inner, change))
   if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const said = Object.entries(value).flatMap(([key, inner]) => {
-    const now = inField(key, inner, change)
-    return now === inner ? [] : [[key, now] as const]
-  })
-  return said.length === 0 ? value : { ...value, ...Object.fromEntries(said) }
+  let copy: Record<string, unknown> | undefined
+  for (const [key, inner] of Object.entries(value)) {
+    const said = inField(key, inner, change)
+    if (said !== inner) (copy ??= { ...value })[key] = said
+  }
+  return copy ?? value
 }
 
 function inField(key: string, value: unknown, change: (text: string) => string): unknown {
