@@ -7,6 +7,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly kind: string
   readonly plural: string
   readonly namespaced: boolean
+  /** Only the metadata is asked for; an answer of whole objects is as good. */
+  readonly metadataOnly?: true
   /** Never set; carries T. */
   readonly shape?: T
 }
@@ -14,6 +16,11 @@ export interface Kind<T extends KubeObject = KubeObject> {
 /** The same kind under another version of its group. */
 export function atVersion<T extends KubeObject>(kind: Kind<T>, version: string): Kind<T> {
   return { ...kind, apiVersion: [...kind.apiVersion.split('/').slice(0, -1), version].join('/') }
+}
+
+/** The same kind, for who lists it and needs no more than the metadata. */
+export function metadataOf({ apiVersion, kind, plural, namespaced }: Kind): Kind {
+  return { apiVersion, kind, plural, namespaced, metadataOnly: true }
 }
 
 /** `` for the core group. */

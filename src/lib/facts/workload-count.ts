@@ -1,5 +1,7 @@
 import type { Reader, Where } from '../cluster/cluster.ts'
-import { type VirtualMachineInstance, VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
+import { metadataOf } from '../cluster/kind.ts'
+import { VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
+import type { KubeObject } from '../cluster/object.ts'
 
 export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
 
@@ -19,13 +21,15 @@ export interface WorkloadCount {
   outdated: number
 }
 
+const metadataOfInstances = metadataOf(VirtualMachineInstances)
+
 /**
- * Counts without keeping. One page is counted in passing; of more, the server says how many are left, and the outdated
- * ones are listed by their label. Throws ApiError.
+ * Counts without keeping, and without spec and status. One page is counted in passing; of more, the server says how many are left, and
+ * the outdated ones are listed by their label. Throws ApiError.
  */
 export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
   let [instances, outdated] = [0, 0]
-  for await (const { items, remaining } of reader.pages(VirtualMachineInstances)) {
+  for await (const { items, remaining } of reader.pages(metadataOfInstances)) {
     instances += items.length
     outdated += items.filter(isOutdated).length
     if (remaining) return { instances: instances + remaining, outdated: await countOutdated(reader) }
@@ -35,10 +39,10 @@ export async function countWorkloads(reader: Reader): Promise<WorkloadCount> {
 
 async function countOutdated(reader: Reader): Promise<number> {
   let count = 0
-  for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) count += items.length
+  for await (const { items } of reader.pages(metadataOfInstances, outdatedOnes)) count += items.length
   return count
 }
 
-function isOutdated({ metadata }: VirtualMachineInstance): boolean {
+function isOutdated({ metadata }: KubeObject): boolean {
   return Object.hasOwn(metadata.labels ?? {}, outdatedLabel)
 }

@@ -18,6 +18,9 @@ export interface Listing<T extends KubeObject> {
   signal?: AbortSignal
 }
 
+/** Kubernetes API concepts, "Metadata-only fetches". */
+const metadataList = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json'
+
 /** As many as client-go asks for at once. */
 const pageSize = 500
 
@@ -37,6 +40,7 @@ export async function chunk<T extends KubeObject>(
     path: withQuery(objectPath(kind, { namespace: where.namespace }), query),
     subject,
     patience,
+    ...(kind.metadataOnly && { accept: metadataList }),
     ...(signal !== undefined && { signal }),
   })
   if (!isList(answer)) throw requests.error(unlike(`a list of ${kind.kind}`, answer), subject)
@@ -47,11 +51,15 @@ export async function chunk<T extends KubeObject>(
 
 function chunkOf<T extends KubeObject>(kind: Kind<T>, { items, metadata = {} }: ListBody): Chunk<T> {
   const { remainingItemCount: remaining } = metadata
-  const { apiVersion, kind: name } = kind
   return {
-    items: (items ?? []).map((item) => Object.assign({ apiVersion, kind: name }, item as T)),
+    items: (items ?? []).map((item) => named(kind, item as T)),
     resourceVersion: metadata.resourceVersion ?? '',
     next: metadata.continue || undefined,
     ...(remaining !== undefined && { remaining }),
   }
+}
+
+/** Metadata alone says of itself that it is a PartialObjectMetadata. */
+function named<T extends KubeObject>({ apiVersion, kind, metadataOnly }: Kind<T>, item: T): T {
+  return metadataOnly ? { ...item, apiVersion, kind } : Object.assign({ apiVersion, kind }, item)
 }

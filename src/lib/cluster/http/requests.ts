@@ -29,6 +29,8 @@ export interface Call {
   atMost?: number
   /** Somebody behind the API server answers: neither its 401, its Date nor its Warning is the server's. */
   passedOn?: true
+  /** JSON, unless something else is asked for. */
+  accept?: string
   body?: unknown
   contentType?: string
   signal?: AbortSignal
@@ -47,6 +49,7 @@ export interface RequestTools {
   to: Addressee
 }
 
+const anyJson = 'application/json, */*'
 const unheard = { heard: undefined, onWarning: () => undefined }
 
 type Read<T> = (answer: Answer) => Promise<T>
@@ -203,14 +206,14 @@ export class Requests {
   }
 
   #message(
-    { method, path, body, subject, contentType = 'application/json' }: Call,
+    { method, path, body, subject, accept = anyJson, contentType = 'application/json' }: Call,
     signal: AbortSignal,
   ): Message {
     return {
       method,
       url: this.#tools.to.server + path,
       headers: {
-        accept: 'application/json, */*',
+        accept,
         // A watch is read as it comes, line by line.
         ...(subject.verb !== 'watch' && { 'accept-encoding': 'gzip' }),
         'user-agent': this.#tools.userAgent,

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { metadataOf } from '../../../../src/lib/cluster/kind.ts'
 import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
 import { ApiError } from '../../../../src/lib/system/errors.ts'
 import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
@@ -218,5 +219,20 @@ describe('pages', () => {
     const { cluster, traced } = await opened(url, { verbosity: 8 })
     await cluster.reader.list(ConfigMaps)
     expect(traced).toContain(`Response body: ${text}`)
+  })
+
+  test('of metadata alone are asked for as such, and named as what they are of', async () => {
+    const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' }
+    const { url, asked } = await serve((_, response) =>
+      reply(response, 200, { metadata: {}, items: [{ ...partial, metadata: { name: 'a' } }] }),
+    )
+    const { cluster } = await opened(url)
+    const items = await cluster.reader.list(metadataOf(ConfigMaps))
+    await cluster.reader.list(ConfigMaps)
+    expect(items).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }])
+    expect(asked.map(({ headers }) => headers.accept)).toEqual([
+      'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
+      'application/json, */*',
+    ])
   })
 })
