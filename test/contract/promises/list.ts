@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from '../../../src/lib/cluster/cluster.ts'
+import { metadataOf } from '../../../src/lib/cluster/kind.ts'
 import { ConfigMaps, type Lease, Leases, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Backend } from '../contract-backend.ts'
@@ -53,6 +54,15 @@ export function listPromises(backend: Backend): void {
       expect(new Set(found.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))).toEqual(
         new Set(['v1 ConfigMap']),
       )
+    })
+
+    test('of metadata alone it has no data, and says what it is of', async () => {
+      const { namespace } = backend()
+      const found = await reader().list(metadataOf(ConfigMaps), { namespace, labels: `set=${set},zone` })
+      expect(found).toMatchObject([
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `${set}-b`, labels: { tier: 'gold' } } },
+      ])
+      expect(Object.keys(found[0] ?? {}).toSorted()).toEqual(['apiVersion', 'kind', 'metadata'])
     })
 
     test('without a namespace it covers all of them', async () => {

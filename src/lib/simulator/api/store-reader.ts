@@ -48,11 +48,12 @@ export class StoreReader implements Reader {
     const asked = { verb: 'list', kind, namespace: where.namespace, name: nameSelected(listed.fields) }
     let token: string | undefined
     do {
-      const listing = { ...listed, limit: 500, continue: token }
+      const listing = { ...listed, limit: where.pageSize ?? 500, continue: token }
       const page = await request(this.#client, asked, () => store.list(kind, listing))
       token = page.continue
-      const { items, resourceVersion, remaining } = page
-      yield { items: items as T[], resourceVersion, ...(remaining !== undefined && { remaining }) }
+      const { resourceVersion, remaining } = page
+      const items = (kind.metadataOnly ? page.items.map(metadataAlone) : page.items) as T[]
+      yield { items, resourceVersion, ...(remaining !== undefined && { remaining }) }
     } while (token !== undefined)
   }
 
@@ -102,3 +103,9 @@ function listingOf({ name, fields, ...where }: Where): Listing {
   const byName = `metadata.name=${name}`
   return { ...where, fields: fields === undefined ? byName : `${byName},${fields}` }
 }
+
+const metadataAlone = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata,
+})
