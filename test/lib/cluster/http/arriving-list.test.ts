@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ArrivingList } from '../../../../src/lib/cluster/http/arriving-list.ts'
 
 function arrived(text: string, size: number): unknown {
@@ -96,22 +96,58 @@ test('nothing is undefined', () => {
   expect(arrived('', 1)).toBeUndefined()
 })
 
+/** The texts that `JSON.parse` is given while this is done. */
+function parsedWhile(work: () => void): readonly string[] {
+  const parse = vi.spyOn(JSON, 'parse')
+  try {
+    work()
+    return parse.mock.calls.map(([text]) => text)
+  } finally {
+    parse.mockRestore()
+  }
+}
+
 test('only what begins last is kept as text: the others are objects when the next piece comes', () => {
   const list = new ArrivingList()
   const [first, second] = JSON.stringify(listOf(three)).split('"name":"c"')
   list.add(Buffer.from(first ?? ''))
-  const parse = JSON.parse
-  const parsed: string[] = []
-  JSON.parse = (text: string) => {
-    parsed.push(text)
-    return parse(text) as unknown
-  }
-  try {
+  const given = parsedWhile(() => {
     list.add(Buffer.from(`"name":"c"${second}`))
     list.end()
-  } finally {
-    JSON.parse = parse
+  })
+  expect(given.join()).not.toContain('"name":"a"')
+  expect(given.join()).toContain('"name":"c"')
+})
+
+test('so are VMIs as KubeVirt leaves them, whose managedFields begin with an apiVersion too', () => {
+  const apiVersion = 'kubevirt.io/v1'
+  const managedFields = ['virt-controller', 'virt-handler'].map((manager) => ({
+    apiVersion,
+    fieldsType: 'FieldsV1',
+    manager,
+  }))
+  const owner = (name: string) => ({ apiVersion, blockOwnerDeletion: true, kind: 'VirtualMachine', name })
+  const items = ['a', 'b', 'c', 'd'].map((name) => ({
+    apiVersion,
+    kind: 'VirtualMachineInstance',
+    metadata: { managedFields, name, ownerReferences: [owner(name), owner('pool')] },
+    status: { nodeName: 'node-1' },
+  }))
+  const text = JSON.stringify(listOf(items))
+  for (const size of sizes.slice(0, -1)) {
+    const given = parsedWhile(() => expect(arrived(text, size)).toEqual(listOf(items)))
+    expect(given.at(-1)).not.toContain('"name":"b"')
   }
-  expect(parsed.join()).not.toContain('"name":"a"')
-  expect(parsed.join()).toContain('"name":"c"')
+})
+
+test('what is left for the end is joined there, not with each piece', () => {
+  const text = JSON.stringify({ kind: 'Status', message: 'x'.repeat(1_000_000) })
+  const concat = vi.spyOn(Buffer, 'concat')
+  try {
+    arrived(text, 4096)
+    const bytes = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
+    expect(bytes).toBeLessThan(1.1 * text.length)
+  } finally {
+    concat.mockRestore()
+  }
 })
