@@ -1,6 +1,6 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
-import { outdatedLabel } from '../facts/workload-count.ts'
+import { outdatedOnes } from '../facts/workload-count.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { type Forecast, forecastText, forecastUpdates } from './forecast.ts'
 
@@ -24,5 +24,5 @@ export function forecastOutdated(
   kubevirt: KubeVirt,
   methods: readonly string[],
 ): Promise<Forecast> {
-  return forecastUpdates(reader, { kubevirt, methods }, outdatedLabel)
+  return forecastUpdates(reader, { kubevirt, methods }, outdatedOnes)
 }

@@ -1,7 +1,8 @@
-import type { Reader } from '../cluster/cluster.ts'
+import type { Reader, Where } from '../cluster/cluster.ts'
 import type { Node } from '../cluster/kinds/core.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../cluster/kinds/virtual-machines.ts'
+import { outdatedOnes } from '../facts/workload-count.ts'
 import { isNotFound } from '../system/errors.ts'
 import { clusterEvictionOf } from './cluster-eviction.ts'
 import { type Fate, fateOf } from './fate.ts'
@@ -39,17 +40,17 @@ export interface ForecastQuestion {
 
 /**
  * By the judgement of `kvup workloads forecast`, so that both say the same of a VM. Folds page by page: nothing of a VMI that migrates or
- * stays is kept. `labels` narrows to the outdated ones. What else decides is read only where there is a VMI. Throws ApiError.
+ * stays is kept. `where` narrows to the outdated ones. What else decides is read only where there is a VMI. Throws ApiError.
  */
 export async function forecastUpdates(
   reader: Reader,
   question: ForecastQuestion,
-  labels?: string,
+  where: Where = {},
 ): Promise<Forecast> {
   const machines = new Machines(reader)
   const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
   let judging: Judging | undefined
-  for await (const vmis of running(reader, labels)) {
+  for await (const vmis of running(reader, where)) {
     if (vmis.length === 0) continue
     judging ??= await judgingOf(reader, question)
     const items = await judgePage(vmis, { reader, machines }, judging)
@@ -103,16 +104,12 @@ interface Moving {
   staying: number
 }
 
-/** Of the VMIs with these labels. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
-export async function countMoving(
-  reader: Reader,
-  rules: UpdateRules & { nodes?: number },
-  labels: string,
-): Promise<Moving> {
+/** Of the outdated ones. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
+export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?: number }): Promise<Moving> {
   const stays: readonly Fate[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
   const moving = new Map<string, string>()
   let staying = 0
-  for await (const vmis of running(reader, labels))
+  for await (const vmis of running(reader, outdatedOnes))
     for (const vmi of vmis)
       if (stays.includes(fateOf(vmi, rules, undefined))) staying++
       else moving.set(vmName(vmi), vmi.metadata.uid ?? '')
@@ -130,12 +127,9 @@ export function forecastText({ counts }: Forecast): string {
   return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
 }
 
-async function* running(
-  reader: Reader,
-  labels: string | undefined,
-): AsyncGenerator<readonly VirtualMachineInstance[]> {
+async function* running(reader: Reader, where: Where): AsyncGenerator<readonly VirtualMachineInstance[]> {
   try {
-    for await (const page of reader.pages(VirtualMachineInstances, labels === undefined ? {} : { labels }))
+    for await (const page of reader.pages(VirtualMachineInstances, where))
       yield page.items.filter((vmi) => vmi.status?.phase === 'Running')
   } catch (error) {
     if (!isNotFound(error)) throw error

@@ -1,5 +1,5 @@
 import { earliest } from '../facts/elapsed.ts'
-import { outdatedLabel } from '../facts/workload-count.ts'
+import { outdatedOnes } from '../facts/workload-count.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import {
   VirtualMachineInstanceMigrations,
@@ -48,7 +48,7 @@ export function workloadsMoved(owner: Owner, { who, follow, since, settings }: W
     patience: { every, atMost: 24 * hours },
     estimate: 600 * seconds,
     follows: [
-      { kind: VirtualMachineInstances, where: { labels: outdatedLabel } },
+      { kind: VirtualMachineInstances, where: outdatedOnes },
       { kind: VirtualMachineInstanceMigrations, where: {} },
     ],
     dependsOn: changesBefore,
@@ -114,7 +114,7 @@ async function outdatedNow(
   const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, holder) : undefined
   const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
   const rules = rulesOf(kubevirt, methods)
-  const count = (more: { nodes?: number }) => countMoving(cx.reader, { ...rules, ...more }, outdatedLabel)
+  const count = (more: { nodes?: number }) => countMoving(cx.reader, { ...rules, ...more })
   const first = await count({})
   // On one node nothing migrates: it is asked for only where that would keep us waiting.
   const { moving, staying } =

@@ -1,6 +1,5 @@
 import type { KubeVirt } from '../../../lib/cluster/kinds/kubevirt.ts'
 import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
-import { outdatedLabel } from '../../../lib/facts/workload-count.ts'
 import { ApiError } from '../../../lib/system/errors.ts'
 import { minutes } from '../../../lib/system/units.ts'
 import { countMoving } from '../../../lib/workloads/forecast.ts'
@@ -30,7 +29,7 @@ export function settingsFor(
     const now = clock.now().getTime()
     if (counted && now - counted.at < countEvery) return counted.toMove
     const rules = { methods: ['LiveMigrate'], clusterEviction: undefined }
-    const toMove = await countMoving(reader, rules, outdatedLabel).then(
+    const toMove = await countMoving(reader, rules).then(
       ({ moving }) => moving.size,
       (error: unknown) => {
         if (!(error instanceof ApiError) || error.status !== 403) throw error

@@ -1,6 +1,5 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
-import { outdatedLabel, outdatedOnes } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
 import type { Machine } from './behind.ts'
 import { isOfVm, placeBehind } from './behind.ts'
@@ -10,13 +9,7 @@ import { outdatedItem, type OutdatedItem } from './outdated-item.ts'
 import { pagesAllowed } from './pages-allowed.ts'
 import type { RemediesAsked } from './remedies-asked.ts'
 import { isAlone, type OutlookRules } from './rules.ts'
-
-export interface Selection {
-  namespace?: string | undefined
-  /** A label selector, besides the one of outdated VMIs. */
-  labels?: string | undefined
-  node?: string | undefined
-}
+import { outdatedIn, type Selection } from './selection.ts'
 
 export interface HowListed {
   /** Undefined: what decides may not be read. */
@@ -38,21 +31,12 @@ export interface OutdatedPage {
  */
 export async function* listOutdated(
   reader: Reader,
-  { namespace, labels, node }: Selection,
+  selection: Selection,
   { rules, remedies }: HowListed,
 ): AsyncGenerator<OutdatedPage> {
-  const selector = [
-    outdatedLabel,
-    ...(labels ? [labels] : []),
-    ...(node ? [`kubevirt.io/nodeName=${node}`] : []),
-  ]
   const machines = new Machines(reader)
   try {
-    for await (const page of pagesAllowed(reader, VirtualMachineInstances, {
-      ...outdatedOnes,
-      namespace,
-      labels: selector.join(),
-    }))
+    for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
       yield 'unread' in page
         ? nothingOf(page.unread, page.why.message)
         : await told(page.items, await rules, { machines, remedies: await remedies })

@@ -1,6 +1,5 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../facts/workload-count.ts'
 import { isNotFound } from '../../system/errors.ts'
 import { isOfVm, type Machine, runStrategyOf } from '../outdated/behind.ts'
 import { lostData } from '../outdated/lost-data.ts'
@@ -9,6 +8,7 @@ import type { Unread } from '../migrations/ledger.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
 import { outlookOf } from '../outdated/outlook.ts'
 import type { OutlookRules } from '../outdated/rules.ts'
+import { outdatedIn } from '../outdated/selection.ts'
 import type { Candidate } from '../waves/candidate.ts'
 import type { Against } from '../restarts/ask-restart.ts'
 import { vmName } from '../vm-name.ts'
@@ -48,16 +48,9 @@ export async function readFleet(
   rules: FleetRules,
   machines: Machines,
 ): Promise<Fleet> {
-  const { namespace, labels, node } = wanted.selection
-  const selector = [
-    outdatedLabel,
-    ...(labels ? [labels] : []),
-    ...(node ? [`kubevirt.io/nodeName=${node}`] : []),
-  ]
   const sorted = new Sorted(wanted, rules)
   try {
-    const where = { namespace, labels: selector.join() }
-    for await (const page of pagesAllowed(reader, VirtualMachineInstances, where))
+    for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(wanted.selection)))
       if ('unread' in page) sorted.unread.push(refusedIn(page.unread, page.why.message))
       else await sorted.addAll(page.items, machines)
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { VirtualMachineInstanceMigrations } from '../../cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../facts/workload-count.ts'
 import { seconds } from '../../system/units.ts'
 import { clusterEvictionOf } from '../cluster-eviction.ts'
 import { readOwner } from '../find-owner.ts'
@@ -87,7 +86,7 @@ async function movingOn(
 ): Promise<StepState> {
   const kubevirt = await readOwner(reader, owner.kubevirt)
   const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt) }
-  const { moving, staying } = await countMoving(reader, rules, outdatedLabel)
+  const { moving, staying } = await countMoving(reader, rules)
   const total = Math.max(run.known.size, moving.size)
   const on = toEnd({ outdated: moving.size, open: look.ledger.open.length, doubtful })
   if (on === undefined) return { is: 'done', ...(staying > 0 && { note: `${staying} stay outdated` }) }
