@@ -23,6 +23,12 @@ export function metadataOf({ apiVersion, kind, plural, namespaced }: Kind): Kind
   return { apiVersion, kind, plural, namespaced, metadataOnly: true }
 }
 
+/** Whole objects of it again, for who keeps what others asked for. */
+export function wholeOf<T extends KubeObject>(kind: Kind<T>): Kind<T> {
+  const { metadataOnly: _, ...whole } = kind
+  return whole
+}
+
 /** `` for the core group. */
 export function groupOf({ apiVersion }: Pick<Kind, 'apiVersion'>): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''

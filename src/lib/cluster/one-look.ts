@@ -16,6 +16,9 @@ export function oneLook(live: Reader): Reader {
   })
 }
 
-function questionOf({ apiVersion, plural }: Kind, { namespace, name, labels, fields }: Where = {}): string {
-  return JSON.stringify([apiVersion, plural, namespace, name, labels, fields])
+function questionOf(
+  { apiVersion, plural, metadataOnly }: Kind,
+  { namespace, name, labels, fields }: Where = {},
+): string {
+  return JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
 import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
 import type { Reader } from '../../../src/lib/cluster/cluster.ts'
+import { metadataOf } from '../../../src/lib/cluster/kind.ts'
 import { oneLook } from '../../../src/lib/cluster/one-look.ts'
 
 /** Counts what it is asked; `fails` is how often the first lists fail. */
@@ -36,6 +37,14 @@ test('a list is read once for the same question, also while it is under way', as
   await look.version()
   await look.version()
   expect(asked).toEqual(['list nodes ', 'list deployments a', 'list deployments b', 'version'])
+})
+
+test('who wants whole objects does not get the metadata that somebody else asked for', async () => {
+  const { reader, asked } = counted()
+  const look = oneLook(reader)
+  await look.list(metadataOf(Nodes))
+  await look.list(Nodes)
+  expect(asked).toEqual(['list nodes ', 'list nodes '])
 })
 
 test('an object is read anew: a write builds on it', async () => {

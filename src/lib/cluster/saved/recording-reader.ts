@@ -11,7 +11,7 @@ import type {
   ServerVersion,
   Where,
 } from '../cluster.ts'
-import type { Kind } from '../kind.ts'
+import { type Kind, wholeOf } from '../kind.ts'
 import type { KubeObject } from '../object.ts'
 import { type Question, questionOf, type SnapshotIndex, type Unread } from './snapshot-index.ts'
 import { trimmed } from './trimmed.ts'
@@ -20,7 +20,7 @@ type Recorded = Pick<SnapshotIndex, 'read' | 'unread' | 'groups' | 'rights' | 's
 
 /**
  * Answers like the Reader and the Reviewer behind it, and keeps what they said: a snapshot holds all that a judgement asked for
- * because the judgement itself asked. Secrets are never kept.
+ * because the judgement itself asked, and of that the whole objects. Secrets are never kept.
  */
 export class RecordingReader implements Reader {
   readonly #reader: Reader
@@ -68,7 +68,7 @@ export class RecordingReader implements Reader {
   async *pages<T extends KubeObject>(kind: Kind<T>, where: Where = {}): AsyncGenerator<Page<T>> {
     const question = questionOf(kind, where)
     try {
-      for await (const page of this.#reader.pages(kind, where)) {
+      for await (const page of this.#reader.pages(wholeOf(kind), where)) {
         for (const item of page.items) this.#keep(item)
         yield page
       }
