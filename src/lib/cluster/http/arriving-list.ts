@@ -21,11 +21,16 @@ export class ArrivingList {
   readonly #items: unknown[] = []
   /** What is not parsed yet. At the end it is joined once: joined with each piece, a long text would be copied hundreds of times. */
   #rest: Buffer[] = []
+  /** Bytes of it in which no item ends, and of what came behind them. */
+  #searched = 0
+  #fresh = 0
 
   add(piece: Buffer): void {
     this.#rest.push(piece)
+    this.#fresh += piece.length
     if (this.#state === 'head') this.#begin(this.#joined())
-    if (this.#state === 'items') this.#parseItems(this.#joined())
+    // Not with each piece: an item of 40 MB would be copied and looked through for half a minute.
+    if (this.#state === 'items' && this.#fresh >= this.#searched) this.#parseItems(this.#joined())
   }
 
   /** What `JSON.parse` gives for all that came; undefined for nothing. Throws SyntaxError; its cause is the text that was not understood. */
@@ -56,6 +61,8 @@ export class ArrivingList {
 
   #parseItems(text: Buffer): void {
     const end = text.lastIndexOf(this.#between, undefined, 'latin1') + 1
+    this.#searched = end === 0 ? text.length : text.length - end - 1
+    this.#fresh = 0
     if (end === 0) return
     try {
       this.#items.push(...(JSON.parse(`[${text.toString('utf8', 0, end)}]`) as unknown[]))

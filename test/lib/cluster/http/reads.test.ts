@@ -221,6 +221,20 @@ describe('pages', () => {
     expect(traced).toContain(`Response body: ${text}`)
   })
 
+  test('half a list is not shown: without its end no secret in it is told by its key', async () => {
+    const text = JSON.stringify({ items: [{ apiToken: 'hunter2', metadata: { name: 'a' } }] })
+    const { url } = await serve((_, response, count) => {
+      response.writeHead(200)
+      if (count === 2) response.end(text)
+      else response.write(text.slice(0, -3), () => response.socket?.destroy())
+    })
+    const { cluster, traced } = await opened(url, { verbosity: 9 })
+    await cluster.reader.list(ConfigMaps)
+    expect(traced.filter((line) => line.startsWith('Response body'))).toEqual([
+      `Response body: ${text.replace('hunter2', '<redacted>')}`,
+    ])
+  })
+
   test('of metadata alone are asked for as such, and named as what they are of', async () => {
     const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' }
     const { url, asked } = await serve((_, response) =>
