@@ -7,6 +7,9 @@ function graph(modules: Readonly<Record<string, Partial<Module>>>): Map<string, 
   )
 }
 
+/** Nobody reads as much in vain for a file less to open. */
+const large = 500_000
+
 test('what the first group reaches is in its file, whoever else needs it', () => {
   const modules = graph({
     main: { imports: ['flags'], dynamic: ['open'] },
@@ -21,6 +24,20 @@ test('what the first group reaches is in its file, whoever else needs it', () =>
     open: 'cluster',
     http: 'cluster',
   })
+})
+
+test('what the first group has is in no other file, and what one dynamic import needs is left to it', () => {
+  const modules = graph({
+    main: { imports: ['flags'], dynamic: ['status', 'plan'] },
+    flags: {},
+    status: { imports: ['flags', 'facts', 'table'], size: large },
+    plan: { imports: ['flags', 'facts'], size: large },
+    facts: { imports: ['flags'] },
+    table: {},
+  })
+  const chunks = chunksOf(modules, { start: ['main'] })
+  expect(chunks.get('flags')).toBe('start')
+  expect([...chunks.keys()].toSorted()).toEqual(['facts', 'flags', 'main'])
 })
 
 test('what is small lies in one file with what most need besides it', () => {
@@ -44,10 +61,26 @@ test('a large library that one of them needs is no burden of the other', () => {
     plan: { imports: ['facts', 'library'] },
     demo: { imports: ['library'] },
     facts: {},
-    library: { size: 500_000 },
+    library: { size: large },
   })
   const chunks = chunksOf(modules, { start: ['main'] })
   expect(chunks.get('facts')).not.toBe(chunks.get('library'))
+})
+
+test('the two that save most are put together first, and the burden of a third is judged by what they have become', () => {
+  const modules = graph({
+    main: { dynamic: ['status', 'plan', 'check', 'demo'] },
+    status: { imports: ['rows', 'facts', 'library'], size: large },
+    plan: { imports: ['rows', 'facts', 'library'], size: large },
+    check: { imports: ['facts', 'rows'], size: large },
+    demo: { imports: ['rows'], size: large },
+    library: { size: 40_000 },
+    facts: { size: 10_000 },
+    rows: { size: 10_000 },
+  })
+  const chunks = chunksOf(modules, { start: ['main'] })
+  expect(chunks.get('rows')).toBe(chunks.get('facts'))
+  expect(chunks.get('library')).not.toBe(chunks.get('facts'))
 })
 
 test('no two files import each other, however the modules do', () => {

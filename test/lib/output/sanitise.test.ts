@@ -34,6 +34,8 @@ describe('text of a cluster reaches a terminal without', () => {
   })
   test('breaking a line, where a line is asked for', () => {
     expect(sanitiseLine('one\r\n  two\tthree\n')).toBe('one two three')
+    expect(sanitiseLine('one\ttwo')).toBe('one two')
+    expect(sanitiseLine('one\n  two')).toBe('one two')
   })
   test('leaving anything deep inside a document', () => {
     expect(sanitiseDeep({ 'k\u001b[2J': ['a\u0007', { b: 'c\u001b]0;x\u0007', n: 1, z: null }] })).toEqual({
@@ -42,6 +44,9 @@ describe('text of a cluster reaches a terminal without', () => {
   })
   test('losing our own colours in a painted line', () => {
     expect(onlyColours('\u001b[32mok\u001b[39m \u001b[2J\u001b]0;x\u0007')).toBe('\u001b[32mok\u001b[39m ')
+  })
+  test('anything to act on in a line that is not painted', () => {
+    expect(onlyColours('a\u0007b\u009b2Jc\u202ed')).toBe('abcd')
   })
 })
 
