@@ -4,13 +4,21 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`error: kvup needs Node 22.19 or newer; this is ${process.versions.node}\n`)
   process.exitCode = 2
 } else {
-  // `kvup … | head -1` closes the pipe, which is no failure: an upgrade goes on though nobody reads its story.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+  // `kvup … | head -1` closes the pipe, which is no failure, and a log on a full disk is none of the cluster: an upgrade goes on though
+  // nobody reads its story.
+  for (const [name, stream] of [
+    ['output', process.stdout],
+    ['error', process.stderr],
+  ])
+    stream.on('error', ({ code, message }) => {
+      if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return
+      process.exitCode ||= 1
+      if (stream !== process.stderr)
+        process.stderr.write(`error: standard ${name} cannot be written: ${message}\n`)
     })
   // An import of node:module copies all it has, which takes longer than what we want of it.
   process.getBuiltinModule('node:module').enableCompileCache()
   const { main } = await import('../dist/main.js')
-  process.exitCode = await main(process.argv.slice(2), process)
+  const code = await main(process.argv.slice(2), process)
+  process.exitCode = code || process.exitCode
 }

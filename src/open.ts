@@ -12,7 +12,7 @@ import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { speakingPrinter } from './lib/output/speaking-printer.ts'
 import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
-import { onStreamError, type Stream } from './lib/output/stream.ts'
+import type { Stream } from './lib/output/stream.ts'
 import { type Clock, systemClock } from './lib/system/clock.ts'
 import { interrupted, KvupError } from './lib/system/errors.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
@@ -46,11 +46,8 @@ export async function openContext(
   // Completion is silent: where a setting is broken, it does without.
   fillIn(command, await (isCompletion(called) ? settled.catch(() => []) : settled))
   const flags = flagsOf(command)
-  if (called.watch)
-    process.stdout.on(
-      'error',
-      onStreamError(() => process.exit(exitCode.done)),
-    )
+  // What is wrong with it is told where it was opened.
+  if (called.watch) process.stdout.on('error', () => process.exit(process.exitCode ?? exitCode.done))
   const clock = new ClusterClock(systemClock)
   const printer = await printerFor(flags, called, clock)
   restoreTerminal(printer)

@@ -20,14 +20,3 @@ export function isLive(stream: Stream, env: Environment): boolean {
 export function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }
-
-/**
- * For the `error` event of a stream: `kvup … | head -1` closes the pipe, which is no failure. Calls `closed` then; any other
- * error is thrown.
- */
-export function onStreamError(closed: () => void): (error: Error & { code?: string }) => void {
-  return (error) => {
-    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') closed()
-    else throw error
-  }
-}

@@ -28,6 +28,24 @@ describe.concurrent('a pipe that closes early', () => {
   })
 })
 
+describe.concurrent('an answer that cannot be written', () => {
+  test.each(['kvup status', 'kvup --help', 'kvup status -o json', 'kvup status -w'])(
+    '%s on a full disk says so, and is no bug of kvup',
+    async (line) => {
+      const { code, stderr } = await paste(`${line} > /dev/full`, alive)
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: 'error: standard output cannot be written: ENOSPC: no space left on device, write\n',
+      })
+    },
+  )
+
+  test('a story that cannot be written stops nothing', async () => {
+    const { code, stdout } = await paste('kvup status 2> /dev/full', alive)
+    expect({ code, isTold: stdout.includes('v1.7.4') }).toEqual({ code: 0, isTold: true })
+  })
+})
+
 describe.concurrent('manner 22: colour', () => {
   const colour = '\u001b['
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { type ColourWish, isColoured, isUnicode, paintFor } from '../../../src/lib/output/paint.ts'
-import { isLive, onStreamError } from '../../../src/lib/output/stream.ts'
+import { isLive } from '../../../src/lib/output/stream.ts'
 
 type Env = Record<string, string>
 const cases: [string, boolean, ColourWish, Env, boolean][] = [
@@ -58,12 +58,4 @@ describe('marks and bars', () => {
   ])('%i of %i', (done, total, shown) => {
     expect(paintFor({ colour: false, unicode: true }).bar(done, total, 12)).toBe(shown)
   })
-})
-
-test('a reader that went away ends quietly, other errors do not', () => {
-  let isClosed = false
-  const handler = onStreamError(() => (isClosed = true))
-  handler(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
-  expect(isClosed).toBe(true)
-  expect(() => handler(Object.assign(new Error('disk full'), { code: 'ENOSPC' }))).toThrow('disk full')
 })
