@@ -4,8 +4,8 @@ import type { Addressee } from './addressee.ts'
 import { Allowance } from './allowance.ts'
 import type { Answer } from './answer.ts'
 import { apiError, isElsewhere } from './api-error.ts'
-import { type Patience, patientReads } from './backoff.ts'
 import { ArrivingList } from './arriving-list.ts'
+import { type Patience, patientReads } from './backoff.ts'
 import { bodyInWords } from './body-in-words.ts'
 import type { Message } from './connections.ts'
 import type { Access, Credentials } from './credentials.ts'
@@ -65,7 +65,7 @@ export class Requests {
     this.#tools = tools
   }
 
-  /** The parsed answer; undefined for an empty one. */
+  /** The parsed answer; undefined for an empty one. For what is short: one object, what a write gives back. */
   async json<T>(call: Call): Promise<T> {
     const text = await this.text(call)
     if (text === '') return undefined as T
@@ -76,7 +76,7 @@ export class Requests {
     }
   }
 
-  /** The same of a list, parsed while it arrives. */
+  /** The same for lists: a page may be megabytes, and is parsed while it arrives. */
   async list(call: Call): Promise<unknown> {
     const read = await this.#patiently(call, (answer) => this.#listOf(answer, call))
     if ('list' in read) return read.list
