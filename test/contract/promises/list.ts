@@ -77,7 +77,7 @@ export function listPromises(backend: Backend): void {
     expect(await reader().list(Leases, { namespace: fresh('no-such-namespace') })).toEqual([])
   })
 
-  test('pages: 500 at a time, in the order of names, with how many remain', async () => {
+  test('pages: 500 at a time or as many as are asked for, in the order of names, with how many remain', async () => {
     const { writer } = backend().cluster
     const namespace = fresh('pages')
     const all = Array.from({ length: many }, (_, i) => `lease-${String(i).padStart(4, '0')}`)
@@ -93,6 +93,10 @@ export function listPromises(backend: Backend): void {
     expect(pages.flatMap(({ items }) => items.map(({ metadata }) => metadata.name))).toEqual(all)
     expect(new Set(pages.map(({ resourceVersion }) => resourceVersion)).size).toBe(1)
     expect(await reader().list(Leases, { namespace })).toHaveLength(many)
+    const sizes: number[] = []
+    for await (const { items } of reader().pages(Leases, { namespace, pageSize: many }))
+      sizes.push(items.length)
+    expect(sizes).toEqual([many])
     await writer.delete(Namespaces, { name: namespace })
   })
 }

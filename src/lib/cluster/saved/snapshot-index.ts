@@ -26,7 +26,7 @@ export interface SnapshotIndex extends KubeObject {
 }
 
 /** One list, or one object by its name. */
-export interface Question extends Where {
+export interface Question extends Omit<Where, 'pageSize'> {
   apiVersion: string
   kind: string
 }

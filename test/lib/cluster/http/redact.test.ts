@@ -107,4 +107,14 @@ describe('-v', () => {
     expect(spoken(8).at(-1)).toMatch(/\[\d+ more\]$/)
     expect(spoken(9).at(-1)?.length).toBeGreaterThan(5000)
   })
+
+  test('bodies are kept only where they are shown', () => {
+    expect([5, 6, 7, 8, 9].map((verbosity) => traceTo(() => undefined, verbosity).bodies)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+    ])
+  })
 })
