@@ -6,15 +6,12 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else {
   // `kvup … | head -1` closes the pipe, which is no failure, and a log on a full disk is none of the cluster: an upgrade goes on though
   // nobody reads its story.
-  for (const [name, stream] of [
-    ['output', process.stdout],
-    ['error', process.stderr],
-  ])
+  for (const stream of [process.stdout, process.stderr])
     stream.on('error', ({ code, message }) => {
       if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return
       process.exitCode ||= 1
-      if (stream !== process.stderr)
-        process.stderr.write(`error: standard ${name} cannot be written: ${message}\n`)
+      if (stream === process.stdout)
+        process.stderr.write(`error: standard output cannot be written: ${message}\n`)
     })
   // An import of node:module copies all it has, which takes longer than what we want of it.
   process.getBuiltinModule('node:module').enableCompileCache()

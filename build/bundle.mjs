@@ -3,6 +3,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
 import { chunksOf } from './chunks.ts'
+import { licencesOf } from './licences.ts'
 import { leftOut } from './left-out.mjs'
 import { ownModules } from './own-modules.mjs'
 
@@ -56,9 +57,15 @@ await bundle.close()
 refuseRounds(output)
 // Node looks for what kind of module each file is: found beside it, that saves a tenth of the start of a command.
 await writeFile(`${fresh}/package.json`, '{"type":"module"}\n')
+await writeFile(`${fresh}/third-party-licences.txt`, `${licencesOf(bundled(output))}\n`)
 // A program that starts meanwhile finds the old one or the new one.
 await rm(out, { recursive: true, force: true })
 await rename(fresh, out)
+
+/** Where the code in these files comes from. */
+function bundled(files) {
+  return files.flatMap(({ moduleIds = [] }) => moduleIds)
+}
 
 /** Of two files that import each other one would run before what it needs is there. */
 function refuseRounds(files) {

@@ -10,7 +10,7 @@ export const ownModules = {
     filter: { id: /^[a-z0-9_:/]+$/ },
     handler(path, importer, { kind }) {
       if (!isBuiltin(path) || kind === 'dynamic-import') return undefined
-      // One for each importer: what several share becomes a file of its own, and each file takes its time to open.
+      // One for each importer, in whose file it then lies.
       return { id: `\0${kind === 'require-call' ? 'required' : 'imported'}:${path}?${importer}` }
     },
   },

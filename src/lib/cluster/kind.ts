@@ -7,7 +7,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly kind: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Only the metadata is asked for; an answer of whole objects is as good. */
+  /** Only the metadata is listed; an answer of whole objects is as good. Who follows gets those. */
   readonly metadataOnly?: true
   /** Never set; carries T. */
   readonly shape?: T
