@@ -106,11 +106,17 @@ test('W3: the first one that does not come back stops it, and the others stay as
     on({ spec: { runStrategy: 'Halted' } })
     on({ status: { stateChangeRequests: null } }, 'status')
   })
-  const ended = await document(`rollout restart --yes --restart-timeout 3m ${lost}`)
+  const ended = await document(`rollout restart --yes -n demo --restart-timeout 3m ${lost}`)
   expect(ended).toMatchObject({
     code: 3,
     outcome: 'stopped',
-    error: { reason: 'did-not-come-back' },
+    error: {
+      reason: 'did-not-come-back',
+      remedy: [
+        expect.stringContaining('kubectl get'),
+        expect.stringMatching(/^kvup rollout restart -n demo +(?:# )?goes on/u),
+      ],
+    },
     totals: { restarted: 1, failed: 1, waiting: 2 },
   })
   expect(asked()).toEqual(['web-1', 'web-2'])
@@ -185,9 +191,10 @@ test('a VM that was changed again after its restart is restarted again by the ne
 
 test('W2: what a restart loses is not taken by --yes alone', async () => {
   const { kvup, asked } = await waiting(['web-1'])
-  const { code, err } = await kvup('rollout restart --yes')
+  const { code, err } = await kvup('rollout restart --yes -n demo')
   expect(code).toBe(3)
   expect(err).toContain('data-loss')
+  expect(err).toMatch(/-> kvup rollout restart -n demo -l KEY=VALUE +restarts others only/u)
   expect(err).toContain('demo/web-1 (containerDisk root)')
   expect(asked()).toEqual([])
 })

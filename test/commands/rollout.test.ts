@@ -225,6 +225,8 @@ describe('rollout restart-required', () => {
       '1 VM waits for a restart: 1 with hotplug that waits for it -> kvup rollout restart',
       '',
     ])
+    const narrowed = await kvup('rollout restart-required -n demo -l app!=db')
+    expect(narrowed.out).toMatch(/ -> kvup rollout restart -n demo -l 'app!=db'\n$/u)
     expect(await kvup('rollout restart-required --exit-code -o name')).toMatchObject({
       code: 10,
       out: 'virtualmachine.kubevirt.io/web-1\n',

@@ -8,6 +8,7 @@ import type { Entry } from '../../lib/procedure/journal.ts'
 import { versionOf } from '../../lib/releases/version.ts'
 import { KvupError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
+import { narrowedLine } from '../../lib/workloads/narrowed-line.ts'
 import { listRestartRequired, type Unread } from '../../lib/workloads/rollout/list-restart-required.ts'
 import type { RestartRequiredItem } from '../../lib/workloads/rollout/restart-required-item.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/workloads/rollout/vm-rollout.ts'
@@ -56,7 +57,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
   const { entries, remarks } = await journalEntries(looked, installation)
   const strategy = vmRolloutOf(installation.kubevirt).inEffect
   const rows = cx.printer.rows('RestartRequired', restartRequiredView(takenAt))
-  const told = new Told()
+  const told = new Told(narrowedLine('kvup rollout restart', selection))
   for await (const page of listRestartRequired(reader, selection, { strategy, entries })) {
     told.add(page.items, page.unread)
     rows.add(page.items)
@@ -81,7 +82,13 @@ class Told {
   readonly totals = { total: 0, duringUpgrade: 0, withFrozenHotplug: 0, reverted: 0 }
   readonly unread: Unread[] = []
   next: string | undefined
+  readonly #restart: string
   #firmware = false
+
+  /** `restart`: the command that restarts them. */
+  constructor(restart: string) {
+    this.#restart = restart
+  }
 
   add(items: readonly RestartRequiredItem[], unread: readonly Unread[]): void {
     this.unread.push(...unread)
@@ -90,7 +97,7 @@ class Told {
       if (item.upgrade) this.totals.duringUpgrade += 1
       if (item.frozen.length > 0) this.totals.withFrozenHotplug += 1
       if (item.reverted) this.totals.reverted += 1
-      if (item.lastStart !== 'not-running') this.next = 'kvup rollout restart'
+      if (item.lastStart !== 'not-running') this.next = this.#restart
       this.#firmware ||= item.changes.some(({ path }) => path === 'template.spec.domain.firmware.uuid')
     }
   }

@@ -13,6 +13,7 @@ import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
 import { clusterEvictionOf } from '../../lib/workloads/cluster-eviction.ts'
 import { giveBackLine } from '../../lib/workloads/held-lines.ts'
+import { narrowedLine } from '../../lib/workloads/narrowed-line.ts'
 import { unblockFindings } from '../../lib/workloads/unblock/findings.ts'
 import { unblockStep } from '../../lib/workloads/unblock/unblock-step.ts'
 import { loanId } from '../../lib/workloads/update-methods.ts'
@@ -102,12 +103,13 @@ const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
 
 function askedFor(cx: Context, { all }: UnblockOptions, names: readonly string[]): Asked {
   const { namespace } = cx.flags
+  const selection = namespace === undefined ? {} : { namespace }
   if (all && names.length > 0) throw usageError('contradiction', '--all and names exclude each other')
   if (all) return { all, namespace }
   if (names.length === 0)
     throw usageError('which-vms', 'which VMs? Name them, or say --all', {
       remedy: [
-        'kvup workloads unblock --all --dry-run=client     shows which VMs block',
+        `${narrowedLine('kvup workloads unblock --all', selection)} --dry-run=client     shows which VMs block`,
         'kvup workloads unblock --help',
       ],
     })

@@ -11,6 +11,7 @@ import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { workloadsAccess } from '../../../lib/upgrade/workloads-access.ts'
 import { restartOutcome } from '../../../lib/workloads/rollout/restart/outcome.ts'
 import { dataLoss } from '../../../lib/workloads/restarts/data-loss.ts'
+import { narrowedLine } from '../../../lib/workloads/narrowed-line.ts'
 import type { Unread } from '../../../lib/workloads/migrations/ledger.ts'
 import { restartProcedure, restartWaves } from '../../../lib/workloads/rollout/restart/restart-procedure.ts'
 import { RestartRun } from '../../../lib/workloads/rollout/restart/restart-run.ts'
@@ -67,7 +68,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const procedure = restartProcedure(run, timeoutMs)
   const restarting: Restarting = { cx, cluster, installation, hands, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
-    throw oneNamespaceHelps(error, 'kvup rollout restart')
+    throw oneNamespaceHelps(error, 'kvup rollout restart', wanted.selection)
   })
   warnOfWaves(cx, wanted, work.waves)
   const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun, limits: work.limits })
@@ -83,7 +84,7 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const { failed, total } = document.totals
   if (failed === 0) return ended(document)
   throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
-    remedy: 'kvup rollout restart-required     shows which wait still',
+    remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
   })
 }
 
@@ -100,8 +101,10 @@ async function workOf(
 ): Promise<RestartWork> {
   const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
   const { candidates, unread } = look
+  const { namespace } = run.wanted.selection
+  const namespaceOnly = namespace === undefined ? {} : { namespace }
   const namespaces = namespacesOf(candidates.keys(), {
-    namespace: run.wanted.selection.namespace,
+    namespace,
     partly: unread.length > 0,
   })
   const vms =
@@ -110,7 +113,7 @@ async function workOf(
     procedure,
     findings: dataLoss(
       [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
-      'kvup rollout restart -l KEY=VALUE     restarts others only',
+      `${narrowedLine('kvup rollout restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
     ),
     accepted: parseAccepted(options.accept),
     rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),

@@ -17,6 +17,7 @@ import { rulesFrom } from '../../../lib/workloads/outdated/rules-from.ts'
 import { readSurroundings, type Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
 import { keptMethods, loanId } from '../../../lib/workloads/update-methods.ts'
 import type { LookedAt } from '../../reader-for.ts'
+import type { SelectedVms } from '../outdated/selection.ts'
 
 /** Everything that a forecast rests on besides the VMs. */
 export interface Basis {
@@ -31,7 +32,7 @@ export interface Basis {
 }
 
 interface Asked {
-  namespace: string | undefined
+  selection: SelectedVms
   to: Version | undefined
   /** Of --methods. */
   methods: readonly string[] | undefined
@@ -41,7 +42,7 @@ interface Asked {
 export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked): Promise<Basis> {
   const reader = oneLook(cluster.reader)
   const home = findKubeVirts(reader).then(homeOf)
-  const surrounding = home.then((known) => readSurroundings(reader, clock, asked.namespace, known))
+  const surrounding = home.then((known) => readSurroundings(reader, clock, asked.selection.namespace, known))
   const [surroundings, room, { loan, unread }] = await Promise.all([
     surrounding,
     readRoom(
@@ -52,7 +53,7 @@ export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked
   ])
   const { kubevirt } = surroundings
   const at = clock.now()
-  const rules = rulesFrom(surroundings, { releases: knownReleases, at })
+  const rules = rulesFrom(surroundings, { asked: asked.selection, releases: knownReleases, at })
   const kept = loan && keptMethods(loan)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
   const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)

@@ -1,5 +1,7 @@
 import type { ForecastDocument } from '../../../lib/output/views/workload-forecast.ts'
 import { lateRemarks } from '../../../lib/workloads/forecast/room.ts'
+import { narrowedLine } from '../../../lib/workloads/narrowed-line.ts'
+import type { SelectedVms } from '../outdated/selection.ts'
 import type { Basis } from './basis.ts'
 import type { Foretold } from './forecast.ts'
 
@@ -8,7 +10,12 @@ export function forecastDocument(
   { selection, to, totals, current, time, unread, remarks }: Foretold,
   { at, surroundings, room, judging, methodsFrom, remarks: known }: Basis,
 ): ForecastDocument {
-  const next = nextOf(totals.byFate, { to: to?.text, methodsFrom, methods: judging?.rules.methods })
+  const next = nextOf(totals.byFate, {
+    selection,
+    to: to?.text,
+    methodsFrom,
+    methods: judging?.rules.methods,
+  })
   const span = time?.span
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -27,6 +34,7 @@ export function forecastDocument(
 }
 
 interface Judged {
+  selection: SelectedVms
   to: string | undefined
   methodsFrom: Basis['methodsFrom']
   methods: readonly string[] | undefined
@@ -35,13 +43,13 @@ interface Judged {
 /** What is held, or only supposed, needs no hold. */
 function nextOf(
   counts: Foretold['totals']['byFate'],
-  { to, methodsFrom, methods = [] }: Judged,
+  { selection, to, methodsFrom, methods = [] }: Judged,
 ): string | undefined {
   if (to !== undefined) return `kvup plan --to ${to}`
   const interrupted = counts.restarts + counts['shuts down'] + counts['is lost']
   if (interrupted + counts.stays + counts.migrates === 0) return undefined
   if (methodsFrom === 'flag')
     return `kvup workloads strategy set --methods ${methods.join(',') || 'none'} --dry-run=client`
-  if (methodsFrom === 'loan') return 'kvup workloads update'
-  return interrupted > 0 ? 'kvup workloads hold' : 'kvup workloads outdated'
+  if (methodsFrom === 'loan') return narrowedLine('kvup workloads update', selection)
+  return interrupted > 0 ? 'kvup workloads hold' : narrowedLine('kvup workloads outdated', selection)
 }

@@ -43,7 +43,7 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const methods = methodsOf(options)
   const looked = await readerFor(cx, options.from)
-  const basis = lookForForecast(looked, { namespace: selection.namespace, to, methods })
+  const basis = lookForForecast(looked, { selection, to, methods })
   // Awaited with the first page.
   basis.catch(() => undefined)
   const rows = cx.printer.rows('WorkloadForecast', forecastView)

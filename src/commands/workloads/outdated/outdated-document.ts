@@ -2,6 +2,7 @@ import type { Reader } from '../../../lib/cluster/cluster.ts'
 import type { OutdatedDocument } from '../../../lib/output/views/outdated-workloads.ts'
 import { ApiError } from '../../../lib/system/errors.ts'
 import { giveBackLine } from '../../../lib/workloads/held-lines.ts'
+import { narrowedLine } from '../../../lib/workloads/narrowed-line.ts'
 import { outdatedAlert } from '../../../lib/workloads/outdated/alert.ts'
 import { countApart, type CountApart, unexplained } from '../../../lib/workloads/outdated/count-apart.ts'
 import type { Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
@@ -81,12 +82,15 @@ async function countOf(
 }
 
 function nextOf(
-  { totals, next }: Told,
+  { selection, totals, next }: Told,
   { updating }: Surroundings,
   held: Around['held'],
 ): string | undefined {
   if (totals.total === 0) return undefined
   if (held) return giveBackLine(held)
   if (updating) return 'kvup status'
-  return next.command ?? (totals.byFate.migrates > 0 ? 'kvup workloads migrations' : undefined)
+  return (
+    next.command ??
+    (totals.byFate.migrates > 0 ? narrowedLine('kvup workloads migrations', selection) : undefined)
+  )
 }

@@ -42,7 +42,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const around = later.then(() => lookAround(looked, selection.namespace))
   const remedies = later.then(() => remediesFor(looked, cx))
   const rules = around.then(({ surroundings, held, at }) =>
-    rulesFrom(surroundings, { held, releases: knownReleases, at }),
+    rulesFrom(surroundings, { held, asked: selection, releases: knownReleases, at }),
   )
   // Awaited with the first page.
   rules.catch(() => undefined)
@@ -53,18 +53,18 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
   const told: Told = {
     selection,
     totals: noTotals(),
-    next: new NextStep(),
+    next: new NextStep(selection),
     notRunning: 0,
     unread: [],
     remarks: [],
   }
-  await tellPages(
-    listOutdated(reader, selection, { rules, remedies }),
-    told,
-    rows,
-  ).catch((error: unknown) => {
-    throw selection.namespace === undefined ? oneNamespaceHelps(error, 'kvup workloads outdated') : error
-  })
+  await tellPages(listOutdated(reader, selection, { rules, remedies }), told, rows).catch(
+    (error: unknown) => {
+      throw selection.namespace === undefined
+        ? oneNamespaceHelps(error, 'kvup workloads outdated', selection)
+        : error
+    },
+  )
   if (told.totals.total === 0) told.remarks.push(...(await noSuchNode(looked, selection.node)))
   const document = await outdatedDocument(reader, told, await around)
   const refusal = partlyUnread(document.unread)

@@ -66,7 +66,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   const { options, seen, run } = whole
   const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
   const work = await workOf(running).catch((error: unknown) => {
-    throw oneNamespaceHelps(error, 'kvup workloads update')
+    throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
   })
   warnOfWaves(cx, run.wanted, work.waves)
   const dry = await rehearsed(cx, running.procedure, {
@@ -83,7 +83,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   }
   const document = await carriedOut(running, work)
   cx.printer.result(document, workloadsUpdateView)
-  const failure = failureOf(document.totals)
+  const failure = failureOf(document.totals, document.selection)
   if (failure) throw failure
   return ended(document)
 }
@@ -147,7 +147,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     waves: await wavesLeft(reading, run, look),
     unread,
     procedure,
-    findings: options.watchOnly ? [] : await updateFindings(look, seen),
+    findings: options.watchOnly ? [] : await updateFindings(look, seen, run.wanted.selection),
     accepted: parseAccepted(options.accept),
     rights: narrowed(rights, namespaces),
     question: options.watchOnly

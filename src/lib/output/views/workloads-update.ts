@@ -1,4 +1,5 @@
 import type { UpdatedVm, UpdateTotals } from '../../workloads/update/report.ts'
+import { narrowedLine } from '../../workloads/narrowed-line.ts'
 import { count } from '../count.ts'
 import type { Column, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
@@ -63,22 +64,26 @@ function summary(
 const remediesAtMost = 5
 
 function next(
-  { items, outcome, stoppedBefore }: WorkloadsUpdateDocument,
+  { items, outcome, stoppedBefore, selection }: WorkloadsUpdateDocument,
   { mark }: Paint,
   { columns: width }: Size,
 ): string[] {
   if (outcome === 'rehearsed' || stoppedBefore) return []
-  const remedies = [...new Set(remediesOf(items))].slice(0, remediesAtMost)
+  const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
   return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
 }
 
 const isRestart = (line: string) => line.startsWith('virtctl restart ')
 
 /** Several that only a restart helps are restarted one after the other, each one well again before the next. */
-function remediesOf(items: readonly UpdatedVm[]): readonly string[] {
+function remediesOf(
+  items: readonly UpdatedVm[],
+  selection: WorkloadsUpdateDocument['selection'],
+): readonly string[] {
   const all = items.flatMap(({ remedy = [] }) => remedy)
   const began = items.some(({ by }) => by === 'restart')
   if (began || all.filter(isRestart).length < 2) return all
-  const paced = 'kvup workloads update --restart-unmigratable     restarts the VMs that are left, one by one'
+  const update = narrowedLine('kvup workloads update', selection)
+  const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
   return [...all.filter((line) => !isRestart(line)), paced]
 }

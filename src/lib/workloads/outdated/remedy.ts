@@ -2,6 +2,7 @@ import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machine
 import { condition } from '../../cluster/object.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import { giveBackLine } from '../held-lines.ts'
+import { narrowedLine } from '../narrowed-line.ts'
 import { isOfVm, type Machine, runStrategyOf } from './behind.ts'
 import { type Decision, moves } from './decision.ts'
 import { isAlone, type OutlookRules } from './rules.ts'
@@ -21,7 +22,7 @@ export function remedyFor(
   if (decision === undefined) return []
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
-    return [rules.held ? giveBackLine(rules.held) : 'kvup workloads update']
+    return [rules.held ? giveBackLine(rules.held) : narrowedLine('kvup workloads update', rules.asked ?? {})]
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [look(vmi)]
 }
 

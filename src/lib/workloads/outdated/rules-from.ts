@@ -4,12 +4,13 @@ import { clusterEvictionOf } from '../cluster-eviction.ts'
 import { methodsOf } from '../update-methods.ts'
 import { launchersOf } from './launchers.ts'
 import type { OutlookRules } from './rules.ts'
+import type { Selection } from './selection.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the loan of the methods. */
 export function rulesFrom(
   { kubevirt, launcher, updating, nodes, migrating }: Surroundings,
-  { held, releases, at }: { held?: Loan | undefined; releases: Releases; at: Date },
+  { held, asked, releases, at }: { held?: Loan | undefined; asked?: Selection; releases: Releases; at: Date },
 ): OutlookRules | undefined {
   if (kubevirt === undefined) return undefined
   const version = kubevirt.status?.observedKubeVirtVersion
@@ -19,6 +20,7 @@ export function rulesFrom(
     updating,
     held,
     migrating,
+    ...(asked !== undefined && { asked }),
     launcher: launchersOf({ image: launcher, version }, releases, at),
     ...(nodes !== undefined && { nodes }),
   }

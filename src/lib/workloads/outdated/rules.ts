@@ -1,5 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { Launcher } from './launchers.ts'
+import type { Selection } from './selection.ts'
 
 /** What decides over an outdated VMI. */
 export interface UpdateRules {
@@ -16,6 +17,8 @@ export interface OutlookRules extends UpdateRules {
   nodes?: number
   /** For what the methods are borrowed, where they are: its end gives them back. */
   held?: Pick<Loan, 'procedure'> | undefined
+  /** The VMs that were asked for: what helps one of them is to move no others. */
+  asked?: Selection
   /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
   migrating?: ReadonlySet<string>
   /** VMs may not be read: whether one comes back is not known. */

@@ -1,5 +1,7 @@
 import type { Fate } from '../fate.ts'
+import { canNarrow, narrowedLine } from '../narrowed-line.ts'
 import type { OutdatedItem } from './outdated-item.ts'
+import type { Selection } from './selection.ts'
 
 /** What is kept of the rows once they are printed. */
 export interface Totals {
@@ -20,9 +22,17 @@ export function addTo(totals: Totals, { will, launcher }: OutdatedItem): void {
   if (launcher.old) totals.old++
 }
 
-/** What helps those that stay, folded: the commands of the first, and how many of each cause there are. */
+/**
+ * What helps those that stay, folded: the commands of the first, and how many of each cause there are. Of a narrowed list no command that
+ * would change other VMs too.
+ */
 export class NextStep {
+  readonly #selection: Selection
   readonly #causes = new Map<string, { count: number; remedy: readonly string[] }>()
+
+  constructor(selection: Selection) {
+    this.#selection = selection
+  }
 
   add({ will, why, remedy }: OutdatedItem): void {
     const [first] = why
@@ -38,14 +48,20 @@ export class NextStep {
       .toSorted(([, a], [, b]) => b.count - a.count)
     if (most === undefined) return undefined
     const [id, { count, remedy }] = most
-    return count === 1 ? remedy[0] : (forMany[id] ?? remedy[0])
+    return count === 1 ? remedy[0] : (forMany[id]?.(this.#selection) ?? remedy[0])
   }
 }
 
 /** Where one command helps all of them. */
-const forMany: Readonly<Record<string, string>> = {
-  denied: 'kvup workloads unblock --all',
-  'not-migratable': 'kvup workloads update --restart-unmigratable',
-  external: 'kvup workloads update --restart-unmigratable',
-  'no-methods': 'kvup workloads update',
+const forMany: Readonly<Record<string, (selection: Selection) => string | undefined>> = {
+  denied: (selection) => (canNarrow(unblock, selection) ? narrowedLine(unblock, selection) : undefined),
+  'not-migratable': restarting,
+  external: restarting,
+  'no-methods': (selection) => narrowedLine('kvup workloads update', selection),
+}
+
+const unblock = 'kvup workloads unblock --all'
+
+function restarting(selection: Selection): string {
+  return `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
 }

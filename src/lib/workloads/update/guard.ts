@@ -7,6 +7,8 @@ import { readOwner } from '../find-owner.ts'
 import { countMoving } from '../forecast.ts'
 import { heldLines } from '../held-lines.ts'
 import { loanOn } from '../loan-on.ts'
+import { narrowedLine } from '../narrowed-line.ts'
+import type { Selection } from '../outdated/selection.ts'
 import { methodsIn, type SettingsOwner } from '../strategy/owner.ts'
 import { methodsOf } from '../update-methods.ts'
 import { lookForHarm } from './harm.ts'
@@ -48,7 +50,8 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     risk: { undo: 'kvup workloads restore', safeToLeave: 'always: KubeVirt goes on by itself' },
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
-      if (holds) return again.tripped ?? nobodyMoves(loanOn(owner, await cx.journal.loans()))
+      if (holds)
+        return again.tripped ?? nobodyMoves(loanOn(owner, await cx.journal.loans()), run.wanted.selection)
       const look = await run.look(cx)
       const seen = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
       const { launchers, wanted } = run
@@ -63,12 +66,12 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
 }
 
 /** Methods that are borrowed cannot be set. */
-const nobodyMoves = (loan: Loan | undefined): StepState => ({
+const nobodyMoves = (loan: Loan | undefined, selection: Selection): StepState => ({
   is: 'blocked',
   reason: 'nobody-moves',
   by: 'workloadUpdateMethods is empty, so that KubeVirt moves nothing',
   remedy: [
-    'kvup workloads update     moves VMs itself',
+    `${narrowedLine('kvup workloads update', selection)}     moves VMs itself`,
     ...(loan === undefined
       ? ['kvup workloads strategy set --methods LiveMigrate']
       : heldLines(loan, '     gives back what was held')),

@@ -1,9 +1,14 @@
 import { shellWord } from '../../system/shell-word.ts'
+import { narrowedLine } from '../narrowed-line.ts'
+import type { Selection } from '../outdated/selection.ts'
 import type { Stop } from '../waves/stop-rules.ts'
 import { placeOfVm } from '../vm-name.ts'
 
 /** Commands that show what stopped an update, and how it goes on. */
-export function remedyFor({ reason }: Stop, split: readonly string[]): readonly string[] {
+export function remedyFor(
+  { reason }: Stop,
+  { split, selection }: { split: readonly string[]; selection: Selection },
+): readonly string[] {
   const [first] = split
   if (reason === 'two-launchers' && first !== undefined) {
     const { namespace, name } = placeOfVm(first)
@@ -13,7 +18,7 @@ export function remedyFor({ reason }: Stop, split: readonly string[]): readonly 
     ]
   }
   return [
-    'kvup workloads migrations     shows what runs, what waits and what fails',
-    'kvup workloads update     goes on with what is outdated still',
+    `${narrowedLine('kvup workloads migrations', selection)}     shows what runs, what waits and what fails`,
+    `${narrowedLine('kvup workloads update', selection)}     goes on with what is outdated still`,
   ]
 }

@@ -6,6 +6,8 @@ import type { Unread } from '../migrations/ledger.ts'
 import type { UpdateLook } from './look.ts'
 import type { UpdateRun } from './update-run.ts'
 import type { RestartState } from '../restarts/asked-restarts.ts'
+import { narrowedLine } from '../narrowed-line.ts'
+import type { Selection } from '../outdated/selection.ts'
 import { placeOfVm } from '../vm-name.ts'
 
 /** What became of one VM in this run. */
@@ -131,10 +133,10 @@ function waitingFor(vm: string, { ledger, moves }: UpdateLook): string {
 }
 
 /** The end of a run in which VMs failed although it went on; undefined where none did. */
-export function failureOf({ failed, total }: UpdateTotals): KvupError | undefined {
+export function failureOf({ failed, total }: UpdateTotals, selection: Selection): KvupError | undefined {
   if (failed === 0) return undefined
   return blocked('vms-failed', `${failed} of ${total} VMs failed`, {
-    remedy: 'kvup workloads update     tries those that are outdated still again',
+    remedy: `${narrowedLine('kvup workloads update', selection)}     tries those that are outdated still again`,
   })
 }
 

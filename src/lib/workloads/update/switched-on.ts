@@ -4,6 +4,8 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import { readOwner } from '../find-owner.ts'
 import { restoreLine } from '../held-lines.ts'
 import { loanOn } from '../loan-on.ts'
+import { narrowedLine } from '../narrowed-line.ts'
+import type { Selection } from '../outdated/selection.ts'
 import { methodsPointer, type SettingsOwner } from '../strategy/owner.ts'
 import { methodsOf, methodsText } from '../update-methods.ts'
 
@@ -27,7 +29,7 @@ export function remembering(hold: Step, holding: Holding): Step {
 /** The order that a person chose is none any more where KubeVirt's own updater was switched on meanwhile: nothing further is begun. */
 export function unlessSwitchedOn(
   step: Step,
-  { owner, holding }: { owner: SettingsOwner; holding: Holding },
+  { owner, holding, selection }: { owner: SettingsOwner; holding: Holding; selection: Selection },
 ): Step {
   return {
     ...step,
@@ -40,14 +42,17 @@ export function unlessSwitchedOn(
         is: 'blocked',
         reason: 'updater-switched-on',
         by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
-        remedy: remedyFor(loanOn(owner, await cx.journal.loans())),
+        remedy: remedyFor(loanOn(owner, await cx.journal.loans()), selection),
       }
     },
   }
 }
 
-const remedyFor = (loan: Loan | undefined): readonly string[] => [
-  'kvup workloads update     holds again, and goes on',
-  'kvup workloads update --watch-only     follows KubeVirt instead',
-  ...(loan ? [`${restoreLine(loan)} --keep-current     closes the loan, and leaves it to KubeVirt`] : []),
-]
+function remedyFor(loan: Loan | undefined, selection: Selection): readonly string[] {
+  const update = narrowedLine('kvup workloads update', selection)
+  return [
+    `${update}     holds again, and goes on`,
+    `${update} --watch-only     follows KubeVirt instead`,
+    ...(loan ? [`${restoreLine(loan)} --keep-current     closes the loan, and leaves it to KubeVirt`] : []),
+  ]
+}

@@ -59,7 +59,7 @@ function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
     title: waveTitle(wave, run.wanted.waveBy),
     atMost: timeoutMs,
   })
-  return unlessSwitchedOn(step, { owner, holding: run })
+  return unlessSwitchedOn(step, { owner, holding: run, selection: run.wanted.selection })
 }
 
 /** Those that are not through, in this run or before it; what comes back later has a wave of its own. Throws ApiError. */

@@ -81,7 +81,7 @@ class MovingWave {
     const { split, slow, doubtful } = await run.launchers.look(cx.reader, movedIn(look, run.known), look.now)
     const stop = this.#stop(look, { split, failed })
     if (stop !== undefined)
-      return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(stop, split) }
+      return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: this.#remedy(stop, split) }
     const over = new Set(failed.map(({ vm }) => vm))
     const queue = this.#queue(look).filter(({ vm }) => !over.has(vm))
     const traffic = trafficOf(look, run.known, run.earlier)
@@ -105,6 +105,10 @@ class MovingWave {
     if (turn.is === 'wait' && turn.until !== undefined && traffic.moving.size + doubtful.size === 0)
       this.#asleep = { until: Math.min(turn.until, look.now + asleepAtMost), state }
     return state
+  }
+
+  #remedy(stop: Stop, split: readonly string[]): readonly string[] {
+    return remedyFor(stop, { split, selection: this.#run.wanted.selection })
   }
 
   async #turn(cx: ReadContext, turn: Turn, progress: { done: number; total: number }): Promise<StepState> {

@@ -3,6 +3,7 @@ import type { NotApplied, ReadContext, Step, StepState } from '../../../procedur
 import { seconds } from '../../../system/units.ts'
 import type { Begun } from '../../restarts/ask-restart.ts'
 import { restartText } from '../../restarts/asked-restarts.ts'
+import { narrowedLine } from '../../narrowed-line.ts'
 import { estimateOf } from '../../waves/estimate.ts'
 import { inOrder } from '../../waves/order.ts'
 import { turnOf } from '../../waves/pacing.ts'
@@ -56,7 +57,7 @@ class RestartingWave {
   async check(cx: ReadContext): Promise<StepState> {
     const look = await this.#run.look(cx)
     const stop = this.#stop(look)
-    if (stop) return { is: 'blocked', reason: stop.reason, by: stop.text, remedy }
+    if (stop) return { is: 'blocked', reason: stop.reason, by: stop.text, remedy: remedyFor(this.#run) }
     const traffic = restartTraffic(look, this.#run.known)
     const open = this.#queue(look).filter(({ vm }) => !traffic.moving.has(vm))
     const total = this.#members.size
@@ -120,7 +121,7 @@ class RestartingWave {
   }
 }
 
-const remedy = [
+const remedyFor = ({ wanted: { selection } }: RestartRun) => [
   'kubectl get virtualmachines,virtualmachineinstances -A     shows which do not run',
-  'kvup rollout restart     goes on with those that still wait for a restart',
+  `${narrowedLine('kvup rollout restart', selection)}     goes on with those that still wait for a restart`,
 ]

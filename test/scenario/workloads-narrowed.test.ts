@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import { runText } from '../lib/run-text.ts'
+import { minute, type Stage } from './stage.ts'
+import { outdated } from './updates.ts'
+
+const vms: readonly VmShape[] = [
+  ...['a', 'b', 'c'].map((name) => ({ name })),
+  ...['x', 'y', 'z'].map((name) => ({ name, namespace: 'shop' })),
+]
+const denied = ['d', 'e'].map((name) => ({ name, notMigratable: 'DisksNotLiveMigratable' }))
+
+function kvup(stage: Stage, line: string) {
+  return runText(line.split(' '), { cluster: stage.cluster, clock: stage.clock })
+}
+
+async function nextOf(stage: Stage, line: string): Promise<string> {
+  const { out } = await kvup(stage, line)
+  return out.trimEnd().split('\n').at(-1)?.split(' -> ')[1] ?? ''
+}
+
+test('what comes next of a narrowed list moves no VM besides those that it is of', async () => {
+  await outdated([...vms, ...denied], async (stage) => {
+    expect(await nextOf(stage, 'workloads outdated')).toBe('kvup workloads update')
+    expect(await nextOf(stage, 'workloads outdated -n demo')).toBe('kvup workloads update -n demo')
+    expect(await nextOf(stage, 'workloads outdated -n demo -A')).toBe('kvup workloads update')
+    expect(await nextOf(stage, 'workloads outdated --node worker-1')).toBe(
+      'kvup workloads update --node worker-1',
+    )
+    expect(await nextOf(stage, 'workloads outdated -n shop -l kubevirt.io/vm!=z')).toBe(
+      "kvup workloads update -n shop -l 'kubevirt.io/vm!=z'",
+    )
+    const one = await kvup(stage, 'workloads outdated -n shop -l kubevirt.io/vm=z -o json')
+    expect(JSON.parse(one.out)).toMatchObject({
+      items: [{ remedy: ['kvup workloads update -n shop -l kubevirt.io/vm=z'] }],
+      next: 'kvup workloads update -n shop -l kubevirt.io/vm=z',
+    })
+    const foretold = await kvup(stage, 'workloads forecast -n shop -o json')
+    expect(JSON.parse(foretold.out)).toMatchObject({
+      items: vms.slice(3).map(() => ({ remedy: ['kvup workloads update -n shop'] })),
+      next: 'kvup workloads outdated -n shop',
+    })
+  })
+})
+
+test('VMs that block are not unblocked elsewhere, and where --all cannot be kept to them one is named', async () => {
+  await outdated([...vms, ...denied], async (stage) => {
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } })
+    await stage.until(2 * minute)
+    expect(await nextOf(stage, 'workloads outdated')).toBe('kvup workloads unblock --all')
+    expect(await nextOf(stage, 'workloads outdated -n demo')).toBe('kvup workloads unblock --all -n demo')
+    expect(await nextOf(stage, 'workloads outdated -n demo -l kubevirt.io/vm!=a')).toBe(
+      'kvup workloads unblock d -n demo',
+    )
+  })
+})
+
+test('held: the forecast of a namespace leads to an update of that namespace', async () => {
+  await outdated(
+    vms,
+    async (stage) => {
+      await stage.hold()
+      expect(await nextOf(stage, 'workloads forecast -n shop')).toBe('kvup workloads update -n shop')
+      expect(await nextOf(stage, 'workloads forecast')).toBe('kvup workloads update')
+    },
+    ['LiveMigrate'],
+  )
+})
+
+test('an update that stops, or in which VMs failed, goes on with what it was asked for', async () => {
+  await outdated([...vms, { name: 'f', migration: 'fail' }, ...denied], async (stage) => {
+    const canary = 'workloads update --yes -n demo --canary-label kubevirt.io/vm=f --retries 0'
+    const { code, err } = await kvup(stage, canary)
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(
+        /-> kvup workloads migrations -n demo +shows[^]*-> kvup workloads update -n demo +goes on/u,
+      ),
+    ])
+    const failed = await kvup(stage, 'workloads update --yes -n demo --retries 0')
+    expect([failed.code, failed.err]).toEqual([
+      3,
+      expect.stringMatching(/-> kvup workloads update -n demo +tries those/u),
+    ])
+    expect(failed.out).toContain('-> kvup workloads update -n demo --restart-unmigratable')
+  })
+})
