@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { metadataOf } from '../../../src/lib/cluster/kind.ts'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps, Nodes } from '../../../src/lib/cluster/kinds/core.ts'
 import { RecordingReader } from '../../../src/lib/cluster/saved/recording-reader.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
 import { example } from '../facts/example.ts'
@@ -13,4 +13,24 @@ test('what was asked for by its metadata alone is kept whole: who reads the file
   await recorder.list(ConfigMaps, { namespace: 'kubevirt' })
   await recorder.list(metadataOf(ConfigMaps), { namespace: 'kubevirt' })
   expect(recorder.objects()).toContainEqual(expect.objectContaining({ data: { a: 'b' } }))
+})
+
+test('of one cluster it is the same, whichever answer comes first', async () => {
+  const { reader, reviewer } = storeCluster(example('settled').store)
+  const asked = [
+    (recorder: RecordingReader) => recorder.list(Nodes),
+    (recorder: RecordingReader) => recorder.list(ConfigMaps, { namespace: 'kubevirt' }),
+    (recorder: RecordingReader) => recorder.versions('kubevirt.io'),
+    (recorder: RecordingReader) => recorder.versions('apps'),
+    (recorder: RecordingReader) =>
+      recorder.reviewing(reviewer).can({ verb: 'list', group: '', resource: 'nodes' }),
+    (recorder: RecordingReader) =>
+      recorder.reviewing(reviewer).can({ verb: 'get', group: '', resource: 'pods' }),
+  ]
+  const said = async (questions: typeof asked) => {
+    const recorder = new RecordingReader(reader)
+    for (const ask of questions) await ask(recorder)
+    return JSON.stringify([recorder.objects(), recorder.recorded()])
+  }
+  expect(await said(asked.toReversed())).toBe(await said(asked))
 })

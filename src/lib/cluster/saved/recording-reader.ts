@@ -27,8 +27,8 @@ export class RecordingReader implements Reader {
   readonly #objects = new Map<string, KubeObject>()
   readonly #read = new Map<string, Question>()
   readonly #unread = new Map<string, Unread>()
-  readonly #groups: Record<string, readonly string[]> = {}
-  readonly #rights: { access: Access; allowed: boolean }[] = []
+  readonly #groups = new Map<string, readonly string[]>()
+  readonly #rights = new Map<string, { access: Access; allowed: boolean }>()
   #version: ServerVersion | undefined
 
   constructor(reader: Reader) {
@@ -37,15 +37,16 @@ export class RecordingReader implements Reader {
 
   /** In the order of kind, namespace and name. */
   objects(): KubeObject[] {
-    return [...this.#objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
+    return inOrder(this.#objects)
   }
 
+  /** In an order that does not tell which answer came first: of the same cluster it is the same. */
   recorded(): Recorded {
     return {
-      read: [...this.#read.values()],
-      unread: [...this.#unread.values()],
-      groups: this.#groups,
-      rights: this.#rights,
+      read: inOrder(this.#read),
+      unread: inOrder(this.#unread),
+      groups: Object.fromEntries([...this.#groups].toSorted(byKey)),
+      rights: inOrder(this.#rights),
       ...(this.#version && { serverVersion: this.#version }),
     }
   }
@@ -84,7 +85,9 @@ export class RecordingReader implements Reader {
   }
 
   async versions(group: string): Promise<readonly string[]> {
-    return (this.#groups[group] = await this.#reader.versions(group))
+    const versions = await this.#reader.versions(group)
+    this.#groups.set(group, versions)
+    return versions
   }
 
   async version(): Promise<ServerVersion> {
@@ -100,7 +103,7 @@ export class RecordingReader implements Reader {
     return {
       can: async (access) => {
         const answer = await reviewer.can(access)
-        this.#rights.push({ access, allowed: answer.allowed })
+        this.#rights.set(JSON.stringify(access), { access, allowed: answer.allowed })
         return answer
       },
     }
@@ -137,4 +140,10 @@ export class RecordingReader implements Reader {
     const unread = { ...question, code: status, reason: statusReason, why: message }
     this.#unread.set(JSON.stringify(question), unread)
   }
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1)
+
+function inOrder<T>(found: ReadonlyMap<string, T>): T[] {
+  return [...found].toSorted(byKey).map(([, one]) => one)
 }
