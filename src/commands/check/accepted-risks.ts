@@ -13,7 +13,7 @@ export function acceptedRisks(words: readonly string[], releases: Releases): rea
   if (wrong === undefined) return accepted
   const refused = explanations.some((one) => one.id === wrong.id && isRefusal(one))
   if (refused)
-    throw usageError('not-acceptable', `${wrong.id} cannot be accepted: what kvup writes would not last`, {
+    throw usageError('not-acceptable', `${wrong.id} cannot be accepted`, {
       remedy: `kvup explain ${wrong.id}`,
     })
   const meant = nearest(wrong.id, names)

@@ -30,6 +30,6 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, planView)
-  passGate(planned.findings, planned.accepted)
+  if (document.pending) passGate(planned.findings, planned.accepted)
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
 }

@@ -55,8 +55,9 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
-  cx.printer.result(await planDocument(planned, madeFrom, { mode, next }), planView)
-  passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
+  const document = await planDocument(planned, madeFrom, { mode, next })
+  cx.printer.result(document, planView)
+  if (document.pending) passGate(planned.findings, planned.accepted, sealed && acceptingIn(sealed))
   return exitCode.done
 }
 

@@ -1,6 +1,7 @@
 import { type EnvHttpProxyAgent, type Response, fetch } from 'undici'
 import { KvupError, unreachable, usageError } from '../system/errors.ts'
 import { agentFor, type ProxyEnvironment } from './proxy-agent.ts'
+import { shellWord } from '../system/shell-word.ts'
 import { sizeLimit, tooLarge } from './size-limit.ts'
 import { originOf, secureUrl } from './source.ts'
 
@@ -26,7 +27,7 @@ export async function download(url: string, { env, signal }: Network): Promise<B
     if (cause instanceof KvupError) throw cause
     signal?.throwIfAborted()
     throw unreachable('manifest-unreachable', `cannot fetch ${origin}: ${why(cause)}`, {
-      remedy: airGap(origin),
+      remedy: elsewhere(origin),
       cause,
     })
   } finally {
@@ -68,13 +69,21 @@ function refused(origin: string, { status, statusText }: Response): Error {
     })
   }
   return unreachable('manifest-unreachable', `cannot fetch ${origin}: ${status} ${statusText}`.trimEnd(), {
-    remedy: airGap(origin),
+    remedy: elsewhere(origin),
   })
 }
 
+const mirror = 'or name a mirror that holds the releases: --manifest-base URL'
+
+/** It is there, and the way to it is not: a line for a machine that has one. */
+const elsewhere = (origin: string) => [
+  `curl -fLO ${shellWord(origin)}     on a machine with a way to it; then the same line here with --manifest FILE`,
+  mirror,
+]
+
 const airGap = (origin: string) => [
   `without a way to it: fetch ${origin} elsewhere, then add --manifest FILE`,
-  'or name a mirror that holds the releases: --manifest-base URL',
+  mirror,
 ]
 
 /** undici hides the cause of a failure one level below "fetch failed". */

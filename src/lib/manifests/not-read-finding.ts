@@ -1,6 +1,6 @@
 import type { KvupError } from '../system/errors.ts'
 
-/** A plan is shown without a manifest that cannot be fetched; nothing can be done by it. */
+/** A plan is shown without a manifest that cannot be fetched. By this method the manifest is the step, so that nobody can accept to go without it. */
 export function notReadFinding(error: KvupError): {
   id: string
   level: 'not-checked'

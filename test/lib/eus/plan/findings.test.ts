@@ -390,4 +390,6 @@ test('trap 17: what kube-apiserver says of its next minor wins over the table, i
   const ids = Object.keys(found(evidence, { to: '4.22' }))
   expect(ids).not.toContain('kubelets-too-old')
   expect(ids).not.toContain('window-too-long')
+  // What is let through is judged like any other way.
+  expect(ids).toContain('way-unknown')
 })

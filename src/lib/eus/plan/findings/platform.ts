@@ -6,6 +6,7 @@ import { itemsOf } from '../../../facts/known.ts'
 import { unreadRemedy } from './unread-remedy.ts'
 import { shellWord } from '../../../system/shell-word.ts'
 import type { Judged } from '../judged.ts'
+import { isWindowOpen } from '../open-window.ts'
 
 /** What the platform itself says against the next minor, ClusterVersion first. */
 export function platformFindings(judged: Judged): readonly Finding[] {
@@ -101,6 +102,13 @@ function notUpgradeable({ sight: { standing }, hops }: Judged): readonly Finding
 const crossesMinor = (hops: Judged['hops']): boolean => hops.some(({ platform }) => !platform.done)
 
 /** What the cluster says of its next minor wins over the table, in both directions (ocp 3.4). */
+export function isTooLong({ sight, route }: Pick<Judged, 'sight' | 'route'>): boolean {
+  const isNext = sight.began !== sight.here && route.intolerant === route.minors[0]
+  if (route.intolerant === undefined) return false
+  return !isNext || kubeletSkew(sight.evidence.platform.clusterOperators).is !== 'yes'
+}
+
+/** Accepted by nobody: the platform itself refuses the hop, with the pools paused in front of it (ocp 3.4). */
 function skewed({ sight, route, hops }: Judged): readonly Finding[] {
   const gate = kubeletSkew(sight.evidence.platform.clusterOperators)
   if (gate.is === 'no' && crossesMinor(hops))
@@ -116,14 +124,16 @@ function skewed({ sight, route, hops }: Judged): readonly Finding[] {
         ],
       },
     ]
-  const isNext = sight.began !== sight.here && route.intolerant === route.minors[0]
-  if (route.intolerant === undefined || (isNext && gate.is === 'yes')) return []
+  if (route.intolerant === undefined || !isTooLong({ sight, route })) return []
   return [
     {
       id: 'window-too-long',
       level: 'blocker',
       summary: `a control plane of ${route.intolerant} does not tolerate kubelets of ${sight.began}: pools cannot stay behind until ${route.to}`,
-      remedy: [`kvup eus plan --to ${nearer(route)}      goes as far as the pools may stay behind`],
+      remedy: [
+        ...(isWindowOpen(sight) ? ['kvup eus abort      ends this window, and the pools follow'] : []),
+        `kvup eus plan --to ${nearer(route)}      goes as far as the pools may stay behind`,
+      ],
     },
   ]
 }

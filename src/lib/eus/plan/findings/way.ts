@@ -1,25 +1,39 @@
 import type { Finding } from '../../../checks/finding.ts'
+import { minorOfPlatform } from '../../../releases/platform-version.ts'
 import type { Judged } from '../judged.ts'
 import { onlyNextHop } from '../platform-stop.ts'
+import { isTooLong } from './platform.ts'
 
 /** What the graph and the channels lack for this way. */
 export function wayFindings(judged: Judged): readonly Finding[] {
-  if (judged.route.intolerant !== undefined) return []
+  if (isTooLong(judged)) return []
   return [...channels(judged), ...closed(judged), ...unproven(judged), ...plain(judged)]
 }
 
-function channels({ channel, route, sight: { release } }: Judged): readonly Finding[] {
-  if (channel.is !== 'missing' || route.minors.length === 0) return []
+/** A later hop may find its channel; for the first one all would be borrowed, and then waited for what nobody offers. */
+function channels({ channel, route, chosen, sight }: Judged): readonly Finding[] {
+  const [first] = chosen.stops
+  if (channel.is !== 'missing' || first === undefined) return []
   const has = channel.offered.length === 0 ? 'none is named' : channel.offered.join(', ')
-  return [
-    {
-      id: 'channel-not-available',
-      level: 'blocker',
-      summary: `no channel of ${route.to} holds ${release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
-      objects: ['clusterversion/version'],
-      remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
-    },
-  ]
+  const missing: Finding = {
+    id: 'channel-not-available',
+    level: 'blocker',
+    summary: `no channel of ${route.to} holds ${sight.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
+    objects: ['clusterversion/version'],
+    remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+  }
+  if (offers(sight, first)) return [missing]
+  const release = first.stop.version ?? `a release of ${first.minor}`
+  const summary = `${release}, the first hop, is not offered in channel ${sight.standing.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
+  return [{ ...missing, id: 'first-hop-not-offered', summary }]
+}
+
+/** In the channel that is set: exactly what was chosen, or, where that is left to later, any of its minor. */
+function offers({ standing }: Judged['sight'], { minor, stop }: Judged['chosen']['stops'][number]): boolean {
+  const versions = (standing.available ?? []).map(({ version = '' }) => version)
+  return versions.some((one) =>
+    stop.version === undefined ? minorOfPlatform(one) === minor : one === stop.version,
+  )
 }
 
 function closed({ chosen }: Judged): readonly Finding[] {

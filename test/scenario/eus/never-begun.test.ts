@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { type Ended, play, type Stage } from '../stage.ts'
+import { eusRunOn, type Shape, small418 } from './window-stage.ts'
+
+const remedyOf = ({ error }: Ended): string => error?.remedy.join('\n') ?? ''
+
+async function expectNothingBorrowed(stage: Stage): Promise<void> {
+  expect(stage.writes()).toEqual([])
+  expect(await stage.journal.loans()).toEqual([])
+}
+
+const tooLong = { to: '4.21' } as const
+
+test('a window that the kubelets do not bear is refused, and not offered for acceptance', () =>
+  play(small418, async (stage) => {
+    const ended = await eusRunOn(stage, tooLong)
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'window-too-long' } })
+    expect(remedyOf(ended)).toContain('kvup eus plan --to 4.20')
+    expect(remedyOf(ended)).not.toContain('--accept')
+    await expectNothingBorrowed(stage)
+  }))
+
+test('nor is it accepted by who names it', () =>
+  play(small418, async (stage) => {
+    const accept = ['window-too-long', 'operator-way-unknown', 'operator-stranded']
+    const ended = await eusRunOn(stage, { ...tooLong, accept })
+    expect(ended).toMatchObject({ code: 2, error: { reason: 'not-acceptable' } })
+    expect(ended.error?.message).toBe('window-too-long cannot be accepted')
+    await expectNothingBorrowed(stage)
+  }))
+
+/** No channel of extended support that leads to 4.20 holds the release that runs, yet. */
+const withoutEus420 = (channel: string): Shape => ({
+  ...small418,
+  openshift: {
+    ...ocp418to420,
+    channel,
+    graph: ocp418to420.graph.map((release) =>
+      release.version === '4.18.21'
+        ? Object.assign({}, release, { channels: release.channels.filter((one) => one !== 'eus-4.20') })
+        : release,
+    ),
+  },
+})
+
+test('a first hop that no channel offers, and none is there to set: nothing is begun', () =>
+  play(withoutEus420('eus-4.18'), async (stage) => {
+    const ended = await eusRunOn(stage, { to: '4.20', accept: ['channel-not-available'] })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'first-hop-not-offered' } })
+    expect(ended.error?.message).toContain('the first hop, is not offered in channel eus-4.18')
+    expect(remedyOf(ended)).not.toContain('--accept')
+    await expectNothingBorrowed(stage)
+  }))
+
+test('where the channel that is set offers the first hop, a later one may find its own', () =>
+  play(withoutEus420('stable-4.19'), async (stage) => {
+    const ended = await eusRunOn(stage, { to: '4.20' })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'channel-not-available' } })
+    expect(remedyOf(ended)).toContain('--accept channel-not-available')
+    await expectNothingBorrowed(stage)
+  }))
