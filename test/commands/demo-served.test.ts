@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { demo } from '../../src/commands/demo/demo.ts'
 import type { Context } from '../../src/context.ts'
+import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { scenarioNamed } from '../../src/lib/simulator/scenarios/scenarios.ts'
+import { startScenario } from '../../src/lib/simulator/scenarios/start-scenario.ts'
 import { systemClock } from '../../src/lib/system/clock.ts'
+import { runText } from '../lib/run-text.ts'
 
 /** What a served demo says before it waits for Ctrl-C, which comes at once. */
 async function served(scenario: string, speed?: string) {
@@ -17,7 +21,7 @@ async function served(scenario: string, speed?: string) {
     },
   } as unknown as Context
   await demo(cx, { scenario, serve: true, ...(speed !== undefined && { speed }) })
-  return { said: notes.join('\n'), files: [...written.keys()] }
+  return { said: notes.join('\n'), files: [...written.keys()], written }
 }
 
 test('a served platform says how fast its time runs, and a first line with the files that it laid down', async () => {
@@ -38,7 +42,27 @@ test('where the VMs alone are left to move it begins with them', async () => {
   expect(said).toContain('begin with: kvup workloads outdated')
 })
 
-test('a plain one begins with what can be reached', async () => {
+test('a plain one begins with its own release and method', async () => {
   const { said } = await served('image-tag')
-  expect(said).toContain('time runs as it does here; begin with: kvup upgrade')
+  expect(said).toContain('time runs as it does here; begin with: kvup upgrade --to v1.8.4 --method image-tag')
+})
+
+test('where a manifest is applied it lies there, and the first line works without the internet', async () => {
+  const { said, files, written } = await served('operator-manifest')
+  const file = '/scratch/kubevirt-operator.yaml'
+  expect(files).toContain(file)
+  const line = / begin with: kvup (.+)/u.exec(said)?.[1] ?? ''
+  expect(line).toBe(`upgrade --to v1.9.0 --manifest ${file}`)
+  const clock = new SimClock()
+  const simulated = await startScenario(scenarioNamed('operator-manifest')!, { clock })
+  onTestFinished(() => simulated.stop())
+  const place = { cluster: simulated.cluster(), clock, files: Object.fromEntries(written) }
+  expect(await runText([...line.split(' '), '--dry-run=client'], place)).toMatchObject({ code: 0 })
+})
+
+test('the line of a scenario takes the risks along that it is about', async () => {
+  const { said } = await served('stored-version')
+  expect(said).toContain(
+    'begin with: kvup upgrade --to v1.9.0 --manifest /scratch/kubevirt-operator.yaml --accept crd-stored-versions --timeout 3m',
+  )
 })

@@ -12,7 +12,7 @@ import { startScenario } from '../../lib/simulator/scenarios/start-scenario.ts'
 import { SteadyClock } from '../../lib/simulator/steady-clock.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
-import { shellWord } from '../../lib/system/shell-word.ts'
+import { firstLine } from './first-line.ts'
 import { insideDemo } from './inside-demo.ts'
 import { runInside } from './run-inside.ts'
 import { typed } from './typed.ts'
@@ -32,9 +32,12 @@ export async function demo(cx: Context, options: DemoOptions): Promise<ExitCode>
   const cluster = await startScenario(scenario, { clock })
   const server = await serveSimulator(cluster.store)
   try {
-    if (options.serve) return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed })
-    cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const manifest = 'upgrade' in scenario ? manifestText(cluster.operatorManifest(scenario.upgrade.to)) : ''
+    if (options.serve) {
+      const files = { ...filesOf(scenario), ...manifestFile(scenario, manifest) }
+      return await keepServing(cx, server.kubeconfig([], speed), { scenario, speed, files })
+    }
+    cx.printer.note(`simulated cluster, time runs ${speed} times as fast. ${scenario.title}`)
     const inside = await insideDemo(cx, {
       clock,
       speed,
@@ -94,39 +97,36 @@ function filesOf({ cluster: { openshift, olm } }: Scenario): Record<string, stri
   }
 }
 
+/** A cluster that is looked at from outside takes it from where it lies: there may be no way to the release. */
+function manifestFile(scenario: Scenario, manifest: string): Record<string, string> {
+  const isApplied = 'upgrade' in scenario && scenario.upgrade.method === 'operator-manifest'
+  return isApplied ? { 'kubevirt-operator.yaml': manifest } : {}
+}
+
 /** JSON is YAML. */
 function manifestText(objects: readonly object[]): string {
   return objects.map((object) => `---\n${JSON.stringify(object)}\n`).join('')
-}
-
-/** What to begin with: it asks or only reads. */
-function firstLine(scenario: Scenario, files: readonly string[]): string {
-  if ('update' in scenario) return 'kvup workloads outdated'
-  if (!('typed' in scenario)) return 'kvup upgrade'
-  const { command, args } = scenario.typed
-  return command === 'eus run' ? `kvup eus plan ${files.join(' ')}` : ['kvup', command, ...args].join(' ')
 }
 
 /** Until Ctrl-C, which is how it ends well. */
 async function keepServing(
   { printer, world, signal }: Context,
   kubeconfig: string,
-  { scenario, speed }: { scenario: Scenario; speed: number },
+  { scenario, speed, files }: { scenario: Scenario; speed: number; files: Record<string, string> },
 ): Promise<ExitCode> {
   const file = world.scratchFile('demo.kubeconfig')
   await world.writeText(file, kubeconfig)
   printer.note(`export KUBECONFIG=${file}`)
-  const flags: string[] = []
-  for (const [name, text] of Object.entries(filesOf(scenario))) {
+  const laid = new Map<string, string>()
+  for (const [name, text] of Object.entries(files)) {
     const beside = world.scratchFile(name)
     await world.writeText(beside, text)
     printer.note(`its ${name}: ${beside}`)
-    flags.push(`--${name.split('.')[0]}-file ${shellWord(beside)}`)
+    laid.set(name, beside)
   }
   const namespace = namespaceOf(scenario.cluster)
-  const first = firstLine(scenario, flags)
   printer.note(
-    `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${first}`,
+    `time runs ${speed === 1 ? 'as it does here' : `${speed} times as fast`}; begin with: ${firstLine(scenario, laid)}`,
   )
   printer.note(`kvup status, kubectl get pods -n ${namespace} and the rest work on it; Ctrl-C ends it`)
   if (!signal.aborted)
