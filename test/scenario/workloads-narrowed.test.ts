@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Reader } from '../../src/lib/cluster/cluster.ts'
+import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
+import { ApiError } from '../../src/lib/system/errors.ts'
 import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
 import { runText } from '../lib/run-text.ts'
 import { minute, type Stage } from './stage.ts'
@@ -83,5 +86,75 @@ test('an update that stops, or in which VMs failed, goes on with what it was ask
       expect.stringMatching(/-> kvup workloads update -n demo +tries those/u),
     ])
     expect(failed.out).toContain('-> kvup workloads update -n demo --restart-unmigratable')
+  })
+})
+
+const listing = [
+  'workloads outdated',
+  'workloads forecast',
+  'workloads migrations',
+  'workloads update --yes',
+  'workloads update --yes --watch-only',
+  'workloads unblock --all --yes',
+  'rollout restart --yes',
+  'rollout restart-required',
+]
+const nowhere = '! there is no namespace nope'
+
+test('a namespace that there is not is said to be none, and one that is empty is not', async () => {
+  await outdated(vms, async (stage) => {
+    stage.edit({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
+    await stage.until(2 * minute)
+    for (const line of listing) {
+      const { code, out, err } = await kvup(stage, `${line} -n nope`)
+      expect([line, code, `${err}${out}`]).toEqual([line, 0, expect.stringContaining(nowhere.slice(2))])
+      const empty = await kvup(stage, `${line} -n kubevirt`)
+      expect([line, empty.code, `${empty.err}${empty.out}`]).toEqual([
+        line,
+        0,
+        expect.not.stringContaining('there is no'),
+      ])
+    }
+    const { code, out } = await kvup(stage, 'workloads outdated -n nope --exit-code')
+    expect([code, out]).toEqual([0, `${nowhere}\nno outdated VMs in namespace nope\n`])
+    const update = await kvup(stage, 'workloads update --node nope --yes')
+    expect([update.code, update.err]).toEqual([0, expect.stringContaining('there is no node nope')])
+  })
+})
+
+test('whether there is the namespace is asked once, where nothing was found, and whoever may not know is told nothing', async () => {
+  await outdated(vms, async (stage) => {
+    let asked = 0
+    const find: Reader['find'] = (kind, ref) => {
+      if (kind !== Namespaces) return stage.cluster.reader.find(kind, ref)
+      asked++
+      throw new ApiError(403, 'Forbidden', 'namespaces is forbidden')
+    }
+    const reader = new Proxy(stage.cluster.reader, {
+      get: (all, name) => (name === 'find' ? find : Reflect.get(all, name).bind(all)),
+    })
+    const place = { cluster: { ...stage.cluster, reader }, clock: stage.clock }
+    const run = (line: string) => runText(line.split(' '), place)
+    expect(await run('workloads outdated -n nope')).toEqual({
+      code: 0,
+      out: 'no outdated VMs in namespace nope\n',
+      err: '',
+    })
+    expect(asked).toBe(1)
+    await run('workloads outdated -n demo')
+    expect(asked).toBe(1)
+  })
+})
+
+test('an empty -n, as an unset variable leaves it, is no request for all VMs', async () => {
+  await outdated(vms, async (stage) => {
+    const mark = stage.mark
+    for (const line of [...listing, 'workloads restore --yes']) {
+      const place = { cluster: stage.cluster, clock: stage.clock }
+      const { code, err } = await runText([...line.split(' '), '-n', ''], place)
+      expect([line, code, err]).toEqual([line, 2, expect.stringContaining('-n is empty')])
+    }
+    expect(stage.writes(mark)).toEqual([])
+    expect((await kvup(stage, 'workloads outdated -A --namespace=')).code).toBe(0)
   })
 })

@@ -16,6 +16,7 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { partlyUnread } from '../partly-unread.ts'
 import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
+import { noSuchPlace } from '../workloads/no-such-place.ts'
 import { selectionOf } from '../workloads/outdated/selection.ts'
 
 export interface RestartRequiredOptions {
@@ -63,12 +64,13 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
     rows.add(page.items)
   }
   const { totals, unread } = told
+  const nowhere = totals.total + unread.length === 0 ? await noSuchPlace(looked, selection) : []
   const document = documentOf(installation, {
     asOf: takenAt,
     selection,
     totals,
     unread,
-    remarks: [...told.remarks, ...remarks],
+    remarks: [...told.remarks, ...nowhere, ...remarks],
     ...(told.next !== undefined && { next: told.next }),
   })
   const refusal = partlyUnread(unread)

@@ -19,6 +19,8 @@ import type { Wire } from '../../wire.ts'
 import { asksCluster, manual } from '../manual.ts'
 import { oneNamespaceHelps, partlyUnread } from '../partly-unread.ts'
 import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
+import { noSuchPlace } from './no-such-place.ts'
+import { namespaceOf } from './outdated/selection.ts'
 import { settingsFor, type SettingsLook } from './migrations/settings-for.ts'
 
 export interface MigrationsOptions {
@@ -59,8 +61,8 @@ const historyAtMost = 500
 
 /** Exit 0 whatever it finds; reads only. Throws `forbidden` where migrations may not be read. */
 export async function migrations(cx: Context, options: MigrationsOptions): Promise<ExitCode> {
+  const namespace = namespaceOf(cx.flags.namespace, options)
   const looked = await readerFor(cx, options.from)
-  const namespace = options.allNamespaces ? undefined : cx.flags.namespace
   if (options.watch) return watch(cx, looked, namespace)
   const settings = await settingsFor(looked, namespace)()
   const newest = new NewestFinished(options.history ? historyAtMost : 0, namespace)
@@ -69,11 +71,16 @@ export async function migrations(cx: Context, options: MigrationsOptions): Promi
   const look = await lookAtMigrations(asked).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads migrations')
   })
-  print(cx, reportOf(look, settings), newest)
+  const report = reportOf(look, settings)
+  const nowhere = foundNone(report) ? await noSuchPlace(looked, { namespace }) : []
+  print(cx, { ...report, remarks: [...report.remarks, ...nowhere] }, newest)
   const refusal = partlyUnread(look.unread)
   if (refusal) throw refusal
   return exitCode.done
 }
+
+const foundNone = ({ items, totals, unread = [] }: MigrationsReport): boolean =>
+  items.length + totals.succeeded + totals.failed + unread.length === 0
 
 /** Until Ctrl-C. */
 async function watch(cx: Context, looked: LookedAt, namespace: string | undefined): Promise<ExitCode> {

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Context } from '../../context.ts'
+import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { type UnblockDocument, type UnblockItem, unblockView } from '../../lib/output/views/unblock.ts'
 import { theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
@@ -22,7 +23,9 @@ import { asksCluster, manual } from '../manual.ts'
 import { handsOf } from '../upgrade/hands.ts'
 import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
 import { rehearsed } from './dry-run.ts'
+import { namespaceOf } from './outdated/selection.ts'
 import { candidatesOf, type Asked, isToUnblock, itemOf, type Candidate } from './unblock/candidates.ts'
+import { noSuchPlace } from './no-such-place.ts'
 import { withResume } from './with-resume.ts'
 
 export interface UnblockOptions extends ChangeOptions {
@@ -68,7 +71,7 @@ export async function unblock(
   const cluster = await cx.cluster()
   const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
-  const { candidates, bare } = await candidatesOf(cluster.reader, asked, clusterEviction)
+  const { candidates, bare } = await found(cx, { cluster, asked, clusterEviction })
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const lending = { who: cx.world.who, clusterEviction }
   const procedure = procedureOn(candidates.filter(isToUnblock), lending)
@@ -99,10 +102,23 @@ export async function unblock(
   return exitCode.done
 }
 
+interface Looking {
+  cluster: Cluster
+  asked: Asked
+  clusterEviction: string | undefined
+}
+
+async function found({ printer }: Context, { cluster, asked, clusterEviction }: Looking) {
+  const { candidates, bare } = await candidatesOf(cluster.reader, asked, clusterEviction)
+  if (candidates.length + bare.length === 0)
+    for (const remark of await noSuchPlace({ cluster }, asked)) printer.warn(remark)
+  return { candidates, bare }
+}
+
 const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
 
 function askedFor(cx: Context, { all }: UnblockOptions, names: readonly string[]): Asked {
-  const { namespace } = cx.flags
+  const namespace = namespaceOf(cx.flags.namespace)
   const selection = namespace === undefined ? {} : { namespace }
   if (all && names.length > 0) throw usageError('contradiction', '--all and names exclude each other')
   if (all) return { all, namespace }

@@ -25,6 +25,7 @@ import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../../waves/wave-options.ts'
 import { warnOfWaves } from '../../waves/waves-without-vms.ts'
+import { noSuchPlace } from '../../workloads/no-such-place.ts'
 import { withResume } from '../../workloads/with-resume.ts'
 import { announceRestarts } from './announce.ts'
 
@@ -100,8 +101,10 @@ async function workOf(
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
   const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
-  const { candidates, unread } = look
+  const { candidates, left, unread } = look
   const { namespace } = run.wanted.selection
+  if (candidates.size + left.size + unread.length === 0)
+    for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
   const namespaceOnly = namespace === undefined ? {} : { namespace }
   const namespaces = namespacesOf(candidates.keys(), {
     namespace,

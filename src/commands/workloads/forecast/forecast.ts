@@ -11,6 +11,7 @@ import { WholeTime } from '../../../lib/workloads/forecast/whole-time.ts'
 import { parseWanted } from '../../../lib/workloads/strategy/wanted.ts'
 import { partlyUnread } from '../../partly-unread.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
+import { noSuchPlace } from '../no-such-place.ts'
 import { selectionOf, type SelectedVms } from '../outdated/selection.ts'
 import { type Basis, isCurrentFor, lookForForecast } from './basis.ts'
 import { forecastDocument } from './forecast-document.ts'
@@ -57,6 +58,7 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
     remarks: [],
   }
   await tell(looked, { foretold, basis, rows, probe: options.probe === true })
+  if (foundNone(foretold)) foretold.remarks.push(...(await noSuchPlace(looked, selection)))
   const document = forecastDocument(foretold, await basis)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
@@ -69,6 +71,9 @@ function methodsOf({ methods }: ForecastOptions): readonly string[] | undefined 
   const { workloadUpdateMethods } = parseWanted({ methods })
   return Array.isArray(workloadUpdateMethods) ? workloadUpdateMethods : []
 }
+
+const foundNone = ({ totals, current, unread }: Foretold): boolean =>
+  totals.total + current + unread.length === 0
 
 const isUneven = ({ byFate, total }: ForecastTotals): boolean =>
   total - byFate.migrates - byFate['is down'] > 0

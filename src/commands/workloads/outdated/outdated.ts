@@ -1,7 +1,6 @@
 import type { Context } from '../../../context.ts'
 import { oneLook } from '../../../lib/cluster/one-look.ts'
 import { groupOf } from '../../../lib/cluster/kind.ts'
-import { Nodes } from '../../../lib/cluster/kinds/core.ts'
 import { VirtualMachines } from '../../../lib/cluster/kinds/virtual-machines.ts'
 import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
 import { homeOf } from '../../../lib/facts/snapshot.ts'
@@ -10,7 +9,6 @@ import type { Rows } from '../../../lib/output/printer.ts'
 import { openLoans } from '../../../lib/procedure/open-loans.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
-import { ApiError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { listOutdated, type OutdatedPage } from '../../../lib/workloads/outdated/list-outdated.ts'
 import type { OutdatedItem } from '../../../lib/workloads/outdated/outdated-item.ts'
@@ -21,6 +19,7 @@ import { addTo, NextStep, noTotals } from '../../../lib/workloads/outdated/total
 import { loanId } from '../../../lib/workloads/update-methods.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
+import { noSuchPlace } from '../no-such-place.ts'
 import { outdatedDocument, type Told } from './outdated-document.ts'
 import { selectionOf } from './selection.ts'
 
@@ -65,7 +64,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
         : error
     },
   )
-  if (told.totals.total === 0) told.remarks.push(...(await noSuchNode(looked, selection.node)))
+  if (told.totals.total === 0) told.remarks.push(...(await noSuchPlace(looked, selection)))
   const document = await outdatedDocument(reader, told, await around)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
@@ -116,15 +115,4 @@ async function lookAround({ cluster, clock }: LookedAt, namespace: string | unde
   if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId), at }
   const remarks = [...surroundings.remarks, `whether workload updates are held is not known: ${found.unread}`]
   return { surroundings: { ...surroundings, remarks }, held: undefined, at }
-}
-
-async function noSuchNode({ cluster: { reader } }: LookedAt, node: string | undefined): Promise<string[]> {
-  if (node === undefined) return []
-  try {
-    const { is } = await reader.find(Nodes, { name: node })
-    return is === 'object' ? [] : [`there is no node ${node}`]
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return []
-  }
 }

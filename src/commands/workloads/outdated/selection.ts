@@ -16,11 +16,26 @@ interface Typed {
 
 const nodeName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u
 
-/** Throws `usage` for a selector that no server would take and for a name that no node could have. `-A` wins over `-n`, as for kubectl. */
-export function selectionOf(
-  { allNamespaces, selector, node }: Typed,
+/**
+ * The namespace of `-n`, undefined for all of them. Throws `usage` for an empty one, as an unset variable of a script leaves it: it would be all
+ * VMs.
+ */
+export function namespaceOf(
   namespace: string | undefined,
-): SelectedVms {
+  { allNamespaces }: Pick<Typed, 'allNamespaces'> = {},
+): string | undefined {
+  if (allNamespaces) return undefined
+  if (namespace === '')
+    throw usageError('namespace-name', '-n is empty: it would be all VMs', {
+      remedy: 'leave -n out for all namespaces, or name one: kubectl get namespaces -o name',
+    })
+  return namespace
+}
+
+/** Throws `usage` for a selector that no server would take and for a name that no node could have. `-A` wins over `-n`, as for kubectl. */
+export function selectionOf(typed: Typed, namespace: string | undefined): SelectedVms {
+  const { selector, node } = typed
+  const within = namespaceOf(namespace, typed)
   parseLabels(selector, (why) =>
     usageError('label-selector', why, { remedy: '-l app=db,tier!=test selects by two labels' }),
   )
@@ -29,7 +44,7 @@ export function selectionOf(
       remedy: 'kubectl get nodes -o name',
     })
   return {
-    ...(namespace !== undefined && !allNamespaces && { namespace }),
+    ...(within !== undefined && { namespace: within }),
     ...(selector && { labels: selector }),
     ...(node !== undefined && { node }),
   }

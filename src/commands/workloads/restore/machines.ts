@@ -20,6 +20,7 @@ import {
 } from '../../../lib/workloads/unblock/give-back.ts'
 import { fieldName, wasText } from '../../../lib/workloads/unblock/vm-loan.ts'
 import { type DryRun, rehearsed } from '../dry-run.ts'
+import { namespaceOf } from '../outdated/selection.ts'
 import type { SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
 
@@ -41,8 +42,9 @@ export interface MachinesEnd {
 
 /** VMs that were lent something, in the namespace of -n or in all; where they may not be read, a warning says so. */
 export async function machineLoans(cx: Context, { cluster }: SettingsWork): Promise<readonly MachineLoan[]> {
+  const namespace = namespaceOf(cx.flags.namespace)
   try {
-    return await findMachineLoans(cluster.reader, cx.flags.namespace)
+    return await findMachineLoans(cluster.reader, namespace)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)

@@ -12,11 +12,9 @@ import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { settledFor } from '../../../lib/upgrade/steps/settled.ts'
-import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { minutes } from '../../../lib/system/units.ts'
 import { cancelProcedure } from '../../../lib/workloads/update/cancel.ts'
 import { guardProcedure } from '../../../lib/workloads/update/guard.ts'
-import type { UpdateWanted } from '../../../lib/workloads/update/wanted.ts'
 import { failureOf, outcomeOf } from '../../../lib/workloads/update/report.ts'
 import { UpdateRun } from '../../../lib/workloads/update/update-run.ts'
 import { updateProcedure, wavesLeft } from '../../../lib/workloads/update/update-procedure.ts'
@@ -34,11 +32,13 @@ import { updateFindings } from './findings.ts'
 import { namespacesOf, narrowed } from '../../waves/narrowed.ts'
 import { ensureWindowOpens } from '../../waves/wave-options.ts'
 import { warnOfWaves } from '../../waves/waves-without-vms.ts'
+import { noSuchPlace } from '../no-such-place.ts'
 import { type TypedUpdate, typedUpdate, type UpdateOptions } from './options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { questionOf } from './question.ts'
 import { updateRights } from './rights.ts'
 import { throughTheEnd } from './through-the-end.ts'
+import { wantedOf } from './wanted.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
@@ -95,15 +95,6 @@ function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
   return exitCode.done
 }
 
-/** What KubeVirt itself shuts down is told of as well. */
-function wantedOf(
-  { wanted }: TypedUpdate,
-  { watchOnly }: UpdateOptions,
-  { owner, holding }: SettingsWork,
-): UpdateWanted {
-  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
-}
-
 /** What is to be done, in which waves, and what could not be seen. */
 export interface UpdateWork extends Work {
   waves: readonly Wave[]
@@ -133,6 +124,8 @@ async function workOf(running: Running): Promise<UpdateWork> {
   const reading = readingOf(running)
   const look = await run.look(reading)
   const { candidates, unread } = look.fleet
+  if (candidates.size + look.fleet.left.size + unread.length === 0)
+    for (const remark of await noSuchPlace(seen, run.wanted.selection)) running.cx.printer.warn(remark)
   const namespaces = namespacesOf(candidates.keys(), {
     namespace: run.wanted.selection.namespace,
     partly: unread.length > 0,
