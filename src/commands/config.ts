@@ -54,6 +54,7 @@ const columns: readonly Column<Settled>[] = [
 ]
 const origin: Column<Settled> = {
   name: 'ORIGIN',
+  holds: 'text',
   cell: ({ origin: from, at }) => (at === '' ? from : `${from} ${at}`),
 }
 

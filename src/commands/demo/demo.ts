@@ -73,7 +73,7 @@ function listScenarios({ printer }: Context): ExitCode {
 
 const columns: readonly Column<ScenarioList['items'][number]>[] = [
   { name: 'NAME', cell: ({ name }) => name },
-  { name: 'SHOWS', cell: ({ title }) => title },
+  { name: 'SHOWS', holds: 'text', cell: ({ title }) => title },
 ]
 
 const listView: View<ScenarioList> = {

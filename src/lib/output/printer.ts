@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** Capitals, no blanks: `NAMESPACE`. */
   name: string
   cell: (row: Row) => Cell
+  /** Absent: a name or another short thing. Free text gives way first on a narrow terminal; a command can always be pasted. */
+  holds?: 'text' | 'command'
   /** Only with `-o wide`. */
   wide?: boolean
   /** Colour of the cell; its word must say the same. */

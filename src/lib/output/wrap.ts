@@ -1,4 +1,4 @@
-import { paintedWidth } from './display-width.ts'
+import { paintedWidth, pieces } from './display-width.ts'
 import { onOneLine, sanitise } from './sanitise.ts'
 
 const label = /^\S+(?: \S+)* {2,}(?=\S)/
@@ -16,6 +16,12 @@ export function wrap(text: string, columns: number): string[] {
   const line = onOneLine(text)
   if (!Number.isFinite(columns) || paintedWidth(line) <= columns) return [line]
   return command.test(sanitise(line)) ? wrapCommand(line, columns) : wrapText(line, columns)
+}
+
+/** Unpainted text broken between words, and inside of a word that is too long: no line is wider than `columns`. */
+export function fill(text: string, columns: number): string[] {
+  const words = text.split(/(?<=\S)(?= )/)
+  return filled(words, { columns, indent: '', end: '' }).flatMap((line) => pieces(line, columns))
 }
 
 function wrapText(line: string, columns: number): string[] {

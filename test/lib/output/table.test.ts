@@ -4,7 +4,7 @@ import { ageAt, duration, humanAge } from '../../../src/lib/output/age.ts'
 import { cut, displayWidth } from '../../../src/lib/output/display-width.ts'
 import { paintFor } from '../../../src/lib/output/paint.ts'
 import type { Column } from '../../../src/lib/output/printer.ts'
-import { table } from '../../../src/lib/output/table.ts'
+import { table, tableInParts } from '../../../src/lib/output/table.ts'
 
 interface Row {
   name: string
@@ -15,7 +15,7 @@ const columns: Column<Row>[] = [
   { name: 'NAME', cell: ({ name }) => name },
   { name: 'NODE', cell: ({ node }) => node },
   { name: 'UID', cell: () => 'u-1', wide: true },
-  { name: 'WHY', cell: ({ why }) => why, tone: () => 'bad' },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why, tone: () => 'bad' },
 ]
 const rows: Row[] = [
   { name: 'db-0', node: 'node-4', why: 'disk data is hostpath: not migratable' },
@@ -39,9 +39,6 @@ describe('a table', () => {
     const lines = table(columns, rows, { columns: width })
     expect(lines.every((line) => displayWidth(line) <= width)).toBe(true)
   })
-  test('cuts the widest column first', () => {
-    expect(table(columns, rows, { columns: 40 })[1]).toBe('db-0    node-4   disk data is hostpath:…')
-  })
   test('never cuts on a pipe', () => {
     expect(table(columns, rows, { columns: Infinity })[1]).toMatch(/not migratable$/)
   })
@@ -62,6 +59,104 @@ describe('a table', () => {
       ),
     ).toEqual([7, 7, 7, 7])
     expect(table(columns, rows, { paint })[1]).toContain('\u001b[31mdisk')
+  })
+})
+
+interface Vm {
+  name: string
+  node: string
+  why?: string
+  helps?: string
+}
+const vmColumns: Column<Vm>[] = [
+  { name: 'NAME', cell: ({ name }) => name },
+  { name: 'NODE', cell: ({ node }) => node },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why, tone: () => 'bad' },
+  { name: 'HELPS', holds: 'command', cell: ({ helps }) => helps, wide: true },
+]
+const disk = 'not migratable: a disk is not shared (DisksNotLiveMigratable)'
+const restart = 'virtctl restart database-0 -n production'
+const plain: Vm[] = ['a', 'b', 'c', 'd'].map((name) => ({ name, node: 'worker-1' }))
+const database: Vm = { name: 'database-0', node: 'worker-12', why: disk, helps: restart }
+
+describe('where a row has no room', () => {
+  test('free text goes on in its column where few rows have much to say', () => {
+    expect(table(vmColumns, [database, ...plain], { columns: 62 })).toEqual([
+      'NAME         NODE        WHY',
+      'database-0   worker-12   not migratable: a disk is not shared',
+      '                         (DisksNotLiveMigratable)',
+      ...plain.map(({ name }) => `${name}            worker-1    <none>`),
+    ])
+  })
+
+  test('and below the row where that takes fewer lines, or its column would be too narrow', () => {
+    const short = { name: 'web', node: 'worker-1' }
+    expect(table(vmColumns, [database, short], { columns: 40 })).toEqual([
+      'NAME         NODE',
+      'database-0   worker-12',
+      '  not migratable: a disk is not shared',
+      '  (DisksNotLiveMigratable)',
+      'web          worker-1',
+    ])
+    const four = { ...database, why: `${disk}; ${disk}` }
+    expect(table(vmColumns, [four, four], { columns: 64 })).toHaveLength(7)
+  })
+
+  test('a command stands below the row before any text is broken, and can be pasted', () => {
+    expect(table(vmColumns, [database, ...plain.slice(0, 1)], { columns: 100, wide: true })).toEqual([
+      'NAME         NODE        WHY',
+      `database-0   worker-12   ${disk}`,
+      `  → ${restart}`,
+      'a            worker-1    <none>',
+    ])
+    const narrow = table(vmColumns, [database], { columns: 34, wide: true })
+    expect(narrow.slice(-2)).toEqual(['  → virtctl restart database-0 \\', '      -n production'])
+  })
+
+  test('several texts below a row have their headings before them', () => {
+    const more: Column<Vm>[] = [...vmColumns, { name: 'MESSAGE', holds: 'text', cell: () => `${disk}.` }]
+    expect(table(more, [database], { columns: 50 })).toEqual([
+      'NAME         NODE',
+      'database-0   worker-12',
+      '  why      not migratable: a disk is not shared',
+      '           (DisksNotLiveMigratable)',
+      '  message  not migratable: a disk is not shared',
+      '           (DisksNotLiveMigratable).',
+    ])
+    expect(table(more, [database], { columns: 76 }).at(-1)).toBe(`  message  ${disk}.`)
+  })
+
+  test.each([80, 60, 40, 30, 20])('%i columns: every name and every word is there whole', (width) => {
+    const lines = table(vmColumns, [database], { columns: width })
+    expect(lines.join('\n')).toContain('database-0')
+    expect(lines.join('\n')).toContain('worker-12')
+    expect(lines.join(' ')).not.toContain('…')
+    expect(lines.every((line) => displayWidth(line) <= width)).toBe(true)
+  })
+
+  test('names that have no room beside one another take several lines', () => {
+    const lines = table(vmColumns.slice(0, 2), [database], { columns: 20 })
+    expect(lines).toEqual(['NAME', '  NODE', 'database-0', '  worker-12'])
+  })
+
+  test('a colour begins and ends on each line', () => {
+    const lines = table(vmColumns, [database], {
+      columns: 40,
+      paint: paintFor({ colour: true, unicode: true }),
+    })
+    const red = paintFor({ colour: true, unicode: true }).bad('|').split('|')
+    const isRed = (line: string) => line.startsWith(`  ${red[0]}`) && line.endsWith(red[1] ?? '')
+    expect(lines.slice(2).map(isRed)).toEqual([true, true])
+  })
+
+  test('what stands below the rows of one part stands there in all that follow', () => {
+    const part = tableInParts(vmColumns, { columns: 50 })
+    expect(part([plain[0]!])).toEqual(['NAME   NODE       WHY', 'a      worker-1   <none>'])
+    expect(part([database]).slice(0, 2)).toEqual([
+      'database-0   worker-12',
+      '  not migratable: a disk is not shared',
+    ])
+    expect(part([{ ...plain[0]!, why: 'held' }])).toEqual(['a            worker-1', '  held'])
   })
 })
 

@@ -45,6 +45,7 @@ const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
 
 const stateColumn: Column<ComponentStanding> = {
   name: 'STATE',
+  holds: 'text',
   cell: stateText,
   tone: ({ state }) => stateTones[state],
 }

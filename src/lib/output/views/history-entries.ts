@@ -12,7 +12,10 @@ const identifying: readonly Column<Entry>[] = [
   { name: 'WHAT', cell: ({ what }) => what },
   { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
 ]
-const columns: readonly Column<Entry>[] = [...identifying, { name: 'TEXT', cell: ({ text }) => text }]
+const columns: readonly Column<Entry>[] = [
+  ...identifying,
+  { name: 'TEXT', holds: 'text', cell: ({ text }) => text },
+]
 const gap = 3
 
 /**
@@ -25,7 +28,7 @@ export function historyEntries(items: readonly Entry[], paint: Paint, size: Size
     : byRun(items, paint, size.columns)
 }
 
-/** The text is cut first, but not to less than the widest of the others: from there on these would be cut as well. */
+/** The text is broken between words, but in no narrower column than the widest of the others. */
 function hasRoom(items: readonly Entry[], room: number): boolean {
   const widths = identifying.map(({ name, cell }) =>
     Math.max(...[name, ...items.map((item) => String(cell(item)))].map(displayWidth)),

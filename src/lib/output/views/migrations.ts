@@ -49,10 +49,10 @@ function columnsAt(takenAt: string): readonly Column<MigrationItem>[] {
     { name: 'FROM', cell: ({ from }) => from },
     { name: 'TO', cell: ({ to }) => to },
     { name: 'FOR', cell: ({ since }) => since && humanAge(Date.parse(takenAt) - Date.parse(since)) },
-    { name: 'WHY', cell: (item) => whyText(item, takenAt) },
+    { name: 'WHY', holds: 'text', cell: (item) => whyText(item, takenAt) },
     { name: 'MIGRATION', cell: ({ migration }) => migration, wide: true },
     { name: 'BY', cell: ({ by }) => by, wide: true },
-    { name: 'LOOK', cell: lookOf, wide: true },
+    { name: 'LOOK', holds: 'command', cell: lookOf, wide: true },
   ]
 }
 

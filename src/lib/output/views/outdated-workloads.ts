@@ -52,14 +52,15 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
     { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
     { name: 'WILL', cell: ({ will }) => (will ? fateWords[will].infinitive : 'not known'), tone: toneOf },
-    { name: 'MIGRATABLE', cell: ({ migratable }) => migratableText(migratable), wide: true },
+    { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
     {
       name: 'EVICTION',
+      holds: 'text',
       cell: ({ evictionStrategy: { value, from } }) => value && `${value} (${from})`,
       wide: true,
     },
-    { name: 'WHY', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
-    { name: 'HELPS', cell: ({ remedy }) => remedy.join(' && '), wide: true },
+    { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
+    { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
   ]
 }
 

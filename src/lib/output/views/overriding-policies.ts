@@ -28,7 +28,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'POLICY', cell: ({ policy }) => policy.name },
   { name: 'SETTING', cell: ({ name }) => name },
   { name: 'VALUE', cell: settingText, tone: () => 'strong' },
-  { name: 'SELECTS', cell: ({ policy }) => selectsText(policy.selects) },
+  { name: 'SELECTS', holds: 'text', cell: ({ policy }) => selectsText(policy.selects) },
   {
     name: 'MANAGED-BY',
     cell: ({ policy: { manager } }) =>

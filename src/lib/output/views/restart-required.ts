@@ -41,9 +41,9 @@ function columnsAt(asOf: string): readonly Column<RestartRequiredItem>[] {
     { name: 'SINCE', cell: ({ since }) => ageAt(since, asOf) },
     { name: 'DURING', cell: ({ upgrade }) => upgrade?.procedure },
     { name: 'FROZEN', cell: ({ frozen }) => frozen.join(', ') || undefined, tone: () => 'warn' },
-    { name: 'CHANGED', cell: changedText },
+    { name: 'CHANGED', holds: 'text', cell: changedText },
     { name: 'BY', cell: writersText, wide: true },
-    { name: 'MESSAGE', cell: ({ message }) => message, wide: true },
+    { name: 'MESSAGE', holds: 'text', cell: ({ message }) => message, wide: true },
   ]
 }
 

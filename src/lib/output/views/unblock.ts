@@ -50,7 +50,7 @@ const columns: readonly Column<UnblockItem>[] = [
     cell: ({ outcome }) => words[outcome],
     tone: ({ outcome }) => (outcome === 'refused' ? 'bad' : outcome === 'unblocked' ? 'good' : undefined),
   },
-  { name: 'CHANGED', cell: ({ changes, why }) => changes?.join(', ') ?? why },
+  { name: 'CHANGED', holds: 'text', cell: ({ changes, why }) => changes?.join(', ') ?? why },
 ]
 
 export const unblockView: View<UnblockDocument> = {

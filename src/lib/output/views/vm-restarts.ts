@@ -41,5 +41,5 @@ const columns: readonly Column<RestartedVm>[] = [
   { name: 'VM', cell: ({ name }) => name },
   { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
   { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => tones[outcome] },
-  { name: 'WHY', cell: ({ why }) => why },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why },
 ]

@@ -20,6 +20,7 @@ const columns: readonly Column<Row>[] = [
 /** Only where there is something to say. */
 const noted: Column<Row> = {
   name: 'NOTE',
+  holds: 'text',
   cell: ({ onlyOnce }) =>
     onlyOnce ? 'does not come back by itself: only this restart starts it' : undefined,
 }

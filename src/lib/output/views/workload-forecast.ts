@@ -52,8 +52,8 @@ function columns(): readonly Column<ForecastItem>[] {
     { name: 'WILL', cell: ({ will }) => (will ? outcomeWords[will].infinitive : 'not known'), tone: toneOf },
     { name: 'TAKES', cell: ({ seconds }) => seconds && spanText(seconds), wide: true },
     { name: 'PROBE', cell: ({ probe }) => probe?.answer, wide: true },
-    { name: 'WHY', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
-    { name: 'HELPS', cell: ({ remedy }) => remedy.join(' && '), wide: true },
+    { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
+    { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
   ]
 }
 

@@ -42,7 +42,7 @@ const columns: readonly Column<UpdatedVm>[] = [
   { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
   { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => tones[outcome] },
   { name: 'FAILURES', cell: ({ failures }) => failures, wide: true },
-  { name: 'WHY', cell: ({ why }) => why },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why },
 ]
 
 function summary(
