@@ -8,7 +8,7 @@ import { table } from './table.ts'
 
 export type PathColumns = readonly { header: string; path: Path }[]
 
-/** Parses `NAME:.metadata.name,NODE:.status.nodeName`. Throws a usage error. */
+/** Parses `NAME:.name,NODE:.node`. Throws a usage error. */
 export function parseColumns(spec: string): PathColumns {
   return splitSpec(spec).map((part) => {
     const colon = part.indexOf(':')

@@ -21,7 +21,7 @@ const make: Record<WithArgument, (argument: string) => OutputFormat> = {
 const examples: Record<WithArgument, string> = {
   jsonpath: "-o jsonpath='{.status}'",
   'jsonpath-file': '-o jsonpath-file=template.txt',
-  'custom-columns': '-o custom-columns=NAME:.metadata.name',
+  'custom-columns': '-o custom-columns=NAMESPACE:.namespace,NAME:.name',
 }
 
 /** What `-o` asks for; nothing is a table. `offered` are those that only this command has. Throws a usage error (exit 2) that lists the formats. */

@@ -12,7 +12,7 @@ export function itemSorter(sortBy: string): <T extends Document>(document: T) =>
     const { items } = document as { items?: unknown }
     if (!Array.isArray(items)) return document
     const keyed = items.map((item: unknown) => ({ item, key: sortKey(item, path) }))
-    if (items.length > 0 && keyed.every(({ key }) => key === undefined)) throw noSuchField(sortBy)
+    if (items.length > 0 && keyed.every(({ key }) => key === undefined)) throw noSuchField(sortBy, items)
     return { ...document, items: keyed.sort((a, b) => order(a.key, b.key)).map(({ item }) => item) }
   }
 }
@@ -26,8 +26,21 @@ function sortKey(item: unknown, path: Path): unknown {
   }
 }
 
-function noSuchField(sortBy: string): Error {
-  return usageError('sort-by', `no item has a field ${sortBy}`, { remedy: '--sort-by=.metadata.name' })
+function noSuchField(sortBy: string, items: readonly unknown[]): Error {
+  const field = usualField(items)
+  return usageError('sort-by', `no item has a field ${sortBy}`, {
+    remedy: field === undefined ? '-o json shows which there are' : `--sort-by=.${field}`,
+  })
+}
+
+/** Of the fields that hold a text or a number; every kind of item has others. */
+function usualField(items: readonly unknown[]): string | undefined {
+  const fields = items.flatMap((item) =>
+    Object.entries(Object(item) as object).flatMap(([name, value]) =>
+      /^\w+$/u.test(name) && ['string', 'number'].includes(typeof value) ? [name] : [],
+    ),
+  )
+  return fields.find((name) => name === 'name') ?? fields[0]
 }
 
 function order(a: unknown, b: unknown): number {

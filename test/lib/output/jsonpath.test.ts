@@ -112,4 +112,14 @@ describe('--sort-by', () => {
   test('a field that no item has is a usage error', () => {
     expect(() => names('.spec.missing')).toThrow(expect.objectContaining({ exitCode: 2 }))
   })
+  test.each([
+    [{ total: 1, namespace: 'a', name: 'b' }, '.name'],
+    [{ frozen: [], vm: 'b', since: '2026-01-03' }, '.vm'],
+  ])('and a field that %j has is advised', (item, field) => {
+    const things = { apiVersion: 'kvup.io/v1alpha1', kind: 'Things', items: [item] } as const
+    expect(() => itemSorter('.nope')(things)).toThrow(
+      expect.objectContaining({ remedy: [`--sort-by=${field}`] }),
+    )
+    expect(itemSorter(field)(things)).toEqual(things)
+  })
 })

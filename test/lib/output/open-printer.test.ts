@@ -103,6 +103,12 @@ describe('formats', () => {
     }
     await expect(open({ sortBy: '.a[' })).rejects.toMatchObject({ exitCode: 2 })
   })
+  test('the template that is advised prints what this document has', async () => {
+    const broken: unknown = await open({ output: 'jsonpath={.a' }).catch((error: unknown) => error)
+    const [advice = ''] = (broken as { remedy: readonly string[] }).remedy
+    const template = /'(.*)'/u.exec(advice)?.[1] ?? ''
+    expect((await run({ output: `jsonpath=${template}` }, ['b', 'a'])).out).toBe('complete\nb\na')
+  })
   test('manner 16: an unknown format lists the known ones', () => {
     expect(() => parseOutput('xml')).toThrow(
       expect.objectContaining({ remedy: [expect.stringContaining('custom-columns=')] }),
