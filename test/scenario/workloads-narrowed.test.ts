@@ -70,6 +70,21 @@ test('held: the forecast of a namespace leads to an update of that namespace', a
   )
 })
 
+test('kvup status says in the words of the list why nothing moves: updates are held, or none are set', async () => {
+  const held = '6 instances, 6 outdated (updates are held)'
+  const none = '6 instances, 6 outdated (no update methods are set)'
+  await outdated(
+    vms,
+    async (stage) => {
+      await stage.hold()
+      expect((await kvup(stage, 'status')).out).toContain(held)
+      expect((await kvup(stage, 'workloads outdated')).out).toContain('updates are held')
+    },
+    ['LiveMigrate'],
+  )
+  await outdated(vms, async (stage) => expect((await kvup(stage, 'status')).out).toContain(none))
+})
+
 test('an update that stops, or in which VMs failed, goes on with what it was asked for', async () => {
   await outdated([...vms, { name: 'f', migration: 'fail' }, ...denied], async (stage) => {
     const canary = 'workloads update --yes -n demo --canary-label kubevirt.io/vm=f --retries 0'

@@ -1,20 +1,23 @@
 import type { StatusReport } from '../../facts/status-report.ts'
 import { count } from '../count.ts'
+import type { Loan } from '../../procedure/journal.ts'
+import { noMethodsText } from '../../workloads/held-lines.ts'
+import { loanId } from '../../workloads/update-methods.ts'
 import type { Paint } from '../printer.ts'
 
 /** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
 export function workloadLines(
-  { workloads, verdict, installation }: StatusReport,
+  { workloads, verdict, installation, borrowed = [] }: StatusReport & { borrowed?: readonly Loan[] },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
   const { instances, outdated } = workloads
   if (instances === 0) return [count(0, 'instance')]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
-  const held =
-    behind && installation?.workloadUpdateMethods.length === 0 ? ' (no update methods are set)' : ''
+  const held = borrowed.some(({ id }) => id === loanId)
+  const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
   return [
-    `${all}${lateText(behind)}${held}`,
+    `${all}${lateText(behind)}${why}`,
     ...(behind && verdict === 'Settled' ? [`${paint.mark.next} kvup workloads outdated`] : []),
   ]
 }

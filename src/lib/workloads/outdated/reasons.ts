@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../cluster/object.ts'
 import type { Fate } from '../fate.ts'
+import { noMethodsText } from '../held-lines.ts'
 import { controllerOf } from './behind.ts'
 import { type Decision, effectiveEviction } from './decision.ts'
 import type { Launcher } from './launchers.ts'
@@ -39,7 +40,7 @@ function whyShutDown(vmi: VirtualMachineInstance): string {
 }
 
 function whyNoMethods(vmi: VirtualMachineInstance, held: boolean): Reason {
-  const why = held ? 'updates are held' : 'no update methods are set'
+  const why = noMethodsText(held)
   return reason(held ? 'held' : 'no-methods', isMigratable(vmi) ? why : `${why}; ${notMigratable(vmi)}`)
 }
 
