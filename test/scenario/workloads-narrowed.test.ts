@@ -173,3 +173,20 @@ test('an empty -n, as an unset variable leaves it, is no request for all VMs', a
     expect((await kvup(stage, 'workloads outdated -A --namespace=')).code).toBe(0)
   })
 })
+
+test('while kvup moves VMs, those that wait are not told to be updated by another run', async () => {
+  await outdated([...vms, ...denied], async (stage) => {
+    const looks: ReturnType<typeof kvup>[] = []
+    const onEvent = ({ kind }: { kind: string }) => {
+      if (kind === 'step-applied') looks.push(kvup(stage, 'workloads outdated -n shop'))
+    }
+    expect(await stage.update({ parallel: '1' }, { onEvent })).toMatchObject({ code: 0 })
+    const { out } = (await looks[0]) ?? { out: '' }
+    expect(out).toMatch(
+      /^! kvup is at work, and VMs that stay may be waiting for their turn: \S+ holds the lock; renewed \S+ ago$/mu,
+    )
+    expect(out).toMatch(/ -> kvup workloads migrations -n shop\n$/u)
+    const after = await kvup(stage, 'workloads outdated')
+    expect(after.out).not.toContain('kvup is at work')
+  })
+})

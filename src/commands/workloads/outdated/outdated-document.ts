@@ -1,4 +1,5 @@
 import type { Reader } from '../../../lib/cluster/cluster.ts'
+import type { ShownHolder } from '../../../lib/output/views/lock-holder.ts'
 import type { OutdatedDocument } from '../../../lib/output/views/outdated-workloads.ts'
 import { ApiError } from '../../../lib/system/errors.ts'
 import { giveBackLine } from '../../../lib/workloads/held-lines.ts'
@@ -8,6 +9,7 @@ import { countApart, type CountApart, unexplained } from '../../../lib/workloads
 import type { Surroundings } from '../../../lib/workloads/outdated/surroundings.ts'
 import type { NextStep, Totals } from '../../../lib/workloads/outdated/totals.ts'
 import { methodsOf } from '../../../lib/workloads/update-methods.ts'
+import { atWorkText } from './at-work.ts'
 import type { Around } from './outdated.ts'
 import type { SelectedVms } from './selection.ts'
 
@@ -26,15 +28,19 @@ export async function outdatedDocument(
   reader: Reader,
   told: Told,
   { surroundings, held, at }: Around,
+  working: Promise<ShownHolder | undefined>,
 ): Promise<OutdatedDocument> {
   const { kubevirt, launcher, launcherSince, updating, unread } = surroundings
-  const count = isWhole(told) ? await countOf(reader, told, surroundings) : undefined
+  const [count, holder] = await Promise.all([
+    isWhole(told) ? countOf(reader, told, surroundings) : undefined,
+    working,
+  ])
   const alert = outdatedAlert(
     Math.max(count?.reported ?? 0, told.totals.total),
     launcherSince,
     held !== undefined,
   )
-  const next = nextOf(told, surroundings, held)
+  const next = nextOf(told, { surroundings, held, holder })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'OutdatedWorkloads',
@@ -48,7 +54,7 @@ export async function outdatedDocument(
     ...(count && { count: { ...count, unexplained: unexplained(count) } }),
     ...(alert && { alert }),
     unread: [...unread, ...told.unread],
-    remarks: [...surroundings.remarks, ...told.remarks],
+    remarks: [...surroundings.remarks, ...told.remarks, ...workingText(holder, at)],
     ...(next !== undefined && { next }),
   }
 }
@@ -81,12 +87,19 @@ async function countOf(
   }
 }
 
+const workingText = (holder: ShownHolder | undefined, at: Date) =>
+  holder === undefined ? [] : [atWorkText(holder, at.toISOString())]
+
+interface Standing extends Pick<Around, 'surroundings' | 'held'> {
+  holder: ShownHolder | undefined
+}
+
 function nextOf(
   { selection, totals, next }: Told,
-  { updating }: Surroundings,
-  held: Around['held'],
+  { surroundings: { updating }, held, holder }: Standing,
 ): string | undefined {
   if (totals.total === 0) return undefined
+  if (holder) return narrowedLine('kvup workloads migrations', selection)
   if (held) return giveBackLine(held)
   if (updating) return 'kvup status'
   return (

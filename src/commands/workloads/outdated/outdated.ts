@@ -20,6 +20,7 @@ import { loanId } from '../../../lib/workloads/update-methods.ts'
 import { oneNamespaceHelps, partlyUnread } from '../../partly-unread.ts'
 import { type LookedAt, readerFor } from '../../reader-for.ts'
 import { noSuchPlace } from '../no-such-place.ts'
+import { whoIsAtWork } from './at-work.ts'
 import { outdatedDocument, type Told } from './outdated-document.ts'
 import { selectionOf } from './selection.ts'
 
@@ -65,7 +66,9 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
     },
   )
   if (told.totals.total === 0) told.remarks.push(...(await noSuchPlace(looked, selection)))
-  const document = await outdatedDocument(reader, told, await around)
+  const found = await around
+  const working = whoIsAtWork(cx, looked, { totals: told.totals, surroundings: found.surroundings })
+  const document = await outdatedDocument(reader, told, found, working)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
   if (refusal) throw refusal
