@@ -2,10 +2,9 @@ import { Command, Option } from 'commander'
 import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
 import type { CheckOptions } from './check/check.ts'
+import { acceptedWords } from './accepted-words.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption } from './reader-for.ts'
-
-const list = (value: string, before: string[]) => [...before, value]
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: CheckOptions) =>
@@ -27,8 +26,8 @@ const options = [
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
-  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
-    .argParser(list)
+  new Option('--accept <id>', 'take risks by finding name, with commas; ID=reason is kept (repeatable)')
+    .argParser(acceptedWords)
     .default([], 'none'),
   fromOption(),
   new Option(

@@ -14,6 +14,7 @@ import { usageError } from '../../lib/system/errors.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
 import { readCatalog } from '../upgrade/read-catalog.ts'
 import { readReleases } from '../releases/read-releases.ts'
+import { asTyped } from './as-typed.ts'
 import type { EusPlanningOptions } from './flags.ts'
 
 /** A plan, and what it was made from. */
@@ -42,8 +43,9 @@ export async function plannedEus(
   const catalog = await readCatalog(world, options.catalogFile)
   const reader = oneLook(cluster.reader)
   const evidence = await lookForEus({ ...cluster, reader }, clock)
+  const plan = makeEusPlan(evidence, { to, graph, catalog, releases })
   return {
-    plan: makeEusPlan(evidence, { to, graph, catalog, releases }),
+    plan: { ...plan, findings: asTyped(plan.findings, options) },
     evidence,
     accepted,
     releases,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { acceptedWords } from '../accepted-words.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
 
@@ -46,8 +47,8 @@ export const planningFlags = (): Option[] => [
     'where Helm or GitOps owns KubeVirt: say what to commit, wait and judge, write nothing there',
   ),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
-  new Option('--accept <id>', 'take a risk by the name of its finding; ID=reason is kept (repeatable)')
-    .argParser(list)
+  new Option('--accept <id>', 'take risks by finding name, with commas; ID=reason is kept (repeatable)')
+    .argParser(acceptedWords)
     .default([], 'none'),
 ]
 
