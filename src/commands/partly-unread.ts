@@ -1,6 +1,6 @@
 import { ApiError, forbidden, type KvupError } from '../lib/system/errors.ts'
 import { roleRemedy } from '../lib/system/role-remedy.ts'
-import { type NarrowedCommand, narrowedLine } from '../lib/workloads/narrowed-line.ts'
+import { type NarrowedCommand, narrowedLine } from '../lib/system/narrowed-line.ts'
 import type { SelectedVms } from './workloads/outdated/selection.ts'
 
 /** The end of a command that could not see all it was asked for: what is readable was done and told by then. Undefined: all of it was. */

@@ -12,10 +12,6 @@ export const giveBackLine = (loan: Held | undefined): string =>
 export const restoreLine = (loan: Held): string =>
   isOfWindow(loan) ? `kvup eus restore ${loanId}` : 'kvup workloads restore'
 
-/** Why KubeVirt moves nothing while it has no methods: kvup borrowed them, or there are none. */
-export const noMethodsText = (held: boolean): string =>
-  held ? 'updates are held' : 'no update methods are set'
-
 /** What gives held workload updates back, with what it does. None where nothing is held. */
 export function heldLines(loan: Held | undefined, why = ''): readonly string[] {
   if (loan === undefined) return []

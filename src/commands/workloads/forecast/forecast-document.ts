@@ -1,6 +1,6 @@
 import type { ForecastDocument } from '../../../lib/output/views/workload-forecast.ts'
 import { lateRemarks } from '../../../lib/workloads/forecast/room.ts'
-import { narrowedLine } from '../../../lib/workloads/narrowed-line.ts'
+import { narrowedLine } from '../../../lib/system/narrowed-line.ts'
 import type { SelectedVms } from '../outdated/selection.ts'
 import type { Basis } from './basis.ts'
 import type { Foretold } from './forecast.ts'

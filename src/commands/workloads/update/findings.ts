@@ -1,6 +1,6 @@
 import type { Finding } from '../../../lib/checks/finding.ts'
 import { evictionFinding, forecastOutdated } from '../../../lib/workloads/eviction-finding.ts'
-import { narrowedLine } from '../../../lib/workloads/narrowed-line.ts'
+import { narrowedLine } from '../../../lib/system/narrowed-line.ts'
 import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
 import { ownerFinding } from '../../../lib/workloads/strategy/owner-finding.ts'
 import { dataLoss } from '../../../lib/workloads/restarts/data-loss.ts'

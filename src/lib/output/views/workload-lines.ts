@@ -1,9 +1,12 @@
 import type { StatusReport } from '../../facts/status-report.ts'
 import { count } from '../count.ts'
 import type { Loan } from '../../procedure/journal.ts'
-import { noMethodsText } from '../../workloads/held-lines.ts'
-import { loanId } from '../../workloads/update-methods.ts'
+import { noMethodsText } from '../../system/no-methods-text.ts'
+import type { loanId } from '../../workloads/update-methods.ts'
 import type { Paint } from '../printer.ts'
+
+/** The journal's name of the borrowed methods. */
+const methodsLoan: typeof loanId = 'workload-updates'
 
 /** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
 export function workloadLines(
@@ -14,7 +17,7 @@ export function workloadLines(
   if (instances === 0) return [count(0, 'instance')]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
-  const held = borrowed.some(({ id }) => id === loanId)
+  const held = borrowed.some(({ id }) => id === methodsLoan)
   const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,

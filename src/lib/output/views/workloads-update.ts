@@ -1,5 +1,5 @@
 import type { UpdatedVm, UpdateTotals } from '../../workloads/update/report.ts'
-import { narrowedLine } from '../../workloads/narrowed-line.ts'
+import { narrowedLine } from '../../system/narrowed-line.ts'
 import { count } from '../count.ts'
 import type { Column, Paint, Size, Tone, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'

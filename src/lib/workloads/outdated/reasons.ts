@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machines.ts'
 import { condition } from '../../cluster/object.ts'
 import type { Fate } from '../fate.ts'
-import { noMethodsText } from '../held-lines.ts'
+import { noMethodsText } from '../../system/no-methods-text.ts'
 import { controllerOf } from './behind.ts'
 import { type Decision, effectiveEviction } from './decision.ts'
 import type { Launcher } from './launchers.ts'

@@ -2,7 +2,7 @@ import type { VirtualMachineInstance } from '../../cluster/kinds/virtual-machine
 import { condition } from '../../cluster/object.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import { giveBackLine } from '../held-lines.ts'
-import { narrowedLine } from '../narrowed-line.ts'
+import { narrowedLine } from '../../system/narrowed-line.ts'
 import { isOfVm, type Machine, runStrategyOf } from './behind.ts'
 import { type Decision, moves } from './decision.ts'
 import { isAlone, type OutlookRules } from './rules.ts'

@@ -1,5 +1,5 @@
 import type { Fate } from '../fate.ts'
-import { canNarrow, narrowedLine } from '../narrowed-line.ts'
+import { canNarrow, narrowedLine } from '../../system/narrowed-line.ts'
 import type { OutdatedItem } from './outdated-item.ts'
 import type { Selection } from './selection.ts'
 

@@ -1,5 +1,5 @@
 import { shellWord } from '../../system/shell-word.ts'
-import { narrowedLine } from '../narrowed-line.ts'
+import { narrowedLine } from '../../system/narrowed-line.ts'
 import type { Selection } from '../outdated/selection.ts'
 import type { Stop } from '../waves/stop-rules.ts'
 import { placeOfVm } from '../vm-name.ts'

@@ -6,7 +6,7 @@ import type { Unread } from '../migrations/ledger.ts'
 import type { UpdateLook } from './look.ts'
 import type { UpdateRun } from './update-run.ts'
 import type { RestartState } from '../restarts/asked-restarts.ts'
-import { narrowedLine } from '../narrowed-line.ts'
+import { narrowedLine } from '../../system/narrowed-line.ts'
 import type { Selection } from '../outdated/selection.ts'
 import { placeOfVm } from '../vm-name.ts'
 

@@ -3,7 +3,7 @@ import type { NotApplied, ReadContext, Step, StepState } from '../../../procedur
 import { seconds } from '../../../system/units.ts'
 import type { Begun } from '../../restarts/ask-restart.ts'
 import { restartText } from '../../restarts/asked-restarts.ts'
-import { narrowedLine } from '../../narrowed-line.ts'
+import { narrowedLine } from '../../../system/narrowed-line.ts'
 import { estimateOf } from '../../waves/estimate.ts'
 import { inOrder } from '../../waves/order.ts'
 import { turnOf } from '../../waves/pacing.ts'

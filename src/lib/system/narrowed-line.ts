@@ -1,9 +1,11 @@
-import { shellWord } from '../system/shell-word.ts'
-import type { Selection } from './outdated/selection.ts'
+import { shellWord } from './shell-word.ts'
 
 const flags = { namespace: '-n', labels: '-l', node: '--node' } as const
 
 type Narrowing = keyof typeof flags
+
+/** Which VMs were asked for. */
+type Asked = Readonly<Partial<Record<Narrowing, string | undefined>>>
 
 /** What each command can be narrowed by. */
 export const narrowedBy = {
@@ -18,7 +20,7 @@ export const narrowedBy = {
 export type NarrowedCommand = keyof typeof narrowedBy
 
 /** The command for the VMs that were asked for and, as far as it can be narrowed, no others: a next step is pasted as it stands. */
-export function narrowedLine(command: NarrowedCommand, selection: Selection): string {
+export function narrowedLine(command: NarrowedCommand, selection: Asked): string {
   const words = narrowedBy[command].flatMap((by) => {
     const value = selection[by]
     return value === undefined ? [] : [flags[by], shellWord(value)]
@@ -27,7 +29,7 @@ export function narrowedLine(command: NarrowedCommand, selection: Selection): st
 }
 
 /** Whether the command can be kept to these VMs at all. */
-export function canNarrow(command: NarrowedCommand, selection: Selection): boolean {
+export function canNarrow(command: NarrowedCommand, selection: Asked): boolean {
   const can: readonly Narrowing[] = narrowedBy[command]
   return (['namespace', 'labels', 'node'] as const).every(
     (by) => selection[by] === undefined || can.includes(by),

@@ -6,7 +6,7 @@ import {
   narrowedBy,
   type NarrowedCommand,
   narrowedLine,
-} from '../../../src/lib/workloads/narrowed-line.ts'
+} from '../../../src/lib/system/narrowed-line.ts'
 
 const root = await program('kvup', () => async () => undefined, 'all')
 
