@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import type { Context } from '../context.ts'
 import type { Wire } from '../wire.ts'
 import type { CheckOptions } from './check/check.ts'
-import { acceptedWords } from './accepted-words.ts'
+import { acceptWithReason } from './accept-option.ts'
 import { asksCluster, manual } from './manual.ts'
 import { fromOption } from './reader-for.ts'
 
@@ -26,9 +26,7 @@ const options = [
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the target: rights and CRDs are compared'),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
-  new Option('--accept <id>', 'take risks by finding name, with commas; ID=reason is kept (repeatable)')
-    .argParser(acceptedWords)
-    .default([], 'none'),
+  acceptWithReason(),
   fromOption(),
   new Option(
     '--probe-images',

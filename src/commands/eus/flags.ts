@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { acceptedWords } from '../accepted-words.ts'
+import { acceptWithReason } from '../accept-option.ts'
 
 /** What a plan of a window is made from: `kvup eus plan` and `kvup eus run` share them, and a sealed plan keeps their values. */
 export const eusPlanningFlags = (): Option[] => [
@@ -16,9 +16,7 @@ export const eusPlanningFlags = (): Option[] => [
     'file-based catalog of the minor at the end: the way of the operator is known then',
   ),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
-  new Option('--accept <id>', 'take risks by finding name, with commas; ID=reason is kept (repeatable)')
-    .argParser(acceptedWords)
-    .default([], 'none'),
+  acceptWithReason(),
 ]
 
 export interface EusPlanningOptions {

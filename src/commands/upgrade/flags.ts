@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { acceptedWords } from '../accepted-words.ts'
+import { acceptWithReason } from '../accept-option.ts'
 
 const list = (value: string, before: string[]) => [...before, value]
 
@@ -47,9 +47,7 @@ export const planningFlags = (): Option[] => [
     'where Helm or GitOps owns KubeVirt: say what to commit, wait and judge, write nothing there',
   ),
   new Option('--releases <file>', 'release data to judge by instead of the built-in'),
-  new Option('--accept <id>', 'take risks by finding name, with commas; ID=reason is kept (repeatable)')
-    .argParser(acceptedWords)
-    .default([], 'none'),
+  acceptWithReason(),
 ]
 
 /** How a plan is carried out. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { acceptOption } from './accept-option.ts'
+import { acceptOption } from '../accept-option.ts'
 import { type DryRun, dryRunOption } from './dry-run.ts'
 
 /** What every command that changes workloads or their settings takes. */
