@@ -3,6 +3,7 @@ import type { Reader } from '../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
 import { isWrite } from '../../src/lib/simulator/api/audit.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
@@ -45,15 +46,12 @@ const domain = (fields: object) => ({ template: { spec: { domain: fields } } })
 /** Objects of this resource are read as somebody who may not. */
 function without(plural: string, reader: Reader, nobody: Reader): Reader {
   const as = (kind: Kind) => (kind.plural === plural ? nobody : reader)
-  return {
+  return readerWith(reader, {
     find: (kind, ref) => as(kind).find(kind, ref),
     list: (kind, where) => as(kind).list(kind, where),
     pages: (kind, where) => as(kind).pages(kind, where),
     follow: (kind, where, signal) => as(kind).follow(kind, where, signal),
-    versions: (group) => reader.versions(group),
-    version: () => reader.version(),
-    log: (pod, options) => reader.log(pod, options),
-  }
+  })
 }
 
 const jsonOf = async (ran: Promise<{ out: string }>): Promise<Record<string, unknown>> =>

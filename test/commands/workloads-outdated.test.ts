@@ -13,6 +13,7 @@ import {
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
 import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
@@ -164,10 +165,9 @@ test('none: exit 0 whatever is asked for, and a list that is empty', async () =>
 test('while KubeVirt is updating none is not none', async () => {
   await status({ observedDeploymentID: 'older', outdatedVirtualMachineInstanceWorkloads: 0 })
   const { reader, ...rest } = sim.cluster()
-  const nobody: Reader = {
-    ...all(reader),
+  const nobody = readerWith(reader, {
     pages: (kind, where) => (kind === VirtualMachineInstances ? none() : reader.pages(kind, where)),
-  }
+  })
   const { out } = await run('workloads outdated', { cluster: { ...rest, reader: nobody } })
   expect(out.split('\n')).toEqual([
     '! KubeVirt is being updated: VMs are labelled and moved once that is done, so this is not all',
@@ -203,13 +203,12 @@ test('more than a screen: every row, one heading, nothing wider than the termina
 test('rows are printed as their pages arrive', async () => {
   const { reader, ...rest } = sim.cluster()
   const second = Promise.withResolvers<void>()
-  const slow: Reader = {
-    ...all(reader),
+  const slow = readerWith(reader, {
     pages: (kind, where) =>
       kind === VirtualMachineInstances
         ? inTwo(reader.pages(kind, where), second.promise)
         : reader.pages(kind, where),
-  }
+  })
   let out = ''
   const running = runText('workloads outdated'.split(' '), {
     cluster: { ...rest, reader: slow },
@@ -396,26 +395,13 @@ test.each([
   expect(err).toMatch(words)
 })
 
-function all(reader: Reader): Reader {
-  return {
-    find: (kind, ref) => reader.find(kind, ref),
-    list: (kind, where) => reader.list(kind, where),
-    pages: (kind, where) => reader.pages(kind, where),
-    follow: (kind, where, signal) => reader.follow(kind, where, signal),
-    versions: (group) => reader.versions(group),
-    version: () => reader.version(),
-    log: (pod) => reader.log(pod),
-  }
-}
-
 function listening(reader: Reader, heard: (kind: Kind, where: Where) => unknown): Reader {
-  return {
-    ...all(reader),
+  return readerWith(reader, {
     pages(kind, where = {}) {
       heard(kind, where)
       return reader.pages(kind, where)
     },
-  }
+  })
 }
 
 async function* none<T extends KubeObject>(): AsyncGenerator<Page<T>> {

@@ -1,6 +1,7 @@
 import type { Change, Cluster, Where } from '../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 
 /** `silent`: after the first sync nothing more is said. `dying`: the stream is lost after so many changes, each time. */
 export type Badness = { is: 'silent' } | { is: 'dying'; after: number }
@@ -8,18 +9,12 @@ export type Badness = { is: 'silent' } | { is: 'dying'; after: number }
 /** The cluster, but with watches that do not do what they promise. */
 export function withBadWatches({ reader, writer, reviewer }: Cluster, badness: Badness): Cluster {
   return {
-    reader: {
-      find: (kind, ref) => reader.find(kind, ref),
-      list: (kind, where) => reader.list(kind, where),
-      pages: (kind, where) => reader.pages(kind, where),
-      versions: (group) => reader.versions(group),
-      version: () => reader.version(),
-      log: (pod, options) => reader.log(pod, options),
+    reader: readerWith(reader, {
       async *follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal) {
         const changes = reader.follow(kind, where, signal)
         yield* badness.is === 'silent' ? untilSynced(changes, signal) : dying(changes, badness.after)
       },
-    },
+    }),
     writer,
     reviewer,
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
@@ -15,15 +16,7 @@ function blindAtTheEnd(stage: Stage): Cluster {
   }
   return {
     ...stage.cluster,
-    reader: {
-      find: (kind, ref) => reader.find(kind, ref),
-      list: (kind, where) => reader.list(kind, where),
-      pages,
-      follow: (kind, where, signal) => reader.follow(kind, where, signal),
-      versions: (group) => reader.versions(group),
-      version: () => reader.version(),
-      log: (pod, options) => reader.log(pod, options),
-    },
+    reader: readerWith(reader, { pages }),
   }
 }
 

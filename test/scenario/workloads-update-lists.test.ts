@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Cluster, Where } from '../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { withBadWatches } from './bad-watches.ts'
 import { documentOf, migrationsIn, outdated, overlaps } from './updates.ts'
 
@@ -16,12 +17,7 @@ function counting({ reader, ...others }: Cluster): { cluster: Cluster; lists: (k
     if ((namespace ?? name ?? (outdatedOnly ? undefined : labels) ?? fields) === undefined)
       listed.push(plural)
   }
-  const counted: Cluster['reader'] = {
-    ...reader,
-    find: (kind, ref) => reader.find(kind, ref),
-    versions: (group) => reader.versions(group),
-    version: () => reader.version(),
-    log: (pod, options) => reader.log(pod, options),
+  const counted = readerWith(reader, {
     list: (kind, where) => {
       note(kind, where)
       return reader.list(kind, where)
@@ -34,7 +30,7 @@ function counting({ reader, ...others }: Cluster): { cluster: Cluster; lists: (k
       note(kind, where)
       return reader.follow(kind, where, signal)
     },
-  }
+  })
   return {
     cluster: { reader: counted, ...others },
     lists: (kind) => listed.filter((plural) => plural === kind).length,
