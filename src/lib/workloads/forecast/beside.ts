@@ -34,8 +34,10 @@ async function livingPods(
   vmis: readonly VirtualMachineInstance[],
 ): Promise<ReadonlyMap<string, number>> {
   const two = vmis.filter((vmi) => Object.keys(vmi.status?.activePods ?? {}).length > 1 && !isMigrating(vmi))
-  const uids = two.flatMap(({ metadata }) => metadata.uid ?? [])
-  return ifKnown(countLivingLaunchers(reader, uids), new Map())
+  const refs = two.flatMap(({ metadata: { uid, namespace = '' } }) =>
+    uid === undefined ? [] : [{ uid, namespace }],
+  )
+  return ifKnown(countLivingLaunchers(reader, refs), new Map())
 }
 
 const hasFailed = ({ status }: VirtualMachineInstance): boolean => status?.migrationState?.failed === true

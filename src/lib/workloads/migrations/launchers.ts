@@ -16,18 +16,23 @@ const migrationUid = 'kubevirt.io/migrationJobUID'
 /** A selector of uids has to fit into an address. */
 const atOnce = 50
 
-/** Reads the launcher pods of these VMIs, by uid, of one namespace or of all. Throws ApiError. */
+/** A VMI whose launchers are asked for. */
+export interface VmiRef {
+  uid: string
+  namespace: string
+}
+
+/** Reads the launcher pods of these VMIs, of one namespace or of all. Throws ApiError. */
 export async function readLaunchers(
   reader: Reader,
-  uids: readonly string[],
+  vmis: readonly VmiRef[],
   { namespace, at }: { namespace?: string | undefined; at: Date },
 ): Promise<Launchers> {
   const targets = new Map<string, TargetPod>()
   const living = new Map<string, number>()
-  for await (const pod of livingLaunchers(reader, uids, namespace)) {
-    const { [createdBy]: vmi = '', [migrationUid]: migration = '' } = pod.metadata.labels ?? {}
+  for await (const { pod, vmi } of livingLaunchers(reader, vmis, namespace)) {
     living.set(vmi, (living.get(vmi) ?? 0) + 1)
-    targets.set(migration, targetOf(pod, at))
+    targets.set(pod.metadata.labels?.[migrationUid] ?? '', targetOf(pod, at))
   }
   return { targets, living }
 }
@@ -35,26 +40,36 @@ export async function readLaunchers(
 /** How many launcher pods of each of these VMIs, by uid, have not ended. Throws ApiError. */
 export async function countLivingLaunchers(
   reader: Reader,
-  uids: readonly string[],
+  vmis: readonly VmiRef[],
 ): Promise<Launchers['living']> {
   const living = new Map<string, number>()
-  for await (const { metadata } of livingLaunchers(reader, uids, undefined)) {
-    const vmi = metadata.labels?.[createdBy] ?? ''
+  for await (const { vmi } of livingLaunchers(reader, vmis, undefined))
     living.set(vmi, (living.get(vmi) ?? 0) + 1)
-  }
   return living
 }
 
+/** The label only finds them: it can be put on any pod, by anybody who may create one. */
 async function* livingLaunchers(
   reader: Reader,
-  uids: readonly string[],
+  vmis: readonly VmiRef[],
   namespace: string | undefined,
-): AsyncGenerator<Pod> {
-  for (let from = 0; from < uids.length; from += atOnce) {
-    const labels = `${createdBy} in (${uids.slice(from, from + atOnce).join(',')})`
-    for await (const { items } of reader.pages(Pods, { namespace, labels })) yield* items.filter(isLiving)
+): AsyncGenerator<{ pod: Pod; vmi: string }> {
+  for (let from = 0; from < vmis.length; from += atOnce) {
+    const asked = new Map(vmis.slice(from, from + atOnce).map((vmi) => [vmi.uid, vmi.namespace]))
+    const labels = `${createdBy} in (${[...asked.keys()].join(',')})`
+    for await (const { items } of reader.pages(Pods, { namespace, labels }))
+      for (const pod of items.filter(isLiving)) {
+        const vmi = vmiOf(pod)
+        if (vmi !== undefined && asked.get(vmi) === pod.metadata.namespace) yield { pod, vmi }
+      }
   }
 }
+
+/** The uid of the VMI that virt-controller made this pod for: launchers are controlled by their VMI, in its namespace. */
+const vmiOf = ({ metadata }: Pod): string | undefined =>
+  metadata.ownerReferences?.find(
+    ({ kind, controller }) => controller === true && kind === 'VirtualMachineInstance',
+  )?.uid
 
 const isLiving = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 

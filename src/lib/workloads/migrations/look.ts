@@ -80,8 +80,11 @@ export async function lookAround(
   const movers = await readMovers(reader, [...new Set([...ledger.open.map(vmOf), ...ledger.failing])])
   const waiting = ledger.open.filter((one) => !isRunning(one) || one.phase === 'Scheduling')
   const shown = waiting.filter((one) => namespace === undefined || one.namespace === namespace)
-  const uids = shown.flatMap((one) => movers.get(vmOf(one))?.uid ?? [])
-  const launchers = await known(readLaunchers(reader, uids, { namespace, at }).then((read) => [read]))
+  const vmis = shown.flatMap((one) => {
+    const uid = movers.get(vmOf(one))?.uid
+    return uid === undefined ? [] : [{ uid, namespace: one.namespace }]
+  })
+  const launchers = await known(readLaunchers(reader, vmis, { namespace, at }).then((read) => [read]))
   const [pods] = launchers.known ? launchers.items : []
   return {
     at,

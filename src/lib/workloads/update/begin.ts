@@ -7,7 +7,8 @@ import {
   VirtualMachineInstances,
 } from '../../cluster/kinds/virtual-machines.ts'
 import { outdatedLabel } from '../../facts/workload-count.ts'
-import type { StepContext } from '../../procedure/step.ts'
+import type { Entry } from '../../procedure/journal.ts'
+import type { ReadContext, StepContext } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
 import { endOf, isFinished, migrationOf, vmOf } from '../migrations/migration.ts'
 import { pagesAllowed } from '../outdated/pages-allowed.ts'
@@ -139,21 +140,47 @@ function refusal(error: unknown): Begun {
   throw error
 }
 
-/** VMs that were canaries of this launcher, as far as that may be read: those that passed, and the others. Throws ApiError. */
+/** What a canary's turn does, for the journal and for `canariesBegun`: all of them by name, and the launcher. */
+export const canaryText = (vms: readonly string[], launcher: string | undefined): string =>
+  `migrate ${vms.join(', ')} to ${launcher ?? unknownLauncher}`
+
+const unknownLauncher = 'the new virt-launcher'
+const canaryForm = /^migrate (?<vms>\S+\/\S+(?:, \S+\/\S+)*) to (?<launcher>.+)$/u
+
+/** The VMs that kvup itself has chosen as canaries of this launcher, by its journal. */
+function chosenByKvup(entries: readonly Entry[], launcher: string | undefined): ReadonlySet<string> {
+  const chosen = new Set<string>()
+  for (const { step, what, text } of entries) {
+    const isTurn = step.startsWith('canary#') && what === 'intends'
+    const found = isTurn ? canaryForm.exec(text)?.groups : undefined
+    if (found?.['launcher'] !== (launcher ?? unknownLauncher)) continue
+    for (const vm of (found['vms'] ?? '').split(', ')) chosen.add(vm)
+  }
+  return chosen
+}
+
+/**
+ * VMs that were canaries of this launcher, as far as that may be read: those that passed, and the others. A migration's label and annotation only find them, for whoever
+ * may migrate a VM can write both: kvup's journal has to tell that the VM was chosen, and one that passed is outdated no more. Throws ApiError.
+ */
 export async function canariesBegun(
-  reader: Reader,
+  { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
   launcher: string | undefined,
-  namespace: string | undefined,
+  { namespace, isOutdated }: { namespace: string | undefined; isOutdated: (vm: string) => boolean },
 ): Promise<{ passed: ReadonlySet<string>; chosen: ReadonlySet<string> }> {
   const begun: VirtualMachineInstanceMigration[] = []
   const where = { namespace, labels: canaryLabel }
   for await (const page of pagesAllowed(reader, VirtualMachineInstanceMigrations, where))
     if (!('unread' in page)) begun.push(...page.items.filter((one) => launcherOf(one) === (launcher ?? '')))
-  const succeeded = begun.filter(({ status }) => status?.phase === 'Succeeded')
-  const passed = new Set(succeeded.map((one) => vmOf(migrationOf(one))))
-  const others = begun.map((one) => vmOf(migrationOf(one))).filter((vm) => !passed.has(vm))
+  if (begun.length === 0) return { passed: new Set(), chosen: new Set() }
+  const byKvup = chosenByKvup(await journal.entries(), launcher)
+  const succeeded = begun.filter(({ status }) => status?.phase === 'Succeeded').map(movedVm)
+  const passed = new Set(succeeded.filter((vm) => byKvup.has(vm) && !isOutdated(vm)))
+  const others = begun.map(movedVm).filter((vm) => byKvup.has(vm) && !passed.has(vm))
   return { passed, chosen: new Set(others) }
 }
+
+const movedVm = (migration: VirtualMachineInstanceMigration) => vmOf(migrationOf(migration))
 
 const launcherOf = ({ metadata }: VirtualMachineInstanceMigration) =>
   metadata.annotations?.[launcherAnnotation]

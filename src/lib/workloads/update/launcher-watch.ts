@@ -61,18 +61,14 @@ async function livingPods(
   asked: readonly (readonly [vm: string, uid: string])[],
   at: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const uids = asked.map(([, uid]) => uid)
+  const vmis = asked.map(([vm, uid]) => ({ uid, namespace: placeOfVm(vm).namespace }))
   try {
-    return (await readLaunchers(reader, uids, { at })).living
+    return (await readLaunchers(reader, vmis, { at })).living
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     const living = new Map<string, number>()
-    for (const [namespace, those] of Map.groupBy(asked, ([vm]) => placeOfVm(vm).namespace)) {
-      const found = await readLaunchers(
-        reader,
-        those.map(([, uid]) => uid),
-        { namespace, at },
-      )
+    for (const [namespace, those] of Map.groupBy(vmis, (vmi) => vmi.namespace)) {
+      const found = await readLaunchers(reader, those, { namespace, at })
       for (const [uid, pods] of found.living) living.set(uid, pods)
     }
     return living

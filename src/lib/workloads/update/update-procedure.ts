@@ -85,13 +85,16 @@ function canaryThatPassed({ wanted, through }: UpdateRun, waves: readonly Wave[]
 
 /** Nobody steps around a canary that failed by running it again: it stays the canary of this launcher. */
 async function canariesSeen(
-  { reader }: ReadContext,
+  cx: ReadContext,
   { wanted, through, launcher }: UpdateRun,
-  { ledger }: UpdateLook,
+  { ledger, fleet }: UpdateLook,
 ): Promise<CanariesSeen> {
   const { waves, selection } = wanted
   if (waves.canaries === 0 || through.has('canary')) return { passed: waves.canaries }
-  const { passed, chosen } = await canariesBegun(reader, launcher, selection.namespace)
+  const { passed, chosen } = await canariesBegun(cx, launcher, {
+    namespace: selection.namespace,
+    isOutdated: (vm) => fleet.candidates.has(vm),
+  })
   return { passed: passed.size, chosen, failing: new Set(ledger.failing) }
 }
 

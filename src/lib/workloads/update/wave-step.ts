@@ -11,6 +11,7 @@ import { inOrder } from '../waves/order.ts'
 import { type Turn, turnOf } from '../waves/pacing.ts'
 import { type Stop, stopOf } from '../waves/stop-rules.ts'
 import type { Wave } from '../waves/waves.ts'
+import { canaryText } from './begin.ts'
 import { stillFor, trafficOf, type UpdateLook } from './look.ts'
 import { movedIn } from './moved.ts'
 import { remedyFor } from './remedy.ts'
@@ -116,7 +117,12 @@ class MovingWave {
     const [first] = turn.vms
     if (first?.by !== 'restart') {
       this.#next = turn.vms.filter(({ by }) => by === 'migration')
-      return { is: 'todo', change: `migrate ${listed(this.#next.map(({ vm }) => vm))}` }
+      const vms = this.#next.map(({ vm }) => vm)
+      const isCanary = this.#wave.id === 'canary'
+      return {
+        is: 'todo',
+        change: isCanary ? canaryText(vms, this.#run.launcher) : `migrate ${listed(vms)}`,
+      }
     }
     // One by one: the journal has to remember which instance was to go.
     this.#next = [first]
