@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { keepCompiledCode } from './compile-cache.js'
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`error: kvup needs Node 22.19 or newer; this is ${process.versions.node}\n`)
@@ -13,8 +15,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
       if (stream === process.stdout)
         process.stderr.write(`error: standard output cannot be written: ${message}\n`)
     })
-  // An import of node:module copies all it has, which takes longer than what we want of it.
-  process.getBuiltinModule('node:module').enableCompileCache()
+  keepCompiledCode()
   const { main } = await import('../dist/main.js')
   const code = await main(process.argv.slice(2), process)
   process.exitCode = code || process.exitCode

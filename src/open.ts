@@ -10,6 +10,7 @@ import type { Cluster } from './lib/cluster/cluster.ts'
 import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
+import { sanitise } from './lib/output/sanitise.ts'
 import { speakingPrinter } from './lib/output/speaking-printer.ts'
 import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
 import type { Stream } from './lib/output/stream.ts'
@@ -122,7 +123,9 @@ async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterC
     random: Math.random,
     env: process.env,
     onWarning: (text) => printer.warn(`the API server says: ${text}`),
-    trace: (line) => process.stderr.write(`${line}\n`),
+    warn: (text) => printer.warn(text),
+    // Lines of an answer stand deeper, so that none of them looks like one of ours.
+    trace: (line) => process.stderr.write(`${sanitise(line).replaceAll('\n', '\n    ')}\n`),
     verbosity: flags.verbosity,
     userAgent: `kvup/${kvupVersion}`,
   })

@@ -3,6 +3,6 @@
  * carry.
  */
 export function shellWord(word: string): string {
-  const known = word.replace(/\/\/[^\s/@]*@/u, '//<redacted>@')
+  const known = word.replace(/\/\/[^\s/]*@/u, '//<redacted>@')
   return /^[\w./:@%+=,-]+$/u.test(known) ? known : `'${known.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-/** Whom we speak to, for messages. */
+/** Whom we speak to, for messages: addresses without the passwords that they may carry. */
 export interface Addressee {
   server: string
   /** The kubeconfig that names this address; undefined for `--server` and inside a pod. */

@@ -1,7 +1,9 @@
 import type { Connection, Environment } from '../connection.ts'
+import { redactUrl } from './redact.ts'
 import { resolveTarget } from './target.ts'
 
 export interface ConnectionDescription {
+  /** Without the password that it may carry. */
   server: string
   context: string | undefined
   /** The context's namespace, `default` where it names none. */
@@ -17,7 +19,7 @@ export async function describeConnection(
 ): Promise<ConnectionDescription> {
   const { context, namespace, cluster, login, impersonation } = await resolveTarget(connection, env)
   return {
-    server: cluster.server,
+    server: redactUrl(cluster.server),
     context,
     namespace: namespace ?? 'default',
     user: impersonation.user ?? login.name,

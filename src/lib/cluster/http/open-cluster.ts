@@ -6,9 +6,10 @@ import { Credentials } from './credentials.ts'
 import { HttpReader } from './http-reader.ts'
 import { HttpReviewer } from './http-reviewer.ts'
 import { HttpWriter } from './http-writer.ts'
+import { redactUrl } from './redact.ts'
 import { requestTimeout } from './request-timeout.ts'
 import { Requests } from './requests.ts'
-import { resolveTarget, type Target } from './target.ts'
+import { isInTheClear, resolveTarget, type Target } from './target.ts'
 import { traceTo } from './trace.ts'
 import { once } from './warnings.ts'
 
@@ -24,7 +25,9 @@ export interface ClusterTools {
   env: Environment
   /** Is told each distinct `Warning:` of the server once. */
   onWarning: (text: string) => void
-  /** `-v 6` and up: lines for stderr, secrets taken out. */
+  /** Is told what of the connection itself is dangerous. */
+  warn?: (text: string) => void
+  /** `-v 6` and up: lines for stderr, secrets taken out; what the server wrote is in them as it came. */
   trace?: (line: string) => void
   verbosity: number
   /** `kvup/1.2.3` */
@@ -38,18 +41,20 @@ export interface ClusterTools {
 export async function openCluster(connection: Connection, tools: ClusterTools): Promise<Cluster> {
   const target = await resolveTarget(connection, tools.env)
   if (target.cluster.pace !== undefined) tools.paced?.(target.cluster.pace)
+  if (isInTheClear(target.cluster.server)) tools.warn?.(inTheClear(target))
   const requests = new Requests({
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),
     onWarning: once(tools.onWarning),
     credentials: new Credentials(sameTarget(target, connection, tools.env), tools.clock),
     timeout: requestTimeout(connection.requestTimeout),
+    server: target.cluster.server,
     to: {
-      server: target.cluster.server,
+      server: redactUrl(target.cluster.server),
       file: connection.server === undefined ? target.cluster.file : undefined,
       context: target.context,
       user: target.impersonation.user ?? target.login.name,
-      proxy: target.cluster.proxyUrl,
+      proxy: target.cluster.proxyUrl && redactUrl(target.cluster.proxyUrl),
     },
   })
   return {
@@ -60,6 +65,10 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     }),
   }
 }
+
+/** As kubectl does, it is done where somebody asked for it; unlike kubectl, it is not done in silence. */
+const inTheClear = ({ cluster, login }: Target): string =>
+  `${redactUrl(cluster.server)} is not https: the credentials of ${login.name} and all that is asked and answered travel in the clear`
 
 /**
  * Reads the kubeconfig again for new credentials only: `kubectl config use-context` in another window, or another

@@ -2,14 +2,33 @@ import type { Headers } from './impersonation.ts'
 
 const hidden = '<redacted>'
 const secretHeader = /^(authorization|proxy-authorization|cookie|set-cookie|x-.*(token|key|secret).*)$/i
+/** How programs name what is a credential, at the end of a key or of the name of an environment variable. */
+const secretWord =
+  'token|passw(?:or)?d|passphrase|pwd|secret|credentials?|api[-_]?key|access[-_]?key(?:[-_]?id)?|client[-_]?key(?:[-_]?data)?|private[-_]?key|secret[-_]?key|tls\\.key'
 /** Keys whose values are credentials wherever they stand. */
-const secretKey =
-  /^(.*token|.*password|.*secret|client-?key(-?data)?|private-?key|refresh-token|id-token|tls\.key)$/i
+const secretKey = new RegExp(`(?:${secretWord})$`, 'i')
+/** Environment variables say more behind the word: `TOKEN_2`, `PASSWORD_FILE` is no harm to hide. */
+const secretName = new RegExp(`${secretWord}|pass(?:_|$)|(?:^|_)auth(?:_|$)`, 'i')
+/** `scheme://user:password@`; the password may have an @ of its own. */
+const inAddress = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>\\]*@/gi
 const secretText: readonly [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, hidden],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, hidden],
-  [/\b((?:client-key-data|token|id-token|refresh-token|password)\s*:\s*)[^\s\\"{}[\],]+/g, `$1${hidden}`],
   [/\bBearer\s+[\w.~+/-]+=*/g, `Bearer ${hidden}`],
+  [inAddress, `$1${hidden}@`],
+  // An environment variable in YAML.
+  [
+    new RegExp(`(\\bname:\\s*["']?[\\w.-]*(?:${secretWord})[\\w.-]*["']?\\s+value:\\s*)\\S+`, 'gi'),
+    `$1${hidden}`,
+  ],
+  // `password: x` and `API_KEY=x`, in YAML, in files and in log lines.
+  [
+    new RegExp(
+      `((?:\\b|_)(?:${secretWord})["']?\\s*[:=]\\s*["']?)(?!\\s|<redacted>)[^\\s\\\\"{}[\\],]+`,
+      'gi',
+    ),
+    `$1${hidden}`,
+  ],
 ]
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -20,10 +39,11 @@ export function redactHeaders(headers: Headers): [string, string][] {
   ])
 }
 
-/** A server's address may carry a password. */
-export function redactUrl(url: string): string {
-  return url.replace(/\/\/[^/@]*@/, `//${hidden}@`)
-}
+/** An address, or a text with addresses in it, without names and passwords in them. */
+export const redactUrl = (text: string): string => text.replace(inAddress, `$1${hidden}@`)
+
+/** The same for what nobody could read as an address: its password may have anything in it. */
+export const redactAddress = (text: string): string => text.replace(/^(.*?\/\/|).*@/su, `$1${hidden}@`)
 
 /** A body without credentials: Secret data, tokens, keys. The URL tells what a patch is about. */
 export function redactBody(text: string, url: string): string {
@@ -36,18 +56,36 @@ export function redactBody(text: string, url: string): string {
 }
 
 function redactText(text: string): string {
-  return secretText.reduce((so, [pattern, instead]) => so.replace(pattern, instead), text)
+  return secretText
+    .reduce((so, [pattern, instead]) => so.replace(pattern, instead), text)
+    .replace(/\bBasic\s+([A-Za-z0-9+/]{4,}=*)/g, (whole, code: string) =>
+      isLogin(code) ? `Basic ${hidden}` : whole,
+    )
+}
+
+/** `name:password` in base64, as HTTP's Basic has it; two words of prose are none. */
+const isLogin = (code: string): boolean => Buffer.from(code, 'base64').toString('latin1').includes(':')
+
+/** What is kept as text inside of an object may be an object itself: what kubectl applied, a journal. */
+function redactedText(text: string, secret: boolean): string {
+  if (!/^\s*[[{]/.test(text)) return redactText(text)
+  try {
+    return JSON.stringify(redacted(JSON.parse(text), secret))
+  } catch {
+    return redactText(text)
+  }
 }
 
 function redacted(value: unknown, secret: boolean): unknown {
-  if (typeof value === 'string') return redactText(value)
+  if (typeof value === 'string') return redactedText(value, secret)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((each) => redacted(each, secret))
   const within = secret || ('kind' in value && (value.kind === 'Secret' || value.kind === 'SecretList'))
+  const named = 'name' in value && typeof value.name === 'string' && secretName.test(value.name)
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      isSecret(key, within) ? blanked(each) : redacted(each, within),
+      isSecret(key, within) || (named && key === 'value') ? blanked(each) : redacted(each, within),
     ]),
   )
 }

@@ -46,6 +46,8 @@ export interface RequestTools {
   /** ms for all tries of a call; undefined is no limit. */
   timeout: number | undefined
   userAgent: string
+  /** As it is asked; `to` is what is told of it. */
+  server: string
   to: Addressee
 }
 
@@ -211,7 +213,7 @@ export class Requests {
   ): Message {
     return {
       method,
-      url: this.#tools.to.server + path,
+      url: this.#tools.server + path,
       headers: {
         accept,
         // A watch is read as it comes, line by line.

@@ -6,6 +6,7 @@ import type { Impersonation } from './impersonation.ts'
 import { loadKubeconfig } from './kubeconfig.ts'
 import { type Entries, type KubeCluster, withTokenFile } from './kubeconfig-file.ts'
 import { isLoopback, proxyFor } from './proxy-for.ts'
+import { redactAddress, redactUrl } from './redact.ts'
 
 /** One cluster, one user: the kubeconfig with the flags laid over it. */
 export interface Target {
@@ -61,17 +62,25 @@ function withFlags(cluster: KubeCluster, flags: Connection): KubeCluster {
 
 const isPlain = (server: string): boolean => /^http:/i.test(server)
 
+/** Whether what goes to this server can be read on the way: no https, and not to this machine. */
+export const isInTheClear = (server: string): boolean =>
+  isPlain(server) && !isLoopback(new URL(server).hostname)
+
 /** Credentials do not travel in the clear, but to this machine (`kubectl proxy`, the simulator). */
 function checked(server: string, plainAllowed: boolean): string {
   if (!URL.canParse(server) || !/^https?:/i.test(server)) {
-    throw usageError('server-invalid', `the server "${server}" is no http(s) address`, {
+    throw usageError('server-invalid', `the server "${redactAddress(server)}" is no http(s) address`, {
       remedy: '--server https://HOST:6443',
     })
   }
-  if (isPlain(server) && !plainAllowed && !isLoopback(new URL(server).hostname)) {
-    throw usageError('server-not-https', `${server} is not https: credentials would travel in the clear`, {
-      remedy: 'name the https address with --server, or go through `kubectl proxy`',
-    })
+  if (!plainAllowed && isInTheClear(server)) {
+    throw usageError(
+      'server-not-https',
+      `${redactUrl(server)} is not https: credentials would travel in the clear`,
+      {
+        remedy: 'name the https address with --server, or go through `kubectl proxy`',
+      },
+    )
   }
   return server
 }

@@ -35,7 +35,7 @@ export function traceTo(line: ((text: string) => void) | undefined, verbosity: n
     },
     answered: ({ method, url, status, ms }) => line(`${method} ${redactUrl(url)} ${status} in ${ms} ms`),
     failed: ({ method, url, error, ms }) =>
-      line(`${method} ${redactUrl(url)} failed in ${ms} ms: ${failureOfSilence(error, undefined).message}`),
+      line(redactUrl(`${method} ${url} failed in ${ms} ms: ${failureOfSilence(error, undefined).message}`)),
     body(url, text) {
       if (verbosity >= 8) line(`Response body: ${shown(url, text)}`)
     },
