@@ -55,7 +55,7 @@ test('a bug in the middle: the same is said, and it stays a bug', async () => {
     const owner = { kind: KubeVirts, ref: stage.kubevirt.metadata, uid: stage.kubevirt.metadata.uid }
     const wayBack = { is: 'open' }
     const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag', wayBack }
-    const situation = { cx, plan, journal } as unknown as Parameters<typeof withWayOn>[0]
+    const situation = { cx, plan: () => plan, journal } as unknown as Parameters<typeof withWayOn>[0]
     const run = (began: () => void) => {
       began()
       throw bug

@@ -22,8 +22,21 @@ export const planningFlags = (): Option[] => [
     .choices(['auto', 'image-tag', 'operator-manifest', 'olm'])
     .default('auto'),
   new Option('--manifest <file|url|->', 'kubevirt-operator.yaml of the release instead of the public one'),
-  new Option('--manifest-base <url>', 'where releases lie, a folder per version'),
-  new Option('--manifest-sha256 <sum>', 'refuse the manifest unless it has this checksum'),
+  new Option('--manifest-base <dir|url>', 'where releases lie, a folder per version'),
+  new Option(
+    '--manifest-sha256 <sum>',
+    'refuse the manifest unless it has this checksum; over several minors VERSION=SUM,VERSION=SUM',
+  ),
+  new Option(
+    '--via <versions>',
+    'releases between, one of each minor: v1.6.6,v1.7.4; by default the newest',
+  ).argParser(joined),
+  new Option(
+    '--between <what>',
+    'between two minors: wait until VMs have left virt-launchers too old for the next, or none',
+  )
+    .choices(['wait', 'none'])
+    .default('wait'),
   new Option('--rewrite-namespace', 'move a manifest of another namespace into that of the operator'),
   new Option('--catalog-file <file>', 'file-based catalog that tells the path of HyperConverged beforehand'),
   new Option(
@@ -57,7 +70,9 @@ export const runningFlags = (): Option[] => [
     '--backup <file>',
     'where the replaced operator objects are saved (default: kvup-backup-VERSION.yaml)',
   ),
-  new Option('--timeout <duration>', 'how long the whole run may take').default('60m'),
+  new Option('--timeout <duration>', 'how long the run may take; over several minors, each of them').default(
+    '60m',
+  ),
   new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(noFlag),
   new Option('--deadline <time>', 'start nothing that would pass it: 04:30 or 2026-11-22T04:30:00Z'),
   new Option('--until <step>', 'end after this step'),

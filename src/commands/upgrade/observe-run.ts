@@ -39,6 +39,7 @@ export interface Observed {
 
 export function observeRun(reader: Reader): Observed {
   const steps: StepReport[] = []
+  const hops = new Map<string, number>()
   let seen: Before | undefined
   return {
     async before() {
@@ -51,6 +52,7 @@ export function observeRun(reader: Reader): Observed {
     event(event: RunEvent) {
       if (event.kind !== 'step-done') return
       const { step, changed, tookMs, note } = event
+      if (step.hop !== undefined) hops.set(step.hop, (hops.get(step.hop) ?? 0) + tookMs)
       steps.push({
         id: step.id,
         title: step.title,
@@ -59,13 +61,13 @@ export function observeRun(reader: Reader): Observed {
         ...(note !== undefined && { note }),
       })
     },
-    report: (ended: Ended) => reportAfter(ended, steps, seen),
+    report: (ended: Ended) => reportAfter(ended, { steps, hops }, seen),
   }
 }
 
 async function reportAfter(
   ended: Ended,
-  steps: readonly StepReport[],
+  { steps, hops }: { steps: readonly StepReport[]; hops: ReadonlyMap<string, number> },
   before: Before | undefined,
 ): Promise<UpgradeReport> {
   const { plan, outcome, cluster, journal, backup, commandLine } = ended
@@ -82,6 +84,9 @@ async function reportAfter(
   return reportOf(plan, {
     outcome: stopped ? 'stopped-before' : 'done',
     tookSeconds: Math.round(outcome.tookMs / 1000),
+    ...(plan.path && {
+      path: [...hops].map(([to, ms]) => ({ to, seconds: Math.round(ms / 1000) })),
+    }),
     steps,
     ...changes,
     ...alerts,

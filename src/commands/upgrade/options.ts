@@ -1,5 +1,6 @@
 import type { Method } from '../../lib/releases/operator-rule.ts'
 import { parseRegistry } from '../../lib/releases/registry.ts'
+import { ensureOneMinorApart } from '../../lib/releases/upgrade-path.ts'
 import { parseVersion } from '../../lib/releases/version.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
 import { usageError } from '../../lib/system/errors.ts'
@@ -16,6 +17,10 @@ export interface UpgradeOptions {
   manifest?: string
   manifestSha256?: string
   manifestBase?: string
+  /** Releases to go through, separated by commas. */
+  via?: string
+  /** What is waited for between the steps of an upgrade path. */
+  between?: 'wait' | 'none'
   rewriteNamespace?: boolean
   imageRegistry?: string
   /** A file-based catalog. */
@@ -43,8 +48,11 @@ export interface UpgradeOptions {
 /** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */
 export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest {
   refuseContradictions(options, yes)
+  const to = parseVersion(options.to ?? '')
   return {
-    to: parseVersion(options.to ?? ''),
+    to,
+    ...viaOf(options, to),
+    between: options.between ?? 'wait',
     olm: olmRequestOf(options),
     method: methodOf(options),
     hold: options.holdWorkloads,
@@ -56,6 +64,14 @@ export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest
     settleMs: parseDuration(options.settle),
     ...(options.imageRegistry !== undefined && { imageRegistry: parseRegistry(options.imageRegistry) }),
   }
+}
+
+/** Throws `usage` for releases that do not lead from one to the next. */
+function viaOf({ via }: UpgradeOptions, to: UpgradeRequest['to']): Pick<UpgradeRequest, 'via'> {
+  if (via === undefined) return {}
+  const releases = via.split(',').map(parseVersion)
+  ensureOneMinorApart(releases, to)
+  return { via: releases }
 }
 
 function olmRequestOf(options: UpgradeOptions): UpgradeRequest['olm'] {
@@ -88,13 +104,18 @@ function olmLine(
 
 /** What only one method looks at is not to be passed over. */
 function refuseForeignFlags(options: UpgradeOptions): void {
-  const { method, catalogFile, approveAlso, imageRegistry, follow } = options
+  const { method, catalogFile, approveAlso, imageRegistry, follow, via } = options
   const ofOlm =
     catalogFile !== undefined ? '--catalog-file' : approveAlso !== undefined ? '--approve-also' : undefined
   const byOther = method === 'image-tag' || method === 'operator-manifest'
   if (ofOlm !== undefined && byOther)
     throw usageError('contradiction', `${ofOlm} is for the method olm, not for ${method}`)
   const notOfOlm = imageRegistry !== undefined ? '--image-registry' : follow ? '--follow' : undefined
+  if (via !== undefined && (method === 'olm' || follow))
+    throw usageError(
+      'contradiction',
+      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'whoever owns KubeVirt commits one minor at a time' : 'OLM and its catalog decide which releases lie between'}`,
+    )
   if (method === 'olm' && notOfOlm !== undefined)
     throw usageError(
       'contradiction',

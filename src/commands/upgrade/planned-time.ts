@@ -2,6 +2,7 @@ import { rolloutTimes } from '../../lib/facts/rollout-times.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { RehearsedStep } from '../../lib/procedure/rehearse.ts'
 import type { ReadContext } from '../../lib/procedure/step.ts'
+import { idWithout } from '../../lib/upgrade/hop-row.ts'
 import { journalTimes } from '../../lib/upgrade/journal-times.ts'
 import { type TimeRange, timeRange } from '../../lib/upgrade/time-range.ts'
 import type { Planned } from './planned.ts'
@@ -21,7 +22,10 @@ export async function plannedTime(
     takeSnapshot(reader, ['daemonsets', 'pods'], clock, namespace),
     journal.entries(),
   ])
-  const left = steps.filter(({ id }) => !done.has(id))
+  const hops = plan.path?.hops ?? []
+  const left = steps
+    .filter(({ id }) => !done.has(id))
+    .map((step) => ({ ...step, base: idWithout(step.id, hops) }))
   return timeRange(left, rolloutTimes(snapshot, plan.to), journalTimes(entries))
 }
 

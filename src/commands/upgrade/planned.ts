@@ -22,7 +22,9 @@ import { handsOf } from './hands.ts'
 import { checked, together } from './judge.ts'
 import { withOlm } from './olm-goal.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
-import { type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
+import { foreseePath } from './foresee-path.ts'
+import { alongPath, type PlannedLeg } from './plan-path.ts'
+import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
 
 /** All that carrying out needs. */
 export interface Planned {
@@ -38,6 +40,10 @@ export interface Planned {
   hands: Omit<Hands, 'announce'>
   /** What was borrowed when it was planned. */
   loans: readonly Loan[]
+  /** Of an upgrade path each of its steps, the first of which has `manifest`; else empty. */
+  legs: readonly PlannedLeg[]
+  /** What is carried out right now: of an upgrade path the step that is at work. */
+  now: () => UpgradePlan
 }
 
 /** What it was made from, for whoever shows it; a run looks for itself. */
@@ -65,29 +71,37 @@ export async function planUpgrade(
   const loansIn = (namespace: string) => handsIn(namespace).journal.loans()
   const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
   const seen = await withOlm(first, { cx, options, request, releases, reader })
-  const plan = makePlan(request, seen, releases)
-  const hands = handsIn(plan.owner.ref.namespace)
-  const manifest = await prepareManifest({ cx, options, plan, seen, cluster, readNow, accepted })
-  const procedure = procedureOf(plan, { cx, seen, manifest, releases })
+  const foreseen = await foreseePath({ cx, options, request, seen, releases })
+  // Where there is a path, it is the plan of its first step that is judged by all that there is now.
+  const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
+  const hands = handsIn(near.owner.ref.namespace)
   const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
+  const preparing = { cx, cluster, readNow, accepted }
+  const manifest = await prepareManifest({
+    ...preparing,
+    options: optionsOfLeg(options, near, foreseen !== undefined),
+    plan: near,
+    seen,
+  })
   const loans = await reading.journal.loans()
   const { findings: found, evidence } = await checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
-    plan,
+    plan: near,
     seen,
     releases,
     loans,
     manifest: manifest.loaded,
   })
-  const findings = together(
-    windowOpenFinding(loans, request),
-    plan.findings,
-    manifest.findings,
-    found,
-    await loginFindings(cluster.reviewer, procedure, reading),
-  )
+  const nearFindings = together(windowOpenFinding(loans, request), near.findings, manifest.findings, found)
+  const alone = () => {
+    const procedure = procedureOf(near, { cx, seen, manifest, releases })
+    return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
+  }
+  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands }
+  const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
+  const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
-    planned: { cx, options, cluster, seen, plan, procedure, manifest, findings, accepted, hands, loans },
+    planned: { cx, options, cluster, seen, manifest, accepted, hands, loans, ...whole, findings },
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
 }

@@ -43,6 +43,8 @@ interface Question {
   accepted: readonly AcceptedRisk[]
   /** Also behind a URL: a plan shows what is in it. */
   readNow: boolean
+  /** It is of a later step of an upgrade path: what it changes is told once its turn comes. */
+  isLater?: boolean
 }
 
 /**
@@ -93,6 +95,35 @@ async function judgedNow(
   }
 }
 
+/**
+ * The flags as they are of one step of an upgrade path: of the checksums its own, and none of a manifest where it applies none. `ofPath`: another step may
+ * use them. Throws `usage` where checksums are named and its own is not.
+ */
+export function optionsOfLeg(options: UpgradeOptions, plan: UpgradePlan, ofPath: boolean): UpgradeOptions {
+  const { manifestSha256: typed, rewriteNamespace, ...rest } = options
+  if (plan.method !== 'operator-manifest' && ofPath) return rest
+  const sum = typed === undefined ? undefined : sumOf(typed, plan.to.text)
+  return {
+    ...rest,
+    ...(rewriteNamespace !== undefined && { rewriteNamespace }),
+    ...(sum !== undefined && { manifestSha256: sum }),
+  }
+}
+
+/** `SUM`, or of `v1.6.6=SUM,v1.7.4=SUM` that of this version. */
+function sumOf(typed: string, version: string): string {
+  if (!typed.includes('=')) return typed
+  const [, sum] =
+    typed
+      .split(',')
+      .map((one) => one.trim().split('='))
+      .find(([name]) => name === version) ?? []
+  if (sum !== undefined) return sum
+  throw usageError('manifest-checksum-missing', `--manifest-sha256 names no checksum for ${version}`, {
+    remedy: `--manifest-sha256 ${typed},${version}=SUM`,
+  })
+}
+
 /** What was said of a manifest must not be passed over: somebody counts on it. */
 function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManifest {
   const { manifest, manifestSha256, rewriteNamespace, backup } = options
@@ -141,12 +172,15 @@ async function fitting({ cx, options, plan, seen }: Question): Promise<LoadedMan
   return { manifest: registry ? fromRegistry(here, registry) : here, sha256 }
 }
 
-async function judge(manifest: Manifest, { cluster, plan, seen }: Question): Promise<readonly Finding[]> {
+async function judge(
+  manifest: Manifest,
+  { cluster, plan, seen, isLater }: Question,
+): Promise<readonly Finding[]> {
   const asked = plan.request.imageRegistry !== undefined
   return [
     ...extrasFindings(manifest),
     ...(asked ? [] : registryFinding(manifest, seen.installation.deployment)),
-    ...conflictFindings(await manifestChanges(cluster.reader, manifest.objects)),
+    ...(isLater ? [] : conflictFindings(await manifestChanges(cluster.reader, manifest.objects))),
   ]
 }
 

@@ -3,7 +3,7 @@ import type { RehearsedStep } from '../../lib/procedure/rehearse.ts'
 import { coveredBy } from '../../lib/seal/covered.ts'
 import { type Seal, sealed } from '../../lib/seal/seal.ts'
 import type { Relied } from '../../lib/seal/sealed-facts.ts'
-import { withResults } from '../../lib/upgrade/own-work.ts'
+import { type LaterOperator, withLaterResults, withResults } from '../../lib/upgrade/own-work.ts'
 import type { Planned } from './planned.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { Planned } from './planned.ts'
 export function sealOf(
   document: Readonly<Record<string, unknown>> & { steps: readonly RehearsedStep[] },
   relied: Relied,
-  { cx }: Planned,
+  { cx, legs }: Planned,
 ): { seal: Seal } | Record<string, never> {
   if (relied.cluster === undefined) {
     cx.printer.warn(
@@ -30,10 +30,19 @@ export function sealOf(
       by: cx.world.who,
       cluster: relied.cluster,
       kvup: cx.world.version,
-      facts: relied.facts.map((fact) => withResults(fact, document.steps)),
+      facts: relied.facts.map((fact) =>
+        withLaterResults(withResults(fact, document.steps), laterOperators(legs)),
+      ),
       unsealed: relied.unsealed,
     },
     coveredBy(document),
   )
   return { seal }
 }
+
+/** The operator that each later step of an upgrade path applies. */
+const laterOperators = (legs: Planned['legs']): readonly LaterOperator[] =>
+  legs.slice(1).flatMap(({ plan: { to }, manifest: { loaded } }) => {
+    const deployment = loaded?.manifest.objects.find(({ kind }) => kind === 'Deployment')
+    return deployment === undefined ? [] : [{ hop: to.text, deployment }]
+  })

@@ -10,6 +10,8 @@ const kept = [
   'manifest',
   'manifestBase',
   'manifestSha256',
+  'via',
+  'between',
   'rewriteNamespace',
   'imageRegistry',
   'catalogFile',
@@ -25,10 +27,10 @@ const kept = [
 
 export type SealedRequest = Pick<UpgradeOptions, (typeof kept)[number]>
 
-/** `chosen`: what `auto` came to, and the checksum of the manifest that was read. A login in an address is not kept. */
+/** `chosen`: what `auto` came to, the releases between, and the checksums of the manifests that were read. A login in an address is not kept. */
 export function sealedRequest(
   options: UpgradeOptions,
-  chosen: Pick<UpgradeOptions, 'method' | 'manifestSha256'>,
+  chosen: Pick<UpgradeOptions, 'method' | 'manifestSha256' | 'via'>,
 ): SealedRequest {
   const asked = Object.entries({ ...options, ...chosen })
     .filter(([name, value]) => isKept(name) && value !== undefined)
@@ -44,6 +46,7 @@ const asKept = (name: string, value: unknown): unknown =>
 /** The same words, where no flag says otherwise: what they mean without a plan. */
 const silent: Readonly<Record<string, unknown>> = {
   method: 'auto',
+  between: 'wait',
   settle: '30s',
   holdWorkloads: true,
   migrations: 'wait',
@@ -91,7 +94,8 @@ export function asPlanned(
 }
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
-  method: ['image-tag', 'operator-manifest', 'olm'],
+  method: ['auto', 'image-tag', 'operator-manifest', 'olm'],
+  between: ['wait', 'none'],
   migrations: ['wait', 'cancel', 'ignore'],
   holdWorkloads: [true, false],
   leaveHeld: [true, false],

@@ -42,6 +42,7 @@ export async function planDocument(
     kind: 'UpgradePlan',
     dryRun: mode,
     ...heading(plan),
+    ...(plan.path && { path: plan.path }),
     holds: plan.holds,
     said: isThere ? [] : plan.said,
     pending: !isThere,
@@ -50,12 +51,29 @@ export async function planDocument(
     steps: withTimes(steps, range),
     ...(range && { time: timeOf(range) }),
     ...(manifest && { manifest }),
-    request: sealedRequest(options, {
-      method: plan.method,
-      ...(planned.manifest.loaded && { manifestSha256: planned.manifest.loaded.sha256 }),
-    }),
+    request: sealedRequest(options, plan.path ? chosenOnPath(planned) : chosenFor(planned)),
   } as const
   return { ...document, ...sealOf(document, relied, planned), next: mayBegin ? next : [] }
+}
+
+const chosenFor = ({ plan, manifest: { loaded } }: Planned) => ({
+  method: plan.method,
+  ...(loaded && { manifestSha256: loaded.sha256 }),
+})
+
+/** The releases between are kept as they were chosen, and a checksum for each manifest, in the words of the flags. */
+function chosenOnPath({ plan, legs, options }: Planned) {
+  const [first] = legs
+  const sums = legs.flatMap(({ plan: { to }, manifest: { loaded } }) =>
+    loaded ? [`${to.text}=${loaded.sha256}`] : [],
+  )
+  const between = legs.slice(0, -1).map(({ plan: { to } }) => to.text)
+  const isOne = legs.every((leg) => leg.plan.method === first?.plan.method)
+  return {
+    method: isOne ? (first?.plan.method ?? plan.method) : options.method,
+    via: options.via ?? between.join(','),
+    ...(sums.length > 0 && { manifestSha256: sums.join(',') }),
+  }
 }
 
 const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({

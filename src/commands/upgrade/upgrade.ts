@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import type { Access } from '../../lib/cluster/cluster.ts'
 import { announcement } from '../../lib/output/views/announcement.ts'
 import { planView } from '../../lib/output/views/upgrade-plan.ts'
 import { reportView } from '../../lib/output/views/upgrade-report.ts'
@@ -68,7 +69,7 @@ async function carryOutUpgrade(
 ): Promise<ExitCode> {
   const { cx, plan, cluster, hands, manifest } = planned
   const observed = observeRun(cluster.reader)
-  const outcome = await withWayOn({ cx, plan, journal: hands.journal }, (began) =>
+  const outcome = await withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
     run(planned, sealed, { observed, began, limits }),
   )
   const report =
@@ -96,11 +97,29 @@ const acceptingIn =
     `${planAgain(sealed, ids)}     makes a plan that takes the risk`
 
 /** The way back to what was left is from a version to the same one. */
-function questionOf({ from = 'an unfinished installation', to, isRest, olm }: UpgradePlan): string {
+function questionOf({ from = 'an unfinished installation', to, isRest, olm, path }: UpgradePlan): string {
   if (olm) return olmQuestion(olm, isRest)
   if (isRest) return `Finish the upgrade of KubeVirt to ${to.text}?`
+  if (path !== undefined && path.steps.length > 1)
+    return `Upgrade KubeVirt from ${from} to ${to.text} in ${path.steps.length} steps?`
   return from === to.text ? `Take KubeVirt to ${to.text}?` : `Upgrade KubeVirt from ${from} to ${to.text}?`
 }
+
+/** All that the steps need together; the role is that of the one that needs most. */
+function rightsOf({ plan, legs }: Planned): { required: Access[]; optional: Access[]; role: string } {
+  const plans = legs.length === 0 ? [plan] : legs.map((leg) => leg.plan)
+  const access = plans.map((one) => accessFor(one, plan.path))
+  const byManifest = plans.find(({ method }) => method === 'operator-manifest')
+  return {
+    required: distinct(access.flatMap(({ required }) => required)),
+    optional: distinct(access.flatMap(({ optional }) => optional)),
+    role: roleFor((byManifest ?? plan).method),
+  }
+}
+
+const distinct = (all: readonly Access[]): Access[] => [
+  ...new Map(all.map((one) => [JSON.stringify(one), one])).values(),
+]
 
 function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, isRest: boolean): string {
   const brings = kubevirt === undefined ? '' : ` (KubeVirt ${kubevirt})`
@@ -113,7 +132,7 @@ function run(
   sealed: SealedPlan | undefined,
   { observed, began, limits }: { observed: Observed; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
-  const { cx, plan, procedure, findings, accepted, manifest, hands } = planned
+  const { cx, plan, procedure, findings, accepted, manifest, hands, legs } = planned
   const giveBack = giveBackLine(planned.loans.find(({ id }) => id === loanId))
   return carryOut(
     {
@@ -121,7 +140,7 @@ function run(
       findings,
       accepted,
       limits,
-      rights: { ...accessFor(plan), role: roleFor(plan.method) },
+      rights: rightsOf(planned),
       question: questionOf(plan),
       ...(sealed && {
         ensureFits: () => ensureFits(sealed, planned),
@@ -129,6 +148,8 @@ function run(
       }),
       async prepare() {
         await manifest.prepare()
+        for (const leg of legs.slice(1))
+          if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
         await observed.before()
       },
     },

@@ -19,7 +19,8 @@ import { unseen, wayOutNow } from './way-out-now.ts'
 
 interface Situation {
   cx: Context
-  plan: UpgradePlan
+  /** What is carried out right now. */
+  plan: () => UpgradePlan
   journal: JournalReader
 }
 
@@ -75,7 +76,8 @@ interface Left {
   out: WayOut | undefined
 }
 
-async function leftBehind({ cx, plan, journal }: Situation): Promise<Left> {
+async function leftBehind({ cx, plan: now, journal }: Situation): Promise<Left> {
+  const plan = now()
   const over = new AbortController()
   const giveUp = ownClock(cx.clock)
     .sleep(readWithin, over.signal)
@@ -107,7 +109,7 @@ function linesFor({ cx, plan }: Situation, left: Left): readonly string[] {
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
-    ...backLines(plan, left),
+    ...backLines(plan(), left),
     ...heldLines(
       loans?.find(({ id }) => id === loanId),
       '     gives workload updates back once KubeVirt is settled',
@@ -130,7 +132,8 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn({ loans, seen, out }: Left, { cx, plan }: Situation): readonly string[] {
+function notesOn({ loans, seen, out }: Left, { cx, plan: current }: Situation): readonly string[] {
+  const plan = current()
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
   const stays = out?.note ?? noWayBackNote(plan, seen) ?? wayBackTakes(plan, out ? undefined : seen)

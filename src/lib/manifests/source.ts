@@ -6,7 +6,7 @@ export type ManifestSource = { from: 'file'; file: string } | { from: 'stdin' } 
 export interface SourceOptions {
   /** `--manifest`: FILE, URL or `-`. */
   manifest?: string | undefined
-  /** `--manifest-base`: where releases lie, one folder per tag. */
+  /** `--manifest-base`, a folder or an address: where releases lie, one folder per tag. */
   manifestBase?: string | undefined
 }
 
@@ -18,11 +18,14 @@ export function manifestSource({ manifest, manifestBase }: SourceOptions, tag: s
   if (manifest === '-') return { from: 'stdin' }
   if (manifest === undefined) {
     const base = (manifestBase ?? publicReleases).replace(/\/+$/, '')
+    if (!isAddress(base)) return { from: 'file', file: `${base}/${tag}/kubevirt-operator.yaml` }
     return { from: 'url', url: secureUrl(`${base}/${tag}/kubevirt-operator.yaml`).href }
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(manifest)) return { from: 'url', url: secureUrl(manifest).href }
+  if (isAddress(manifest)) return { from: 'url', url: secureUrl(manifest).href }
   return { from: 'file', file: manifest }
 }
+
+const isAddress = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
 
 /** How the source is named to a person, in the plan and in the journal; a password in a URL is not shown. */
 export function originOf(source: ManifestSource): string {

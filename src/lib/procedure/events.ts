@@ -18,4 +18,6 @@ export type RunEvent =
 export interface StepSummary extends Pick<Step, 'id' | 'title' | 'estimate'> {
   /** What it is of, together with those beside it: `platform 4.19`. Only in the lists of steps. */
   part?: string
+  /** The minor of an upgrade path that it belongs to: `v1.7.4`. */
+  hop?: string
 }

@@ -1,4 +1,4 @@
-import type { RunEvent } from './events.ts'
+import type { RunEvent, StepSummary } from './events.ts'
 import { meaningOf, remarkOn } from './failures.ts'
 import { FollowedReader } from './followed-reader.ts'
 import { guardedWriter } from './guarded-writer.ts'
@@ -25,7 +25,7 @@ export class OneRun {
   readonly signal: AbortSignal
   readonly eyes: FollowedReader
   readonly began: number
-  readonly ends: number
+  #hop: { name: string | undefined; began: number }
   readonly #held: Held
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
@@ -43,7 +43,23 @@ export class OneRun {
     this.signal = AbortSignal.any([cx.signal, held.signal])
     this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
     this.began = this.now
-    this.ends = this.began + cx.limits.timeoutMs
+    this.#hop = { name: undefined, began: this.began }
+  }
+
+  /** When the hop that is at work began; of a run without hops when it began itself. */
+  get hopBegan(): number {
+    return this.#hop.began
+  }
+
+  /** When the time of the run is over: `--timeout` counts from the beginning of the hop that is at work. */
+  get ends(): number {
+    return this.#hop.began + this.cx.limits.timeoutMs
+  }
+
+  /** Before each step. What comes before the first hop, and after the last, is of that hop. */
+  enter({ hop }: Step): void {
+    if (hop === undefined || hop === this.#hop.name) return
+    this.#hop = { name: hop, began: this.#hop.name === undefined ? this.began : this.now }
   }
 
   get now(): number {
@@ -140,4 +156,10 @@ export class OneRun {
 }
 
 /** What a printer needs of a step. */
-export const summaryOf = ({ id, title, estimate }: Step) => ({ id, title, estimate })
+export const summaryOf = ({ id, title, estimate, part, hop }: Step): StepSummary => ({
+  id,
+  title,
+  estimate,
+  ...(part !== undefined && { part }),
+  ...(hop !== undefined && { hop }),
+})

@@ -21,7 +21,7 @@ export interface RunContext {
 }
 
 export interface RunLimits {
-  /** The whole run, waiting for the lock not included. */
+  /** The whole run, waiting for the lock not included; where it goes hop by hop, each of them. */
   timeoutMs: number
   /** No step is started whose estimate passes it. */
   deadline?: Date | undefined

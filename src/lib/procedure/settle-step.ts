@@ -217,7 +217,7 @@ export class SettlingStep {
 
   #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
-    const tookMs = this.#run.now - (whole ? this.#run.began : this.#since)
+    const tookMs = this.#run.now - (whole ? this.#run.hopBegan : this.#since)
     return {
       whole,
       tookMs,

@@ -50,6 +50,7 @@ export class StepSequence {
 
   async #settle(step: Step): Promise<StopReason | undefined> {
     this.#current = step
+    this.#run.enter(step)
     const began = this.#run.now
     const index = this.#steps.indexOf(step)
     this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })

@@ -103,6 +103,10 @@ export interface Step {
   readonly closes?: true
   /** Command that shows the object which it changes, and who writes it. */
   readonly shows?: string
+  /** The minor of an upgrade path, or the release of an operator, that it belongs to (`v1.7.4`): with each of them the time of the run begins anew. */
+  readonly hop?: string
+  /** In the live view it is one line together with those beside it that name the same. */
+  readonly part?: string
   /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */
   blame?(cx: ReadContext): Promise<string | undefined>
 }

@@ -5,8 +5,20 @@
 export function coveredBy(document: Readonly<Record<string, unknown>>): Covered {
   return {
     ...picked(document, [...readAndDone, ...ofWindow]),
+    ...(isRecord(document['path']) && { path: pathOf(document['path']) }),
     findings: records(document['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
     steps: records(document['steps']).map((step) => picked(step, ofStep)),
+  }
+}
+
+/** Of a plan over several minors. */
+function pathOf(path: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return {
+    ...picked(path, ['between', 'ends']),
+    steps: records(path['steps']).map((step) => ({
+      ...picked(step, ['from', 'to', 'method', 'manifest', 'kubernetes', 'vms']),
+      findings: records(step['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
+    })),
   }
 }
 
@@ -24,6 +36,9 @@ export interface Covered {
   readonly steps: readonly Readonly<Record<string, unknown>>[]
   readonly [part: string]: unknown
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
 
 function records(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(value)) return []

@@ -1,9 +1,13 @@
 import type { Access } from '../cluster/cluster.ts'
+import type { UpgradePath } from './path/upgrade-path.ts'
 import type { UpgradePlan } from './plan.ts'
 import { requiredAccess } from './required-access.ts'
 
 /** What this plan needs: cancelling migrations only where that was asked for, and nothing on what somebody else owns. */
-export function accessFor({ method, owner, request }: UpgradePlan): {
+export function accessFor(
+  { method, owner, request }: UpgradePlan,
+  path?: UpgradePath,
+): {
   required: Access[]
   optional: Access[]
 } {
@@ -19,10 +23,14 @@ export function accessFor({ method, owner, request }: UpgradePlan): {
       need.optional &&
       !cancels(need) &&
       need.access.verb !== 'delete' &&
-      (request.waitWorkloads || !isLaunchers(need.access)),
+      (request.waitWorkloads || isWaitedFor(path) || !isLaunchers(need.access)),
   )
   return { required: required.map(({ access }) => access), optional: optional.map(({ access }) => access) }
 }
+
+/** VMs are waited for between the steps of an upgrade path. */
+const isWaitedFor = (path: UpgradePath | undefined): boolean =>
+  path !== undefined && path.steps.length > 1 && path.between === 'wait'
 
 /** Where VMs are not waited for, nobody looks whether one runs twice (night W5). */
 const isLaunchers = ({ resource, verb, namespace }: Access) =>

@@ -4,6 +4,7 @@ import type { Version } from '../releases/version.ts'
 import type { MigrationsPolicy } from '../workloads/migrations-in-flight.ts'
 import type { Owner } from '../workloads/update-methods.ts'
 import type { WayBack } from './way-back.ts'
+import type { UpgradePath } from './path/upgrade-path.ts'
 import type { OlmPart, OlmRequest } from './olm/olm-part.ts'
 
 /** What a person asked for, checked and with its defaults. Durations in ms. */
@@ -23,6 +24,10 @@ export interface UpgradeRequest {
   /** How long it has to stay settled. */
   settleMs: number
   imageRegistry?: string
+  /** Releases between what is installed and `to`, one of each minor, as a person named them. */
+  via?: readonly Version[]
+  /** Between the steps of an upgrade path: wait for VMs to leave launchers that are too old for the next, or for nothing. Default `wait`. */
+  between?: 'wait' | 'none'
   /** What only the method olm looks at. */
   olm: OlmRequest
 }
@@ -48,6 +53,8 @@ export interface UpgradePlan {
   said: readonly string[]
   /** By the method olm. */
   olm?: OlmPart
+  /** Where it goes over several minors: all else but `to` is of the first of them. */
+  path?: UpgradePath
 }
 
 /**

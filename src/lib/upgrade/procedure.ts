@@ -41,6 +41,8 @@ export interface Tools {
   operatorVersion: string | undefined
   /** Only asked for by the manifest method, when its steps are made. */
   manifest: ReleaseManifest
+  /** Of the procedure, where these steps are only part of it. */
+  name?: string
 }
 
 /**
@@ -48,7 +50,7 @@ export interface Tools {
  * running it again resumes it.
  */
 export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
-  const name = `upgrade to ${plan.to.text}`
+  const { name = `upgrade to ${plan.to.text}` } = tools
   const remembered = rememberSteps()
   return {
     name,

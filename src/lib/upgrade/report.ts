@@ -16,6 +16,8 @@ export interface UpgradeReport {
   /** By the method olm. */
   operator?: OperatorReport
   tookSeconds?: number
+  /** Of an upgrade path: the minors that this run went through, and how long each took. */
+  path?: readonly { to: string; seconds: number }[]
   /** In the order in which they were done. */
   steps: readonly StepReport[]
   workloads?: WorkloadReport

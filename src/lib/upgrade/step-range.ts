@@ -6,7 +6,10 @@ import { inTurn, type Range } from './range.ts'
 import { type BasedRange, podRange, rollRange, weakest } from './roll-range.ts'
 
 /** What is read of a step. */
-export type TimedStep = Pick<Step, 'id' | 'title' | 'estimate' | 'patience'>
+export type TimedStep = Pick<Step, 'id' | 'title' | 'estimate' | 'patience'> & {
+  /** The id without the step of an upgrade path that it ends in. */
+  base?: string
+}
 
 /** One request and what the journal needs. */
 const write: Range = { low: 0, high: 5 * seconds }
@@ -37,10 +40,15 @@ const settledLater = 25 * seconds
 const settledAgain: Range = { low: 0, high: 25 * seconds }
 
 /** Their end is up to somebody else: the people who commit, or the VMs that migrate. */
-const openEnded = new Set(['migrations-in-flight', 'workloads', 'version-committed'])
+const openEnded = new Set(['migrations-in-flight', 'workloads', 'version-committed', 'vms-follow'])
 
 /** How long a step takes, from what the pods tell; undefined where nothing does. */
-export function stepRange(step: TimedStep, times: ReadonlyMap<string, RolloutTimes>): BasedRange | undefined {
+export function stepRange(
+  timed: TimedStep,
+  times: ReadonlyMap<string, RolloutTimes>,
+): BasedRange | undefined {
+  const { base = timed.id, ...rest } = timed
+  const step = { ...rest, id: base }
   if (isOpenEnded(step)) return undefined
   const rolled = times.get(step.id)
   if (rolled) return componentRange(step.id, rolled, times)

@@ -30,9 +30,10 @@ interface StepTime {
  */
 export function timeRange(
   steps: readonly TimedStep[],
-  times: ReadonlyMap<string, RolloutTimes>,
+  components: ReadonlyMap<string, RolloutTimes>,
   history: JournalTimes,
 ): TimeRange {
+  const times = withSteps(steps, components)
   const expected = steps.map((step) => ({ id: step.id, range: stepRange(step, times) }))
   const told = asInEarlierRuns(expected, history.spans)
   const basis = told.counts ? 'own-rollouts' : basisOf(told.steps, times)
@@ -48,6 +49,18 @@ export function timeRange(
     says: says.join('; '),
     steps: new Map(steps.map((step, index) => [step.id, stepTime(step, told.steps[index])])),
   }
+}
+
+/** The times of a component are known by the ids of all steps that roll it. */
+function withSteps(
+  steps: readonly TimedStep[],
+  components: ReadonlyMap<string, RolloutTimes>,
+): ReadonlyMap<string, RolloutTimes> {
+  const named = steps.flatMap(({ id, base = id }) => {
+    const times = components.get(base)
+    return base === id || times === undefined ? [] : [[id, times] as const]
+  })
+  return new Map([...components, ...named])
 }
 
 function stepTime({ patience }: TimedStep, step: RangedStep | undefined): StepTime {

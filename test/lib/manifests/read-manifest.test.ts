@@ -23,6 +23,7 @@ describe('where it comes from', () => {
       { manifestBase: 'https://mirror.example/kv/' },
       'https://mirror.example/kv/v1.8.4/kubevirt-operator.yaml',
     ],
+    [{ manifestBase: 'releases/' }, 'releases/v1.8.4/kubevirt-operator.yaml'],
     [{ manifest: 'https://me:secret@x.example/o.yaml' }, 'https://me:***@x.example/o.yaml'],
     [{ manifest: 'http://127.0.0.1:1/o.yaml' }, 'http://127.0.0.1:1/o.yaml'],
     [{ manifest: './o.yaml' }, './o.yaml'],
@@ -35,7 +36,7 @@ describe('where it comes from', () => {
     { manifest: 'http://mirror.example/o.yaml' },
     { manifest: 'ftp://mirror.example/o.yaml' },
     { manifestBase: 'http://127.0.0.1.example' },
-    { manifestBase: 'mirror' },
+    { manifestBase: 'ftp://mirror' },
   ])('%j is refused', (options) => {
     expect(() => manifestSource(options, 'v1.8.4')).toThrow(
       expect.objectContaining({ exitCode: 2, reason: 'manifest-url' }),

@@ -1,6 +1,7 @@
 import type { ManifestDiff } from '../../manifests/manifest-diff.ts'
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import type { HopFinding } from '../../releases/finding.ts'
+import type { UpgradePath } from '../../upgrade/path/upgrade-path.ts'
 import type { UpgradeReport } from '../../upgrade/report.ts'
 
 /** `kvup.io/v1alpha1 UpgradePlan`: what a dry run and `kvup plan` print. */
@@ -12,6 +13,8 @@ export interface PlanDocument extends Pick<
   kind: 'UpgradePlan'
   /** `auto`: by the server where rights allow, else by kvup. */
   dryRun: 'client' | 'server' | 'auto'
+  /** Where it goes over several minors. */
+  path?: UpgradePath
   /** Workload update methods that are borrowed. */
   holds: readonly string[]
   said: readonly string[]

@@ -2,6 +2,7 @@ import { fenced, inlineCode, markdownText as text } from '../markdown-text.ts'
 import { hopText } from './hop-words.ts'
 import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
 import { diffText, stepDiff } from './step-diff.ts'
+import { endText, pathStepText, shownSteps } from './upgrade-path-words.ts'
 import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
 import {
   acceptanceText,
@@ -28,10 +29,13 @@ export function planMarkdown(plan: PlanDocument): string {
     `By ${text(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
     ...(seal ? ['', `${text(sealText(seal))}.`] : []),
     '',
+    ...headed('Upgrade path', pathLines(plan)),
     ...headed('Findings', judgedFindings(plan).flatMap(findingLines)),
     ...headed(
       'Steps',
-      plan.steps.flatMap((step, index) => stepLines(step, index + 1, plan)),
+      shownSteps(plan).flatMap((step, index) =>
+        'text' in step ? [`- ${text(step.text)}`] : stepLines(step, index + 1, plan),
+      ),
     ),
     ...headed(
       'What it means for the cluster',
@@ -52,6 +56,14 @@ function endLines(plan: PlanDocument): readonly string[] {
 
 function headed(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
+}
+
+function pathLines(plan: PlanDocument): readonly string[] {
+  const end = endText(plan)
+  return [
+    ...(end === undefined ? [] : [`**${text(end)}**`, '']),
+    ...(plan.path?.steps ?? []).map((step, index) => `${index + 1}. ${text(pathStepText(step))}`),
+  ]
 }
 
 function findingLines({ finding, accepted }: JudgedFinding): readonly string[] {

@@ -5,6 +5,7 @@ import { wrap } from '../wrap.ts'
 import { hopText } from './hop-words.ts'
 import { crdOf, type Headed, objectsText, rightsOf } from './manifest-diff-words.ts'
 import { diffText, stepDiff } from './step-diff.ts'
+import { endText, pathStepText, shownSteps } from './upgrade-path-words.ts'
 import type { PlanDocument, PlannedStep } from './upgrade-plan-document.ts'
 import { planMarkdown } from './upgrade-plan-markdown.ts'
 import {
@@ -42,8 +43,13 @@ function planLines(page: Page): readonly string[] {
   const { plan, paint } = page
   return [
     ...headLines(page),
+    ...section(pathLines(page)),
     ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
-    ...section(plan.steps.flatMap((step, index) => stepLines(step, index + 1, page))),
+    ...section(
+      shownSteps(plan).flatMap((step, index) =>
+        'text' in step ? [`    ${step.text}`] : stepLines(step, index + 1, page),
+      ),
+    ),
     ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
     ...section(manifestLines(page)),
     '',
@@ -66,11 +72,25 @@ const section = (lines: readonly string[]): readonly string[] => (lines.length =
 function headLines({ plan, paint }: Page): readonly string[] {
   const { method, kubevirt, seal } = plan
   const versions = hopText(plan, paint.mark.next)
+  const end = endText(plan)
   return [
+    ...(end === undefined ? [] : [`${paint.bad(paint.mark.failed)} ${brief(end)}`]),
     `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
     dryRunText(plan),
     ...(seal ? [sealText(seal)] : []),
   ]
+}
+
+function pathLines({ plan, paint }: Page): readonly string[] {
+  return (plan.path?.steps ?? []).flatMap((step, index) => [
+    `${String(index + 1).padStart(3)} ${pathStepText(step)}`,
+    ...step.findings
+      .filter(({ level }) => level !== 'info')
+      .map(
+        ({ id, level, summary }) =>
+          `${indent}${paint.warn(paint.mark.warning)} ${level}: ${brief(summary)} (${id})`,
+      ),
+  ])
 }
 
 function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): readonly string[] {

@@ -72,7 +72,11 @@ function creationLines({ vmCreation }: UpgradeReport, paint: Paint): readonly st
   return vmCreation?.is === 'accepted' ? ['a dry-run create of a VM is accepted'] : []
 }
 
-function slowest({ steps }: UpgradeReport): readonly string[] {
+function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
+  if (path.length > 1)
+    return [
+      `took            ${path.map(({ to, seconds }) => `${to} ${formatDuration(seconds * 1000)}`).join(', ')}`,
+    ]
   const timed = steps.filter(({ seconds }) => seconds > 0)
   return timed.length === 0
     ? []

@@ -10,6 +10,7 @@ import { onHyperConverged } from '../../workloads/strategy/find-settings-owner.t
 import { loanId as workloadUpdatesLoan } from '../../workloads/update-methods.ts'
 import { isGuards } from '../../workloads/update/hold-again.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../../workloads/workloads-moved.ts'
+import { ofHop } from '../hop-row.ts'
 import { look } from '../look.ts'
 import type { UpgradePlan } from '../plan.ts'
 import { newControllerAtWork } from '../steps/new-controller-leads.ts'
@@ -17,6 +18,7 @@ import { settledFor } from '../steps/settled.ts'
 import { HopsNow } from './hops-now.ts'
 import { hyperConvergedIn } from './hyperconverged-in.ts'
 import type { OlmPart } from './olm-part.ts'
+import { labelOf } from './operator-hop-types.ts'
 import { operatorHopSteps } from './operator-hop.ts'
 import { lookAtOperator } from './operator-scene.ts'
 import { firstGate } from './steps/first-gate.ts'
@@ -96,7 +98,7 @@ async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): P
     ...(request.migrations === 'ignore' || operatorVersion === olm.to
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
-    ...ahead.flatMap((hop) => operatorHopSteps(hop, hopTools)),
+    ...ahead.flatMap((hop) => ofHop(operatorHopSteps(hop, hopTools), labelOf(hop))),
     settledFor(owner, { id: 'settled', title: 'settle', settleMs: request.settleMs }),
     newControllerAtWork(owner),
     ...(request.leaveHeld

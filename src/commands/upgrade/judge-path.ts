@@ -1,0 +1,197 @@
+import { allChecks } from '../../lib/checks/checks.ts'
+import type { Finding } from '../../lib/checks/finding.ts'
+import type { AcceptedRisk } from '../../lib/checks/report.ts'
+import { runChecks } from '../../lib/checks/run-checks.ts'
+import type { Evidence } from '../../lib/facts/evidence.ts'
+import { kubernetesWindow } from '../../lib/releases/known-releases.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import { isBlocked } from '../../lib/run/gate.ts'
+import { counted } from '../../lib/system/counted.ts'
+import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
+import type { PathStep, UpgradePath } from '../../lib/upgrade/path/upgrade-path.ts'
+import { forecastText } from '../../lib/workloads/forecast.ts'
+import { carryingOut } from './carry-out-lines.ts'
+import type { Foreseen, ForeseenLeg } from './foresee-path.ts'
+import { together } from './judge.ts'
+
+/** What of the checks can be told of a step whose beginning is not reached yet: they look at releases, and at what no upgrade changes. */
+const foretold: ReadonlySet<string> = new Set([
+  'hop-supported',
+  'known-bad',
+  'kubernetes-window',
+  'crd-stored-versions',
+  'new-gates',
+])
+
+interface Judging {
+  evidence: Evidence
+  releases: Releases
+  at: Date
+  accepted: readonly AcceptedRisk[]
+  /** As it was typed. */
+  commandLine: string
+  foreseen: Foreseen
+  /** Of each leg, where it comes from and what it holds as far as it was read. */
+  manifests: readonly LegManifest[]
+  /** What was found of the first leg, which is judged by all checks. */
+  first: readonly Finding[]
+  between: UpgradePath['between']
+  /** Named by a person, or by the sealed plan. */
+  via: readonly string[]
+}
+
+interface LegManifest {
+  origin?: string
+  sha256?: string
+  objects?: Parameters<typeof runChecks>[1]['manifest']
+  findings: readonly Finding[]
+}
+
+/** The path up to what stands against going on, and what that means for the whole plan. Pure. */
+export function judgePath(judging: Judging): {
+  path: UpgradePath
+  findings: readonly Finding[]
+  said: readonly string[]
+} {
+  const { foreseen, accepted, first, between, commandLine, manifests, via } = judging
+  const { legs, missing: lacks } = foreseen
+  const steps = legs.map((leg, index) =>
+    stepOf(leg, manifests[index], {
+      findings: index === 0 ? first : foretoldOf(leg, manifests[index], judging),
+      releases: judging.releases,
+    }),
+  )
+  const shut = steps.findIndex((step, index) => index > 0 && isBlocked(step.findings, accepted))
+  const kept = shut < 0 ? steps : steps.slice(0, shut)
+  const far = kept.at(-1)?.to ?? ''
+  const refused =
+    shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], accepted)
+  const nearer = nearerLine(commandLine, far, kept)
+  const ends = refused && {
+    before: refused.before,
+    why: refused.findings.map(({ summary }) => summary).join('; '),
+  }
+  const hops = [...new Set([...via, ...kept.map(({ to }) => to)])]
+  const path = { steps: kept, hops, between, ...(ends && { ends }) }
+  return {
+    path,
+    // A blocker of a later step weighs more than what is said of the first by the same name.
+    findings: together(
+      (refused?.findings ?? []).map((finding) => ({
+        ...finding,
+        summary: `the upgrade path goes as far as ${far}: then ${refused?.before ?? ''} is refused: ${finding.summary}`,
+        remedy: [nearer, ...finding.remedy],
+      })),
+      between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
+      kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
+      first,
+      kept
+        .slice(1)
+        .flatMap((step) => step.findings.filter(({ level }) => level === 'warning').map(inStep(step))),
+    ),
+    said: saidOf(path, legs),
+  }
+}
+
+const isStop = ({ level }: Finding): boolean => level === 'blocker' || level === 'not-checked'
+
+function refusedAt(step: PathStep | undefined, accepted: readonly AcceptedRisk[]) {
+  if (step === undefined) return undefined
+  return { before: step.to, findings: step.findings.filter((finding) => isBlocked([finding], accepted)) }
+}
+
+const inStep =
+  ({ to }: PathStep) =>
+  (finding: Finding): Finding => ({ ...finding, summary: `step to ${to}: ${finding.summary}` })
+
+function stepOf(
+  { plan, seen }: ForeseenLeg,
+  manifest: LegManifest | undefined,
+  { findings, releases }: { findings: readonly Finding[]; releases: Releases },
+): PathStep {
+  const { from = '', to, method } = plan
+  const window = kubernetesWindow(to, releases)
+  return {
+    from,
+    to: to.text,
+    method,
+    ...(manifest?.origin !== undefined && {
+      manifest: {
+        origin: manifest.origin,
+        ...(manifest.sha256 !== undefined && { sha256: manifest.sha256 }),
+      },
+    }),
+    ...(window && { kubernetes: window }),
+    findings,
+    vms: forecastText(seen.forecast),
+  }
+}
+
+function foretoldOf(
+  { plan, seen }: ForeseenLeg,
+  manifest: LegManifest | undefined,
+  { evidence, releases, at }: Judging,
+): readonly Finding[] {
+  const checks = allChecks.filter(({ id }) => foretold.has(id))
+  const results = runChecks(checks, {
+    evidence,
+    installation: seen.installation,
+    standing: seen.standing,
+    target: plan.to,
+    method: plan.method,
+    releases,
+    at,
+    ...(manifest?.objects && { manifest: manifest.objects }),
+  })
+  return together(
+    plan.findings,
+    manifest?.findings ?? [],
+    results.flatMap(({ findings }) => findings),
+  )
+}
+
+/** In a path a blocker, by the name of the check that tells the same of VMs that run. */
+function notWaitedFor(steps: readonly PathStep[]): Finding {
+  const last = steps.at(-1)?.to ?? ''
+  return {
+    id: 'launcher-age',
+    level: 'blocker',
+    summary: `with --between none VMs are not waited for between the ${steps.length} steps to ${last}: they may run a virt-launcher ${steps.length} minors older, and upstream tests migrations from the minor before only`,
+    remedy: ['leave --between none out'],
+  }
+}
+
+/** The same line to the release that can be reached. */
+function nearerLine(typed: string, far: string, kept: readonly PathStep[]): string {
+  const words = wordsOf(carryingOut(typed))
+  const isNamed = words.some((word) => word === '--via' || word.startsWith('--via='))
+  const via = kept.slice(0, -1).map(({ to }) => to)
+  return [
+    ...withoutFlags(words, { valued: ['--to', '--via'] }),
+    `--to ${far}`,
+    ...(isNamed && via.length > 0 ? [`--via ${via.join(',')}`] : []),
+    '    goes that far',
+  ].join(' ')
+}
+
+function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): readonly string[] {
+  const [first] = legs
+  const releases = [steps[0]?.from, ...steps.map(({ to }) => to)].join(' → ')
+  const stays = first?.seen.forecast.counts.stays ?? 0
+  const next = steps[0]?.to
+  return [
+    `upgrade path: ${releases}, ${counted(steps.length, 'step')} of one minor each`,
+    ...(steps.length < 2
+      ? []
+      : between === 'none'
+        ? ['between two steps automatic VM updates are resumed, and VMs are not waited for']
+        : [
+            'between two steps automatic VM updates are resumed, and the run waits until no VM runs a virt-launcher more than one minor below the next release',
+            ...(stays > 0
+              ? [
+                  `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends after ${next ?? ''} until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,
+                ]
+              : []),
+          ]),
+  ]
+}

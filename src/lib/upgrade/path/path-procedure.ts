@@ -1,0 +1,197 @@
+import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
+import { compareVersions, versionOf } from '../../releases/version.ts'
+import { minutes, seconds } from '../../system/units.ts'
+import { look, lookFollows } from '../look.ts'
+import { idIn, namedByHop, ofHop } from '../hop-row.ts'
+import type { UpgradePlan } from '../plan.ts'
+import { upgradeProcedure } from '../procedure.ts'
+import type { ReleaseManifest } from '../steps/apply-manifest.ts'
+import { vmsFollow } from './vms-follow.ts'
+import type { UpgradePath } from './upgrade-path.ts'
+
+/** One minor of the path, as a plan of its own. */
+export interface PathLeg {
+  plan: UpgradePlan
+  manifest: ReleaseManifest
+  /** The version that the operator is when this minor is entered. */
+  operatorVersion: string | undefined
+}
+
+interface Tools {
+  who: string
+  legs: readonly PathLeg[]
+  /**
+   * Looks again when the turn of that leg has come, judges it as an upgrade of its own, and prepares what its first write needs. Throws `blocked`
+   * for what nobody accepted.
+   */
+  enter(leg: PathLeg): Promise<PathLeg>
+  /** Told when a leg is entered: what is said of the run from then on is said of its plan. */
+  entered(leg: PathLeg): void
+}
+
+/**
+ * The steps of every minor one after the other, each behind a gate of its own and, unless VMs are not waited for, with a wait for them at the end.
+ * Which minor it is at follows from what is installed: whoever runs it again plans the rest.
+ */
+export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: Tools): Procedure {
+  const name = `upgrade to ${plan.to.text}`
+  const rows = tools.legs.map((leg, index) => new Row(leg, { index, name, plan, tools }))
+  const last = upgradeProcedure(
+    { ...plan, ...(tools.legs.at(-1)?.plan ?? plan) },
+    { who: tools.who, operatorVersion: undefined, manifest: noManifest },
+  )
+  return {
+    name,
+    loans: last.loans ?? [],
+    ...(last.leaves && { leaves: last.leaves }),
+    reached: (cx) => last.reached(cx),
+    async steps(cx) {
+      const atWork = Math.max(
+        0,
+        rows.findLastIndex((row) => row.isOpen),
+      )
+      const steps: Step[] = []
+      for (const [index, row] of rows.entries())
+        steps.push(
+          ...(await row.steps(cx, index < atWork ? 'behind' : index === atWork ? 'at-work' : 'ahead')),
+        )
+      return steps
+    },
+  }
+}
+
+const noManifest: ReleaseManifest = {
+  load: () => Promise.reject(new Error('no step of this procedure is taken')),
+}
+
+interface Making {
+  index: number
+  /** Of the procedure. */
+  name: string
+  plan: UpgradePlan & { path: UpgradePath }
+  tools: Tools
+}
+
+class Row {
+  #leg: PathLeg
+  readonly #making: Making
+  #procedure: Procedure
+  /** As they were listed last: behind us nothing of them changes, and ahead of us they are only a forecast. */
+  #listed: readonly Step[] | undefined
+  readonly #gate: Step | undefined
+  #between: Step | undefined
+  isOpen: boolean
+
+  constructor(leg: PathLeg, making: Making) {
+    this.#leg = leg
+    this.#making = making
+    this.isOpen = making.index === 0
+    this.#procedure = this.#made()
+    this.#gate = this.isOpen ? undefined : this.#makeGate()
+  }
+
+  async steps(cx: ReadContext, place: 'behind' | 'at-work' | 'ahead'): Promise<readonly Step[]> {
+    this.#between ??= this.#makeBetween(cx.clock.now().getTime())
+    if (this.#listed === undefined || place === 'at-work') this.#listed = await this.#procedure.steps(cx)
+    const hop = this.#leg.plan.to.text
+    const row = [
+      ...(this.#gate ? [this.#gate] : []),
+      ...namedByHop(this.#listed, hop).map((step) => (place === 'ahead' ? this.#later(step) : step)),
+      ...(this.#between ? ofHop([this.#between], hop) : []),
+    ]
+    return place === 'at-work' || this.#isAlone ? row : row.map((step) => ({ ...step, part: this.#part }))
+  }
+
+  get #isAlone(): boolean {
+    return this.#making.tools.legs.length === 1
+  }
+
+  get #part(): string {
+    const { index, tools } = this.#making
+    return `step ${index + 1} of ${tools.legs.length}: ${this.#leg.plan.to.text}`
+  }
+
+  #made(): Procedure {
+    const { plan, manifest, operatorVersion } = this.#leg
+    const { tools, name } = this.#making
+    return upgradeProcedure(plan, { who: tools.who, operatorVersion, manifest, name })
+  }
+
+  /** What a dry run says of it, and what is shown before its turn: it is made anew then. */
+  #later(step: Step): Step {
+    const { tools, index } = this.#making
+    const before = tools.legs[index - 1]?.plan.to.text ?? ''
+    const changes = ['apply-operator-manifest', 'set-image-tag', 'hold-workload-updates']
+    return {
+      ...step,
+      dependsOn: [
+        ...(step.dependsOn ?? []),
+        ...tools.legs.slice(0, index).flatMap((leg) => changes.map((id) => idIn(id, leg.plan.to.text))),
+      ],
+      check: () => Promise.resolve({ is: 'waiting', on: `KubeVirt ${before} first` }),
+    }
+  }
+
+  #makeBetween(since: number): Step | undefined {
+    const { plan, tools, index } = this.#making
+    const next = tools.legs[index + 1]?.plan.to
+    if (next === undefined || plan.path.between === 'none') return undefined
+    const step = vmsFollow(plan.owner, { next, who: tools.who, since })
+    return namedByHop([step], this.#leg.plan.to.text)[0]
+  }
+
+  /** Between two minors everything is looked at anew: what was known at the beginning is hours old. */
+  #makeGate(): Step {
+    const { plan, tools } = this.#making
+    const { owner } = plan
+    const { text } = this.#leg.plan.to
+    const [gate] = ofHop(
+      [
+        {
+          id: idIn('gate', text),
+          title: `checks before ${text}`,
+          patience: { every: 5 * seconds, atMost: 15 * minutes },
+          estimate: 5 * seconds,
+          follows: lookFollows(owner),
+          risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
+          check: async (cx) => (this.isOpen ? { is: 'done' } : ((await this.#shut(cx)) ?? this.#open(tools))),
+        },
+      ],
+      text,
+    )
+    if (gate === undefined) throw new Error('a row without a gate')
+    return gate
+  }
+
+  /** Why its turn has not come; undefined: it has. */
+  async #shut(cx: ReadContext): Promise<StepState | undefined> {
+    const { owner, from = '', to } = this.#leg.plan
+    const { standing } = await look(cx, owner)
+    const at = standing.observed.version
+    if (at !== from && isBefore(at, from)) return { is: 'waiting', on: `KubeVirt ${from} first` }
+    if (at !== from)
+      return {
+        is: 'blocked',
+        reason: 'changed-by-hand',
+        by: `KubeVirt is at ${at ?? 'no version'}, where this run left ${from}: somebody else upgraded it before ${to.text} was begun`,
+        remedy: ['run the same command again     plans the rest from what is installed', 'kvup status'],
+      }
+    if (standing.verdict !== 'Settled' && standing.target.version === from)
+      return { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to be healthy' }
+    return undefined
+  }
+
+  async #open(tools: Tools): Promise<StepState> {
+    this.#leg = await tools.enter(this.#leg)
+    this.#procedure = this.#made()
+    this.#listed = undefined
+    this.isOpen = true
+    tools.entered(this.#leg)
+    return { is: 'done' }
+  }
+}
+
+function isBefore(at: string | undefined, other: string): boolean {
+  const [a, b] = [versionOf(at), versionOf(other)]
+  return a !== undefined && b !== undefined && compareVersions(a, b) < 0
+}

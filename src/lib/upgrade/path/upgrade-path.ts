@@ -1,0 +1,82 @@
+import type { HopFinding } from '../../releases/finding.ts'
+import type { Method } from '../../releases/operator-rule.ts'
+import type { KubernetesWindow } from '../../releases/known-releases.ts'
+import type { Seen } from '../make-plan.ts'
+import type { UpgradePlan } from '../plan.ts'
+
+/** One minor of an upgrade path, as far as it can be told beforehand. */
+export interface PathStep {
+  from: string
+  to: string
+  method: Method
+  /** By the operator manifest: where it comes from, and its checksum (hexadecimal) where it was read. */
+  manifest?: { origin: string; sha256?: string }
+  /** Minors of Kubernetes that this release supports. */
+  kubernetes?: KubernetesWindow
+  /** What speaks against this step, worked out from how the cluster is now; it is judged again when its turn comes. */
+  findings: readonly HopFinding[]
+  /** What KubeVirt does with the VMs once they are outdated, in words. */
+  vms: string
+}
+
+/** Several minors in one run, the target last. */
+export interface UpgradePath {
+  /** Those up to what stands against going on: none is in here that would be refused. */
+  steps: readonly PathStep[]
+  /** All releases that the plan goes through, those behind included: what the ids of its steps end in. */
+  hops: readonly string[]
+  /** `wait`: between steps automatic VM updates are resumed and waited for; `none`: the next step does not wait for VMs. */
+  between: 'wait' | 'none'
+  /** Why it does not lead to the target: the step that is refused, and by what. */
+  ends?: { before: string; why: string }
+}
+
+/**
+ * The cluster as it will be once a planned step is done, for the plan of the next one: versions, the operator and the tag are another, all else
+ * stays. Pure.
+ */
+export function seenAfter(seen: Seen, { to, method, tag, request }: UpgradePlan): Seen {
+  const { installation, standing } = seen
+  const { kubevirt, operator } = installation
+  const version = to.text
+  const byManifest = method === 'operator-manifest'
+  const registry = request.imageRegistry ?? standing.observed.registry
+  const hasTag = method === 'image-tag' || tag.is !== 'none'
+  const reached = { version, id: `planned ${version}`, ...(registry !== undefined && { registry }) }
+  return {
+    ...seen,
+    installation: {
+      ...installation,
+      ...(hasTag && { imageTag: version }),
+      ...(operator && byManifest && { operator: { ...operator, version } }),
+      kubevirt: {
+        ...kubevirt,
+        status: {
+          ...kubevirt.status,
+          observedKubeVirtVersion: version,
+          targetKubeVirtVersion: version,
+          ...(byManifest && { operatorVersion: version }),
+        },
+      },
+    },
+    standing: {
+      ...standing,
+      verdict: 'Settled',
+      why: [],
+      observed: reached,
+      target: reached,
+      operator: standing.operator && { ...standing.operator, ...(byManifest && { version }) },
+    },
+  }
+}
+
+/** Releases that the next minor may be entered with already: what virt-operator is at work on, and what it is itself. */
+export function enteredNow({
+  standing,
+  installation,
+}: Pick<Seen, 'standing' | 'installation'>): readonly string[] {
+  const { observed, target } = standing
+  return [target.version, installation.operator?.version]
+    .filter((text) => text !== undefined)
+    .filter((text) => text !== observed.version)
+}

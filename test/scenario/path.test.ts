@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import type { UpgradeReport } from '../../src/lib/upgrade/report.ts'
+import { along, all, onePointFive, store } from './path.ts'
+import { play } from './stage.ts'
+
+const versions = ['v1.5.2', ...all]
+
+describe('one command over several minors', () => {
+  test('goes minor by minor, with a plan, a pause of VM updates and a gate for each', async () => {
+    await play(onePointFive, async (stage) => {
+      store(stage, ...all)
+      const ended = await along(stage)
+      expect(ended).toMatchObject({ code: 0 })
+      const seen = stage.film.map(({ status }) => status?.observedKubeVirtVersion)
+      expect([...new Set(seen)].filter((version) => version !== undefined)).toEqual(versions)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(await stage.journal.loans()).toEqual([])
+      const held = stage.film.filter(
+        ({ spec }) => spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 0,
+      )
+      expect(new Set(held.map(({ status }) => status?.observedKubeVirtVersion)).size).toBe(4)
+      const [report] = ended.documents as unknown as UpgradeReport[]
+      expect(report).toMatchObject({ from: 'v1.5.2', to: 'v1.8.4', outcome: 'done' })
+      expect(report?.path?.map(({ to }) => to)).toEqual(all)
+      expect(report?.differences?.vanished).toEqual([])
+      expect([...stage.files.keys()].filter((file) => file.startsWith('kvup-backup-'))).toHaveLength(3)
+    })
+  })
+
+  test('is asked once, and a second run writes nothing', async () => {
+    await play(onePointFive, async (stage) => {
+      store(stage, ...all)
+      const questions: string[] = []
+      const answer = async (question: string) => questions.push(question) > 0
+      expect(await along(stage, {}, { yes: false, answer })).toMatchObject({ code: 0 })
+      expect(questions).toEqual(['Upgrade KubeVirt from v1.5.2 to v1.8.4 in 3 steps?'])
+      const { mark } = stage
+      expect(await along(stage)).toMatchObject({ code: 0 })
+      expect(stage.writes(mark)).toEqual([])
+    })
+  })
+})
