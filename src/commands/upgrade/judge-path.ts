@@ -77,11 +77,9 @@ export function judgePath(judging: Judging): {
     path,
     // A blocker of a later step weighs more than what is said of the first by the same name.
     findings: together(
-      (refused?.findings ?? []).map((finding) => ({
-        ...finding,
-        summary: `the upgrade path goes as far as ${far}: then ${refused?.before ?? ''} is refused: ${finding.summary}`,
-        remedy: [nearer, ...finding.remedy],
-      })),
+      (refused?.findings ?? []).map((finding) =>
+        asEnd(finding, { far, before: refused?.before ?? '', nearer }),
+      ),
       between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
       kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
       first,
@@ -92,6 +90,15 @@ export function judgePath(judging: Judging): {
     said: saidOf(path, legs),
   }
 }
+
+const asEnd = (
+  finding: Finding,
+  { far, before, nearer }: { far: string; before: string; nearer: string },
+): Finding => ({
+  ...finding,
+  summary: `the upgrade path goes as far as ${far}: then ${before} is refused: ${finding.summary}`,
+  remedy: [nearer, ...finding.remedy],
+})
 
 const isStop = ({ level }: Finding): boolean => level === 'blocker' || level === 'not-checked'
 

@@ -1,7 +1,7 @@
 import { rolloutTimes } from '../../lib/facts/rollout-times.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
 import type { RehearsedStep } from '../../lib/procedure/rehearse.ts'
-import type { ReadContext } from '../../lib/procedure/step.ts'
+import type { ReadContext, Step } from '../../lib/procedure/step.ts'
 import { idWithout } from '../../lib/upgrade/hop-row.ts'
 import { journalTimes } from '../../lib/upgrade/journal-times.ts'
 import { type TimeRange, timeRange } from '../../lib/upgrade/time-range.ts'
@@ -23,9 +23,7 @@ export async function plannedTime(
     journal.entries(),
   ])
   const hops = plan.path?.hops ?? []
-  const left = steps
-    .filter(({ id }) => !done.has(id))
-    .map((step) => ({ ...step, base: idWithout(step.id, hops) }))
+  const left = steps.filter(({ id }) => !done.has(id)).map((step) => timedIn(step, hops))
   return timeRange(left, rolloutTimes(snapshot, plan.to), journalTimes(entries))
 }
 
@@ -36,3 +34,5 @@ export function withTimes(steps: readonly RehearsedStep[], range: TimeRange | un
     return time === undefined ? step : { ...step, time }
   })
 }
+
+const timedIn = (step: Step, hops: readonly string[]) => ({ ...step, base: idWithout(step.id, hops) })

@@ -15,12 +15,14 @@ export function coveredBy(document: Readonly<Record<string, unknown>>): Covered 
 function pathOf(path: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return {
     ...picked(path, ['between', 'ends']),
-    steps: records(path['steps']).map((step) => ({
-      ...picked(step, ['from', 'to', 'method', 'manifest', 'kubernetes', 'vms']),
-      findings: records(step['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
-    })),
+    steps: records(path['steps']).map(pathStepOf),
   }
 }
+
+const pathStepOf = (step: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  ...picked(step, ['from', 'to', 'method', 'manifest', 'kubernetes', 'vms']),
+  findings: records(step['findings']).map((finding) => picked(finding, ['id', 'level', 'summary'])),
+})
 
 const readAndDone = 'kubevirt from to method holds said accepted request manifest'.split(' ')
 /** Of a plan of an EUS window. */

@@ -82,15 +82,16 @@ function headLines({ plan, paint }: Page): readonly string[] {
 }
 
 function pathLines({ plan, paint }: Page): readonly string[] {
-  return (plan.path?.steps ?? []).flatMap((step, index) => [
-    `${String(index + 1).padStart(3)} ${pathStepText(step)}`,
-    ...step.findings
-      .filter(({ level }) => level !== 'info')
-      .map(
-        ({ id, level, summary }) =>
-          `${indent}${paint.warn(paint.mark.warning)} ${level}: ${brief(summary)} (${id})`,
-      ),
-  ])
+  return (plan.path?.steps ?? []).flatMap((step, index) =>
+    [`${String(index + 1).padStart(3)} ${pathStepText(step)}`].concat(
+      step.findings
+        .filter(({ level }) => level !== 'info')
+        .map(
+          ({ id, level, summary }) =>
+            `${indent}${paint.warn(paint.mark.warning)} ${level}: ${brief(summary)} (${id})`,
+        ),
+    ),
+  )
 }
 
 function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): readonly string[] {

@@ -99,7 +99,7 @@ class Row {
       ...namedByHop(this.#listed, hop).map((step) => (place === 'ahead' ? this.#later(step) : step)),
       ...(this.#between ? ofHop([this.#between], hop) : []),
     ]
-    return place === 'at-work' || this.#isAlone ? row : row.map((step) => ({ ...step, part: this.#part }))
+    return place === 'at-work' || this.#isAlone ? row : row.map((step) => this.#folded(step))
   }
 
   get #isAlone(): boolean {
@@ -109,6 +109,10 @@ class Row {
   get #part(): string {
     const { index, tools } = this.#making
     return `step ${index + 1} of ${tools.legs.length}: ${this.#leg.plan.to.text}`
+  }
+
+  #folded(step: Step): Step {
+    return { ...step, part: this.#part }
   }
 
   #made(): Procedure {
