@@ -116,7 +116,28 @@ test('counts are not believed while a virt-controller of the old version leads',
     const lease = { name: 'virt-controller', namespace: 'kubevirt' }
     const body = { spec: { holderIdentity: 'virt-controller-5d8b7c6f4-old00' } }
     store.patch(Leases, lease, { type: 'merge', body })
-    expect(await state()).toMatchObject({ is: 'waiting', on: expect.stringContaining('take its Lease') })
+    expect(await state()).toMatchObject({
+      is: 'waiting',
+      on: expect.stringContaining('held by virt-controller-5d8b7c6f4-old00'),
+    })
+  })
+})
+
+test('but not for longer than two minutes behind KubeVirt being done: then it is told, and the run goes on', async () => {
+  await afterwards(async ({ simulated: { store }, clock }, state) => {
+    const lease = { name: 'virt-controller', namespace: 'kubevirt' }
+    store.patch(Leases, lease, {
+      type: 'merge',
+      body: { spec: { holderIdentity: 'virt-controller-x-old00' } },
+    })
+    expect(await state()).toMatchObject({ is: 'waiting' })
+    await clock.sleep(119 * second)
+    expect(await state()).toMatchObject({ is: 'waiting' })
+    await clock.sleep(second)
+    expect(await state()).toMatchObject({
+      is: 'done',
+      note: expect.stringMatching(/Lease of virt-controller is held by virt-controller-x-old00/),
+    })
   })
 })
 
@@ -125,6 +146,9 @@ test('counts are not believed while a VMI on the old launcher is not labelled', 
     const vmi = { name: 'web-1', namespace: 'demo' }
     const body = { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': null } } }
     store.patch(VirtualMachineInstances, vmi, { type: 'merge', body })
-    expect(await state()).toMatchObject({ is: 'waiting', on: expect.stringContaining('label 1 outdated') })
+    expect(await state()).toMatchObject({
+      is: 'waiting',
+      on: expect.stringContaining('has not labelled 1 VM'),
+    })
   })
 })

@@ -3,8 +3,9 @@ import { type Fired, firedOnPlatform, newAlerts } from '../../lib/facts/openshif
 import type { RunEvent } from '../../lib/procedure/events.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
+import type { Clock } from '../../lib/system/clock.ts'
 import { KvupError } from '../../lib/system/errors.ts'
-import { leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgrade/after.ts'
+import { doubtsLeft, leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgrade/after.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import { type Census, takeCensus } from '../../lib/workloads/census.ts'
@@ -13,6 +14,7 @@ import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { goesOn, nextLines } from './next-lines.ts'
 
 interface Ended {
+  clock: Clock
   plan: UpgradePlan
   outcome: Exclude<RunOutcome, { is: 'nothing-to-do' }>
   cluster: Cluster
@@ -70,12 +72,14 @@ async function reportAfter(
   { steps, hops }: { steps: readonly StepReport[]; hops: ReadonlyMap<string, number> },
   before: Before | undefined,
 ): Promise<UpgradeReport> {
-  const { plan, outcome, cluster, journal, backup, commandLine } = ended
-  const [workloads, after, vmCreation, findings, alerts] = await Promise.all([
+  const { plan, outcome, cluster, journal, clock, backup, commandLine } = ended
+  const reading = { reader: cluster.reader, clock, journal }
+  const [workloads, after, vmCreation, webhooks, doubts, alerts] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     takeCensus(cluster.reader),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
+    outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
     alertsSince(cluster.reader, before),
   ])
   const changes = before && comparedWith(before, after)
@@ -92,7 +96,7 @@ async function reportAfter(
     ...alerts,
     ...(workloads ? { workloads, unread: after.unread } : { unread: [...after.unread, 'outdated VMs'] }),
     vmCreation,
-    findings,
+    findings: [...doubts, ...webhooks],
     ...(backup !== undefined && { backup }),
     ...(stopped
       ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }

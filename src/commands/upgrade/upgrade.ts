@@ -79,6 +79,7 @@ async function carryOutUpgrade(
           heldLines(openLoan(await hands.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid)),
         )
       : await observed.report({
+          clock: hands.clock,
           plan,
           outcome,
           cluster,

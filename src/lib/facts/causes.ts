@@ -1,7 +1,6 @@
 import type { Event } from '../cluster/kinds/core.ts'
 import type { Pod } from '../cluster/kinds/pods.ts'
 import type { Cause } from './cause.ts'
-import { workloads } from './components.ts'
 import { unmetCondition } from './conditions.ts'
 import { failureCause } from './failure-cause.ts'
 import { since } from './elapsed.ts'
@@ -10,7 +9,7 @@ import { itemsOf } from './known.ts'
 import { misscheduledPods } from './misscheduled.ts'
 import { podTrouble } from './pod-trouble.ts'
 import { refusedPods } from './refused-pods.ts'
-import { operatorPods, podsOf, type Scene, strategyPods, targetId } from './scene.ts'
+import { operatorPods, podsOf, type Scene, strategyPods, targetId, workloads } from './scene.ts'
 import { identifierOf, operatorName, strategyComponent } from './stamps.ts'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */

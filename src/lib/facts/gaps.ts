@@ -1,21 +1,10 @@
-import { unmetCondition } from './conditions.ts'
 import type { ComponentStanding } from './component-standing.ts'
 import { itemsOf } from './known.ts'
-import { type OperatorStanding, versionDiffers } from './operator-standing.ts'
+import { beingDeleted, type Gap, underWay, wordGaps } from './kubevirt-word.ts'
+import { isFresh, type OperatorStanding, versionDiffers } from './operator-standing.ts'
 import { infraPods, type Scene, targetId } from './scene.ts'
 import { identifierOf } from './stamps.ts'
 import type { StrategyJob } from './strategy-job.ts'
-
-/** One thing that keeps it from being Settled. */
-export interface Gap {
-  /**
-   * `under-way`: a new state was asked for and is not reached. `short`: all is of the target, but not all is ready.
-   * `said`: only the CR's conditions do not say so yet.
-   */
-  is: 'under-way' | 'short' | 'said'
-  /** What is waited for. */
-  what: string
-}
 
 export interface Parts {
   components: readonly ComponentStanding[]
@@ -23,24 +12,21 @@ export interface Parts {
   strategyJob: StrategyJob | undefined
 }
 
-/** Every rule of the contract's Settled that does not hold, in the order in which an update gets to them. */
-export function gaps(scene: Scene, parts: Parts): Gap[] {
+/**
+ * What keeps it from being done, in the order in which an update gets to it: what KubeVirt says itself, its operator's Deployment,
+ * and what Kubernetes says of its components. Whatever kvup believes beyond that is a doubt (`doubts.ts`).
+ */
+export function gaps(scene: Scene, parts: Parts): readonly Gap[] {
+  const said = wordGaps(scene.kubevirt)
+  const isDone = said.length === 0
   return [
-    ...deleting(scene),
+    ...said.filter(({ what }) => what === beingDeleted),
     ...operatorGaps(scene, parts.operator),
     ...jobGap(parts.strategyJob),
-    ...parts.components.flatMap(componentGap),
-    ...oldPods(scene),
-    ...targetGap(scene),
-    ...generationGap(scene),
-    ...conditionGap(scene),
+    ...parts.components.flatMap((component) => componentGap(component, isDone)),
+    ...(isDone ? [] : oldPods(scene)),
+    ...said.filter(({ what }) => what !== beingDeleted),
   ]
-}
-
-const underWay = (what: string): Gap => ({ is: 'under-way', what })
-
-function deleting({ kubevirt }: Scene): Gap[] {
-  return kubevirt.metadata.deletionTimestamp ? [underWay('KubeVirt to be deleted')] : []
 }
 
 function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap[] {
@@ -49,6 +35,7 @@ function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap
       ? [{ is: 'short', what: 'virt-operator: there is no such Deployment' }]
       : []
   const { rolled, leads, ready, updated, desired } = operator
+  const fresh = isFresh(scene)
   return [
     ...(rolled
       ? []
@@ -57,15 +44,19 @@ function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap
             `virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`,
           ),
         ]),
-    ...(rolled && leads === false ? [underWay('a pod of the current virt-operator to take its Lease')] : []),
-    ...(versionDiffers(scene, operator)
+    ...(rolled && leads === false && fresh
+      ? [underWay('a pod of the current virt-operator to take its Lease')]
+      : []),
+    ...(versionDiffers(scene, operator) && (!rolled || fresh)
       ? [
           underWay(
             `virt-operator ${operator.version} to speak; the CR is still of ${scene.kubevirt.status?.operatorVersion}`,
           ),
         ]
       : []),
-    ...(ready < desired ? [{ is: 'short', what: `virt-operator: ${ready}/${desired} ready` } as const] : []),
+    ...(ready === 0 && desired > 0
+      ? [{ is: 'short', what: `virt-operator: ${ready}/${desired} ready` } as const]
+      : []),
   ]
 }
 
@@ -75,9 +66,9 @@ function jobGap(job: StrategyJob | undefined): Gap[] {
     : []
 }
 
-function componentGap(component: ComponentStanding): Gap[] {
+function componentGap(component: ComponentStanding, isDone: boolean): Gap[] {
   const { name, state, rolled, updated, ready, desired, detail } = component
-  if (state === 'current') return []
+  if (state === 'current' || (state === 'absent' && isDone)) return []
   if (state === 'absent' || state === 'waiting') return [underWay(`${name}: ${detail}`)]
   const count = rolled ? `${ready}/${desired} ready` : `${updated}/${desired} updated`
   const what = `${name}: ${count}${detail ? `, ${detail}` : ''}`
@@ -95,32 +86,6 @@ function oldPods(scene: Scene): Gap[] {
         ),
       ]
     : []
-}
-
-function targetGap({ kubevirt }: Scene): Gap[] {
-  const { status = {} } = kubevirt
-  if (!status.targetDeploymentID) return [underWay('virt-operator to take the KubeVirt resource on')]
-  const same =
-    status.targetDeploymentID === status.observedDeploymentID &&
-    status.targetKubeVirtVersion === status.observedKubeVirtVersion &&
-    status.targetKubeVirtRegistry === status.observedKubeVirtRegistry
-  return same ? [] : [underWay(`virt-operator to finish ${status.targetKubeVirtVersion}`)]
-}
-
-function generationGap({ kubevirt }: Scene): Gap[] {
-  const { generation } = kubevirt.metadata
-  const { observedGeneration } = kubevirt.status ?? {}
-  if (generation === observedGeneration) return []
-  return [
-    underWay(
-      `virt-operator to act on generation ${generation}; it has finished ${observedGeneration ?? 'none'}`,
-    ),
-  ]
-}
-
-function conditionGap({ kubevirt }: Scene): Gap[] {
-  const unmet = unmetCondition(kubevirt)
-  return unmet === undefined ? [] : [{ is: 'said', what: `virt-operator to say that all is well: ${unmet}` }]
 }
 
 /** What could not be looked at, and was therefore not judged. */

@@ -2,10 +2,9 @@ import type { DaemonSet } from '../cluster/kinds/apps.ts'
 import type { Node } from '../cluster/kinds/core.ts'
 import type { Pod } from '../cluster/kinds/pods.ts'
 import type { Cause } from './cause.ts'
-import { workloads } from './components.ts'
 import { itemsOf } from './known.ts'
 import { isSelected, untolerated } from './placement.ts'
-import { isReady, isUpdated, podsOf, type Scene, targetId, type Workload } from './scene.ts'
+import { isReady, isUpdated, podsOf, type Scene, targetId, type Workload, workloads } from './scene.ts'
 import { troubleSentence } from './sentence.ts'
 
 /**

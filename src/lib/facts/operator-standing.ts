@@ -1,8 +1,9 @@
 import type { Deployment } from '../cluster/kinds/apps.ts'
 import { versionOf } from '../releases/version.ts'
+import { latest, since } from './elapsed.ts'
 import { holderOf, operatorLeads } from './leader.ts'
 import { operatorOf } from './operator.ts'
-import type { Scene } from './scene.ts'
+import { operatorPods, type Scene } from './scene.ts'
 
 export interface OperatorStanding {
   version?: string
@@ -10,7 +11,7 @@ export interface OperatorStanding {
   updated: number
   ready: number
   desired: number
-  /** No pod of an older template is left, and none is to come. */
+  /** Kubernetes has seen its template, no pod of an older one is left, and there is a new one. */
   rolled: boolean
   /** A pod of the current template holds the Lease. Undefined: it cannot be told. */
   leads: boolean | undefined
@@ -23,18 +24,37 @@ export function operatorStanding(scene: Scene): OperatorStanding | undefined {
   if (!operator) return undefined
   const { image, version } = operatorOf(operator)
   const { updatedReplicas = 0, readyReplicas = 0 } = operator.status ?? {}
+  const desired = desiredReplicas(operator)
   const leader = holderOf(snapshot, operator.metadata.name, kubevirt.metadata.namespace)
   return {
     image,
     ...(version === undefined ? {} : { version }),
     // Of the old spec until Kubernetes has seen the new one.
-    updated: isObserved(operator) ? updatedReplicas : 0,
-    ready: readyReplicas,
-    desired: desiredReplicas(operator),
+    updated: isObserved(operator) ? Math.min(updatedReplicas, desired) : 0,
+    // While it rolls there are more of them than are wanted.
+    ready: Math.min(readyReplicas, desired),
+    desired,
     rolled: isRolled(operator),
     leads: operatorLeads(scene),
     ...(leader === undefined ? {} : { leader }),
   }
+}
+
+/** For how long a new virt-operator is waited for to take the Lease and to speak, ms; the real one takes up to 23 s (lab 1). */
+const silence = 2 * 60_000
+
+/**
+ * Its pods became ready a moment ago: that the KubeVirt resource says nothing of it yet, or another process holds the Lease, means
+ * nothing so far. False where it cannot be told.
+ */
+export function isFresh(scene: Scene): boolean {
+  const { operator, at } = scene
+  const turnedReady = operatorPods(scene).flatMap(({ status }) =>
+    (status?.conditions ?? []).filter((c) => c.type === 'Ready' && c.status === 'True'),
+  )
+  const known = turnedReady.length > 0 ? turnedReady : (operator?.status?.conditions ?? [])
+  const age = since(latest(known.map((c) => c.lastTransitionTime)), at)
+  return age !== undefined && age < silence
 }
 
 /**
@@ -52,7 +72,8 @@ function release(text: string | undefined): string | undefined {
 
 function isRolled(operator: Deployment): boolean {
   const { replicas = 0, updatedReplicas = 0 } = operator.status ?? {}
-  return isObserved(operator) && replicas === updatedReplicas && updatedReplicas === desiredReplicas(operator)
+  const enough = Math.min(desiredReplicas(operator), 1)
+  return isObserved(operator) && replicas === updatedReplicas && updatedReplicas >= enough
 }
 
 function desiredReplicas(operator: Deployment): number {

@@ -1,10 +1,9 @@
 import type { DaemonSet, Deployment } from '../cluster/kinds/apps.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
-import { workloads } from './components.ts'
 import { type Version, versionOf } from '../releases/version.ts'
 import { theInstallation } from './installation.ts'
 import { lengthOf, madeTogether, mostAtOnce, type PodStart, podStarts } from './pod-starts.ts'
-import { operatorPods, podsOf, type Scene, type Workload } from './scene.ts'
+import { operatorPods, podsOf, type Scene, type Workload, workloads } from './scene.ts'
 import type { Snapshot } from './snapshot.ts'
 import { operatorName } from './stamps.ts'
 

@@ -1,10 +1,12 @@
 import type { DaemonSet, Deployment } from '../cluster/kinds/apps.ts'
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import type { Pod } from '../cluster/kinds/pods.ts'
+import type { KubeObject, OwnerReference } from '../cluster/object.ts'
 import { itemsOf } from './known.ts'
+import { saysDone } from './kubevirt-word.ts'
 import type { LastLine } from './last-line.ts'
 import type { Snapshot } from './snapshot.ts'
-import { identifierOf, isOperand, isOperator, strategyPodLabel, componentLabel } from './stamps.ts'
+import { componentLabel, identifierOf, isOperand, strategyPodLabel } from './stamps.ts'
 
 /** All that one judgement looks at: a KubeVirt, its operator's Deployment, what was seen around them, and when. */
 export interface Scene {
@@ -32,34 +34,106 @@ export function isReady(pod: Pod): boolean {
   return pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
-/** Pods of components that live, going ones included. */
-export function infraPods({ snapshot }: Scene): readonly Pod[] {
-  return itemsOf(snapshot.pods).filter((pod) => isComponentPod(pod) && isAlive(pod))
+/**
+ * Everything in KubeVirt's namespace that virt-operator rolls, known or not to kvup: what bears its stamps. Once KubeVirt says
+ * that it is done, whoever bears them and is not in its own list of what it wrote is none of it.
+ */
+export function workloads(scene: Scene): readonly Workload[] {
+  const all = stampedWorkloads(scene)
+  return saysDone(scene.kubevirt) ? all.filter((workload) => isListed(scene, workload)) : all
 }
 
-export function operatorPods({ snapshot }: Scene): readonly Pod[] {
-  return itemsOf(snapshot.pods).filter((pod) => isOperator(pod) && isAlive(pod))
+/** Those that bear virt-operator's stamps, while KubeVirt, done, does not list them as its own. */
+export function unlistedWorkloads(scene: Scene): readonly Workload[] {
+  if (!saysDone(scene.kubevirt)) return []
+  return stampedWorkloads(scene).filter((workload) => !isListed(scene, workload))
+}
+
+function stampedWorkloads({ snapshot }: Scene): readonly Workload[] {
+  return [
+    ...itemsOf(snapshot.daemonsets)
+      .filter((object) => isOperand(object))
+      .map((object) => ({ kind: 'DaemonSet', object }) as const),
+    ...itemsOf(snapshot.deployments)
+      .filter((object) => isOperand(object))
+      .map((object) => ({ kind: 'Deployment', object }) as const),
+  ]
+}
+
+/** By `status.generations` of the KubeVirt; where that names no DaemonSet and no Deployment the stamps are believed. */
+function isListed({ kubevirt }: Scene, { kind, object: { metadata } }: Workload): boolean {
+  const listed = (kubevirt.status?.generations ?? []).filter(({ resource }) => rolled.has(resource))
+  if (listed.length === 0) return true
+  return listed.some(
+    ({ resource, name, namespace }) =>
+      resource === resourceOf[kind] &&
+      name === metadata.name &&
+      (!namespace || namespace === metadata.namespace),
+  )
+}
+
+const resourceOf = { DaemonSet: 'daemonsets', Deployment: 'deployments' } as const
+const rolled: ReadonlySet<string> = new Set(Object.values(resourceOf))
+
+/** Pods of components that live, going ones included. */
+export function infraPods(scene: Scene): readonly Pod[] {
+  return workloads(scene).flatMap((workload) => podsOf(scene, workload))
+}
+
+export function operatorPods(scene: Scene): readonly Pod[] {
+  const { operator } = scene
+  return operator ? podsOf(scene, { kind: 'Deployment', object: operator }) : []
 }
 
 /** Of the Job that dumps the install strategy. */
 export function strategyPods({ snapshot }: Scene): readonly Pod[] {
-  return itemsOf(snapshot.pods).filter((pod) => componentLabel(pod) === strategyPodLabel)
+  return itemsOf(snapshot.pods).filter(
+    (pod) => componentLabel(pod) === strategyPodLabel && controllerOf(pod)?.kind === 'Job',
+  )
 }
 
-/** The pods of one DaemonSet or Deployment, by their controller. */
-export function podsOf(scene: Scene, { kind, object }: Workload): readonly Pod[] {
-  const name = object.metadata.name
-  return infraPods(scene).filter((pod) => {
-    const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller)
-    return kind === 'DaemonSet' ? owner?.name === name : owner?.name.replace(/-[^-]+$/, '') === name
-  })
+/** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
+export function podsOf({ snapshot }: Scene, workload: Workload): readonly Pod[] {
+  const isOwned = workload.kind === 'DaemonSet' ? ofDaemonSet(workload) : ofDeployment(workload, snapshot)
+  return itemsOf(snapshot.pods).filter((pod) => isAlive(pod) && isOwned(pod))
 }
+
+type IsOwned = (pod: Pod) => boolean
+
+function ofDaemonSet({ object }: Workload): IsOwned {
+  return (pod) => {
+    const owner = controllerOf(pod)
+    return owner?.kind === 'DaemonSet' && isSame(owner, object)
+  }
+}
+
+/** Where no ReplicaSet was seen, the owner is told by its name, which is the Deployment's and the pod's template hash. */
+function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): IsOwned {
+  const seen = itemsOf(replicaSets)
+  const own = new Set(
+    seen
+      .filter((set) => {
+        const owner = controllerOf(set)
+        return owner?.kind === 'Deployment' && isSame(owner, object)
+      })
+      .map(({ metadata }) => metadata.uid),
+  )
+  return (pod) => {
+    const owner = controllerOf(pod)
+    if (owner?.kind !== 'ReplicaSet') return false
+    if (seen.length > 0) return own.has(owner.uid)
+    return owner.name === `${object.metadata.name}-${pod.metadata.labels?.['pod-template-hash']}`
+  }
+}
+
+const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller)
+
+/** A saved object may lack its uid. */
+const isSame = (owner: OwnerReference, { metadata }: KubeObject): boolean =>
+  metadata.uid === undefined ? owner.name === metadata.name : owner.uid === metadata.uid
 
 /** Stays (is not going away) and was made for the target. */
 export function isUpdated(pod: Pod, target: string | undefined): boolean {
   return target !== undefined && identifierOf(pod) === target && !pod.metadata.deletionTimestamp
-}
-
-function isComponentPod(pod: Pod): boolean {
-  return isOperand(pod) && componentLabel(pod) !== strategyPodLabel
 }

@@ -6,7 +6,7 @@ import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
 import { type Pod, Pods } from '../cluster/kinds/pods.ts'
 import type { VirtualMachineInstanceMigration } from '../cluster/kinds/virtual-machines.ts'
 import type { Clock } from '../system/clock.ts'
-import { isOperand, isOperator, operatorName } from './stamps.ts'
+import { isOperand, isOperator, operatorName, podsBesideVms } from './stamps.ts'
 import { findKubeVirts } from './find-kubevirts.ts'
 import { itemsOf, type Known, known, notAsked } from './known.ts'
 import { unfinishedMigrations } from './migrations.ts'
@@ -23,8 +23,9 @@ export interface Snapshot {
   /** What virt-operator manages; its own Deployment is in `operators`. */
   deployments: Known<Deployment>
   daemonsets: Known<DaemonSet>
+  /** Of KubeVirt's namespace: a pod belongs to a Deployment by its ReplicaSet. */
   replicaSets: Known<ReplicaSet>
-  /** Of KubeVirt itself and of the strategy Job, no virt-launcher. */
+  /** Of KubeVirt's namespace, those of VMs excepted: whose they are tells who controls them, no label (`podsOf`). */
   pods: Known<Pod>
   /** Install-strategy Jobs. */
   jobs: Known<Job>
@@ -113,13 +114,11 @@ const nothing = {
   workloads: notAsked,
 } as const
 
-const infraPods = 'kubevirt.io,kubevirt.io!=virt-launcher'
-
 async function inNamespace(reader: Reader, wants: readonly Part[], namespace: string): Promise<Parts> {
   return gather(wants, {
-    daemonsets: () => reader.list(DaemonSets, { namespace, labels: 'kubevirt.io' }),
-    replicaSets: () => reader.list(ReplicaSets, { namespace, labels: 'kubevirt.io' }),
-    pods: () => reader.list(Pods, { namespace, labels: infraPods }),
+    daemonsets: async () => (await reader.list(DaemonSets, { namespace })).filter(isOperand),
+    replicaSets: () => reader.list(ReplicaSets, { namespace }),
+    pods: () => reader.list(Pods, { namespace, labels: podsBesideVms }),
     jobs: () => reader.list(Jobs, { namespace, labels: 'kubevirt.io/install-strategy' }),
     leases: () => reader.list(Leases, { namespace }),
     events: () => reader.list(Events, { namespace, fields: 'type=Warning' }),

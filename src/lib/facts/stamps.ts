@@ -34,6 +34,9 @@ export function isOperator(object: KubeObject): boolean {
   return object.metadata.name === operatorName || componentLabel(object) === operatorName
 }
 
+/** The selector of the pods that may be KubeVirt's: those without the label `kubevirt.io` as well, the pods of VMs not. */
+export const podsBesideVms = 'kubevirt.io!=virt-launcher,kubevirt.io!=hotplug-disk'
+
 interface Stamped {
   metadata?: Pick<KubeObject['metadata'], 'labels' | 'annotations'> | undefined
 }

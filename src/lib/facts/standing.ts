@@ -3,10 +3,12 @@ import { causes, isTerminal } from './causes.ts'
 import type { ComponentStanding } from './component-standing.ts'
 import { components } from './components.ts'
 import { deploymentFailure, failurePersists, type JudgedCondition, judgedConditions } from './conditions.ts'
+import { type Doubt, doubts } from './doubts.ts'
 import { earliest, since } from './elapsed.ts'
-import { type Gap, gaps, remarks } from './gaps.ts'
+import { gaps, remarks } from './gaps.ts'
 import { theInstallation } from './installation.ts'
 import type { LastLine } from './last-line.ts'
+import type { Gap } from './kubevirt-word.ts'
 import { lastChange } from './last-change.ts'
 import { quietCause } from './quiet-cause.ts'
 import { type OperatorStanding, operatorStanding } from './operator-standing.ts'
@@ -37,6 +39,8 @@ export interface Standing {
   generation: { spec: number | undefined; observed: number | undefined }
   conditions: readonly JudgedCondition[]
   strategyJob?: StrategyJob
+  /** What kvup expects beyond what KubeVirt and Kubernetes say, and does not see: no verdict depends on it. Empty unless KubeVirt says that it is done. */
+  doubts: readonly Doubt[]
   /** What could not be seen and was therefore not judged: a Settled with remarks is one with that reservation. */
   remarks: readonly string[]
 }
@@ -74,6 +78,7 @@ export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastL
     generation: { spec: kubevirt.metadata.generation, observed: kubevirt.status?.observedGeneration },
     conditions: judgedConditions(kubevirt, at),
     ...(job ? { strategyJob: job } : {}),
+    doubts: doubts(scene, { components: rolled, operator }),
     remarks: remarks(scene, operator),
   }
 }

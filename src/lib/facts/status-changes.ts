@@ -8,6 +8,7 @@ import { Bell } from './bell.ts'
 import { LastLines } from './last-lines.ts'
 import { layerKinds } from './layers/layer-kinds.ts'
 import { ringOnChange } from './ring-on-change.ts'
+import { podsBesideVms } from './stamps.ts'
 import { statusReport, type StatusReport } from './status-report.ts'
 
 interface Watching {
@@ -52,11 +53,11 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
 
 function followedFor(report: StatusReport): readonly (readonly [Kind, Where])[] {
   const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
-  const pods = { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' }
+  const pods = { namespace, labels: podsBesideVms }
   return [
     [KubeVirts, {}],
     [Deployments, { namespace }],
-    [DaemonSets, { namespace, labels: 'kubevirt.io' }],
+    [DaemonSets, { namespace }],
     [Pods, pods],
     ...(report.layers ? layerKinds(report.layers, namespace) : []),
   ]

@@ -1,14 +1,19 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { ValidatingWebhooks } from '../cluster/kinds/extension.ts'
 import { VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
+import type { Doubt } from '../facts/doubts.ts'
 import { countWorkloads } from '../facts/workload-count.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { ApiError } from '../system/errors.ts'
 import { readOwner } from '../workloads/find-owner.ts'
+import type { ReadContext } from '../procedure/step.ts'
+import { countUnlabelled } from '../workloads/unlabelled.ts'
 import { forecastText } from '../workloads/forecast.ts'
 import { methodsOf, openLoan } from '../workloads/update-methods.ts'
 import type { JournalReader } from '../procedure/step.ts'
+import { look } from './look.ts'
 import type { UpgradePlan } from './plan.ts'
+import { controllerDoubt } from './steps/new-controller-leads.ts'
 import type { UpgradeReport, WorkloadReport } from './report.ts'
 import { forecastOutdated } from '../workloads/eviction-finding.ts'
 
@@ -76,3 +81,21 @@ export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly Ho
     throw error
   }
 }
+
+/** What kvup still expects and does not see once it is done: each a warning of the report. None where it is not settled, for that is said otherwise. */
+export async function doubtsLeft(
+  cx: ReadContext,
+  { owner }: Pick<UpgradePlan, 'owner'>,
+): Promise<readonly HopFinding[]> {
+  const { standing, snapshot } = await look(cx, owner)
+  if (standing.verdict !== 'Settled') return []
+  const controller = await controllerDoubt(snapshot, () => countUnlabelled(cx.reader, snapshot))
+  return [...standing.doubts, ...(controller ? [controller] : [])].map(warningOf)
+}
+
+const warningOf = ({ id, sentence, look: remedy }: Doubt): HopFinding => ({
+  id,
+  level: 'warning',
+  summary: sentence,
+  remedy,
+})

@@ -4,6 +4,7 @@ import { Pods } from '../cluster/kinds/pods.ts'
 import { explainedStanding } from '../facts/explained-standing.ts'
 import { LastLines } from '../facts/last-lines.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
+import { podsBesideVms } from '../facts/stamps.ts'
 import { type Standing, standing } from '../facts/standing.ts'
 import type { Followed, ReadContext } from '../procedure/step.ts'
 import type { Owner } from '../workloads/update-methods.ts'
@@ -40,9 +41,9 @@ export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Follo
   return [
     { kind, where: {} },
     { kind: Deployments, where: { namespace } },
-    { kind: DaemonSets, where: { namespace, labels: 'kubevirt.io' } },
-    { kind: Pods, where: { namespace, labels: 'kubevirt.io,kubevirt.io!=virt-launcher' } },
-    { kind: ReplicaSets, where: { namespace, labels: 'kubevirt.io' } },
+    { kind: DaemonSets, where: { namespace } },
+    { kind: Pods, where: { namespace, labels: podsBesideVms } },
+    { kind: ReplicaSets, where: { namespace } },
     { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
     { kind: Leases, where: { namespace } },
     { kind: Nodes, where: {} },

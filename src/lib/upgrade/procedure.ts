@@ -20,9 +20,11 @@ import type { ReleaseManifest } from './steps/apply-manifest.ts'
 import { componentRolled } from './steps/component.ts'
 import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
+import { Patience } from './patience.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
 import { isInstalled } from './runs-target.ts'
 import { settledFor } from './steps/settled.ts'
+import { onceRolled, pausedWhileRolling } from './steps/while-rolling.ts'
 import { undoOf } from './undo.ts'
 import {
   anyUndone,
@@ -52,12 +54,13 @@ export interface Tools {
 export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const { name = `upgrade to ${plan.to.text}` } = tools
   const remembered = rememberSteps()
+  const patience = new Patience()
   return {
     name,
     loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
     leaves: isGuards,
     reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areMovedIfWanted(plan, cx)),
-    steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name }, cx)),
+    steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
   }
 }
 
@@ -73,12 +76,13 @@ async function areMovedIfWanted({ owner, request }: UpgradePlan, cx: ReadContext
 
 async function stepsNow(
   plan: UpgradePlan,
-  tools: Tools & Borrower,
+  tools: Tools & Borrower & { patience: Patience },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
   const seen = await look(cx, owner)
   const { standing } = seen
+  const { patience } = tools
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
@@ -91,8 +95,13 @@ async function stepsNow(
         expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
       }),
     ),
-    settledStep(plan, 'settled', request.settleMs),
+    settledStep(plan, 'settled', patience),
   ]
+  const rolling = { owner, patience, settleMs: request.settleMs }
+  const settings = onKubeVirt(owner)
+  const isResumed = request.hold && !request.leaveHeld && !request.follow
+  const paused = (step: Step) =>
+    isResumed ? pausedWhileRolling(step, { ...rolling, settings, borrower: tools }) : step
   return [
     ...(request.hold ? [hold] : []),
     ...(request.migrations === 'ignore' || hasBegun(standing, to)
@@ -100,14 +109,22 @@ async function stepsNow(
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...change,
     ...waits.map(guarded),
-    newControllerAtWork(owner),
+    newControllerAtWork(owner, patience),
     ...((await isTagOut(plan, cx))
       ? [putImageTagIn(owner, { version: to.text, registry: request.imageRegistry })]
       : []),
-    ...(request.leaveHeld ? [] : [giveBack]),
-    settledStep(plan, 'settled-again', 0),
+    ...(request.leaveHeld ? [] : [request.follow ? giveBack : onceRolled(giveBack, rolling)]),
+    paused(settledStep(plan, 'settled-again', patience)),
     ...(request.waitWorkloads && !request.leaveHeld
-      ? [workloadsMoved(owner, { who: tools.who, follow: request.follow, since: cx.clock.now().getTime() })]
+      ? [
+          paused(
+            workloadsMoved(owner, {
+              who: tools.who,
+              follow: request.follow,
+              since: cx.clock.now().getTime(),
+            }),
+          ),
+        ]
       : []),
   ]
 }
@@ -150,9 +167,13 @@ function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writin
 
 const setsTag = ({ id }: Step): boolean => id === 'set-image-tag' || id === 'lift-image-tag'
 
-function settledStep({ owner, to }: UpgradePlan, id: 'settled' | 'settled-again', settleMs: number): Step {
-  const title = id === 'settled' ? 'settle' : 'settle again'
-  return settledFor(owner, { id, title, version: to.text, settleMs })
+function settledStep(
+  { owner, to, request }: UpgradePlan,
+  id: 'settled' | 'settled-again',
+  patience: Patience,
+): Step {
+  const [title, settleMs] = id === 'settled' ? ['settle', request.settleMs] : ['settle again', 0]
+  return settledFor(owner, { id, title, version: to.text, settleMs, patience })
 }
 
 /** Also when an earlier run took it out: then the plan of this one finds no tag any more. */

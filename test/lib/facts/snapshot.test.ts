@@ -58,7 +58,7 @@ test('lists are narrowed to the namespace and the labels, one call per part', as
   const narrow = calls.filter((call) => call.resource !== 'kubevirts')
   expect(narrow.every((call) => call.where.namespace === 'kubevirt')).toBe(true)
   expect(calls.find((call) => call.resource === 'pods')?.where.labels).toBe(
-    'kubevirt.io,kubevirt.io!=virt-launcher',
+    'kubevirt.io!=virt-launcher,kubevirt.io!=hotplug-disk',
   )
 })
 

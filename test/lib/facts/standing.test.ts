@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Deployment, ReplicaSet } from '../../../src/lib/cluster/kinds/apps.ts'
+import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
+import { itemsOf } from '../../../src/lib/facts/known.ts'
 import { standing } from '../../../src/lib/facts/standing.ts'
 import { podOf, settled, type Settled, unready } from './settled.ts'
 
@@ -88,7 +91,6 @@ describe('each rule of Settled, broken alone', () => {
     ],
     ['operator generation', (w) => (w.operator.metadata.generation = 9), /virt-operator: 0\/2 updated/],
     ['operator surge', (w) => (statusOf(w.operator)['replicas'] = 3), /virt-operator: an old pod to go/],
-    ['operator ready', (w) => (statusOf(w.operator)['readyReplicas'] = 1), /virt-operator: 1\/2 ready/],
     [
       'operator Lease of a dead pod',
       (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
@@ -102,57 +104,8 @@ describe('each rule of Settled, broken alone', () => {
       /virt-handler: 2\/3 updated/,
     ],
     ['DaemonSet ready', (w) => (statusOf(w.handler)['numberReady'] = 2), /virt-handler: 2\/3 ready/],
-    [
-      'DaemonSet on no node',
-      (w) => (statusOf(w.handler)['desiredNumberScheduled'] = 0),
-      /virt-handler: 0\/0 updated/,
-    ],
-    [
-      'maxUnavailable',
-      (w) =>
-        (w.handler.spec = {
-          ...w.handler.spec,
-          updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
-        }),
-      /virt-handler: .*maxUnavailable back from 10%/,
-    ],
-    [
-      '--migration-cn-types',
-      (w) => w.handler.spec?.template?.spec?.containers?.forEach((c) => c.args?.splice(-2)),
-      /virt-handler: .*its second roll/,
-    ],
-    [
-      'old certificate volume',
-      (w) =>
-        Object.assign(w.handler.spec?.template?.spec ?? {}, {
-          volumes: [{ name: 'kubevirt-virt-handler-certs' }],
-        }),
-      /virt-handler: .*its last roll/,
-    ],
     ['Deployment updated', (w) => (statusOf(w.api)['updatedReplicas'] = 1), /virt-api: 1\/2 updated/],
-    ['Deployment ready', (w) => (statusOf(w.api)['readyReplicas'] = 1), /virt-api: 1\/2 ready/],
     ['Deployment surge', (w) => (statusOf(w.api)['replicas'] = 3), /virt-api: 2\/2 updated/],
-    [
-      'identifier of an object',
-      (w) =>
-        Object.assign(w.api.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' }),
-      /virt-api: its turn has not come/,
-    ],
-    [
-      'identifier of an extra pod',
-      (w) => {
-        const extra = structuredClone(podOf(w.pods, 'virt-api'))
-        Object.assign(extra.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' })
-        extra.metadata.name = 'virt-api-old'
-        w.snapshot.pods = { known: true, items: [...w.pods, extra] }
-      },
-      /pods of another version to go: virt-api-old/,
-    ],
-    [
-      'virt-api there at all',
-      (w) => (w.snapshot.deployments = { known: true, items: [] }),
-      /not created yet/,
-    ],
     [
       'virt-operator there at all',
       (w) => (w.snapshot.operators = { known: true, items: [] }),
@@ -168,6 +121,216 @@ describe('each rule of Settled, broken alone', () => {
     const { verdict, waitingFor } = judge(damage)
     expect(verdict).not.toBe('Settled')
     expect(waitingFor).toMatch(expected)
+  })
+})
+
+describe('what kvup expects beyond what KubeVirt and Kubernetes say is a doubt: named, and Settled all the same', () => {
+  const doubted: readonly (readonly [string, (world: Settled) => void, string, RegExp, number?])[] = [
+    [
+      'operator ready',
+      (w) => (statusOf(w.operator)['readyReplicas'] = 1),
+      'replicas-missing',
+      /virt-operator: 1 of 2 pods are ready/,
+    ],
+    [
+      'DaemonSet on no node',
+      (w) => (statusOf(w.handler)['desiredNumberScheduled'] = 0),
+      'component-runs-nowhere',
+      /virt-handler is wanted on no node/,
+    ],
+    [
+      'maxUnavailable',
+      (w) =>
+        (w.handler.spec = {
+          ...w.handler.spec,
+          updateStrategy: { rollingUpdate: { maxUnavailable: '10%' } },
+        }),
+      'max-unavailable',
+      /maxUnavailable back from 10% to 1/,
+    ],
+    [
+      '--migration-cn-types',
+      (w) => w.handler.spec?.template?.spec?.containers?.forEach((c) => c.args?.splice(-2)),
+      'handler-roll-to-come',
+      /its second roll.*has not begun/,
+    ],
+    [
+      'old certificate volume',
+      (w) =>
+        Object.assign(w.handler.spec?.template?.spec ?? {}, {
+          volumes: [{ name: 'kubevirt-virt-handler-certs' }],
+        }),
+      'handler-roll-to-come',
+      /its last roll.*has not begun/,
+    ],
+    [
+      'Deployment ready',
+      (w) => (statusOf(w.api)['readyReplicas'] = 1),
+      'replicas-missing',
+      /virt-api: 1 of 2 pods are ready/,
+    ],
+    [
+      'identifier of an object',
+      (w) =>
+        Object.assign(w.api.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' }),
+      'component-not-stamped',
+      /virt-api does not bear the deployment ID/,
+    ],
+    [
+      'identifier of an extra pod',
+      (w) => {
+        const extra = structuredClone(podOf(w.pods, 'virt-api'))
+        Object.assign(extra.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' })
+        extra.metadata.name = 'virt-api-old'
+        w.snapshot.pods = { known: true, items: [...w.pods, extra] }
+      },
+      'old-pods',
+      /virt-api: pods of another version are left: virt-api-old/,
+    ],
+    [
+      'virt-api there at all',
+      (w) => (w.snapshot.deployments = { known: true, items: [] }),
+      'component-missing',
+      /there is no Deployment virt-(api|controller)/,
+    ],
+    [
+      'an operator that has not spoken for two minutes',
+      (w) => (statusOf(w.kubevirt)['operatorVersion'] = 'v1.7.0'),
+      'operator-silent',
+      /virt-operator runs v1.8.4, and the KubeVirt resource still says v1.7.0/,
+      200,
+    ],
+    [
+      'operator Lease of a dead pod, two minutes on',
+      (w) => w.leases.forEach((lease) => (lease.spec = { holderIdentity: 'virt-operator-6b5c5cd5d9-wz99l' })),
+      'operator-lease',
+      /held by virt-operator-6b5c5cd5d9-wz99l, which is no pod of its Deployment/,
+      200,
+    ],
+    [
+      'a pod without an identifier',
+      (w) => (podOf(w.pods, 'virt-api').metadata.annotations = {}),
+      'pods-not-seen',
+      /virt-api: Kubernetes counts 2 updated pods, and 1 that belong to it/,
+    ],
+  ]
+  test.each(doubted.map((row) => ({ name: row[0], row })))(
+    '$name',
+    ({ row: [, damage, id, sentence, seconds] }) => {
+      const { verdict, why, doubts } = judge(damage, seconds)
+      expect({ verdict, why }).toEqual({ verdict: 'Settled', why: [] })
+      expect(doubts[0]).toMatchObject({ id, sentence: expect.stringMatching(sentence) })
+      expect(doubts.every(({ look }) => look.length > 0)).toBe(true)
+    },
+  )
+
+  test('none of it is said while KubeVirt is at work: then it is no news', () => {
+    const { doubts } = judge((w) => {
+      for (const [, damage] of doubted.slice(0, 6)) damage(w)
+      setCondition(w, 'Progressing', { status: 'True' })
+    })
+    expect(doubts).toEqual([])
+  })
+})
+
+const copied = (w: Settled, name: string): Deployment => {
+  const made = structuredClone(w.api)
+  Object.assign(made.metadata, { name, uid: `uid-of-${name}`, labels: { ...made.metadata.labels } })
+  delete made.metadata.labels?.['kubevirt.io']
+  w.snapshot.deployments = { known: true, items: [...itemsOf(w.snapshot.deployments), made] }
+  return made
+}
+const listed = (w: Settled, name: string) =>
+  w.kubevirt.status?.generations?.push({
+    group: 'apps',
+    resource: 'deployments',
+    namespace: 'kubevirt',
+    name,
+    lastGeneration: 1,
+  })
+const podFor = (w: Settled, name: string): Pod => {
+  const pod = structuredClone(podOf(w.pods, 'virt-api'))
+  const hash = 'abc12'
+  Object.assign(pod.metadata, { name: `${name}-${hash}-x`, labels: { 'pod-template-hash': hash } })
+  const owner = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    name: `${name}-${hash}`,
+    uid: 'rs',
+    controller: true,
+  }
+  pod.metadata.ownerReferences = [owner]
+  return pod
+}
+
+describe('a component is what virt-operator owns, whatever it is called', () => {
+  test('one that nobody has heard of is waited for by its own counts, and its pods by who owns them', () => {
+    const damaged = judge((w) => {
+      statusOf(copied(w, 'virt-novelty'))['updatedReplicas'] = 1
+      listed(w, 'virt-novelty')
+    })
+    expect(damaged).toMatchObject({
+      verdict: 'Updating',
+      waitingFor: expect.stringMatching(/virt-novelty: 1\/2/),
+    })
+    const whole = judge((w) => {
+      copied(w, 'virt-novelty')
+      listed(w, 'virt-novelty')
+      const pods = [podFor(w, 'virt-novelty'), podFor(w, 'virt-novelty')]
+      w.snapshot.pods = { known: true, items: [...w.pods, ...pods] }
+    })
+    expect(whole).toMatchObject({ verdict: 'Settled', doubts: [] })
+    expect(whole.components.map(({ name }) => name)).toContain('virt-novelty')
+  })
+
+  test('one that bears the stamps and is not in the list of virt-operator keeps nobody waiting: a doubt', () => {
+    const forged = judge((w) => (statusOf(copied(w, 'mine'))['readyReplicas'] = 0))
+    expect(forged).toMatchObject({ verdict: 'Settled', doubts: [{ id: 'component-not-listed' }] })
+    expect(forged.components.map(({ name }) => name)).not.toContain('mine')
+  })
+
+  test('a pod that bears labels and stamps and is owned by nobody counts for nothing', () => {
+    const { verdict, doubts, components } = judge((w) => {
+      const forged = structuredClone(podOf(w.pods, 'virt-api'))
+      Object.assign(forged.metadata, { name: 'forged', ownerReferences: [] })
+      Object.assign(forged.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'old' })
+      w.snapshot.pods = { known: true, items: [...w.pods, forged] }
+    })
+    expect({ verdict, doubts }).toEqual({ verdict: 'Settled', doubts: [] })
+    expect(components.find(({ name }) => name === 'virt-api')?.updated).toBe(2)
+  })
+
+  test('where ReplicaSets were seen, their uid decides and no name', () => {
+    const { doubts } = judge((w) => {
+      const sets = new Map<string, ReplicaSet>()
+      for (const { metadata } of w.pods)
+        for (const { kind, name, uid } of metadata.ownerReferences ?? []) {
+          const deployment = [w.operator, ...itemsOf(w.snapshot.deployments)].find((d) =>
+            name.startsWith(`${d.metadata.name}-`),
+          )
+          if (kind !== 'ReplicaSet' || !deployment) continue
+          const owner = {
+            apiVersion: 'apps/v1',
+            kind: 'Deployment',
+            name: 'x',
+            uid: deployment.metadata.uid ?? '',
+            controller: true,
+          }
+          sets.set(uid, {
+            apiVersion: 'apps/v1',
+            kind: 'ReplicaSet',
+            metadata: { name, uid, ownerReferences: [owner] },
+          })
+        }
+      const [first, ...rest] = [...sets.values()].filter(({ metadata }) =>
+        metadata.name.startsWith('virt-api'),
+      )
+      expect(rest).toEqual([])
+      w.snapshot.replicaSets = { known: true, items: [...sets.values()].filter((set) => set !== first) }
+    })
+    expect(doubts).toMatchObject([
+      { id: 'pods-not-seen', sentence: expect.stringMatching(/^virt-api: .* and 0 that/) },
+    ])
   })
 })
 

@@ -31,8 +31,18 @@ export interface KubeVirt extends KubeObject {
     observedGeneration?: number
     outdatedVirtualMachineInstanceWorkloads?: number
     defaultArchitecture?: string
-    generations?: unknown[]
+    /** What virt-operator wrote itself, and the generation that its write left behind (since v0.41). */
+    generations?: GenerationStatus[]
   }
+}
+
+/** An object that virt-operator manages, in its own words. */
+interface GenerationStatus {
+  group: string
+  resource: string
+  namespace?: string
+  name: string
+  lastGeneration: number
 }
 
 interface WorkloadUpdateStrategy {

@@ -1,5 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step } from '../../procedure/step.ts'
+import { Patience } from '../../upgrade/patience.ts'
 import { newControllerAtWork } from '../../upgrade/steps/new-controller-leads.ts'
 import { settledFor } from '../../upgrade/steps/settled.ts'
 import { fieldBack } from '../loans/field-back.ts'
@@ -26,7 +27,12 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
   const { kubevirt, who, request } = window
   const settings = await settingsOf(window, cx.reader)
   return [
-    settledFor(kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: request.settleMs }),
+    settledFor(kubevirt, {
+      id: 'settled',
+      title: 'KubeVirt is settled',
+      settleMs: request.settleMs,
+      patience: new Patience(),
+    }),
     newControllerAtWork(kubevirt),
     forecastStep(settings, request),
     ...(await giveMethodsBack(settings, cx)),

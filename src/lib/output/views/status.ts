@@ -1,4 +1,5 @@
 import type { Cause } from '../../facts/cause.ts'
+import type { Doubt } from '../../facts/doubts.ts'
 import type { StatusReport } from '../../facts/status-report.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import { ageAt } from '../age.ts'
@@ -62,6 +63,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...borrowedLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
     ...lentLines(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
+    ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
     '',
     ...componentLines(status, paint, size),
@@ -86,6 +88,13 @@ function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {
     ...entry('', paint.dim(`${paint.mark.next} ${lent.giveBack}     # gives them back`)),
     ...entry('', paint.dim(`${paint.mark.next} kvup history     # names them`)),
   ]
+}
+
+/** What is expected beyond KubeVirt's own word, below it: the verdict does not depend on it. */
+function doubtLines({ sentence, look: [first] }: Doubt, { paint, entry }: Look): string[] {
+  const lines = entry('note', paint.warn(brief(sentence)))
+  if (first !== undefined) lines.push(...entry('', paint.dim(`${paint.mark.next} ${first}`)))
+  return lines
 }
 
 function idle({ idleOperator: operator, next = [] }: StatusDocument, paint: Paint): string[] {

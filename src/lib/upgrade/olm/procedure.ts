@@ -13,8 +13,10 @@ import { areWorkloadsMoved, workloadsMoved } from '../../workloads/workloads-mov
 import { ofHop } from '../hop-row.ts'
 import { look } from '../look.ts'
 import type { UpgradePlan } from '../plan.ts'
+import { Patience } from '../patience.ts'
 import { newControllerAtWork } from '../steps/new-controller-leads.ts'
 import { settledFor } from '../steps/settled.ts'
+import { onceRolled, pausedWhileRolling } from '../steps/while-rolling.ts'
 import { HopsNow } from './hops-now.ts'
 import { hyperConvergedIn } from './hyperconverged-in.ts'
 import type { OlmPart } from './olm-part.ts'
@@ -41,13 +43,14 @@ interface Tools {
 export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   const name = `upgrade HyperConverged to ${plan.olm.to}`
   const remembered = rememberSteps()
+  const patience = new Patience()
   const hops = new HopsNow(plan.olm, plan.request.settleMs)
   return {
     name,
     loans: plan.request.leaveHeld ? [] : [workloadUpdatesLoan],
     leaves: isGuards,
     reached: async (cx) => (await isAtTarget(plan, cx)) && (await areMovedIfWanted(plan, cx)),
-    steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops }, cx)),
+    steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops, patience }, cx)),
   }
 }
 
@@ -77,9 +80,13 @@ interface Making {
   tools: Tools
   name: string
   hops: HopsNow
+  patience: Patience
 }
 
-async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): Promise<readonly Step[]> {
+async function stepsNow(
+  { plan, tools, name, hops, patience }: Making,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
   const { owner, olm, request } = plan
   const [scene, hco] = await Promise.all([
     lookAtOperator(cx.reader, olm),
@@ -92,21 +99,25 @@ async function stepsNow({ plan, tools, name, hops }: Making, cx: ReadContext): P
   const { accepted } = olm
   const { command } = request.olm
   const hopTools = { kubevirt: owner, accepted, releases: tools.releases, procedure: name, command }
+  const borrower = { who: tools.who, procedure: name }
+  const rolling = { owner, patience, settleMs: request.settleMs }
+  const paused = (step: Step) =>
+    request.hold && !request.leaveHeld ? pausedWhileRolling(step, { ...rolling, settings, borrower }) : step
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
-    ...(request.hold ? [holdWorkloadUpdates(settings, { who: tools.who, procedure: name })] : []),
+    ...(request.hold ? [holdWorkloadUpdates(settings, borrower)] : []),
     ...(request.migrations === 'ignore' || operatorVersion === olm.to
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
     ...ahead.flatMap((hop) => ofHop(operatorHopSteps(hop, hopTools), labelOf(hop))),
-    settledFor(owner, { id: 'settled', title: 'settle', settleMs: request.settleMs }),
-    newControllerAtWork(owner),
+    settledFor(owner, { id: 'settled', title: 'settle', settleMs: request.settleMs, patience }),
+    newControllerAtWork(owner, patience),
     ...(request.leaveHeld
       ? []
-      : giveBackSteps(settings).map((step) => unlessLeftHeld(step, owner, settings))),
-    settledFor(owner, { id: 'settled-again', title: 'settle again', settleMs: 0 }),
+      : giveBackSteps(settings).map((step) => unlessLeftHeld(onceRolled(step, rolling), owner, settings))),
+    paused(settledFor(owner, { id: 'settled-again', title: 'settle again', settleMs: 0, patience })),
     ...(request.waitWorkloads && !request.leaveHeld
-      ? [workloadsMoved(owner, { ...watching, settings })]
+      ? [paused(workloadsMoved(owner, { ...watching, settings }))]
       : []),
   ]
 }

@@ -1,6 +1,8 @@
+import type { Doubt } from '../../facts/doubts.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
+import { Patience } from '../patience.ts'
 import { stalledOr } from './stalled.ts'
 import { minutes, seconds } from '../../system/units.ts'
 
@@ -11,13 +13,16 @@ export interface SettledFor {
   version?: string
   /** ms without a bad look in between. */
   settleMs: number
+  /** How long doubts are waited for as well; absent: they are only named. */
+  patience?: Patience
 }
 
 /**
  * Done means Settled, and so for a while: Available once is no proof, the real operator was seen to fall back to
- * DeploymentFailed 4 s later and heal (lab README, Seen 2). Any worse look starts the clock again.
+ * DeploymentFailed 4 s later and heal (lab README, Seen 2). Any worse look starts the clock again. A doubt is waited for no longer
+ * than the patience lasts, and is named then.
  */
-export function settledFor(owner: Owner, { id, title, version, settleMs }: SettledFor): Step {
+export function settledFor(owner: Owner, { id, title, version, settleMs, patience }: SettledFor): Step {
   let goodSince: number | undefined
   return {
     id,
@@ -27,7 +32,10 @@ export function settledFor(owner: Owner, { id, title, version, settleMs }: Settl
     follows: lookFollows(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const { standing } = await look(cx, owner)
+      const seen = await look(cx, owner)
+      const { standing } = seen
+      const now = cx.clock.now().getTime()
+      patience?.saw(seen, now)
       if (
         standing.verdict !== 'Settled' ||
         (version !== undefined && standing.observed.version !== version)
@@ -39,17 +47,29 @@ export function settledFor(owner: Owner, { id, title, version, settleMs }: Settl
             : (standing.waitingFor ?? 'KubeVirt to settle')
         return stalledOr(standing, undefined, { is: 'waiting', on })
       }
-      const now = cx.clock.now().getTime()
       goodSince ??= now
       const held = now - goodSince
-      if (held >= settleMs)
-        return { is: 'done', ...(settleMs > 0 && { note: `settled for ${Math.round(held / seconds)}s` }) }
-      return {
-        is: 'waiting',
-        on: `it to stay settled for ${Math.round(settleMs / seconds)}s`,
-      }
+      if (held < settleMs)
+        return { is: 'waiting', on: `it to stay settled for ${Math.round(settleMs / seconds)}s` }
+      const [doubt] = patience?.waitsFor(standing.doubts, now) ?? []
+      return doubt ? waitingFor(doubt) : doneAfter(held, settleMs, standing.doubts)
     },
   }
+}
+
+/** KubeVirt says that it is done: what is waited for beyond that, and that it is not for long. */
+export const waitingFor = ({ sentence, look: remedy }: Doubt): StepState => ({
+  is: 'waiting',
+  on: `KubeVirt says that it is done; for 2m at most: ${sentence}`,
+  remedy,
+})
+
+function doneAfter(held: number, settleMs: number, doubts: readonly Doubt[]): StepState {
+  const notes = [
+    ...(settleMs > 0 ? [`settled for ${Math.round(held / seconds)}s`] : []),
+    ...doubts.map(({ sentence }) => sentence),
+  ]
+  return { is: 'done', ...(notes.length > 0 && { note: notes.join('; ') }) }
 }
 
 /** The first of the two rolls of night U2: the new operator takes the pinned version over. */
@@ -58,5 +78,6 @@ export function settledAtOldVersion(
   { version, settleMs }: { version: string; settleMs: number },
 ): Step {
   const title = `settle at ${version} under the new operator`
-  return settledFor(owner, { id: 'settled-at-old-version', title, version, settleMs })
+  const patience = new Patience()
+  return settledFor(owner, { id: 'settled-at-old-version', title, version, settleMs, patience })
 }
