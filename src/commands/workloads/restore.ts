@@ -6,6 +6,7 @@ import { windowHoldsFinding } from '../../lib/eus/run/window-open-finding.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { blocked, usageError } from '../../lib/system/errors.ts'
 import { parseDuration } from '../../lib/system/duration.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
@@ -23,6 +24,7 @@ import { asksCluster, manual } from '../manual.ts'
 import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
 import { rehearsed } from './dry-run.ts'
 import { machineLoans, type MachinesEnd, restoreMachines } from './restore/machines.ts'
+import { namespaceOf } from './outdated/selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { withResume } from './with-resume.ts'
 
@@ -34,6 +36,7 @@ export interface RestoreOptions extends ChangeOptions {
 export function restoreCommand(wire: Wire): Command {
   return withChangeFlags(
     new Command('restore')
+      .argument('[vm...]', 'only these VMs, by name in the namespace of -n; default: all that was borrowed')
       .option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan')
       .option('--overwrite', 'where somebody changed it meanwhile: set the kept value'),
     'how long to wait for KubeVirt to settle',
@@ -44,25 +47,39 @@ export function restoreCommand(wire: Wire): Command {
       manual({
         examples: [
           ['kvup workloads restore', 'gives back what kvup history shows as borrowed'],
+          ['kvup workloads restore db -n shop --keep-current', 'of one VM, and of nothing else'],
           ['kvup workloads restore --overwrite --yes', 'also where somebody changed it meanwhile'],
         ],
         codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
       }),
     )
-    .action(wire(restore))
+    .action(wire<RestoreOptions, [string[]]>(restore))
 }
 
 /** Gives back what an upgrade, a hold or an unblock borrowed, from anywhere; the journal in the cluster and the VMs know the values. */
-export async function restore(cx: Context, options: RestoreOptions): Promise<ExitCode> {
+export async function restore(
+  cx: Context,
+  options: RestoreOptions,
+  names: readonly string[] = [],
+): Promise<ExitCode> {
   const meanwhile = meanwhileOf(options)
+  if (names.length > 0 && namespaceOf(cx.flags.namespace) === undefined)
+    throw usageError('which-namespace', 'in which namespace? Names of VMs need -n', {
+      remedy: `kvup workloads restore ${names.map(shellWord).join(' ')} -n NAMESPACE`,
+    })
   parseDuration(options.timeout)
   const seen = await seeSettings(cx, {
     parts: standingParts,
     takeOver: options.takeOver,
     accept: options.accept,
   })
-  const machines = await machineLoans(cx, seen)
-  const end = await restoreMethods(cx, seen, { meanwhile, options })
+  const machines = await machineLoans(cx, seen, names)
+  for (const name of names.filter((one) => !machines.some(({ ref }) => ref.name === one)))
+    cx.printer.warn(`kvup lent nothing to VM ${name}, or it is given back already`)
+  const end =
+    names.length > 0
+      ? { outcome: 'not-asked' as const, methods: methodsIn(seen.holding, seen.owner) }
+      : await restoreMethods(cx, seen, { meanwhile, options })
   if (machines.length === 0) {
     cx.printer.result(documentOf(seen, end), giveBackView)
     return exitCode.done

@@ -15,6 +15,8 @@ import {
   fieldsOf,
   giveMachineBack,
   leaveIt,
+  type RefusedVms,
+  retryOf,
   waitsForAnswer,
   waysOut,
 } from '../../../lib/workloads/unblock/give-back.ts'
@@ -40,11 +42,16 @@ export interface MachinesEnd {
   error?: KvupError
 }
 
-/** VMs that were lent something, in the namespace of -n or in all; where they may not be read, a warning says so. */
-export async function machineLoans(cx: Context, { cluster }: SettingsWork): Promise<readonly MachineLoan[]> {
+/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
+export async function machineLoans(
+  cx: Context,
+  { cluster }: SettingsWork,
+  names: readonly string[],
+): Promise<readonly MachineLoan[]> {
   const namespace = namespaceOf(cx.flags.namespace)
   try {
-    return await findMachineLoans(cluster.reader, namespace)
+    const all = await findMachineLoans(cluster.reader, namespace)
+    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
@@ -61,7 +68,8 @@ export async function restoreMachines(cx: Context, seen: SettingsWork, terms: Te
   const machines = [...giving.map((loan) => machineOf(loan, meanwhile)), ...asks.map(asking)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
   if (giving.length === 0) return { machines, steps: [], ...error }
-  const procedure = procedureOn(seen, giving, meanwhile)
+  const refused: RefusedVms = new Map()
+  const procedure = procedureOn(seen, giving, { meanwhile, refused })
   const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
   if (dry) return { machines, ...dry, ...error }
   const work = {
@@ -73,8 +81,34 @@ export async function restoreMachines(cx: Context, seen: SettingsWork, terms: Te
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
   await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, machines) }))
-  return { machines, steps: [], ...error }
+  const after = machines.map((machine) => refusedOr(machine, refused.get(nameOf(machine))))
+  return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }
+
+const refusedReason = 'vm-refused'
+
+function refusedOr(machine: RestoredMachine, why: string | undefined): RestoredMachine {
+  if (why === undefined) return machine
+  const { namespace, name } = machine
+  return { namespace, name, outcome: 'asks', changes: [], why, reason: refusedReason }
+}
+
+/** The others are given back: each of these has its reason, and its note still. */
+function someRefused(machines: readonly RestoredMachine[]): KvupError {
+  const left = machines.filter(({ outcome }) => outcome === 'asks')
+  const refs = left.filter(({ reason }) => reason === refusedReason)
+  return blocked(
+    refusedReason,
+    `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
+    {
+      notes: left.slice(0, toldAtMost).map((machine) => `${nameOf(machine)}: ${machine.why}`),
+      remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
+    },
+  )
+}
+
+const firstNames = (refs: readonly { namespace: string; name: string }[]): string =>
+  `${refs.slice(0, 3).map(nameOf).join(', ')}${refs.length > 3 ? ', …' : ''}`
 
 const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
 const nameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
@@ -82,10 +116,10 @@ const nameOf = ({ namespace, name }: { namespace: string; name: string }) => `${
 function procedureOn(
   { owner }: SettingsWork,
   giving: readonly MachineLoan[],
-  meanwhile: Meanwhile,
+  { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
 ): Procedure {
   const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
-  const steps = giving.map(({ ref }) => giveMachineBack(ref, meanwhile))
+  const steps = giving.map(({ ref }) => giveMachineBack(ref, meanwhile, refused))
   return {
     name: 'restore VMs',
     loans: [],
@@ -133,13 +167,13 @@ function asking({ ref, standing }: MachineLoan): RestoredMachine {
 
 function someAsk(asks: readonly MachineLoan[]): KvupError {
   const told = asks.map(asking)
-  const names = asks.slice(0, 3).map(({ ref }) => nameOf(ref))
+  const refs = asks.map(({ ref }) => ref)
   return blocked(
     told[0]?.reason ?? '',
-    `nothing was given back to ${countText(asks.length)} (${names.join(', ')}${asks.length > 3 ? ', …' : ''}): a person has to say`,
+    `nothing was given back to ${countText(asks.length)} (${firstNames(refs)}): a person has to say`,
     {
       notes: told.slice(0, toldAtMost).map((machine) => `${nameOf(machine)}: ${machine.why}`),
-      remedy: asks.every(({ standing }) => standing.is === 'unreadable') ? leaveIt : waysOut,
+      remedy: asks.every(({ standing }) => standing.is === 'unreadable') ? leaveIt(refs) : waysOut(refs),
     },
   )
 }

@@ -11,8 +11,8 @@ export interface GiveBackDocument {
   kind: 'GiveBack'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
-  /** `rehearsed`: a dry run. */
-  outcome: 'nothing-borrowed' | 'given-back' | 'left-as-it-is' | 'rehearsed'
+  /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
+  outcome: 'nothing-borrowed' | 'not-asked' | 'given-back' | 'left-as-it-is' | 'rehearsed'
   /** workloadUpdateMethods as they are now. */
   methods: readonly string[]
   dryRun?: 'client' | 'server'
@@ -47,7 +47,7 @@ export const giveBackView: View<GiveBackDocument> = {
       return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
     if (outcome === 'left-as-it-is')
       return [`${paint.mark.done} left as they are (${now}); the loan is closed`, ...below]
-    if (machines.length > 0) return below
+    if (machines.length > 0 || outcome === 'not-asked') return below
     return [
       `nothing is borrowed; workloadUpdateMethods: ${now}`,
       ...(methods.length === 0

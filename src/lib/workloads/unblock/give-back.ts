@@ -5,7 +5,9 @@ import {
   VirtualMachines,
 } from '../../cluster/kinds/virtual-machines.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
-import { blocked } from '../../system/errors.ts'
+import { ApiError, blocked, KvupError } from '../../system/errors.ts'
+import { shellWord } from '../../system/shell-word.ts'
+import { refusesThisVm } from '../refuses-this-vm.ts'
 import type { Meanwhile } from '../restore.ts'
 import { type MachineRef, readMachine, refOf } from './read-machine.ts'
 import { placeOf, stepOn, withValues } from './unblock-step.ts'
@@ -89,16 +91,25 @@ function changedText(vm: VirtualMachine, changed: readonly LentField[]): string 
   return changed.map(one).join('; ')
 }
 
-/** Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). */
-export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
+/** Why VMs were not given back, by `namespace/name`: of each it is its own line, and keeps no other VM from what is theirs. */
+export type RefusedVms = Map<string, string>
+
+/**
+ * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). What the server or a webhook refuses for this one VM goes into
+ * `refused`, its note stays, and the run goes on.
+ */
+export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
+  const vmName = nameOf(ref)
   return {
     ...stepOn(ref, { id: 'give-back', title: 'give back to', undo: 'kvup workloads unblock' }),
     async check({ reader }): Promise<StepState> {
+      const why = refused.get(vmName)
+      if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
       const { vm, vmi } = await readMachine(reader, ref)
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
       const standing = loanStanding(vm, vmi)
       if (standing === undefined) return { is: 'done' }
-      if (waitsForAnswer(standing, meanwhile)) return asks(standing)
+      if (waitsForAnswer(standing, meanwhile)) return asks(ref, standing)
       return { is: 'todo', change: changeText(standing, meanwhile) }
     },
     async apply(cx) {
@@ -107,27 +118,57 @@ export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile): Step {
       if (vm === undefined || standing === undefined) return undefined
       // It was stopped or changed right after the look.
       if (waitsForAnswer(standing, meanwhile)) return { notApplied: standing.why }
-      if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(standing))
-      return takeNoteOff(cx, ref)
+      try {
+        if (meanwhile !== 'keep-current') await setBack(cx, vm, fieldsOf(standing))
+        return await takeNoteOff(cx, ref)
+      } catch (error) {
+        const why = refusalOf(error)
+        if (why === undefined) throw error
+        refused.set(vmName, why)
+        return { notApplied: `${why}; ${retryOf(ref)}` }
+      }
     },
   }
 }
 
-const asks = ({ id, why }: Exclude<LoanStanding, { is: 'to-give-back' }>): StepState => ({
+/** What is no answer about this VM stays an error: a login that is over, a conflict that is judged again, a server that is busy. */
+function refusalOf(error: unknown): string | undefined {
+  if (error instanceof KvupError && error.reason === undoneReason) return error.message
+  if (!(error instanceof ApiError)) return undefined
+  return error.status === 403 || error.status === 400 || refusesThisVm(error) ? error.message : undefined
+}
+
+const asks = (ref: MachineRef, { id, why }: Exclude<LoanStanding, { is: 'to-give-back' }>): StepState => ({
   is: 'blocked',
   by: why,
   reason: id,
-  remedy: id === 'loan-unreadable' ? [leaveIt] : waysOut,
+  remedy: id === 'loan-unreadable' ? [leaveIt([ref])] : waysOut([ref]),
 })
 
-/** The answer where nothing is known that could be set back. */
-export const leaveIt = 'kvup workloads restore --keep-current     closes the loans and leaves what is there'
+const nameOf = ({ namespace, name }: MachineRef): string => `${namespace}/${name}`
 
-/** The two answers to a loan that asks. */
-export const waysOut = [
-  leaveIt,
-  'kvup workloads restore --overwrite        sets the kept values all the same',
-] as const
+const namedAtMost = 3
+
+/** The VMs as `kvup workloads restore` takes them; empty where that would be all of them. */
+function named(refs: readonly MachineRef[]): string {
+  const [first] = refs
+  const isNamed = refs.length <= namedAtMost && refs.every(({ namespace }) => namespace === first?.namespace)
+  if (first === undefined || !isNamed) return ''
+  return ` ${refs.map(({ name }) => shellWord(name)).join(' ')} -n ${shellWord(first.namespace)}`
+}
+
+/** The answer where nothing is known that could be set back. */
+export const leaveIt = (refs: readonly MachineRef[]): string =>
+  `kvup workloads restore --keep-current${named(refs)}     closes ${refs.length === 1 ? 'its loan' : 'the loans'} and leaves what is there`
+
+/** The two answers to loans that ask. */
+export const waysOut = (refs: readonly MachineRef[]): readonly string[] => [
+  leaveIt(refs),
+  `kvup workloads restore --overwrite${named(refs)}        sets the kept values all the same`,
+]
+
+/** Where the server refused it. */
+export const retryOf = (ref: MachineRef): string => `kvup workloads restore${named([ref])}     tries it again`
 
 /** What is set back: all of them where a person said so. */
 export function fieldsOf(standing: LoanStanding): readonly LentField[] {
@@ -159,13 +200,15 @@ async function setBack(
   if (undone.length === 0) return
   const names = undone.map(({ path }) => fieldName(path)).join(' and ')
   throw blocked(
-    'give-back-undone',
+    undoneReason,
     `${names} of VM ${ref.namespace}/${ref.name} was set back, but reads otherwise`,
     {
       remedy: ['kvup workloads restore'],
     },
   )
 }
+
+const undoneReason = 'give-back-undone'
 
 const isBack = (vm: VirtualMachine, field: LentField) => valueOf(vm, field.path) === formerly(field)
 

@@ -79,12 +79,21 @@ function isFormer(was: unknown): was is LentField['was'] {
   return present === false || (present === true && typeof value === 'string')
 }
 
-/** What unblock lends and nothing else: whoever may write a VM's annotations does not stop it by way of a restore. */
+/** Every value that virt-api takes: another one would be refused, and give back nothing. */
+const evictionStrategies: ReadonlySet<string> = new Set([
+  'None',
+  'LiveMigrate',
+  'LiveMigrateIfPossible',
+  'External',
+])
+
+/** What unblock lends and nothing else: whoever may write a VM's annotations does not stop it by way of a restore, and stops no restore. */
 function isLentField(field: Partial<LentField> | null): boolean {
   const { path, was, lent } = field ?? {}
   if (!isFormer(was)) return false
   if (path === '/spec/runStrategy') return lent === 'Always' && was.present && replaced.has(was.value)
-  return path === '/spec/template/spec/evictionStrategy' && lent === 'None'
+  const isFormerEviction = !was.present || evictionStrategies.has(was.value)
+  return path === '/spec/template/spec/evictionStrategy' && lent === 'None' && isFormerEviction
 }
 
 /** `evictionStrategy None (was LiveMigrate)`. */

@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest'
+import { keptBaseline } from '../../src/lib/eus/steps/kept.ts'
+import { type VirtualMachine, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { Refusal } from '../../src/lib/simulator/api/refusal.ts'
+import type { Admission } from '../../src/lib/simulator/api/store-request.ts'
+import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+import { loanAnnotation, loanLabel } from '../../src/lib/workloads/unblock/vm-loan.ts'
+import { runText } from '../lib/run-text.ts'
+import { abort, playLent, run } from './eus/lending-window.ts'
+import { byManifest, play, type Stage } from './stage.ts'
+
+const vms: readonly VmShape[] = ['a-tenant', 'db', 'job'].map((name) => ({
+  name,
+  notMigratable: 'DisksNotLiveMigratable',
+}))
+const shape = { ...byManifest, vms }
+
+function vmOf(stage: Stage, name: string): VirtualMachine {
+  const found: VirtualMachine | undefined = stage.simulated.store.read(VirtualMachines, {
+    name,
+    namespace: 'demo',
+  })
+  if (!found) throw new Error(`no VM ${name}`)
+  return found
+}
+
+const strategies = (stage: Stage) =>
+  vms.map(({ name }) => vmOf(stage, name).spec?.template?.spec?.evictionStrategy)
+const notes = (stage: Stage) =>
+  vms.map(({ name }) => vmOf(stage, name).metadata.annotations?.[loanAnnotation] !== undefined)
+
+const lent = (stage: Stage) => stage.unblock({ accept: ['data-loss'] })
+const kvup = (stage: Stage, line: string) =>
+  runText(line.split(' '), { cluster: stage.cluster, clock: stage.clock })
+
+/** What a tenant may write on his own VM. */
+function forge(stage: Stage, was: string): void {
+  const fields = [
+    { path: '/spec/template/spec/evictionStrategy', was: { present: true, value: was }, lent: 'None' },
+  ]
+  const note = JSON.stringify({ by: 'ops@jump', at: '2026-01-10T12:00:00Z', fields })
+  const body = { metadata: { labels: { [loanLabel]: 'unblock' }, annotations: { [loanAnnotation]: note } } }
+  const ref = { name: 'a-tenant', namespace: 'demo' }
+  stage.simulated.store.patch(VirtualMachines, ref, { type: 'merge', body }, { manager: 'tenant' })
+}
+
+/** Takes every write of this VM; false to let them through again. */
+function refusing(stage: Stage, name: string, answer: (admission: Admission) => void): () => void {
+  const hook = (admission: Admission) => {
+    if (admission.kind.kind === 'VirtualMachine' && admission.object.metadata.name === name) answer(admission)
+  }
+  stage.simulated.store.admission.add(hook)
+  return () => void stage.simulated.store.admission.delete(hook)
+}
+
+test.each(['Bogus', 'None; rm -rf /', '', 'livemigrate', '\u001B[2J'])(
+  'M1 a former value that is none of KubeVirt’s (%j) is written nowhere, and keeps nobody else from theirs',
+  async (was) => {
+    await play(shape, async (stage) => {
+      await lent(stage)
+      forge(stage, was)
+      const ended = await stage.restore()
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
+      expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
+      expect(notes(stage)).toEqual([true, false, false])
+      expect(ended.error?.remedy.join()).toMatch(
+        /^kvup workloads restore --keep-current a-tenant -n demo +closes its loan/,
+      )
+    })
+  },
+)
+
+const answers: readonly [string, () => never | void][] = [
+  [
+    'the webhook of KubeVirt',
+    () => {
+      throw new Refusal(422, 'Invalid', 'evictionStrategy is set with an unrecognized option: X')
+    },
+  ],
+  [
+    'a webhook of its namespace',
+    () => {
+      throw new Refusal(400, 'BadRequest', 'admission webhook "own.shop" denied the request: no')
+    },
+  ],
+  [
+    'a right that is missing there',
+    () => {
+      throw new Refusal(403, 'Forbidden', 'virtualmachines "a-tenant" is forbidden')
+    },
+  ],
+]
+
+test.each(answers)('M1 what %s refuses of one VM is the line of that VM', async (_, answer) => {
+  await play(shape, async (stage) => {
+    await lent(stage)
+    const letThrough = refusing(stage, 'a-tenant', answer)
+    const ended = await stage.restore()
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-refused' } })
+    expect(ended.error?.notes.join()).toContain('demo/a-tenant: ')
+    expect(ended.error?.remedy[0]).toMatch(/^kvup workloads restore a-tenant -n demo /)
+    expect(ended.documents.at(-1)).toMatchObject({
+      machines: [
+        { name: 'a-tenant', outcome: 'asks', reason: 'vm-refused' },
+        { name: 'db', outcome: 'given-back' },
+        { name: 'job', outcome: 'given-back' },
+      ],
+    })
+    expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
+    expect(notes(stage)).toEqual([true, false, false])
+    letThrough()
+    expect((await kvup(stage, 'workloads restore a-tenant -n demo --yes')).code).toBe(0)
+    expect(strategies(stage)).toEqual(['LiveMigrate', 'LiveMigrate', 'LiveMigrate'])
+  })
+})
+
+test('M1 what writes a VM back right away keeps nobody else from theirs', async () => {
+  await play(shape, async (stage) => {
+    await lent(stage)
+    refusing(stage, 'a-tenant', ({ object }) => {
+      const { spec } = object as VirtualMachine
+      if (spec?.template?.spec) spec.template.spec.evictionStrategy = 'None'
+    })
+    const ended = await stage.restore()
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vm-refused' } })
+    expect(ended.error?.notes.join()).toContain('was set back, but reads otherwise')
+    expect(strategies(stage)).toEqual(['None', 'LiveMigrate', 'LiveMigrate'])
+  })
+})
+
+test('M1 --keep-current of one VM closes its loan alone, and leaves held updates held', async () => {
+  await play(shape, async (stage) => {
+    await lent(stage)
+    expect(await stage.hold()).toMatchObject({ code: 0 })
+    const { code } = await kvup(stage, 'workloads restore a-tenant -n demo --keep-current --yes')
+    expect(code).toBe(0)
+    expect(notes(stage)).toEqual([false, true, true])
+    expect(stage.methods).toEqual([])
+    const again = await kvup(stage, 'workloads restore a-tenant -n demo --yes')
+    expect(again).toMatchObject({ code: 0 })
+    expect(again.err).toContain('kvup lent nothing to VM a-tenant')
+    expect((await kvup(stage, 'workloads restore a-tenant --yes')).code).toBe(2)
+  })
+})
+
+const no = () => {
+  throw new Refusal(422, 'Invalid', 'admission webhook "own.shop" denied the request: no')
+}
+
+test('M1 a VM that refuses keeps no window open: eus run', () =>
+  playLent(async (stage) => {
+    expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+    refusing(stage, 'db', no)
+    const ended = await run(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toMatch(/denied the request: no; kvup workloads restore db -n demo +tries it again/)
+    expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
+  }))
+
+test('M1 a VM that refuses keeps no window open: eus abort', () =>
+  playLent(async (stage) => {
+    expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
+    refusing(stage, 'db', no)
+    const ended = await abort(stage)
+    expect(ended.error).toBeUndefined()
+    expect(ended.text).toContain('kvup workloads restore db -n demo')
+    expect(await keptBaseline(stage.journal, 'eus to 4.20')).toBeUndefined()
+  }))
