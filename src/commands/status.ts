@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { isOfWindow } from '../lib/system/window-name.ts'
+import { LeaseWatch } from '../lib/facts/health/lease-watch.ts'
 import { known } from '../lib/facts/known.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
@@ -56,16 +57,28 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
   const looked = await readerFor(cx, options.from, 'platform')
   if (options.watch) return follow(cx, looked)
-  const asks = { loansAreOpen: eusLoansOpen(looked) }
+  const asks = { ...watchingOf(cx, looked), loansAreOpen: eusLoansOpen(looked) }
   const report = await statusReport(looked.cluster.reader, looked.clock, asks)
   cx.printer.result(await documentOf(cx, report, looked), statusView)
   return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
 }
 
+/** A saved cluster stands still: nothing of it can be watched. */
+function watchingOf({ signal, printer }: Context, { saved }: LookedAt) {
+  if (saved) return {}
+  return { leases: new LeaseWatch(), signal, told: (line: string) => printer.note(line) }
+}
+
 /** Until Ctrl-C. */
 async function follow(cx: Context, looked: LookedAt): Promise<ExitCode> {
   const { clock, cluster } = looked
-  const watching = { reader: cluster.reader, clock, signal: cx.signal, loansAreOpen: eusLoansOpen(looked) }
+  const watching = {
+    reader: cluster.reader,
+    clock,
+    signal: cx.signal,
+    told: (line: string) => cx.printer.note(line),
+    loansAreOpen: eusLoansOpen(looked),
+  }
   for await (const report of statusChanges(watching))
     cx.printer.result(await documentOf(cx, report, looked), statusView)
   return exitCode.done

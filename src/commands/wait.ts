@@ -63,6 +63,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
       signal,
       seen: (report, missing) => tell(cx, seen, { report, missing }),
       remark: (line) => cx.printer.warn(line),
+      told: (line) => cx.printer.note(line),
     })
     answer()
   } catch (error) {

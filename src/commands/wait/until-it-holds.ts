@@ -18,6 +18,8 @@ export interface Waiting {
   seen(report: StatusReport | undefined, missing: string | undefined): void
   /** Told what the wait goes on in spite of. */
   remark(line: string): void
+  /** Told before a wait that is not for a change. */
+  told?(line: string): void
 }
 
 /** Between two looks where no change tells us, ms. */

@@ -50,6 +50,12 @@ export type CauseKind =
   | 'canary'
   /** A DaemonSet's pod on a node that is not its any more. */
   | 'misscheduled'
+  /** A leader does not renew its Lease while it is watched. */
+  | 'lease'
+  /** An API that KubeVirt adds is unavailable. */
+  | 'api'
+  /** Nobody is there to answer a webhook of KubeVirt. */
+  | 'webhook-silent'
   /** Nothing changed for long, and nothing that was looked at says why. */
   | 'quiet'
 

@@ -1,11 +1,7 @@
 import type { Reader } from '../cluster/cluster.ts'
 import { EndpointSlices } from '../cluster/kinds/endpoint-slices.ts'
-import {
-  MutatingWebhooks,
-  ValidatingWebhooks,
-  type WebhookConfiguration,
-} from '../cluster/kinds/extension.ts'
 import type { Evidence, EvidencePart } from './evidence.ts'
+import { webhooksInto } from './health/answers.ts'
 import { itemsOf, known } from './known.ts'
 import { rolesOf } from './operator-roles.ts'
 import { readyEndpoints } from './ready-endpoints.ts'
@@ -38,13 +34,6 @@ export function homelessParts(wants: ReadonlySet<EvidencePart>, why: string): Pa
   return Object.fromEntries(
     parts.filter((name) => wants.has(name)).map((name) => [name, { known: false, why }]),
   )
-}
-
-async function webhooksInto(reader: Reader, home: string): Promise<WebhookConfiguration[]> {
-  const all = await Promise.all([reader.list(ValidatingWebhooks), reader.list(MutatingWebhooks)])
-  return all
-    .flat()
-    .filter(({ webhooks = [] }) => webhooks.some((w) => w.clientConfig?.service?.namespace === home))
 }
 
 /** The name that every release's manifest gives it, where the Deployment cannot be seen. */

@@ -33,6 +33,11 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
   forbidden: ({ message }) => `virt-operator ${message ?? 'is forbidden to go on'}`,
   'stored-versions': ({ message }) =>
     `the API server refuses a new CRD: ${message ?? 'a stored version is missing in it'}, which the new version drops`,
+  lease: ({ component, message }) =>
+    `${component} is gone or hangs: ${message ?? 'it does not renew its Lease'}`,
+  api: ({ message }) => `nobody answers for an API of KubeVirt: ${message ?? 'it is unavailable'}`,
+  'webhook-silent': ({ message }) =>
+    `nobody answers for a webhook of KubeVirt: ${message ?? 'its Service has no ready endpoint'}`,
   canary: ({ message }) => `virt-operator stopped the roll: ${message ?? 'the canary failed'}`,
   misscheduled: ({ message }, { who, verb }) =>
     `${who} ${verb('is', 'are')} where ${verb('its', 'their')} DaemonSet does not want ${verb('it', 'them')}: ${message ?? 'a taint'}`,

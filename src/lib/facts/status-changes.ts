@@ -5,6 +5,7 @@ import { KubeVirts } from '../cluster/kinds/kubevirt.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
 import type { Clock } from '../system/clock.ts'
 import { Bell } from './bell.ts'
+import { LeaseWatch } from './health/lease-watch.ts'
 import { LastLines } from './last-lines.ts'
 import { layerKinds } from './layers/layer-kinds.ts'
 import { ringOnChange } from './ring-on-change.ts'
@@ -15,6 +16,8 @@ interface Watching {
   reader: Reader
   clock: Clock
   signal: AbortSignal
+  /** Told before a wait that is not for a change. */
+  told?: (line: string) => void
   /** See `statusReport`. */
   loansAreOpen?: (namespace: string) => Promise<boolean>
 }
@@ -26,14 +29,15 @@ const lookEvery = 15_000
 
 /** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
 export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
-  const { reader, clock, signal, loansAreOpen } = watching
+  const { reader, clock, signal, told, loansAreOpen } = watching
   const done = new AbortController()
   const bell = new Bell()
-  const logs = new LastLines()
+  const kept = { logs: new LastLines(), leases: new LeaseWatch() }
+  const asks = { ...kept, signal, ...(told && { told }), ...(loansAreOpen && { loansAreOpen }) }
   let before = ''
   try {
     for (;;) {
-      const report = await statusReport(reader, clock, { logs, ...(loansAreOpen && { loansAreOpen }) })
+      const report = await statusReport(reader, clock, asks)
       const { takenAt: _, ...rest } = report
       const text = JSON.stringify(rest)
       if (text !== before) yield report

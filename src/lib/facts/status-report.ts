@@ -1,6 +1,9 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import { explainedStanding } from './explained-standing.ts'
+import { takeAnswers } from './health/answers.ts'
+import { type Health, withHealth } from './health/health.ts'
+import type { LeaseWatch } from './health/lease-watch.ts'
 import { LastLines } from './last-lines.ts'
 import type { SeenVms } from './layers/kubevirt-layers.ts'
 import type { Layers } from './layers/layers.ts'
@@ -53,6 +56,12 @@ interface WorkloadsReport {
 interface Asks {
   /** What earlier looks read. */
   logs?: LastLines
+  /** What earlier looks saw of the Leases; absent: nothing can be watched, as in a saved cluster. */
+  leases?: LeaseWatch
+  /** Ends the wait for a Lease that may not be renewed any more. */
+  signal?: AbortSignal
+  /** Told before such a wait. */
+  told?: (line: string) => void
   /** Whether `kvup eus` has loans open; the namespace is KubeVirt's, where it is known. */
   loansAreOpen?: (namespace: string) => Promise<boolean>
 }
@@ -67,12 +76,16 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const found = installation(quick)
   const onPlatform = await platform
   if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
+  const asked = healthOf(reader, quick, found.namespace, { clock, asks })
+  // Awaited last; an early failure of it must not go unhandled until then.
+  asked.catch(() => undefined)
   const first = standing(quick, clock.now())
   const settled = first.verdict === 'Settled'
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
-  const judged = settled
+  const seen = settled
     ? first
     : await explainedStanding(snapshot, { reader, clock }, asks.logs ?? new LastLines())
+  const judged = withHealth(seen, await asked, clock.now())
   const report = reportOf(snapshot, found, judged)
   const layers = await lookAtLayers(reader, {
     at: clock.now(),
@@ -83,6 +96,21 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
     loansAreOpen: asks.loansAreOpen && (async () => asks.loansAreOpen?.(found.namespace) ?? false),
   })
   return { ...report, ...layers }
+}
+
+/** A saved cluster need not hold what lies beyond KubeVirt: that is no news. */
+async function healthOf(
+  reader: Reader,
+  snapshot: Snapshot,
+  namespace: string,
+  { clock, asks: { leases, signal, told } }: { clock: Clock; asks: Asks },
+): Promise<Health> {
+  if (leases === undefined) return { leases: [] }
+  const [answers, silent] = await Promise.all([
+    takeAnswers(reader, namespace),
+    leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
+  ])
+  return { answers, leases: silent }
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */

@@ -1,7 +1,12 @@
 import { DaemonSets, Deployments, Jobs, ReplicaSets } from '../cluster/kinds/apps.ts'
 import { Events, Leases, Nodes } from '../cluster/kinds/core.ts'
 import { Pods } from '../cluster/kinds/pods.ts'
+import type { Cause } from '../facts/cause.ts'
 import { explainedStanding } from '../facts/explained-standing.ts'
+import { takeAnswers } from '../facts/health/answers.ts'
+import { withHealth } from '../facts/health/health.ts'
+import { LeaseWatch, type SilentLease, stillSilent } from '../facts/health/lease-watch.ts'
+import { itemsOf } from '../facts/known.ts'
 import { LastLines } from '../facts/last-lines.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
 import { podsBesideVms } from '../facts/stamps.ts'
@@ -12,6 +17,8 @@ import type { Owner } from '../workloads/update-methods.ts'
 export interface Look {
   snapshot: Snapshot
   standing: Standing
+  /** What was measured to be broken although KubeVirt itself says that all is well; empty while anything else is missing. */
+  faults: readonly Cause[]
 }
 
 /**
@@ -21,19 +28,41 @@ export interface Look {
 export async function look({ reader, clock }: ReadContext, owner: Owner): Promise<Look> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
+  const leases = await silentIn(quick, { reader, clock, owner })
   const first = standing(quick, clock.now())
-  if (first.verdict === 'Settled') return { snapshot: quick, standing: first }
+  if (first.verdict === 'Settled') {
+    const answers = await takeAnswers(reader, ref.namespace)
+    const judged = withHealth(first, { leases, answers }, clock.now())
+    return { snapshot: quick, standing: judged, faults: judged.why }
+  }
   const snapshot = await withParts(reader, quick, causeParts)
-  return { snapshot, standing: await explainedStanding(snapshot, { reader, clock }, logsOf(owner)) }
+  const judged = await explainedStanding(snapshot, { reader, clock }, keptOf(owner).logs)
+  return { snapshot, standing: withHealth(judged, { leases }, clock.now()), faults: [] }
 }
 
-/** The steps of a run look at one owner: what a log said is known to all of them. */
-const read = new WeakMap<Owner, LastLines>()
+/** Asked of the cluster itself, for a watch may have stopped to tell without a word. */
+async function silentIn(
+  { leases }: Snapshot,
+  { reader, clock, owner }: Pick<ReadContext, 'reader' | 'clock'> & { owner: Owner },
+): Promise<readonly SilentLease[]> {
+  const { namespace } = owner.ref
+  const { watch } = keptOf(owner)
+  const seen = watch.look(itemsOf(leases), namespace, clock)
+  return seen.length === 0 ? [] : stillSilent(watch, { reader, namespace, clock })
+}
 
-function logsOf(owner: Owner): LastLines {
-  const logs = read.get(owner) ?? new LastLines()
-  read.set(owner, logs)
-  return logs
+interface Kept {
+  logs: LastLines
+  watch: LeaseWatch
+}
+
+/** The steps of a run look at one owner: what a log said, and how a Lease moved, is known to all of them. */
+const kept = new WeakMap<Owner, Kept>()
+
+function keptOf(owner: Owner): Kept {
+  const found = kept.get(owner) ?? { logs: new LastLines(), watch: new LeaseWatch() }
+  kept.set(owner, found)
+  return found
 }
 
 /** What `look` reads: a change in any of it wakes the runner. */

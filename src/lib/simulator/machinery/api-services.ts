@@ -2,24 +2,27 @@ import { type EndpointSlice, EndpointSlices } from '../../cluster/kinds/endpoint
 import { type ApiService, ApiServices } from '../../cluster/kinds/extension.ts'
 import { type Condition, condition } from '../../cluster/object.ts'
 import { type ControllerContext, control } from './controller.ts'
+import type { Faults, MachineryFaults } from './faults.ts'
 
-/** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready. */
-export function runApiServices(cx: ControllerContext): Promise<void> {
+/** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
+export function runApiServices(context: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
+  const cx = { ...context, wakes: (ring: () => void) => faults.onChange(ring, context.signal) }
   return control(cx, [{ kind: ApiServices }, { kind: EndpointSlices }], async () => {
     const services = (await cx.reader.list(ApiServices)).filter(({ spec }) => spec?.service)
     if (services.length === 0) return undefined
     const slices = await cx.reader.list(EndpointSlices)
-    for (const service of services) await judge(cx, service, slices)
+    for (const service of services) await judge(cx, service, { slices, expired: faults.on.expired ?? [] })
     return undefined
   })
 }
 
-async function judge(
-  cx: ControllerContext,
-  service: ApiService,
-  slices: readonly EndpointSlice[],
-): Promise<void> {
-  const now = availability(service, slices)
+interface Behind {
+  slices: readonly EndpointSlice[]
+  expired: readonly string[]
+}
+
+async function judge(cx: ControllerContext, service: ApiService, behind: Behind): Promise<void> {
+  const now = availability(service, behind, cx.clock.now())
   const before = condition(service, now.type)
   if (before?.status === now.status && before.reason === now.reason) return
   const time = cx.clock
@@ -30,14 +33,15 @@ async function judge(
   await cx.writer.mergePatch(ApiServices, service.metadata, { status: { conditions } }, 'status')
 }
 
-function availability({ spec }: ApiService, slices: readonly EndpointSlice[]): Condition {
-  const { namespace, name } = spec?.service ?? {}
+function availability({ spec }: ApiService, { slices, expired }: Behind, at: Date): Condition {
+  const { namespace, name = '' } = spec?.service ?? {}
   const ready = slices.some(
     ({ metadata, endpoints }) =>
       metadata.namespace === namespace &&
       metadata.labels?.['kubernetes.io/service-name'] === name &&
       endpoints?.some(({ conditions }) => conditions?.ready !== false),
   )
+  if (ready && expired.includes(name)) return certificateEnded(spec, at)
   return ready
     ? { type: 'Available', status: 'True', reason: 'Passed', message: 'all checks passed' }
     : {
@@ -46,4 +50,17 @@ function availability({ spec }: ApiService, slices: readonly EndpointSlice[]): C
         reason: 'MissingEndpoints',
         message: `endpoints for service/${name} in "${namespace}" have no addresses with port name "https"`,
       }
+}
+
+/** In the words of kube-aggregator, which verifies the answer to its discovery call against the CA bundle. */
+function certificateEnded(spec: ApiService['spec'], at: Date): Condition {
+  const url = `https://10.96.77.12:443/apis/${spec?.group}/${spec?.version}`
+  const now = at.toISOString().replace(/\.\d+Z$/, 'Z')
+  const ended = new Date(at.getTime() - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  return {
+    type: 'Available',
+    status: 'False',
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: Get "${url}": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time ${now} is after ${ended}`,
+  }
 }

@@ -16,6 +16,8 @@ export interface MachineryFaults {
   notReady?: readonly string[] | undefined
   /** Names of nodes that somebody has tainted NoSchedule: what runs there stays, and a DaemonSet does not want it there. */
   tainted?: readonly string[] | undefined
+  /** Names of Services behind which the serving certificate has ended: the API server does not take their answers. */
+  expired?: readonly string[] | undefined
   /** Namespace in which a ResourceQuota lets no further pod be. */
   quota?: string | undefined
 }

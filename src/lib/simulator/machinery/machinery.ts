@@ -26,7 +26,7 @@ export async function runMachinery(cx: ControllerContext, machinery: Machinery):
     runDaemonSets(cx),
     runJobs(cx),
     runEndpointSlices(cx),
-    runApiServices(cx),
+    runApiServices(cx, machinery.faults),
     runScheduler(cx, machinery.faults),
     runNodes(cx, machinery.faults),
     runKubelet({ ...cx, ...machinery }),

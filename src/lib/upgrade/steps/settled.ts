@@ -3,6 +3,7 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { Patience } from '../patience.ts'
+import { Broken } from './broken.ts'
 import { stalledOr } from './stalled.ts'
 import { minutes, seconds } from '../../system/units.ts'
 
@@ -24,6 +25,7 @@ export interface SettledFor {
  */
 export function settledFor(owner: Owner, { id, title, version, settleMs, patience }: SettledFor): Step {
   let goodSince: number | undefined
+  const broken = new Broken()
   return {
     id,
     title,
@@ -36,6 +38,8 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
       const { standing } = seen
       const now = cx.clock.now().getTime()
       patience?.saw(seen, now)
+      const end = broken.after(seen.faults, now)
+      if (end !== undefined) return end
       if (
         standing.verdict !== 'Settled' ||
         (version !== undefined && standing.observed.version !== version)

@@ -3,6 +3,7 @@ import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconve
 import type { ReadContext, Step, StepState } from '../../../procedure/step.ts'
 import { minutes, seconds } from '../../../system/units.ts'
 import { look, lookFollows } from '../../look.ts'
+import { Broken } from '../../steps/broken.ts'
 import { stalledOr } from '../../steps/stalled.ts'
 import { hyperConvergedIn } from '../hyperconverged-in.ts'
 import { type HopTools, labelOf, type OperatorHop } from '../operator-hop-types.ts'
@@ -20,6 +21,7 @@ const goodLooks = 3
 export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const { namespace } = hop.subscription
   const good = new GoodInARow(hop.settleMs)
+  const broken = new Broken()
   return {
     id: `operands-rolled-${labelOf(hop)}`,
     title: `operands of ${hop.version} settle`,
@@ -40,7 +42,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
       const now = cx.clock.now()
       const csv = csvState(scene, hop, now)
-      const missing = csv.is === 'done' ? await firstMissing(cx, hop, kubevirt) : csv
+      const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken }) : csv
       return good.after(missing, now.getTime())
     },
   }
@@ -50,10 +52,12 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
 async function firstMissing(
   cx: ReadContext,
   hop: OperatorHop,
-  kubevirt: HopTools['kubevirt'],
+  { kubevirt, broken }: Pick<HopTools, 'kubevirt'> & { broken: Broken },
 ): Promise<StepState | undefined> {
   const { namespace } = hop.subscription
-  const { standing } = await look(cx, kubevirt)
+  const { standing, faults } = await look(cx, kubevirt)
+  const end = broken.after(faults, cx.clock.now().getTime())
+  if (end !== undefined) return end
   if (standing.verdict !== 'Settled')
     return stalledOr(standing, undefined, { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to settle' })
   const [deployments, daemonsets] = await Promise.all([

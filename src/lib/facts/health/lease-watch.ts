@@ -1,0 +1,182 @@
+import type { Reader } from '../../cluster/cluster.ts'
+import { type Lease, Leases } from '../../cluster/kinds/core.ts'
+import { isNotFound } from '../../system/errors.ts'
+import { type Clock, ownTime } from '../../system/clock.ts'
+import { since } from '../elapsed.ts'
+import type { Cause } from '../cause.ts'
+
+/** The Leases of KubeVirt's own leaders: without the first nothing is rolled, without the second no VM starts or migrates. */
+const leaders: readonly string[] = ['virt-operator', 'virt-controller']
+
+/** Term of a Lease that does not say its own, s: what KubeVirt writes (facts 10.2). */
+const usualTerm = 15
+/** Its leader has failed to renew it at least six times, for it tries every 2 s (facts 10.2). */
+const terms = 2
+/**
+ * At most so much of the time between two looks counts as watched, ms: while the API server is away, or this machine sleeps, nobody can be
+ * seen to renew.
+ */
+const gapCounts = 10_000
+const lookEvery = 1000
+
+/** A Lease that was watched for twice its term and did not change. */
+export interface SilentLease {
+  /** `virt-operator`: the Lease and the component have one name. */
+  name: string
+  namespace: string
+  holder: string
+  /** When it was renewed last, by the clock of the node of its holder. RFC 3339. */
+  renewed?: string
+  /** For how long it was watched at least, in s. */
+  watchedFor: number
+}
+
+interface Seen {
+  lease: Lease
+  /** Changes whenever somebody renews or takes it. */
+  mark: string
+  /** Our own time of the last look, ms. */
+  at: number
+  /** For how long this mark was watched, ms. */
+  watched: number
+  /** It was seen to change, so that somebody renewed it while we looked. */
+  moved: boolean
+}
+
+/**
+ * Tells a leader that is gone from one whose node has a wrong clock: by whether its Lease changes while it is watched. Keeps what earlier looks
+ * saw, so that whoever looks again and again need not wait.
+ */
+export class LeaseWatch {
+  readonly #seen = new Map<string, Seen>()
+
+  /** Those that do not change, after a look at all Leases of KubeVirt's namespace; pure but for what is kept. */
+  look(leases: readonly Lease[], namespace: string, clock: Clock): readonly SilentLease[] {
+    const at = ownTime(clock)
+    for (const name of leaders) {
+      const lease = leases.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
+      if (lease?.spec?.holderIdentity) this.#note(lease, at, clock.speed ?? 1)
+      else this.#seen.delete(name)
+    }
+    return this.#silent()
+  }
+
+  /**
+   * The same, and where a Lease is older than its term by the cluster's time, it is watched until it changes or is silent: for twice its term
+   * at most. `told` hears of that before the wait. Throws what the Reader throws, and the signal's reason.
+   */
+  async settle(
+    leases: readonly Lease[],
+    { namespace, reader, clock, signal, told }: Watching,
+  ): Promise<readonly SilentLease[]> {
+    this.look(leases, namespace, clock)
+    const suspects = this.#suspects(clock)
+    const [first] = suspects
+    if (first === undefined) return this.#silent()
+    const most = Math.max(...suspects.map(({ lease }) => terms * termOf(lease)))
+    told?.(suspicion(first.lease, most / 1000))
+    for (let waited = 0; waited < 2 * most && this.#suspects(clock).length > 0; waited += lookEvery) {
+      await clock.sleep(lookEvery, signal)
+      this.look(await leasesNow(reader, namespace), namespace, clock)
+    }
+    return this.#silent()
+  }
+
+  #note(lease: Lease, at: number, speed: number): void {
+    const mark = JSON.stringify([lease.metadata.uid, lease.spec?.holderIdentity, lease.spec?.renewTime])
+    const before = this.#seen.get(lease.metadata.name)
+    const gap = before ? Math.min((at - before.at) * speed, gapCounts) : 0
+    const same = before?.mark === mark
+    this.#seen.set(lease.metadata.name, {
+      lease,
+      mark,
+      at,
+      watched: same ? before.watched + Math.max(0, gap) : 0,
+      moved: before !== undefined && (before.moved || !same),
+    })
+  }
+
+  #silent(): readonly SilentLease[] {
+    return [...this.#seen.values()].filter(isSilent).map(silentOf)
+  }
+
+  /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
+  #suspects(clock: Clock): readonly Seen[] {
+    return [...this.#seen.values()].filter((seen) => {
+      const { lease, moved, watched } = seen
+      const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
+      return age > termOf(lease) && !isSilent(seen) && !(moved && watched < termOf(lease))
+    })
+  }
+}
+
+function silentOf({ lease: { metadata, spec }, lease }: Seen): SilentLease {
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    holder: spec?.holderIdentity ?? '',
+    ...(spec?.renewTime && { renewed: spec.renewTime }),
+    watchedFor: (terms * termOf(lease)) / 1000,
+  }
+}
+
+interface Watching {
+  namespace: string
+  reader: Reader
+  clock: Clock
+  signal?: AbortSignal | undefined
+  told?: ((line: string) => void) | undefined
+}
+
+const isSilent = ({ lease, watched }: Seen): boolean => watched >= terms * termOf(lease)
+
+/** ms. */
+function termOf({ spec }: Lease): number {
+  return (spec?.leaseDurationSeconds ?? usualTerm) * 1000
+}
+
+async function leasesNow(reader: Reader, namespace: string): Promise<Lease[]> {
+  const found = await Promise.all(leaders.map((name) => reader.find(Leases, { name, namespace })))
+  return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
+}
+
+function suspicion({ metadata: { name } }: Lease, seconds: number): string {
+  return `the Lease of ${name} is older than its term: watching for up to ${seconds} s whether ${name} renews it`
+}
+
+/** What it means, and what shows more. It lasts since the last renewal. */
+export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor }: SilentLease): Cause {
+  const message = `${name} does not renew its Lease, which ${holder} holds: it did not change while it was watched for ${watchedFor} s`
+  return {
+    kind: 'lease',
+    component: name,
+    reason: 'LeaseNotRenewed',
+    terminal: true,
+    namespace,
+    pods: [],
+    nodes: [],
+    message,
+    ...(renewed !== undefined && { since: renewed }),
+    sentence: `${name} is gone or hangs: ${message}`,
+    look: [
+      `kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`,
+      `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20 --prefix`,
+    ],
+  }
+}
+
+/** What the cluster itself says now of those that seem silent: a watch may have stopped to tell without a word. */
+export async function stillSilent(
+  watch: LeaseWatch,
+  { reader, namespace, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
+): Promise<readonly SilentLease[]> {
+  const lists = await Promise.all(
+    leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
+  )
+  return watch.look(lists.flat(), namespace, clock)
+}
+
+function noneIfGone(error: unknown): Lease[] {
+  if (isNotFound(error)) return []
+  throw error
+}
