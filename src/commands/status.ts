@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { isOfWindow } from '../lib/system/window-name.ts'
-import { LeaseWatch } from '../lib/facts/health/lease-watch.ts'
+import { leaseWatchOf } from '../lib/facts/health/lease-watch.ts'
 import { known } from '../lib/facts/known.ts'
 import { statusChanges } from '../lib/facts/status-changes.ts'
 import { statusReport, type StatusReport } from '../lib/facts/status-report.ts'
@@ -64,9 +64,9 @@ export async function status(cx: Context, options: StatusOptions): Promise<ExitC
 }
 
 /** A saved cluster stands still: nothing of it can be watched. */
-function watchingOf({ signal, printer }: Context, { saved }: LookedAt) {
+function watchingOf({ signal, printer }: Context, { saved, clock }: LookedAt) {
   if (saved) return {}
-  return { leases: new LeaseWatch(), signal, told: (line: string) => printer.note(line) }
+  return { leases: leaseWatchOf(clock), signal, told: (line: string) => printer.note(line) }
 }
 
 /** Until Ctrl-C. */

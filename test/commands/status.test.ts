@@ -138,13 +138,13 @@ test.each([
     /virt-handler on worker-\d keeps failing \(CrashLoopBackOff/,
   ],
   ['a pod that no node takes', { unschedulable: 'virt-api' }, /pod virt-api-\S+ finds no node/],
-  ['an operator that hangs', { stopped: true }, /virt-operator does not renew its Lease/],
-])('%s: Stalled, and named', async (_name, faults, sentence) => {
+  ['an operator that hangs', { stopped: true }, /virt-operator does not renew its Lease/, 'Degraded'],
+] as const)('%s: named, and Stalled or worse', async (_name, faults, sentence, ...[worst = 'Stalled']) => {
   const { clock, sim, reader, tag } = await simulated({})
   sim.faults.set(faults)
   await tag('v1.8.4')
   const { told, stop, code } = run(reader, clock, { watch: true }, ({ verdict }) => {
-    if (verdict === 'Stalled') stop.abort(interrupted('SIGINT'))
+    if (verdict === worst) stop.abort(interrupted('SIGINT'))
   })
   await expect(code).rejects.toMatchObject({ exitCode: 130 })
   expect(told.documents.at(-1)?.why?.[0]?.sentence).toMatch(sentence)

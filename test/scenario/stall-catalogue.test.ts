@@ -27,6 +27,7 @@ const passing: Readonly<Record<string, string>> = {
 /** No upgrade meets them: it leaves such a cluster alone. Other tests show what the commands say that do meet them. */
 const elsewhere: Readonly<Record<string, string>> = {
   hyperConvergedStopped: 'workloads-hold.test.ts',
+  expired: 'degraded-all-the-same.test.ts',
   reconcileError: 'hyperconverged-faults.test.ts',
   components: 'hyperconverged-faults.test.ts',
   changesRefused: 'hyperconverged-faults.test.ts',

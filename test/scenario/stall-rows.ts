@@ -193,7 +193,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       name: 'virt-operator hangs',
       flags: long,
       on: inCluster({ stopped: true }),
-      says: [/nothing changes any more: virt-operator does not renew its Lease/],
+      says: [/virt-operator is gone or hangs: virt-operator does not renew its Lease/],
       prints: [/^kubectl -n kubevirt logs -l kubevirt\.io=virt-operator --tail=20$/],
     },
   ],

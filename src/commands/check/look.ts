@@ -4,8 +4,9 @@ import type { Cluster } from '../../lib/cluster/cluster.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { installation, type Installation, theInstallation } from '../../lib/facts/installation.ts'
-import { itemsOf } from '../../lib/facts/known.ts'
-import { type Snapshot, takeSnapshot } from '../../lib/facts/snapshot.ts'
+import { leaseWatchOf } from '../../lib/facts/health/lease-watch.ts'
+import { itemsOf, known } from '../../lib/facts/known.ts'
+import { homeOf, type Snapshot, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { standing } from '../../lib/facts/standing.ts'
 import { openLoans } from '../../lib/procedure/open-loans.ts'
 import type { Method } from '../../lib/releases/operator-rule.ts'
@@ -27,7 +28,7 @@ interface Asked {
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
-  const { cluster, clock } = asked.looked ?? (await readerFor(cx, asked.from))
+  const { cluster, clock, saved } = asked.looked ?? (await readerFor(cx, asked.from))
   const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock)))
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
@@ -35,7 +36,8 @@ export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'r
     gatherEvidence(cluster, clock, { rights }),
     borrowedIn(cluster, first, clock),
   ])
-  const evidence = { ...gathered, borrowed }
+  const silentLeases = saved ? undefined : await silentIn(cx, { cluster, clock }, gathered)
+  const evidence = { ...gathered, borrowed, ...(silentLeases && { silentLeases }) }
   const one = followed(evidence)
   const at = clock.now()
   return {
@@ -46,6 +48,19 @@ export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'r
     at,
     ...(clock.ahead && { ahead: clock.ahead }),
   }
+}
+
+/** A Lease that is older than its term proves nothing, for clocks of nodes differ: it is watched. */
+async function silentIn(
+  { signal, printer }: Context,
+  { cluster: { reader }, clock }: Pick<LookedAt, 'cluster' | 'clock'>,
+  { leases, kubevirts }: Evidence,
+): Promise<Evidence['silentLeases']> {
+  const namespace = homeOf(kubevirts) ?? ''
+  const told = (line: string) => printer.note(line)
+  const watch = leaseWatchOf(clock)
+  const found = await known(watch.settle(itemsOf(leases), { namespace, reader, clock, signal, told }))
+  return watch.isUndecided(clock) ? undefined : found
 }
 
 /** Of several KubeVirts the one that virt-operator follows: the others are a finding. */

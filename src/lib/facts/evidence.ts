@@ -5,6 +5,7 @@ import type {
   WebhookConfiguration,
 } from '../cluster/kinds/extension.ts'
 import type { ResourceQuota } from '../cluster/kinds/resource-quotas.ts'
+import type { SilentLease } from './health/lease-watch.ts'
 import type { ImageProbe } from './image-probe.ts'
 import type { InstanceTally } from './instance-tally.ts'
 import type { Known } from './known.ts'
@@ -37,6 +38,8 @@ export interface Evidence extends Snapshot {
   rights: Known<{ what: string; allowed: boolean; optional: boolean }>
   /** One item: the uid of kube-system, which tells clusters apart. */
   clusterUid: Known<string>
+  /** Leases of KubeVirt's leaders that did not change while they were watched; absent where nothing can be watched: of a saved cluster. */
+  silentLeases?: Known<SilentLease>
   /** Settings that kvup has borrowed and not given back; absent where the journal was not looked at. */
   borrowed?: Known<{ id: string; by: string }>
   /** Which images of the target can be pulled, by pool of nodes (night C6); absent where it was not asked for. */

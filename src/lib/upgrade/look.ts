@@ -5,7 +5,7 @@ import type { Cause } from '../facts/cause.ts'
 import { explainedStanding } from '../facts/explained-standing.ts'
 import { takeAnswers } from '../facts/health/answers.ts'
 import { withHealth } from '../facts/health/health.ts'
-import { LeaseWatch, type SilentLease, stillSilent } from '../facts/health/lease-watch.ts'
+import { leaseWatchOf, type SilentLease, stillSilent } from '../facts/health/lease-watch.ts'
 import { itemsOf } from '../facts/known.ts'
 import { LastLines } from '../facts/last-lines.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
@@ -28,8 +28,8 @@ export interface Look {
 export async function look({ reader, clock }: ReadContext, owner: Owner): Promise<Look> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
-  const leases = await silentIn(quick, { reader, clock, owner })
   const first = standing(quick, clock.now())
+  const leases = await silentIn(quick, { reader, clock, owner, settled: first.verdict === 'Settled' })
   if (first.verdict === 'Settled') {
     const answers = await takeAnswers(reader, ref.namespace)
     const judged = withHealth(first, { leases, answers }, clock.now())
@@ -40,27 +40,38 @@ export async function look({ reader, clock }: ReadContext, owner: Owner): Promis
   return { snapshot, standing: withHealth(judged, { leases }, clock.now()), faults: [] }
 }
 
-/** Asked of the cluster itself, for a watch may have stopped to tell without a word. */
+interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
+  owner: Owner
+  settled: boolean
+}
+
+/**
+ * The first look at a KubeVirt that seems settled may be the last: it waits until it knows. Later ones go by what those before saw, and ask the
+ * cluster itself, for a watch may have stopped to tell without a word.
+ */
 async function silentIn(
   { leases }: Snapshot,
-  { reader, clock, owner }: Pick<ReadContext, 'reader' | 'clock'> & { owner: Owner },
+  { reader, clock, owner, settled }: LookingAt,
 ): Promise<readonly SilentLease[]> {
   const { namespace } = owner.ref
-  const { watch } = keptOf(owner)
-  const seen = watch.look(itemsOf(leases), namespace, clock)
-  return seen.length === 0 ? [] : stillSilent(watch, { reader, namespace, clock })
+  const [watch, seen] = [leaseWatchOf(clock), keptOf(owner)]
+  const first = !seen.looked
+  seen.looked = true
+  if (settled && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
+  const silent = watch.look(itemsOf(leases), namespace, clock)
+  return silent.length === 0 ? [] : stillSilent(watch, { reader, namespace, clock })
 }
 
 interface Kept {
   logs: LastLines
-  watch: LeaseWatch
+  looked: boolean
 }
 
-/** The steps of a run look at one owner: what a log said, and how a Lease moved, is known to all of them. */
+/** The steps of a run look at one owner: what a log said is known to all of them. */
 const kept = new WeakMap<Owner, Kept>()
 
 function keptOf(owner: Owner): Kept {
-  const found = kept.get(owner) ?? { logs: new LastLines(), watch: new LeaseWatch() }
+  const found = kept.get(owner) ?? { logs: new LastLines(), looked: false }
   kept.set(owner, found)
   return found
 }

@@ -35,6 +35,7 @@ import {
   type Undone,
   unlessUndone,
 } from './undone.ts'
+import { blocked } from '../system/errors.ts'
 import { seconds } from '../system/units.ts'
 
 export interface Tools {
@@ -59,13 +60,28 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     name,
     loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
     leaves: isGuards,
-    reached: async (cx) => isReached(plan, await look(cx, plan.owner)) && (await areMovedIfWanted(plan, cx)),
+    async reached(cx) {
+      const seen = await look(cx, plan.owner)
+      await refuseBroken(plan, seen, cx)
+      return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
+    },
     steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
   }
 }
 
 const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
   standing.verdict === 'Settled' && isInstalled(plan, standing)
+
+/** Nothing is left to do for a run, and still it does not work: no run mends that, and none may write to a KubeVirt whose operator is gone. */
+async function refuseBroken(plan: UpgradePlan, { standing, faults }: Look, cx: ReadContext): Promise<void> {
+  const [first] = faults
+  if (first === undefined || !isInstalled(plan, standing)) return
+  if ((await cx.journal.loans()).length > 0) return
+  const said = faults.map(({ sentence }) => sentence).join('; ')
+  throw blocked('degraded', `KubeVirt is at ${plan.to.text} and ${standing.verdict}: ${said}`, {
+    remedy: [...first.look, 'kvup status -w'],
+  })
+}
 
 /** Counts only mean something once the new virt-controller has labelled what is outdated. */
 async function areMovedIfWanted({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { Lease } from '../../cluster/kinds/core.ts'
+import type { SilentLease } from '../../facts/health/lease-watch.ts'
 import { since } from '../../facts/elapsed.ts'
 import { itemsOf } from '../../facts/known.ts'
 import { holds } from '../../facts/leader.ts'
@@ -54,9 +55,15 @@ function faultOf(name: string, lease: Lease | undefined, { evidence, at }: Quest
   const age = since(lease.spec?.renewTime, at)
   if ((age ?? Infinity) > handover && isGone(name, holder, evidence))
     return `its Lease is held by ${holder}, which is not there`
-  return unrenewed(holder, age)
+  return evidence.silentLeases?.known ? silent(name, evidence.silentLeases.items) : unrenewed(holder, age)
 }
 
+function silent(name: string, leases: readonly SilentLease[]): string | undefined {
+  const found = leases.find((lease) => lease.name === name)
+  return found && `${found.holder} did not renew its Lease while it was watched for ${found.watchedFor} s`
+}
+
+/** Where it could not be watched. */
 function unrenewed(holder: string, age: number | undefined): string | undefined {
   if (age === undefined) return 'its Lease was never renewed'
   return age > fresh

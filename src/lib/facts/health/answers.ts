@@ -178,7 +178,7 @@ function certificateLook(service: string, namespace: string): readonly string[] 
   const ends = `kubectl -n ${namespace} get secret kubevirt-virt-api-certs -o jsonpath='{.data.tls\\.crt}' | base64 -d | openssl x509 -noout -enddate     says when it ends`
   return [
     ...(service === 'virt-api' ? [ends] : []),
-    `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20 --prefix     renews certificates`,
+    `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20     renews certificates`,
   ]
 }
 

@@ -17,6 +17,8 @@ const terms = 2
  * seen to renew.
  */
 const gapCounts = 10_000
+/** What was seen before so long says nothing of now, ms. */
+const forgotten = 30_000
 const lookEvery = 1000
 
 /** A Lease that was watched for twice its term and did not change. */
@@ -50,13 +52,19 @@ interface Seen {
 export class LeaseWatch {
   readonly #seen = new Map<string, Seen>()
 
+  /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
+  isUndecided(clock: Clock): boolean {
+    return this.#suspects(clock).length > 0
+  }
+
   /** Those that do not change, after a look at all Leases of KubeVirt's namespace; pure but for what is kept. */
   look(leases: readonly Lease[], namespace: string, clock: Clock): readonly SilentLease[] {
     const at = ownTime(clock)
     for (const name of leaders) {
       const lease = leases.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
-      if (lease?.spec?.holderIdentity) this.#note(lease, at, clock.speed ?? 1)
-      else this.#seen.delete(name)
+      const key = `${namespace}/${name}`
+      if (lease?.spec?.holderIdentity) this.#note(key, lease, { at, speed: clock.speed ?? 1 })
+      else this.#seen.delete(key)
     }
     return this.#silent()
   }
@@ -82,17 +90,17 @@ export class LeaseWatch {
     return this.#silent()
   }
 
-  #note(lease: Lease, at: number, speed: number): void {
+  #note(key: string, lease: Lease, { at, speed }: { at: number; speed: number }): void {
     const mark = JSON.stringify([lease.metadata.uid, lease.spec?.holderIdentity, lease.spec?.renewTime])
-    const before = this.#seen.get(lease.metadata.name)
-    const gap = before ? Math.min((at - before.at) * speed, gapCounts) : 0
+    const before = this.#seen.get(key)
+    const passed = before ? Math.max(0, (at - before.at) * speed) : 0
     const same = before?.mark === mark
-    this.#seen.set(lease.metadata.name, {
+    this.#seen.set(key, {
       lease,
       mark,
       at,
-      watched: same ? before.watched + Math.max(0, gap) : 0,
-      moved: before !== undefined && (before.moved || !same),
+      watched: same ? before.watched + Math.min(passed, gapCounts) : 0,
+      moved: before !== undefined && passed <= forgotten && (before.moved || !same),
     })
   }
 
@@ -108,6 +116,15 @@ export class LeaseWatch {
       return age > termOf(lease) && !isSilent(seen) && !(moved && watched < termOf(lease))
     })
   }
+}
+
+const watches = new WeakMap<Clock, LeaseWatch>()
+
+/** The watch that all looks of a process share, so that a Lease is waited for once: its clock is the process's. */
+export function leaseWatchOf(clock: Clock): LeaseWatch {
+  const watch = watches.get(clock) ?? new LeaseWatch()
+  watches.set(clock, watch)
+  return watch
 }
 
 function silentOf({ lease: { metadata, spec }, lease }: Seen): SilentLease {
@@ -160,7 +177,7 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
     sentence: `${name} is gone or hangs: ${message}`,
     look: [
       `kubectl -n ${namespace} get pods -l kubevirt.io=${name} -o wide`,
-      `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20 --prefix`,
+      `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,
     ],
   }
 }

@@ -5,9 +5,8 @@ import { type ControllerContext, control } from './controller.ts'
 import type { Faults, MachineryFaults } from './faults.ts'
 
 /** The aggregator's word on each APIService with a Service: available while an endpoint of that is ready, and its certificate has not ended. */
-export function runApiServices(context: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  const cx = { ...context, wakes: (ring: () => void) => faults.onChange(ring, context.signal) }
-  return control(cx, [{ kind: ApiServices }, { kind: EndpointSlices }], async () => {
+export function runApiServices(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
+  return control(cx, [{ kind: ApiServices }, { kind: EndpointSlices }, faults], async () => {
     const services = (await cx.reader.list(ApiServices)).filter(({ spec }) => spec?.service)
     if (services.length === 0) return undefined
     const slices = await cx.reader.list(EndpointSlices)
