@@ -129,7 +129,12 @@ test('status --from prints the same as live', async () => {
     const { path } = await saved(cluster, clock, `${name}.json.gz`)
     const then = contextOf(undefined, new SimClock())
     await status(then.cx, { from: path })
-    expect(then.recorded.lines).toEqual(live.recorded.lines)
+    // What lives is watched where a Lease is old; what was saved stands still.
+    const [first = ''] = live.recorded.lines
+    const answered = /^the Lease of \S+ is older than its term/.test(first)
+      ? live.recorded.lines.slice(1)
+      : live.recorded.lines
+    expect(then.recorded.lines).toEqual(answered)
   }
 })
 

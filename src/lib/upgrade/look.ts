@@ -5,7 +5,7 @@ import type { Cause } from '../facts/cause.ts'
 import { explainedStanding } from '../facts/explained-standing.ts'
 import { takeAnswers } from '../facts/health/answers.ts'
 import { withHealth } from '../facts/health/health.ts'
-import { leaseWatchOf, type SilentLease, stillSilent } from '../facts/health/lease-watch.ts'
+import { leaseWatchOf, type SilentLease } from '../facts/health/lease-watch.ts'
 import { itemsOf } from '../facts/known.ts'
 import { LastLines } from '../facts/last-lines.ts'
 import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../facts/snapshot.ts'
@@ -46,8 +46,7 @@ interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
 }
 
 /**
- * The first look at a KubeVirt that seems settled may be the last: it waits until it knows. Later ones go by what those before saw, and ask the
- * cluster itself, for a watch may have stopped to tell without a word.
+ * The first look at a KubeVirt that seems settled may be the last: it waits until it knows. Later ones go by what those before saw.
  */
 async function silentIn(
   { leases }: Snapshot,
@@ -58,8 +57,7 @@ async function silentIn(
   const first = !seen.looked
   seen.looked = true
   if (settled && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
-  const silent = watch.look(itemsOf(leases), namespace, clock)
-  return silent.length === 0 ? [] : stillSilent(watch, { reader, namespace, clock })
+  return watch.confirmed(itemsOf(leases), { reader, namespace, clock })
 }
 
 interface Kept {

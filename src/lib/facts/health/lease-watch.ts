@@ -41,6 +41,8 @@ interface Seen {
   at: number
   /** For how long this mark was watched, ms. */
   watched: number
+  /** The cluster itself was asked, and said the same. */
+  confirmed: boolean
   /** It was seen to change, so that somebody renewed it while we looked. */
   moved: boolean
 }
@@ -90,6 +92,25 @@ export class LeaseWatch {
     return this.#silent()
   }
 
+  /**
+   * Those that the cluster itself was asked about as well since they seem silent: `leases` may come from a watch, which may have stopped to tell
+   * without a word. Throws what the Reader throws.
+   */
+  async confirmed(
+    leases: readonly Lease[],
+    { namespace, reader, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
+  ): Promise<readonly SilentLease[]> {
+    const silent = this.look(leases, namespace, clock)
+    const doubted = [...this.#seen.values()].some((seen) => isSilent(seen) && !seen.confirmed)
+    if (!doubted) return silent
+    const lists = await Promise.all(
+      leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
+    )
+    this.look(lists.flat(), namespace, clock)
+    for (const seen of this.#seen.values()) seen.confirmed = isSilent(seen)
+    return this.#silent()
+  }
+
   #note(key: string, lease: Lease, { at, speed }: { at: number; speed: number }): void {
     const mark = JSON.stringify([lease.metadata.uid, lease.spec?.holderIdentity, lease.spec?.renewTime])
     const before = this.#seen.get(key)
@@ -100,6 +121,7 @@ export class LeaseWatch {
       mark,
       at,
       watched: same ? before.watched + Math.min(passed, gapCounts) : 0,
+      confirmed: same && before.confirmed,
       moved: before !== undefined && passed <= forgotten && (before.moved || !same),
     })
   }
@@ -180,17 +202,6 @@ export function silentLeaseCause({ name, namespace, holder, renewed, watchedFor 
       `kubectl -n ${namespace} logs -l kubevirt.io=${name} --tail=20`,
     ],
   }
-}
-
-/** What the cluster itself says now of those that seem silent: a watch may have stopped to tell without a word. */
-export async function stillSilent(
-  watch: LeaseWatch,
-  { reader, namespace, clock }: Pick<Watching, 'reader' | 'namespace' | 'clock'>,
-): Promise<readonly SilentLease[]> {
-  const lists = await Promise.all(
-    leaders.map((name) => reader.list(Leases, { namespace, name }).catch(noneIfGone)),
-  )
-  return watch.look(lists.flat(), namespace, clock)
 }
 
 function noneIfGone(error: unknown): Lease[] {
