@@ -1,35 +1,37 @@
-import { allChecks } from '../../lib/checks/checks.ts'
+import type { Check } from '../../lib/checks/check.ts'
+import { crdStoredVersions } from '../../lib/checks/installation/crd-stored-versions.ts'
+import { newGates } from '../../lib/checks/nodes/new-gates.ts'
+import { hopSupported } from '../../lib/checks/path/hop-supported.ts'
+import { kubernetesSupported } from '../../lib/checks/path/kubernetes-window.ts'
+import { knownBad } from '../../lib/checks/path/known-bad.ts'
 import type { Finding } from '../../lib/checks/finding.ts'
 import type { AcceptedRisk } from '../../lib/checks/report.ts'
 import { runChecks } from '../../lib/checks/run-checks.ts'
-import type { Evidence } from '../../lib/facts/evidence.ts'
+import type { Evidence, EvidencePart } from '../../lib/facts/evidence.ts'
 import { kubernetesWindow } from '../../lib/releases/known-releases.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { isBlocked } from '../../lib/run/gate.ts'
 import { counted } from '../../lib/system/counted.ts'
-import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import type { PathStep, UpgradePath } from '../../lib/upgrade/path/upgrade-path.ts'
 import { forecastText } from '../../lib/workloads/forecast.ts'
-import { carryingOut } from './carry-out-lines.ts'
 import type { Foreseen, ForeseenLeg } from './foresee-path.ts'
 import { together } from './judge.ts'
 
 /** What of the checks can be told of a step whose beginning is not reached yet: they look at releases, and at what no upgrade changes. */
-const foretold: ReadonlySet<string> = new Set([
-  'hop-supported',
-  'known-bad',
-  'kubernetes-window',
-  'crd-stored-versions',
-  'new-gates',
-])
+const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported, crdStoredVersions, newGates]
+
+/** What has to be read of the cluster for them. */
+export const foretoldParts: readonly EvidencePart[] = foretold.flatMap(({ needs }) => needs)
 
 interface Judging {
   evidence: Evidence
   releases: Releases
   at: Date
   accepted: readonly AcceptedRisk[]
-  /** As it was typed. */
-  commandLine: string
+  /** The line that upgrades to a nearer release, through these. */
+  nearer: (to: string, via: readonly string[]) => string
+  /** The first step is under way: what stands against a later one does not keep it from being finished, and is met at the gate of that one. */
+  hasBegun: boolean
   foreseen: Foreseen
   /** Of each leg, where it comes from and what it holds as far as it was read. */
   manifests: readonly LegManifest[]
@@ -52,8 +54,10 @@ export function judgePath(judging: Judging): {
   path: UpgradePath
   findings: readonly Finding[]
   said: readonly string[]
+  /** What the run ends by once it has gone as far as it may. */
+  end?: { before: string; findings: readonly Finding[] }
 } {
-  const { foreseen, accepted, first, between, commandLine, manifests, via } = judging
+  const { foreseen, accepted, first, between, manifests, via } = judging
   const { legs, missing: lacks } = foreseen
   const steps = legs.map((leg, index) =>
     stepOf(leg, manifests[index], {
@@ -66,7 +70,13 @@ export function judgePath(judging: Judging): {
   const far = kept.at(-1)?.to ?? ''
   const refused =
     shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], accepted)
-  const nearer = nearerLine(commandLine, far, kept)
+  const nearer = judging.nearer(
+    far,
+    kept.slice(0, -1).map(({ to }) => to),
+  )
+  const against = (refused?.findings ?? []).map((finding) =>
+    asEnd(finding, { far, before: refused?.before ?? '', nearer }),
+  )
   const ends = refused && {
     before: refused.before,
     why: refused.findings.map(({ summary }) => summary).join('; '),
@@ -77,9 +87,7 @@ export function judgePath(judging: Judging): {
     path,
     // A blocker of a later step weighs more than what is said of the first by the same name.
     findings: together(
-      (refused?.findings ?? []).map((finding) =>
-        asEnd(finding, { far, before: refused?.before ?? '', nearer }),
-      ),
+      judging.hasBegun ? [] : against,
       between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
       kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
       first,
@@ -88,6 +96,7 @@ export function judgePath(judging: Judging): {
         .flatMap((step) => step.findings.filter(({ level }) => level === 'warning').map(inStep(step))),
     ),
     said: saidOf(path, legs),
+    ...(ends && { end: { before: ends.before, findings: against } }),
   }
 }
 
@@ -139,8 +148,7 @@ function foretoldOf(
   manifest: LegManifest | undefined,
   { evidence, releases, at }: Judging,
 ): readonly Finding[] {
-  const checks = allChecks.filter(({ id }) => foretold.has(id))
-  const results = runChecks(checks, {
+  const results = runChecks(foretold, {
     evidence,
     installation: seen.installation,
     standing: seen.standing,
@@ -166,19 +174,6 @@ function notWaitedFor(steps: readonly PathStep[]): Finding {
     summary: `with --between none VMs are not waited for between the ${steps.length} steps to ${last}: they may run a virt-launcher ${steps.length} minors older, and upstream tests migrations from the minor before only`,
     remedy: ['leave --between none out'],
   }
-}
-
-/** The same line to the release that can be reached. */
-function nearerLine(typed: string, far: string, kept: readonly PathStep[]): string {
-  const words = wordsOf(carryingOut(typed))
-  const isNamed = words.some((word) => word === '--via' || word.startsWith('--via='))
-  const via = kept.slice(0, -1).map(({ to }) => to)
-  return [
-    ...withoutFlags(words, { valued: ['--to', '--via'] }),
-    `--to ${far}`,
-    ...(isNamed && via.length > 0 ? [`--via ${via.join(',')}`] : []),
-    '    goes that far',
-  ].join(' ')
 }
 
 function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): readonly string[] {

@@ -59,9 +59,21 @@ function unlessUnseen(finding: Finding): Finding {
   return finding.level === 'not-checked' ? { ...finding, level: 'warning' } : finding
 }
 
-/** Each finding once: what the plan itself says of it is nearer to what will be done. */
+/**
+ * Each finding once: what the plan itself says of it, in the list before, is nearer to what will be done. Of several in one list by one name the worst
+ * is kept: a blocker is not lost behind a warning.
+ */
 export function together(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
   const byId = new Map<string, Finding>()
-  for (const finding of lists.flat()) if (!byId.has(finding.id)) byId.set(finding.id, finding)
+  for (const list of lists) {
+    const before = new Set(byId.keys())
+    for (const finding of list) {
+      const known = byId.get(finding.id)
+      if (known === undefined || (!before.has(finding.id) && weight(finding) > weight(known)))
+        byId.set(finding.id, finding)
+    }
+  }
   return [...byId.values()]
 }
+
+const weight = ({ level }: Finding): number => ({ info: 0, warning: 1, 'not-checked': 2, blocker: 3 })[level]

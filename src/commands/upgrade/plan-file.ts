@@ -44,7 +44,10 @@ export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<
   const now = await withOlmFacts(reliedOn(evidence, plan.owner.ref), cluster.reader, plan.olm)
   ensureSameCluster(file, seal.cluster, now.cluster)
   const begun = begunSteps(await hands.journal.entries(), seal.uid)
-  const drift = driftLines(driftOf(seal.facts, now, ownWork(plan, begun)))
+  const isLater = plan.path !== undefined && plan.from !== sealed.document['from']
+  const found = driftOf(seal.facts, now, ownWork(plan, begun))
+  const drift = driftLines(found.filter(({ fact }) => !isLater || !ofFirstStep.has(fact)))
+  tellOnce(sealed, driftLines(found.filter(({ fact }) => isLater && ofFirstStep.has(fact))), cx)
   const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
   // A step that only waits may be found on the way: a component that the new version brings.
   const unplanned = (await procedure.steps(reading))
@@ -52,6 +55,18 @@ export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<
     .map(({ id }) => `step ${id} would be done, and is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
   const lines = [...drift, ...unplanned]
   if (lines.length > 0) throw notAsPlanned(lines, sealed)
+}
+
+/** Hours later, in a later step of an upgrade path, these are other ones, and the checks before that step judge them. */
+const ofFirstStep: ReadonlySet<string> = new Set(['kubernetes', 'nodes'])
+
+const told = new WeakSet<SealedPlan>()
+
+/** It is asked several times whether a plan fits. */
+function tellOnce(sealed: SealedPlan, lines: readonly string[], { printer }: Context): void {
+  if (told.has(sealed) || lines.length === 0) return
+  told.add(sealed)
+  for (const line of lines.slice(0, mostLines)) printer.warn(`since ${sealed.file} was made: ${line}`)
 }
 
 /** Steps are kvup's own: another version may go another way. */
@@ -89,11 +104,19 @@ function notAsPlanned(lines: readonly string[], sealed: SealedPlan): Error {
 }
 
 /** The checksum in the plan is part of what must not have moved. */
-export async function asDrift<T>(work: Promise<T>, { file }: SealedPlan): Promise<T> {
+export async function asDrift<T>(work: Promise<T>, sealed: SealedPlan): Promise<T> {
+  const { file } = sealed
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') throw error
+    if (!(error instanceof KvupError)) throw error
+    if (error.reason === 'via' || error.reason === 'not-on-path')
+      throw drifted(
+        'drifted',
+        `KubeVirt is no longer at a release that ${file} goes through: ${error.message}; nothing was changed`,
+        { notes: [error.message], remedy: `${planAgain(sealed)}      makes it anew`, cause: error },
+      )
+    if (error.reason !== 'manifest-checksum') throw error
     throw drifted(
       'drifted',
       `the operator manifest is not the one that ${file} was made with: ${error.message}`,

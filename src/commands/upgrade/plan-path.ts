@@ -6,19 +6,24 @@ import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { manifestSource, originOf } from '../../lib/manifests/source.ts'
+import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Procedure } from '../../lib/procedure/step.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { type Hands } from '../../lib/run/carry-out.ts'
 import { passGate } from '../../lib/run/gate.ts'
 import { sealedParts } from '../../lib/seal/sealed-facts.ts'
 import { KvupError } from '../../lib/system/errors.ts'
+import { shellWord } from '../../lib/system/shell-word.ts'
+import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
+import { hasBegun } from '../../lib/upgrade/has-begun.ts'
 import { makePlan } from '../../lib/upgrade/make-plan.ts'
 import { type PathLeg, pathProcedure } from '../../lib/upgrade/path/path-procedure.ts'
 import type { UpgradePlan, UpgradeRequest } from '../../lib/upgrade/plan.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
+import { carryingOut } from './carry-out-lines.ts'
 import type { Foreseen, ForeseenLeg } from './foresee-path.ts'
 import { checked, together } from './judge.ts'
-import { judgePath } from './judge-path.ts'
+import { foretoldParts, judgePath } from './judge-path.ts'
 import type { UpgradeOptions } from './options.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
 
@@ -44,6 +49,8 @@ interface Along {
   /** Of one look. */
   reader: Reader
   hands: Pick<Hands, 'journal' | 'emit'>
+  /** Open ones. */
+  loans: readonly Loan[]
 }
 
 interface PlannedPath {
@@ -57,15 +64,20 @@ interface PlannedPath {
 /** The whole path as one plan with one procedure: what is known now of each of its steps, and how each is looked at again when its turn comes. */
 export async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath> {
   const { cx, request, releases, accepted, findings: first } = along
-  const { evidence = await gatherEvidence({ reader: along.reader }, cx.clock, { only: sealedParts }) } = along
+  const {
+    evidence = await gatherEvidence({ reader: along.reader }, cx.clock, {
+      only: [...sealedParts, ...foretoldParts],
+    }),
+  } = along
   const [near] = foreseen.legs
   const { legs, missing = foreseen.missing } = await withManifests(foreseen, along)
-  const { path, findings, said } = judgePath({
+  const { path, findings, said, end } = judgePath({
     evidence,
     releases,
     at: cx.clock.now(),
     accepted,
-    commandLine: cx.world.commandLine,
+    nearer: (to, through) => nearerLine(along, to, through),
+    hasBegun: hasBegun(near.plan, near.seen, along.loans),
     foreseen: { legs, ...(missing && { missing }) },
     manifests: legs.map(({ plan, manifest: { loaded, findings: found } }) => ({
       ...(plan.method === 'operator-manifest' && {
@@ -86,8 +98,22 @@ export async function alongPath(foreseen: Foreseen, along: Along): Promise<Plann
     legs: kept.map(legOf),
     enter: (leg) => enterLeg(leg, kept, along),
     entered: (leg) => (atWork = leg.plan),
+    ...(end && { end }),
   })
   return { plan, legs: kept, procedure, findings, now: () => atWork }
+}
+
+/** The same line to the release that can be reached; with a sealed plan the flags that it was made with. */
+function nearerLine({ cx, options }: Along, to: string, via: readonly string[]): string {
+  const { plan, manifestBase } = options
+  const base = manifestBase === undefined ? [] : ['--manifest-base', shellWord(manifestBase)]
+  const words = plan === undefined ? wordsOf(carryingOut(cx.world.commandLine)) : ['kvup', 'upgrade', ...base]
+  return [
+    ...withoutFlags(words, { valued: ['--to', '--via'] }),
+    `--to ${to}`,
+    ...(options.via !== undefined && via.length > 0 ? [`--via ${via.join(',')}`] : []),
+    '    goes that far',
+  ].join(' ')
 }
 
 const legOf = ({ plan, manifest, seen }: PlannedLeg): PathLeg => ({

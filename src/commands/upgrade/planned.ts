@@ -97,7 +97,7 @@ export async function planUpgrade(
     const procedure = procedureOf(near, { cx, seen, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
   }
-  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands }
+  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands, loans }
   const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
   const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {

@@ -52,7 +52,10 @@ const pathNamed = ({ to, via = [] }: Pick<Asked, 'to' | 'via'>): readonly Versio
  * there is nothing between the two and none of them is installed: a run that is resumed at its last step stands on one of them.
  */
 export function releasesLeft({ from, to, via = [] }: Asked): readonly Version[] {
-  const left = pathNamed({ to, via }).filter((release) => compareVersions(release, from) > 0)
+  const ahead = pathNamed({ to, via }).filter((release) => compareVersions(release, from) > 0)
+  // Somebody took it to another patch of a minor on the way: that minor is reached.
+  const isReached = ahead.length > 1 && ahead[0] !== via[0] && hop(from, ahead[0] ?? to).kind === 'patch'
+  const left = isReached ? ahead.slice(1) : ahead
   const [first] = left
   if (first === undefined) return left
   const { kind, skipped } = hop(from, first)

@@ -5,7 +5,7 @@ import { hopText } from './hop-words.ts'
 
 /** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
 export function announcement(
-  { from, to, method, owner, holds, said, tag, request, isRest, olm }: UpgradePlan,
+  { from, to, method, owner, holds, said, tag, request, isRest, olm, path }: UpgradePlan,
   { findings, giveBack }: { findings: readonly HopFinding[]; giveBack: string },
 ): readonly string[] {
   if (isRest)
@@ -24,7 +24,10 @@ export function announcement(
     ...(holds.length > 0
       ? [`workload updates are held meanwhile and ${after(request, giveBack)} (${holds.join(', ')})`]
       : []),
-    ...(tag.is === 'lift'
+    ...(tag.is === 'lift' && path
+      ? ['each step takes imageTag out and puts it in again as its release: one roll each']
+      : []),
+    ...(tag.is === 'lift' && !path
       ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
       : []),
     ...(tag.is === 'pin'

@@ -1,4 +1,5 @@
 import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
+import type { HopFinding } from '../../releases/finding.ts'
 import { compareVersions, versionOf } from '../../releases/version.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { look, lookFollows } from '../look.ts'
@@ -27,6 +28,8 @@ interface Tools {
   enter(leg: PathLeg): Promise<PathLeg>
   /** Told when a leg is entered: what is said of the run from then on is said of its plan. */
   entered(leg: PathLeg): void
+  /** The path does not lead to its target: the release that is refused behind the last leg, and by what. */
+  end?: { before: string; findings: readonly HopFinding[] }
 }
 
 /**
@@ -55,8 +58,28 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
         steps.push(
           ...(await row.steps(cx, index < atWork ? 'behind' : index === atWork ? 'at-work' : 'ahead')),
         )
-      return steps
+      return tools.end ? [...steps, endOfPath(tools.end)] : steps
     },
+  }
+}
+
+/** A run that goes as far as it may does not end as if it had arrived. */
+function endOfPath({ before, findings }: NonNullable<Tools['end']>): Step {
+  const [first] = findings
+  return {
+    id: idIn('gate', before),
+    title: `checks before ${before}`,
+    patience: { every: 5 * seconds, atMost: minutes },
+    estimate: 0,
+    follows: [],
+    risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
+    check: () =>
+      Promise.resolve({
+        is: 'blocked',
+        reason: first?.id ?? 'manifest-missing',
+        by: findings.map(({ summary }) => summary).join('; '),
+        remedy: findings.flatMap(({ remedy }) => remedy),
+      }),
   }
 }
 

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { applyManifest } from '../../src/lib/manifests/apply.ts'
+import { interrupted } from '../../src/lib/system/errors.ts'
+import { along, all, onePointFive, store } from './path.ts'
+import { minute, play, second, type Stage } from './stage.ts'
+
+const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
+const failing = { name: 'failing', migration: 'fail' } as const
+
+function launchers(stage: Stage): Record<string, string | undefined> {
+  const vmis = stage.simulated.store.list(VirtualMachineInstances).items as VirtualMachineInstance[]
+  const tagOf = ({ status }: VirtualMachineInstance) =>
+    status?.launcherContainerImageVersion?.split(':').at(-1)
+  return Object.fromEntries(vmis.map((vmi) => [vmi.metadata.name, tagOf(vmi)]))
+}
+
+const observed = (stage: Stage) => stage.kubevirt.status?.observedKubeVirtVersion
+
+/** Between two steps: KubeVirt is where the first of them leads, VM updates are resumed, and nothing is owed. */
+async function expectBetween(stage: Stage): Promise<void> {
+  expect(observed(stage)).toBe('v1.6.6')
+  expect(stage.kubevirt.status?.targetKubeVirtVersion).toBe('v1.6.6')
+  expect(stage.methods).toEqual(['LiveMigrate'])
+  expect(await stage.journal.loans()).toEqual([])
+  expect(stage.holder).toBe('')
+}
+
+describe('VMs between two steps of an upgrade path', () => {
+  test('one that cannot be migrated ends the run there, named; restarted, the same line goes on', () =>
+    play({ ...onePointFive, vms: [{ name: 'web-1' }, stuck] }, async (stage) => {
+      store(stage, ...all)
+      const ended = await along(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(ended.text).toContain('demo/stuck (not migratable: a host device (HostDeviceNotLiveMigratable))')
+      expect(ended.text).toContain('virtctl restart stuck -n demo')
+      expect(ended.error?.message).not.toContain('web-1')
+      expect(launchers(stage)).toEqual({ 'web-1': 'v1.6.6', stuck: 'v1.5.2' })
+      await expectBetween(stage)
+      await stage.cluster.writer.delete(VirtualMachineInstances, { namespace: 'demo', name: 'stuck' })
+      await stage.until(minute)
+      // Its next virt-launcher is too old for the step after the next one.
+      const again = await along(stage, {}, { host: 'other' })
+      expect(again).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(observed(stage)).toBe('v1.7.4')
+      await stage.cluster.writer.delete(VirtualMachineInstances, { namespace: 'demo', name: 'stuck' })
+      await stage.until(minute)
+      expect(await along(stage)).toMatchObject({ code: 0 })
+    }))
+
+  test('one whose migrations fail again and again is told after three of them', () =>
+    play({ ...onePointFive, vms: [{ name: 'web-1' }, failing] }, async (stage) => {
+      store(stage, ...all)
+      const ended = await along(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(ended.text).toMatch(/demo\/failing \(its migration failed \d times in a row/u)
+      expect(ended.took).toBeLessThan(15 * minute)
+      await expectBetween(stage)
+    }))
+
+  test('where no updates are set it is said before the question, and the run ends after the first step', () =>
+    play({ ...onePointFive, vms: 1, methods: [] }, async (stage) => {
+      store(stage, ...all)
+      const ended = await along(stage)
+      expect(ended.lines.join('\n')).toContain('1 VM does not move by itself: the run ends after v1.6.6')
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(ended.text).toContain('kvup workloads update')
+      expect(observed(stage)).toBe('v1.6.6')
+    }))
+
+  test('--between none is a risk to take by name, and then waits for nobody', () =>
+    play({ ...onePointFive, vms: [stuck] }, async (stage) => {
+      store(stage, ...all)
+      const { mark } = stage
+      const refused = await along(stage, { between: 'none' })
+      expect(refused).toMatchObject({ code: 3, error: { reason: 'launcher-age' } })
+      expect(refused.text).toContain('--accept launcher-age')
+      expect(stage.writes(mark)).toEqual([])
+      const ended = await along(stage, { between: 'none', accept: ['launcher-age'] })
+      expect(ended).toMatchObject({ code: 0 })
+      expect(launchers(stage)).toEqual({ stuck: 'v1.5.2' })
+    }))
+
+  test.each([
+    ['Ctrl-C', 130],
+    ['--timeout', 4],
+  ] as const)('%s while VMs are waited for leaves their updates resumed', (how, code) =>
+    play({ ...onePointFive, vms: [{ name: 'slow', migration: '3600s' }] }, async (stage) => {
+      store(stage, ...all)
+      const stop = new AbortController()
+      const ended = await along(stage, how === '--timeout' ? { timeout: '6m' } : {}, {
+        signal: stop.signal,
+        commandLine: 'kvup upgrade --to v1.8.4 --manifest-base releases --yes',
+        onEvent: ({ kind, ...event }: { kind: string; step?: { id: string } }) => {
+          if (how === 'Ctrl-C' && kind === 'step-waiting' && event.step?.id === 'vms-follow-v1.6.6')
+            stop.abort(interrupted('SIGINT'))
+        },
+      })
+      expect(ended.code).toBe(code)
+      expect(ended.text).toContain('--yes     goes on where the cluster stands')
+      expect(ended.text).not.toContain('borrowed')
+      await expectBetween(stage)
+    }),
+  )
+
+  test('--timeout is of each step', () =>
+    play({ ...onePointFive, vms: 0 }, async (stage) => {
+      store(stage, ...all)
+      const ended = await along(stage, { timeout: '2m' })
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.took).toBeGreaterThan(150 * second)
+    }))
+})
+
+test('somebody upgraded it by hand between two steps: told, and the same line plans the rest', () =>
+  play({ ...onePointFive, vms: [{ name: 'slow', migration: '40s' }] }, async (stage) => {
+    store(stage, ...all, 'v1.7.0')
+    let done: Promise<unknown> | undefined
+    const onEvent = ({ kind, ...event }: { kind: string; step?: { id: string } }) => {
+      if (kind === 'step-waiting' && event.step?.id === 'vms-follow-v1.6.6')
+        done ??= applyManifest(stage.simulated.operatorManifest('v1.7.0'), {
+          reader: stage.cluster.reader,
+          writer: stage.cluster.writer,
+        })
+    }
+    const ended = await along(stage, {}, { onEvent })
+    await done
+    expect(ended.code).toBe(3)
+    expect(ended.text).toMatch(/v1\.7\.0/u)
+    await stage.until(3 * minute)
+    expect(await along(stage, { accept: ['settled-now'] })).toMatchObject({ code: 0 })
+    expect(observed(stage)).toBe('v1.8.4')
+  }))
