@@ -11,10 +11,10 @@ import { minute, play, second, type Stage } from './stage.ts'
 const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
 const failing = { name: 'failing', migration: 'fail' } as const
 
+const tagOf = ({ status }: VirtualMachineInstance) => status?.launcherContainerImageVersion?.split(':').at(-1)
+
 function launchers(stage: Stage): Record<string, string | undefined> {
   const vmis = stage.simulated.store.list(VirtualMachineInstances).items as VirtualMachineInstance[]
-  const tagOf = ({ status }: VirtualMachineInstance) =>
-    status?.launcherContainerImageVersion?.split(':').at(-1)
   return Object.fromEntries(vmis.map((vmi) => [vmi.metadata.name, tagOf(vmi)]))
 }
 
