@@ -177,10 +177,11 @@ async function judge(
   { cluster, plan, seen, isLater }: Question,
 ): Promise<readonly Finding[]> {
   const asked = plan.request.imageRegistry !== undefined
+  const changes = await manifestChanges(cluster.reader, manifest.objects)
   return [
-    ...extrasFindings(manifest),
+    ...extrasFindings(manifest, changes),
     ...(asked ? [] : registryFinding(manifest, seen.installation.deployment)),
-    ...(isLater ? [] : conflictFindings(await manifestChanges(cluster.reader, manifest.objects))),
+    ...(isLater ? [] : conflictFindings(changes)),
   ]
 }
 

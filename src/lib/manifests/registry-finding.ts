@@ -1,4 +1,5 @@
 import type { Deployment } from '../cluster/kinds/apps.ts'
+import { shellWord } from '../system/shell-word.ts'
 import type { Manifest } from './manifest.ts'
 import { operatorContainer, operatorImage } from './operator-image.ts'
 
@@ -10,9 +11,12 @@ export function registryFinding({ operator, origin }: Manifest, running: Deploym
   return [
     {
       id: 'manifest-registry',
-      level: 'warning' as const,
+      level: 'blocker' as const,
       summary: `the manifest ${origin} takes its images from ${named}, the operator that runs now from ${now}`,
-      remedy: [`--image-registry ${now}     keeps the one of today`],
+      remedy: [
+        `add --image-registry ${shellWord(now)}     keeps the one of today`,
+        'or take it: add --accept manifest-registry',
+      ],
     },
   ]
 }

@@ -40,8 +40,19 @@ describe('manifest-extras', () => {
     expect(finding?.summary).toContain(why)
   })
 
-  test('says nothing of a role that may look at everything', () => {
-    expect(extrasFindings(example((text) => text + role('get, list')))).toEqual([])
+  test('looking at everything is looking at all secrets', () => {
+    const [finding] = extrasFindings(
+      example((text) => text + role('get, list').replace('more', 'kubevirt-more')),
+    )
+    expect(finding?.summary).toContain('ClusterRole kubevirt-more may get *.*, list *.*')
+  })
+
+  test('says nothing of one more role of KubeVirt that looks at what it names', () => {
+    const more = role('get, list')
+      .replace('more', 'kubevirt-more')
+      .replace("resources: ['*']", 'resources: [vms]')
+      .replace("apiGroups: ['*']", 'apiGroups: [new.kubevirt.io]')
+    expect(extrasFindings(example((text) => text + more))).toEqual([])
   })
 })
 

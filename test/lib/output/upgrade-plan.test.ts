@@ -38,13 +38,15 @@ describe('the page of a plan', () => {
 
   test('on a pipe nothing is cut, and with -o wide no line of a diff is left out', () => {
     const piped = page(samplePlan, Infinity).join('\n')
-    expect(piped).toContain(
-      '+ spec.template.spec.containers[virt-operator].image: quay.io/kubevirt/virt-operator:v1.9.0',
-    )
-    expect(piped).toContain('… and 1 more field, 2 more objects (-o yaml)')
+    expect(piped).toContain('- spec.template.spec.containers[virt-operator].env[TEXT].value: "two\\nlines"')
+    // What pods run and may do comes first, versions last.
+    expect(piped).toContain('… and 2 more fields, 1 more object (-o yaml)')
     const wide = page(samplePlan, Infinity, true).join('\n')
     expect(wide).not.toContain('more')
     expect(wide).toContain('+ rules[0].verbs: [get]')
+    expect(wide).toContain(
+      '+ spec.template.spec.containers[virt-operator].image: quay.io/kubevirt/virt-operator:v1.9.0',
+    )
   })
 
   test('what kvup worked out itself is said where the server was to be asked', () => {

@@ -20,39 +20,84 @@ interface StepDiff {
 }
 
 /**
- * At most so many lines with a sign, objects by what they say to a person: roles and CustomResourceDefinitions last, for their rights and
- * versions are told elsewhere.
+ * At most so many lines with a sign. What is shown first is what could do harm: what pods run and may do, then rights and what is new, then the rest; last what only
+ * names another version, and schemas, which are told elsewhere.
  */
 export function stepDiff(changes: readonly RehearsedChange[], most: number): StepDiff {
-  const lines: DiffLine[] = []
-  const hidden = { fields: 0, objects: 0 }
+  const units = changes.flatMap((change) => unitsOf(change))
+  // A release gives its operator dozens of rights: they do not fill all of the room.
+  for (const unit of units.filter(({ weight }) => weight === ofRoles).slice(Math.floor(most / 2)))
+    unit.weight = last
+  const picked = new Set<Unit>()
   let room = most
-  for (const change of changes.toSorted((a, b) => rankOf(a) - rankOf(b))) {
-    const whole = linesOf(change)
-    const shown = whole.slice(0, fitting(whole, room))
+  for (const unit of units.toSorted((a, b) => a.weight - b.weight)) {
+    room -= unit.lines.length
+    if (room < 0) break
+    picked.add(unit)
+  }
+  const shownOf = (change: RehearsedChange) =>
+    units.filter((unit) => unit.of === change && picked.has(unit)).toSorted((a, b) => a.weight - b.weight)
+  const ordered = changes
+    .map((change) => ({ change, shown: shownOf(change) }))
+    .toSorted((a, b) => (a.shown[0]?.weight ?? 9) - (b.shown[0]?.weight ?? 9))
+  const lines = ordered.flatMap(({ change, shown }) => [
+    ...(change.is === 'changed' && shown.length > 0 ? [{ sign: ' ' as const, text: nameOf(change) }] : []),
+    ...shown.flatMap((unit) => unit.lines),
+  ])
+  const hidden = { fields: 0, objects: 0 }
+  for (const { change, shown } of ordered) {
+    const all = units.filter((unit) => unit.of === change).length
     if (shown.length === 0) hidden.objects += 1
-    else
-      lines.push(
-        ...(change.is === 'changed' ? [{ sign: ' ' as const, text: nameOf(change) }] : []),
-        ...shown.flat(),
-      )
-    hidden.fields += shown.length === 0 || change.is !== 'changed' ? 0 : whole.length - shown.length
-    room -= shown.flat().length
+    else hidden.fields += all - shown.length
   }
   const more = inWords(hidden)
   return more === '' ? { lines } : { lines, more: `and ${more}` }
 }
 
-const rankOf = ({ object: { kind } }: RehearsedChange): number =>
-  kind.endsWith('Role') || kind === 'CustomResourceDefinition' ? 1 : 0
+/** What is shown whole or not at all: a field is one or two lines; what is not changed but new, gone or called is a line by itself. */
+interface Unit {
+  of: RehearsedChange
+  lines: readonly DiffLine[]
+  /** 0 is shown first. */
+  weight: number
+}
 
-/** A field is one or two lines; what is not changed but new, gone or called is a line by itself. */
-function linesOf(change: RehearsedChange): DiffLine[][] {
-  if (change.is === 'changed') return change.fields.map(fieldLines)
+function unitsOf(change: RehearsedChange): Unit[] {
+  if (change.is === 'changed')
+    return change.fields.map((field) => ({
+      of: change,
+      lines: fieldLines(field),
+      weight: weightOf(change, field),
+    }))
   const name = nameOf(change)
-  if (change.is === 'deleted') return [[{ sign: '-', text: name }]]
-  if (change.is === 'called') return [[{ sign: '+', text: `${change.call ?? 'call'} of ${name}` }]]
-  return [[{ sign: '+', text: `${name} (new, ${count(change.fields.length, 'field')})` }]]
+  const line: DiffLine =
+    change.is === 'deleted'
+      ? { sign: '-', text: name }
+      : change.is === 'called'
+        ? { sign: '+', text: `${change.call ?? 'call'} of ${name}` }
+        : { sign: '+', text: `${name} (new, ${count(change.fields.length, 'field')})` }
+  return [{ of: change, lines: [line], weight: 1 }]
+}
+
+const ofRoles = 1
+const last = 5
+
+function weightOf({ object: { kind } }: RehearsedChange, { path, from, to }: FieldChange): number {
+  if (kind === 'CustomResourceDefinition')
+    return path.includes('conversion') || path.startsWith('metadata') ? 1 : last
+  if (isVersionOnly(from, to)) return 3
+  if (path.startsWith('spec.template.spec.')) return 0
+  if (/(?:^|\.)labels\b.*aggregate-to-|^(?:subjects|roleRef|aggregationRule)\b/u.test(path)) return 1
+  return kind.endsWith('Role') ? ofRoles : 2
+}
+
+/** The same text but for versions and digests. */
+function isVersionOnly(from: Leaf | undefined, to: Leaf | undefined): boolean {
+  if (typeof from !== 'string' || typeof to !== 'string') return false
+  const [was, is] = [from, to].map((text) =>
+    text.replaceAll(/v?\d+\.\d+\.\d+[\w.-]*|sha256:[0-9a-f]+/gu, 'V'),
+  )
+  return was === is
 }
 
 function fieldLines({ path, from, to }: FieldChange): DiffLine[] {
@@ -62,12 +107,6 @@ function fieldLines({ path, from, to }: FieldChange): DiffLine[] {
     ...(from === undefined ? [] : [{ sign: '-' as const, ...field, text: was }]),
     ...(to === undefined ? [] : [{ sign: '+' as const, ...field, text: is }]),
   ]
-}
-
-function fitting(whole: readonly DiffLine[][], room: number): number {
-  let used = 0
-  const end = whole.findIndex((lines) => (used += lines.length) > room)
-  return end < 0 ? whole.length : end
 }
 
 function nameOf({ object: { kind, namespace, name } }: RehearsedChange): string {

@@ -1,3 +1,4 @@
+import { nameOf } from '../../manifests/name-of.ts'
 import { applyManifest as applyObjects } from '../../manifests/apply.ts'
 import { isApplied, manifestChanges } from '../../manifests/changes.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
@@ -33,10 +34,11 @@ export function applyManifest(release: ReleaseManifest): Step {
       const { objects, origin } = manifest
       const changes = await manifestChanges(reader, objects)
       if (isApplied(changes)) return { is: 'done' }
-      const count = (is: string) => changes.filter((change) => change.is === is).length
+      const changed = changes.filter(({ is }) => is === 'changed').length
+      const created = changes.filter(({ is }) => is === 'created').map(({ wanted }) => nameOf(wanted))
       return {
         is: 'todo',
-        change: `apply ${origin} (sha256 ${sha256.slice(0, 16)}…): ${objectsText(count('changed'), count('created'))}`,
+        change: `apply ${origin} (sha256 ${sha256.slice(0, 16)}…): ${objectsText(changed, created)}`,
       }
     },
     async apply({ reader, writer }) {
@@ -46,8 +48,13 @@ export function applyManifest(release: ReleaseManifest): Step {
   }
 }
 
-function objectsText(changed: number, created: number): string {
+/** What is new is named: it is what a manifest from elsewhere would bring along. */
+function objectsText(changed: number, created: readonly string[]): string {
   const change = changed === 1 ? '1 object changes' : `${changed} objects change`
-  if (created === 0) return change
-  return `${change}, ${created === 1 ? '1 is new' : `${created} are new`}`
+  if (created.length === 0) return change
+  const more = created.length > named ? ` and ${created.length - named} more` : ''
+  const names = `${created.slice(0, named).join(', ')}${more}`
+  return `${change}, ${created.length === 1 ? '1 is new' : `${created.length} are new`}: ${names}`
 }
+
+const named = 5
