@@ -10,6 +10,7 @@ const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   locked: 'locked by another run',
   forbidden: 'unauthorized or forbidden',
   unreachable: 'no cluster, or unreachable',
+  lost: 'done, but VMs or volumes were lost',
   asked: 'asked for by --exit-code',
   interrupted: 'Ctrl-C',
   terminated: 'SIGTERM',

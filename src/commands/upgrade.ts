@@ -25,5 +25,5 @@ const text = manual({
   ],
   more: `Killed, interrupted or timed out, the same line goes on where the cluster stands. Where
 HyperConverged owns KubeVirt, --to may be its own version, and OLM is the method.`,
-  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],
+  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })

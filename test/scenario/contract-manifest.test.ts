@@ -98,7 +98,8 @@ test('contract: objects that the new manifest lacks are listed and left', async 
     expect(ended.code).toBe(0)
     expect(ended.text).toContain('kubevirt-operator-of-old')
     expect(stage.simulated.store.read(ClusterRoles, old.metadata)).toBeDefined()
-    expect(stage.writes().some(({ verb }) => verb === 'delete')).toBe(false)
+    const deleted = stage.writes().filter(({ verb }) => verb === 'delete')
+    expect(deleted.map(({ resource, name }) => `${resource}/${name}`)).toEqual(['configmaps/kvup-census-1'])
   })
 })
 

@@ -52,7 +52,7 @@ test('U6 the report compares VMIs before and after; differences come first, virt
   await play({ ...byTag, vms }, async (stage) => {
     stage.later(20_000, () => mishaps(stage))
     const ended = await stage.upgrade('v1.8.4')
-    expect(ended.code).toBe(0)
+    expect(ended).toMatchObject({ code: 9, error: { reason: 'workloads-lost' } })
     const { differences } = ended.documents[0] as unknown as { differences: Record<string, string[]> }
     expect(differences['vanished']).toContain('demo/gone')
     expect([...(differences['restarted'] ?? []), ...(differences['failed'] ?? [])].toSorted()).toEqual([
@@ -61,8 +61,9 @@ test('U6 the report compares VMIs before and after; differences come first, virt
     ])
     expect(differences).toMatchObject({ restartRequired: ['demo/staged'], notReady: ['demo/sick'] })
     expect(JSON.stringify(differences)).not.toContain('demo/well')
-    const answer = ended.lines.slice(ended.lines.findIndex((line) => line.includes('vanished')))
-    expect(answer[0]).toContain('demo/gone')
+    const answer = ended.lines.slice(ended.lines.findIndex((line) => line.includes('lost: ')))
+    expect(answer[0]).toMatch(/lost: restarted: demo\/(?:again|dead)/)
+    expect(answer.join('\n')).toContain('deleted: demo/gone (the VM was deleted)')
     expect(answer.join('\n')).toMatch(/virtctl-v1\.8\.4/)
   })
 })

@@ -8,8 +8,8 @@ import { KvupError } from '../../lib/system/errors.ts'
 import { doubtsLeft, leftoverWebhooks, tryVmCreation, workloadsAfter } from '../../lib/upgrade/after.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { reportOf, type StepReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
-import { type Census, takeCensus } from '../../lib/workloads/census.ts'
-import { compareCensus, newMigrations } from '../../lib/workloads/census-differences.ts'
+import type { Seen } from '../../lib/workloads/census-changes.ts'
+import type { Compared, RunCensus } from '../../lib/workloads/run-census.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { goesOn, nextLines } from './next-lines.ts'
 
@@ -22,18 +22,15 @@ interface Ended {
   backup: string | undefined
   /** As it was typed. */
   commandLine: string
+  /** VMs and volumes as they were when the run began. */
+  census: RunCensus
+  /** Whom KubeVirt may evict, as was accepted by name. */
+  evicted: Seen['evicted']
 }
 
-/** What is compared with at the end. */
-interface Before {
-  census: Census
-  /** None where there is no platform to ask. */
-  fired: Fired | undefined
-}
-
-/** Keeps what the report needs: VMs and alerts before, and how long each step took. */
+/** Keeps what the report needs: alerts before, and how long each step took. */
 export interface Observed {
-  /** Looks at VMs and alerts before the first write. */
+  /** Looks at alerts before the first write. */
   before(): Promise<void>
   event(event: RunEvent): void
   report(ended: Ended): Promise<UpgradeReport>
@@ -42,14 +39,11 @@ export interface Observed {
 export function observeRun(reader: Reader): Observed {
   const steps: StepReport[] = []
   const hops = new Map<string, number>()
-  let seen: Before | undefined
+  // None where there is no platform to ask.
+  let fired: Fired | undefined
   return {
     async before() {
-      const [census, fired] = await Promise.all([
-        takeCensus(reader),
-        asFarAsRead(firedOnPlatform(reader), undefined),
-      ])
-      seen = { census, fired }
+      fired = await asFarAsRead(firedOnPlatform(reader), undefined)
     },
     event(event: RunEvent) {
       if (event.kind !== 'step-done') return
@@ -63,27 +57,27 @@ export function observeRun(reader: Reader): Observed {
         ...(note !== undefined && { note }),
       })
     },
-    report: (ended: Ended) => reportAfter(ended, { steps, hops }, seen),
+    report: (ended: Ended) => reportAfter(ended, { steps, hops }, fired),
   }
 }
 
 async function reportAfter(
   ended: Ended,
   { steps, hops }: { steps: readonly StepReport[]; hops: ReadonlyMap<string, number> },
-  before: Before | undefined,
+  fired: Fired | undefined,
 ): Promise<UpgradeReport> {
-  const { plan, outcome, cluster, journal, clock, backup, commandLine } = ended
+  const { plan, outcome, cluster, journal, clock, backup, commandLine, census, evicted } = ended
   const reading = { reader: cluster.reader, clock, journal }
-  const [workloads, after, vmCreation, webhooks, doubts, alerts] = await Promise.all([
+  const [workloads, compared, vmCreation, webhooks, doubts, alerts] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
-    takeCensus(cluster.reader),
+    asFarAsRead(census.compare(cluster.reader, evicted), undefined),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
     outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
-    alertsSince(cluster.reader, before),
+    alertsSince(cluster.reader, fired),
   ])
-  const changes = before && comparedWith(before, after)
-  const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes?.differences }), [])
+  const { since, unread = [], ...changes }: Partial<Compared> = compared ?? {}
+  const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes.differences }), [])
   const stopped = outcome.is === 'stopped-before' ? outcome : undefined
   return reportOf(plan, {
     outcome: stopped ? 'stopped-before' : 'done',
@@ -92,9 +86,10 @@ async function reportAfter(
       path: [...hops].map(([to, ms]) => ({ to, seconds: Math.round(ms / 1000) })),
     }),
     steps,
+    ...(since && { comparedWith: since }),
     ...changes,
     ...alerts,
-    ...(workloads ? { workloads, unread: after.unread } : { unread: [...after.unread, 'outdated VMs'] }),
+    ...(workloads ? { workloads, unread } : { unread: [...unread, 'outdated VMs'] }),
     vmCreation,
     findings: [...doubts, ...webhooks],
     ...(backup !== undefined && { backup }),
@@ -104,19 +99,11 @@ async function reportAfter(
   })
 }
 
-async function alertsSince(
-  reader: Reader,
-  before: Before | undefined,
-): Promise<Pick<UpgradeReport, 'alerts'>> {
-  if (before?.fired === undefined) return {}
-  const alerts = await asFarAsRead(newAlerts(reader, before.fired), undefined)
+async function alertsSince(reader: Reader, fired: Fired | undefined): Promise<Pick<UpgradeReport, 'alerts'>> {
+  if (fired === undefined) return {}
+  const alerts = await asFarAsRead(newAlerts(reader, fired), undefined)
   return alerts === undefined ? {} : { alerts }
 }
-
-const comparedWith = ({ census }: Before, after: Census) => ({
-  differences: compareCensus(census, after),
-  migrations: newMigrations(census, after),
-})
 
 async function nextAfter(
   { plan, cluster, journal }: Ended,

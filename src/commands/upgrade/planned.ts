@@ -14,6 +14,7 @@ import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isOlmPlan, olmProcedure } from '../../lib/upgrade/olm/procedure.ts'
+import { RunCensus } from '../../lib/workloads/run-census.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
@@ -38,6 +39,8 @@ export interface Planned {
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
   hands: Omit<Hands, 'announce'>
+  /** Of VMs and volumes, taken when the procedure begins. */
+  census: RunCensus
   /** What was borrowed when it was planned. */
   loans: readonly Loan[]
   /** Of an upgrade path each of its steps, the first of which has `manifest`; else empty. */
@@ -99,9 +102,29 @@ export async function planUpgrade(
   }
   const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands, loans }
   const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
+  const { ref, uid } = near.owner
+  const census = new RunCensus({
+    namespace: ref.namespace,
+    kubevirt: uid,
+    who: cx.world.who,
+    warn: (line) => hands.warn(line),
+  })
   const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
-    planned: { cx, options, cluster, seen, manifest, accepted, hands, loans, ...whole, findings },
+    planned: {
+      cx,
+      options,
+      cluster,
+      seen,
+      manifest,
+      accepted,
+      hands,
+      census,
+      loans,
+      ...whole,
+      procedure: census.around(whole.procedure),
+      findings,
+    },
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
 }

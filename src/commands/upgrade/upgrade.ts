@@ -14,6 +14,8 @@ import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
+import type { Seen } from '../../lib/workloads/census-changes.ts'
+import { lostSince } from '../lost-since.ts'
 import { loanId, openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { limitsBefore } from '../limits-before.ts'
@@ -67,7 +69,7 @@ async function carryOutUpgrade(
   sealed: SealedPlan | undefined,
   limits: RunLimits,
 ): Promise<ExitCode> {
-  const { cx, plan, cluster, hands, manifest } = planned
+  const { cx, plan, cluster, hands, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const outcome = await withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
     run(planned, sealed, { observed, began, limits }),
@@ -86,10 +88,27 @@ async function carryOutUpgrade(
           journal: hands.journal,
           backup: manifest.backup,
           commandLine: cx.world.commandLine,
+          census,
+          evicted: evictedBy(planned),
         })
   cx.printer.result(report, reportView)
+  await census.close(cluster, hands.lock, outcome.is === 'finished')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
-  return late ? exitCode.timedOut : exitCode.done
+  if (late) return exitCode.timedOut
+  const failure = lostSince(report.changes, doneText(plan, outcome))
+  if (failure) throw failure
+  return exitCode.done
+}
+
+function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
+  if (is === 'stopped-before') return 'stopped where it was told to'
+  return olm === undefined ? `KubeVirt ${to.text} is installed` : `HyperConverged ${olm.to} is installed`
+}
+
+/** Accepted by name, they are no loss: KubeVirt migrates whom it can, where it may do both. */
+function evictedBy({ accepted, seen: { methods } }: Planned): Seen['evicted'] {
+  if (!methods.includes('Evict') || !accepted.some(({ id }) => id === 'evictions')) return 'nobody'
+  return methods.includes('LiveMigrate') ? 'not-migratable' : 'everybody'
 }
 
 const acceptingIn =
@@ -133,7 +152,7 @@ function run(
   sealed: SealedPlan | undefined,
   { observed, began, limits }: { observed: Observed; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
-  const { cx, plan, procedure, findings, accepted, manifest, hands, legs } = planned
+  const { cx, plan, procedure, findings, accepted, manifest, hands, legs, census, cluster } = planned
   const giveBack = giveBackLine(planned.loans.find(({ id }) => id === loanId))
   return carryOut(
     {
@@ -148,6 +167,7 @@ function run(
         accepting: acceptingIn(sealed),
       }),
       async prepare() {
+        await census.prepare(cluster.reviewer)
         await manifest.prepare()
         for (const leg of legs.slice(1))
           if (leg.plan.method === 'operator-manifest') await leg.manifest.load()

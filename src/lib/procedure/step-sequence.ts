@@ -41,6 +41,7 @@ export class StepSequence {
     this.#steps = await this.#run.patiently(() => procedure.steps(this.#run.live))
     const entries = await this.#run.patiently(() => this.#run.journal.entries())
     this.#unfinished = withoutAnEnd(entries.filter((entry) => entry.procedure === procedure.name))
+    await this.#run.patiently(async () => procedure.begin?.(this.#run.writing))
     const { length } = this.#steps
     await this.#run.patiently(() =>
       this.#run.record('started', '', `${length} ${length === 1 ? 'step' : 'steps'}`),

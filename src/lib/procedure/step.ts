@@ -118,6 +118,8 @@ export interface Procedure {
   readonly loans?: readonly string[]
   /** Open loans of these ids that it does not give back: there is no more to do for them. */
   readonly leaves?: (loan: Loan) => boolean
+  /** Under the lock, before anything is written: what has to be known before the first change. Safe to repeat: a failure that passes is tried again. */
+  begin?(cx: StepContext): Promise<void>
   /**
    * Changes what must not stay as it is when a run ends early, whatever ends it (a signal too), under the lock still and in less than a second. What it did, in a sentence;
    * undefined where nothing had to be done.

@@ -9,6 +9,7 @@ export const exitCode = {
   locked: 6,
   forbidden: 7,
   unreachable: 8,
+  lost: 9,
   asked: 10,
   interrupted: 130,
   terminated: 143,

@@ -1,5 +1,7 @@
 import type { Access } from '../cluster/cluster.ts'
+import { InstanceReplicaSets } from '../cluster/kinds/virtual-machines.ts'
 import type { UpgradePath } from './path/upgrade-path.ts'
+import { censusNames } from '../workloads/kept-census.ts'
 import type { UpgradePlan } from './plan.ts'
 import { requiredAccess } from './required-access.ts'
 
@@ -23,6 +25,7 @@ export function accessFor(
       need.optional &&
       !cancels(need) &&
       need.access.verb !== 'delete' &&
+      !isOfCensus(need.access) &&
       (request.waitWorkloads || isWaitedFor(path) || !isLaunchers(need.access)),
   )
   return { required: required.map(({ access }) => access), optional: optional.map(({ access }) => access) }
@@ -31,6 +34,10 @@ export function accessFor(
 /** VMs are waited for between the steps of an upgrade path. */
 const isWaitedFor = (path: UpgradePath | undefined): boolean =>
   path !== undefined && path.steps.length > 1 && path.between === 'wait'
+
+/** Whoever takes the census asks, and says what comes of a no. */
+const isOfCensus = ({ resource, name = '' }: Access) =>
+  resource === 'configmaps' ? censusNames.includes(name) : resource === InstanceReplicaSets.plural
 
 /** Where VMs are not waited for, nobody looks whether one runs twice (night W5). */
 const isLaunchers = ({ resource, verb, namespace }: Access) =>

@@ -1,6 +1,8 @@
 import type { NewAlerts } from '../facts/openshift/new-alerts.ts'
 import type { HopFinding } from '../releases/finding.ts'
+import type { Change } from '../workloads/census-changes.ts'
 import type { Differences } from '../workloads/census-differences.ts'
+import type { Compared, ComparedWith } from '../workloads/run-census.ts'
 import type { OlmPart } from './olm/olm-part.ts'
 import type { UpgradePlan } from './plan.ts'
 
@@ -21,6 +23,12 @@ export interface UpgradeReport {
   /** In the order in which they were done. */
   steps: readonly StepReport[]
   workloads?: WorkloadReport
+  /** With what the end was compared; absent where nothing was. Reboots inside a guest are not seen. */
+  comparedWith?: ComparedWith
+  /** What became of VMs and volumes, and whether an owner is seen to have done it: one that is `lost` is exit code 9. */
+  changes?: readonly Change[]
+  /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
+  counts?: NonNullable<Compared['counts']>
   /** Differences between before and after; every list empty is good news. */
   differences?: Differences
   /** On OKD and OpenShift: those that fire and did not before. */

@@ -1,3 +1,4 @@
+import { censusNames } from '../workloads/kept-census.ts'
 import type { Row } from './right.ts'
 
 const kubevirt = 'kubevirt.io'
@@ -15,6 +16,22 @@ export const work: readonly Row[] = [
 
 /** What every upgrade does around the roll, whoever makes it. */
 export const aroundRoll: readonly Row[] = [
+  [
+    'kubevirt',
+    '',
+    'configmaps',
+    'get delete',
+    'keep which VMs and volumes there were, for whoever ends the run',
+    { names: censusNames.join(' '), optional: true },
+  ],
+  [
+    'cluster',
+    kubevirt,
+    'virtualmachineinstancereplicasets',
+    'list',
+    'see whether VMs without a VirtualMachine were scaled in',
+    optional,
+  ],
   [
     'cluster',
     kubevirt,

@@ -56,7 +56,7 @@ function instanceDifference(before: Census, after: Census, name: string): keyof 
   if (!is) return 'vanished'
   if (is.phase === 'Failed' && was?.phase !== 'Failed') return 'failed'
   if (is.uid !== was?.uid) return 'restarted'
-  return was.ready === true && is.ready === false ? 'notReady' : undefined
+  return was.ready && !is.ready ? 'notReady' : undefined
 }
 
 function volumeDifference(before: Census, after: Census, name: string): string[] {

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { Reader } from '../cluster/cluster.ts'
 import type { Kind } from '../cluster/kind.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import { condition } from '../cluster/object.ts'
 import {
+  InstanceReplicaSets,
+  type VirtualMachine,
   type VirtualMachineInstance,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
@@ -10,19 +13,51 @@ import {
 } from '../cluster/kinds/virtual-machines.ts'
 import { ApiError } from '../system/errors.ts'
 
-/** Under 200 bytes a VM: what has to be the same after an upgrade (night U6). */
-interface Mark {
+/** What has to be the same after an upgrade (night U6). */
+export interface Mark {
   uid: string
   phase: string
-  ready?: boolean
 }
 
-/** Known parts only: a kind that could not be read is named in `unread`, and nothing is claimed of it. */
+/** A VirtualMachineInstance. */
+export interface InstanceMark extends Mark {
+  ready: boolean
+  /** LiveMigratable is True: KubeVirt moves it and never evicts it, where it may do both. */
+  migratable: boolean
+  /** The VirtualMachineInstanceReplicaSet, `namespace/name`, that made it. */
+  set?: string
+}
+
+/** What its owner decides of a VirtualMachine. */
+export interface MachineMark {
+  uid: string
+  /** Moves with the spec alone. */
+  generation: number
+  /** Of the spec without what KubeVirt itself writes into it: the firmware's UUID, since v1.5. */
+  spec: string
+  /** `Always` where `running: true` says it in the old way. */
+  runStrategy: string
+  isBeingDeleted?: true
+  /** A stop or restart that was asked for and is not carried out yet. */
+  isAsked?: true
+}
+
+/** A VirtualMachineInstanceReplicaSet; its generation moves when somebody scales it. */
+export interface SetMark {
+  uid: string
+  generation: number
+}
+
+/** By `namespace/name`. Known parts only: a kind that could not be read is named in `unread`, and nothing is claimed of it. */
 export interface Census {
-  instances: ReadonlyMap<string, Mark>
+  instances: ReadonlyMap<string, InstanceMark>
+  machines: ReadonlyMap<string, MachineMark>
+  /** Read only where an instance is of one. */
+  sets: ReadonlyMap<string, SetMark>
   restartRequired: ReadonlySet<string>
+  /** By `claim namespace/name` and `DataVolume namespace/name`. */
   volumes: ReadonlyMap<string, Mark>
-  /** By uid; without those of KubeVirt's workload updater, which it repeats by itself. */
+  /** By a mark of the uid; without those of KubeVirt's workload updater, which it repeats by itself. */
   migrations: ReadonlyMap<string, { vmi: string; phase: string }>
   unread: readonly string[]
 }
@@ -49,7 +84,9 @@ const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
 
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
 export async function takeCensus(reader: Reader): Promise<Census> {
-  const instances = new Map<string, Mark>()
+  const instances = new Map<string, InstanceMark>()
+  const machines = new Map<string, MachineMark>()
+  const sets = new Map<string, SetMark>()
   const restartRequired = new Set<string>()
   const volumes = new Map<string, Mark>()
   const migrations = new Map<string, { vmi: string; phase: string }>()
@@ -63,19 +100,52 @@ export async function takeCensus(reader: Reader): Promise<Census> {
     }
   }
   await Promise.all([
-    fold(VirtualMachineInstances, (vmi) => instances.set(nameOf(vmi), markOf(vmi))),
+    fold(VirtualMachineInstances, (vmi) => instances.set(nameOf(vmi), instanceMark(vmi))),
     fold(VirtualMachines, (vm) => {
+      machines.set(nameOf(vm), machineMark(vm))
       if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
     }),
     fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) => {
       if (metadata.annotations?.[updaterAnnotation] !== undefined) return
       const vmi = `${metadata.namespace}/${spec?.vmiName}`
-      migrations.set(metadata.uid ?? '', { vmi, phase: status?.phase ?? '' })
+      migrations.set(shortMark(metadata.uid ?? ''), { vmi, phase: status?.phase ?? '' })
     }),
     fold(PersistentVolumeClaims, (claim) => volumes.set(`claim ${nameOf(claim)}`, volumeMark(claim))),
     fold(DataVolumes, (volume) => volumes.set(`DataVolume ${nameOf(volume)}`, volumeMark(volume))),
   ])
-  return { instances, restartRequired, volumes, migrations, unread }
+  if ([...instances.values()].some(({ set }) => set !== undefined))
+    await fold(InstanceReplicaSets, (set) => sets.set(nameOf(set), generationMark(set)))
+  return { instances, machines, sets, restartRequired, volumes, migrations, unread }
+}
+
+/** Which of these volumes a VM of today still asks for: the VM `namespace/name` by the volume. Reads all VMs once. */
+export async function wantedBy(
+  reader: Reader,
+  volumes: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  if (volumes.size === 0) return found
+  for await (const page of reader.pages(VirtualMachines))
+    for (const vm of page.items)
+      for (const volume of volumesOf(vm)) if (volumes.has(volume)) found.set(volume, nameOf(vm))
+  return found
+}
+
+/** CDI makes a claim of a DataVolume's name, and may take the DataVolume away when it is filled: both are asked for. */
+function* volumesOf({ metadata: { namespace }, spec }: VirtualMachine): Generator<string> {
+  for (const volume of spec?.template?.spec?.volumes ?? []) {
+    const claim = textAt(volume['persistentVolumeClaim'], 'claimName')
+    const data = textAt(volume['dataVolume'], 'name')
+    if (claim !== undefined) yield `claim ${namespace}/${claim}`
+    if (data === undefined) continue
+    yield `claim ${namespace}/${data}`
+    yield `DataVolume ${namespace}/${data}`
+  }
+}
+
+function textAt(of: unknown, key: string): string | undefined {
+  const value: unknown = typeof of === 'object' && of !== null ? Reflect.get(of, key) : undefined
+  return typeof value === 'string' ? value : undefined
 }
 
 const nameOf = ({ metadata }: KubeObject) => `${metadata.namespace ?? ''}/${metadata.name}`
@@ -85,10 +155,40 @@ const volumeMark = ({ metadata, status }: Claim): Mark => ({
   phase: status?.phase ?? '',
 })
 
-function markOf(vmi: VirtualMachineInstance): Mark {
+function instanceMark(vmi: VirtualMachineInstance): InstanceMark {
+  const owner = vmi.metadata.ownerReferences?.find(({ controller }) => controller === true)
+  const set = owner?.kind === InstanceReplicaSets.kind ? `${vmi.metadata.namespace}/${owner.name}` : undefined
   return {
     uid: vmi.metadata.uid ?? '',
     phase: vmi.status?.phase ?? '',
     ready: condition(vmi, 'Ready')?.status === 'True',
+    migratable: condition(vmi, 'LiveMigratable')?.status === 'True',
+    ...(set !== undefined && { set }),
   }
 }
+
+function machineMark(vm: VirtualMachine): MachineMark {
+  const { metadata, spec } = vm
+  return {
+    ...generationMark(vm),
+    spec: shortMark(JSON.stringify(spec, withoutFirmware) ?? ''),
+    runStrategy: spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted'),
+    ...(metadata.deletionTimestamp !== undefined && { isBeingDeleted: true }),
+    ...(isAsked(vm) && { isAsked: true }),
+  }
+}
+
+/** Somebody asked for its stop or restart, and virt-controller has not carried it out yet. */
+export function isAsked({ status }: VirtualMachine): boolean {
+  return (status?.stateChangeRequests ?? []).some(({ action }) => action === 'Stop')
+}
+
+const generationMark = ({ metadata }: KubeObject): SetMark => ({
+  uid: metadata.uid ?? '',
+  generation: metadata.generation ?? 0,
+})
+
+const withoutFirmware = (key: string, value: unknown): unknown => (key === 'firmware' ? undefined : value)
+
+/** 48 bits: enough to say that it is another one. */
+const shortMark = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8)

@@ -22,6 +22,8 @@ export interface Node extends KubeObject {
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>
+  /** base64 */
+  binaryData?: Record<string, string>
   immutable?: boolean
 }
 

@@ -12,6 +12,8 @@ export interface VirtualMachine extends KubeObject {
     ready?: boolean
     created?: boolean
     conditions?: Condition[]
+    /** A start, stop or restart that somebody asked for; taken out once it was carried out. */
+    stateChangeRequests?: { action: 'Start' | 'Stop' }[] | null
   }
 }
 
@@ -83,5 +85,12 @@ export const VirtualMachineInstanceMigrations: Kind<VirtualMachineInstanceMigrat
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachineInstanceMigration',
   plural: 'virtualmachineinstancemigrations',
+  namespaced: true,
+}
+/** Keep instances without a VM at a number, as ReplicaSets keep pods; an HPA scales them through their subresource. */
+export const InstanceReplicaSets: Kind = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceReplicaSet',
+  plural: 'virtualmachineinstancereplicasets',
   namespaced: true,
 }

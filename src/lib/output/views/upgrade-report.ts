@@ -5,6 +5,7 @@ import { count } from '../count.ts'
 import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { alertLines } from './alert-lines.ts'
+import { changeLines } from './change-lines.ts'
 import { hopText } from './hop-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -28,7 +29,7 @@ const nextLines = (next: readonly string[], { mark }: Paint) => next.map((line) 
 /** Differences come first (night U6), the important line last. */
 function whole(report: UpgradeReport, paint: Paint): readonly string[] {
   return [
-    ...differenceLines(report, paint),
+    ...changeLines(report, paint),
     ...alertLines(report, paint),
     ...report.findings.flatMap(({ summary, remedy }) => [
       `${paint.warn(paint.mark.warning)} ${brief(summary)}`,
@@ -43,27 +44,6 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     lastLine(report, paint),
     ...nextLines(report.next, paint),
   ]
-}
-
-function differenceLines({ differences, unread = [] }: UpgradeReport, paint: Paint): readonly string[] {
-  if (!differences) return []
-  const rows: readonly [string, readonly string[]][] = [
-    ['vanished', differences.vanished],
-    ['failed', differences.failed],
-    ['restarted', differences.restarted],
-    ['no longer ready', differences.notReady],
-    ['now need a restart (RestartRequired)', differences.restartRequired],
-    ['migration failed', differences.failedMigrations],
-    ['volumes', differences.volumes],
-  ]
-  const found = rows
-    .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => `${paint.bad(paint.mark.failed)} ${what}: ${names.join(', ')}`)
-  const blind =
-    unread.length > 0
-      ? [`${paint.warn(paint.mark.warning)} not compared, for they may not be read: ${unread.join(', ')}`]
-      : []
-  return found.length > 0 ? [...found, ...blind] : ['VMs and volumes are as they were', ...blind]
 }
 
 function creationLines({ vmCreation }: UpgradeReport, paint: Paint): readonly string[] {
@@ -100,12 +80,12 @@ function migrationLines({ migrations }: UpgradeReport): readonly string[] {
 }
 
 function lastLine(
-  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore }: UpgradeReport,
+  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore, changes = [] }: UpgradeReport,
   paint: Paint,
 ): string {
   const took = formatDuration(tookSeconds * 1000)
   if (outcome === 'done')
-    return `${paint.good(paint.mark.done)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, settled`
+    return `${changes.some(({ lost }) => lost) ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, settled`
   const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''
   return `${paint.warn(paint.mark.warning)} stopped before ${stoppedBefore?.step ?? 'the next step'} (${stoppedBefore?.because ?? ''})${leave}`
 }

@@ -21,7 +21,7 @@ const by = 'virtualmachine-controller'
 export interface StateChange {
   action: 'Start' | 'Stop'
 }
-type Status = NonNullable<VirtualMachine['status']> & { stateChangeRequests?: StateChange[] | null }
+type Status = NonNullable<VirtualMachine['status']>
 
 /** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
 export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {

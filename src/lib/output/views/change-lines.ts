@@ -1,0 +1,89 @@
+import type { Change } from '../../workloads/census-changes.ts'
+import type { Differences } from '../../workloads/census-differences.ts'
+import type { Compared, ComparedWith } from '../../workloads/run-census.ts'
+import type { Paint } from '../printer.ts'
+import { upToTwenty } from './up-to-twenty.ts'
+
+/** What a report holds of a comparison. */
+interface Told {
+  comparedWith?: ComparedWith
+  changes?: readonly Change[]
+  counts?: Compared['counts']
+  differences?: Differences
+  unread?: readonly string[]
+}
+
+/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
+export function changeLines(told: Told, paint: Paint): readonly string[] {
+  const { comparedWith, changes = [], differences, unread = [] } = told
+  if (comparedWith === undefined) return []
+  const { mark } = paint
+  const lost = changes.filter((change) => change.lost)
+  const rest = changes.filter((change) => !change.lost)
+  const found = [
+    ...grouped(lost).map((line) => `${paint.bad(mark.failed)} lost: ${line}`),
+    ...(differences ? otherRows(differences) : []).map((line) => `${paint.bad(mark.failed)} ${line}`),
+    ...grouped(rest).map((line) => `${mark.dot} ${line}`),
+    ...countLines(told, paint),
+  ]
+  const blind = unread.map(String).join(', ')
+  return [
+    ...sinceLines(comparedWith, paint),
+    ...(found.length > 0
+      ? found
+      : comparedWith.late
+        ? ['VMs and volumes are as they were then']
+        : ['VMs and volumes are as they were']),
+    ...(blind === '' ? [] : [`${paint.warn(mark.warning)} not compared, for they may not be read: ${blind}`]),
+  ]
+}
+
+function sinceLines({ at, by, resumed, late }: ComparedWith, paint: Paint): readonly string[] {
+  if (late)
+    return [
+      `${paint.warn(paint.mark.warning)} What ran before the first change is not known: compared with ${at}, when ${by} went on`,
+    ]
+  return resumed ? [`Compared with ${at}, when ${by} began`] : []
+}
+
+/** One line for those to whom the same happened for the same reason. */
+function grouped(changes: readonly Change[]): readonly string[] {
+  const groups = new Map<string, { what: string; why: string; names: string[] }>()
+  for (const { kind, namespace, name, what, why } of changes) {
+    const group = groups.get(`${what} ${why}`) ?? { what, why, names: [] }
+    group.names.push(`${words[kind]}${namespace}/${name}`)
+    groups.set(`${what} ${why}`, group)
+  }
+  return [...groups.values()].map(({ what, why, names }) => `${what}: ${upToTwenty(names)} (${why})`)
+}
+
+const words: Readonly<Record<Change['kind'], string>> = {
+  VirtualMachine: '',
+  VirtualMachineInstance: '',
+  PersistentVolumeClaim: 'claim ',
+  DataVolume: 'DataVolume ',
+}
+
+/** What is no loss and has to be looked at. Volumes that are gone or other ones stand among the changes. */
+function otherRows(differences: Differences): readonly string[] {
+  const { notReady, restartRequired, failedMigrations, volumes } = differences
+  const inOtherPhase = volumes.filter((line) => !/ (?:vanished|was created again)$/u.test(line))
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['no longer ready', notReady],
+    ['now need a restart (RestartRequired)', restartRequired],
+    ['migration failed', failedMigrations],
+    ['volumes', inOtherPhase],
+  ]
+  return rows.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${upToTwenty(names)}`]))
+}
+
+function countLines({ counts }: Told, paint: Paint): readonly string[] {
+  if (counts === undefined) return []
+  const fewer = counts.map(
+    ({ namespace, before, now }) =>
+      `${paint.warn(paint.mark.warning)} namespace ${namespace}: ${before} VMs ran before, ${now} run now; not known by name`,
+  )
+  return fewer.length > 0
+    ? fewer
+    : ['as many VMs run in each namespace as before; they are not known by name']
+}
