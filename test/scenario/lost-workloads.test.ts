@@ -135,7 +135,7 @@ describe('what owners did is listed and is no failure', () => {
     ],
   }
   for (const [name, [what, why]] of Object.entries(owners))
-    test(`${name}`, async () => {
+    test(`listed: ${name}`, async () => {
       await play(shape, async (stage) => {
         await whole(stage)
         stage.later(15 * second, () => void what(stage))

@@ -95,7 +95,7 @@ describe('lost is what no owner is seen to have done', () => {
     ],
   ]
   for (const [name, after, what] of cases)
-    test(`${name}`, async () => {
+    test(`lost: ${name}`, async () => {
       const place = { kind: 'VirtualMachine', namespace: 'demo', name: 'web' }
       expect(await changes(ran, after)).toMatchObject([{ ...place, what, lost: true }])
     })
@@ -182,7 +182,7 @@ describe('what its owner did is listed', () => {
     ],
   ]
   for (const [name, before, after, what, why, seen] of cases)
-    test(`${name}`, async () => {
+    test(`listed: ${name}`, async () => {
       const found = await changes(before, after, seen)
       expect(found).toMatchObject([{ what, lost: false }])
       expect(found[0]?.why).toMatch(why)
@@ -270,7 +270,7 @@ describe('volumes', () => {
     ],
   ]
   for (const [name, before, after, expected] of cases)
-    test(`${name}`, async () => {
+    test(`volumes: ${name}`, async () => {
       expect(await changes(before, after)).toEqual(expected.map((change) => expect.objectContaining(change)))
     })
 })
