@@ -10,6 +10,7 @@ import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { windowOpenFinding } from '../../lib/eus/run/window-open-finding.ts'
+import { seconds } from '../../lib/system/units.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
@@ -69,12 +70,15 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
-  const reader = oneLook(cluster.reader)
   const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const loansIn = (namespace: string) => handsIn(namespace).journal.loans()
-  const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
-  const seen = await withOlm(first, { cx, options, request, releases, reader })
-  const foreseen = await foreseePath({ cx, options, request, seen, releases })
+  const look = async () => {
+    const reader = oneLook(cluster.reader)
+    const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
+    const seen = await withOlm(first, { cx, options, request, releases, reader })
+    return { reader, seen, foreseen: await foreseePath({ cx, options, request, seen, releases }) }
+  }
+  const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
   const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
   const hands = handsIn(near.owner.ref.namespace)
@@ -128,6 +132,34 @@ export async function planUpgrade(
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
 }
+
+/** So long virt-operator was seen to act on an edit of the CR (34 s), with room. */
+const actsFor = 90 * seconds
+
+/**
+ * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
+ * makes of that is waited for before anything is judged.
+ */
+async function lookOnceActedOn<L extends { seen: Seen }>(
+  look: () => Promise<L>,
+  { clock, printer, signal }: Context,
+): Promise<L> {
+  const began = clock.now().getTime()
+  for (let isTold = false; ; isTold = true) {
+    const looked = await look()
+    const late = clock.now().getTime() - began >= actsFor
+    if (late || !isActing(looked.seen)) return looked
+    if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
+    await clock.sleep(2 * seconds, signal)
+  }
+}
+
+/** On its spec, and on no other version than the one that is installed. */
+const isActing = ({ standing: { verdict, target, observed, generation } }: Seen): boolean =>
+  verdict === 'Updating' &&
+  target.version === observed.version &&
+  target.id === observed.id &&
+  generation.spec !== generation.observed
 
 function procedureOf(
   plan: UpgradePlan,
