@@ -22,6 +22,8 @@ export interface World {
   readonly who: string
   readonly pid: number
   readonly host: string
+  /** Whose processes `isAlive` knows: see `Holder`. */
+  readonly machine: string | undefined
   readonly version: string
   /** As it was typed, quoted so that it works when pasted: what resumes it. */
   readonly commandLine: string

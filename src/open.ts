@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { withBugLog } from './bug-log.ts'
@@ -188,6 +189,7 @@ function world(called: Called): World {
     who: `${userName()}@${host}`,
     pid: process.pid,
     host,
+    machine: thisMachine(),
     version: kvupVersion,
     commandLine: commandLine(called),
     isAlive,
@@ -196,6 +198,19 @@ function world(called: Called): World {
     writeText: writeWhole,
     readStdin,
     scratchFile,
+  }
+}
+
+/** This boot of this machine, and the PID namespace that this process is in; only Linux tells both. */
+function thisMachine(): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return createHash('sha256')
+      .update(`${boot} ${readlinkSync('/proc/self/ns/pid')}`)
+      .digest('hex')
+      .slice(0, 12)
+  } catch {
+    return undefined
   }
 }
 

@@ -12,7 +12,7 @@ import type { LookedAt } from './reader-for.ts'
  * where nobody holds it, or Leases may not be read.
  */
 export async function whoHoldsLock(
-  { world }: { world: Pick<World, 'host' | 'pid' | 'isAlive'> },
+  { world }: { world: Pick<World, 'machine' | 'pid' | 'isAlive'> },
   { cluster, clock, saved }: LookedAt,
   namespace: string,
 ): Promise<ShownHolder | undefined> {

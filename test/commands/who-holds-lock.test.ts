@@ -18,7 +18,7 @@ const lease = (holderIdentity: string, renewTime: string): KubeObject & Record<s
 /** Asked on `here`, where only process 7 lives. */
 async function asked(holder: string, renewed = '2026-11-21T09:59:48.000000Z', saved = false) {
   const { store, clock } = exampleOf([namespace, lease(holder, renewed)], at)
-  const world = { host: 'here', pid: 99, isAlive: (pid: number) => pid === 7 }
+  const world = { machine: 'here', pid: 99, isAlive: (pid: number) => pid === 7 }
   const found = await whoHoldsLock({ world }, { cluster: storeCluster(store), clock, saved }, 'kubevirt')
   return found && holderText(found, at)
 }
@@ -26,14 +26,20 @@ async function asked(holder: string, renewed = '2026-11-21T09:59:48.000000Z', sa
 test.each([
   [
     'a dead process of this machine',
-    'jane@here/8/ab',
+    'jane@here/8/ab-here',
     'jane was at work until 12s ago on host here (pid 8 is gone)',
   ],
   [
     'a process of this machine that lives',
-    'jane@here/7/ab',
-    'jane@here/7/ab holds the lock; renewed 12s ago',
+    'jane@here/7/ab-here',
+    'jane@here/7/ab-here holds the lock; renewed 12s ago',
   ],
+  [
+    'M4 a process of another machine with the same name',
+    'jane@here/8/ab-there',
+    'jane@here/8/ab-there holds the lock; renewed 12s ago',
+  ],
+  ['M4 who names no machine', 'jane@here/8/ab', 'jane@here/8/ab holds the lock; renewed 12s ago'],
   ['a process elsewhere', 'jane@there/8/ab', 'jane@there/8/ab holds the lock; renewed 12s ago'],
   ['who is no kvup', 'somebody', 'somebody holds the lock; renewed 12s ago'],
   ['nobody', '', undefined],
@@ -46,7 +52,7 @@ test('a Lease that ran out is nobody’s', async () => {
 })
 
 test('of a saved cluster this machine knows nothing', async () => {
-  expect(await asked('jane@here/8/ab', undefined, true)).toBe(
-    'jane@here/8/ab holds the lock; renewed 12s ago',
+  expect(await asked('jane@here/8/ab-here', undefined, true)).toBe(
+    'jane@here/8/ab-here holds the lock; renewed 12s ago',
   )
 })

@@ -47,6 +47,7 @@ export function processOn(
       who: `jane@here`,
       pid,
       host: 'here',
+      machine: 'here',
       version: '0.0.0-test',
       commandLine: 'kvup workloads hold',
       isAlive: (other) => other === pid,

@@ -55,6 +55,7 @@ export async function runText(
       who: 'admin@host',
       pid: 1,
       host: 'host',
+      machine: 'host',
       version: '0.0.0',
       commandLine: ['kvup', ...argv].join(' '),
       isAlive: () => true,

@@ -213,6 +213,7 @@ export class Stage {
         who: `jane@${host}`,
         pid,
         host,
+        machine: machineOf(host),
         version: '0.0.0-test',
         commandLine: terminal.commandLine ?? 'kvup upgrade --to the same',
         isAlive: (other) => alive.includes(other),
@@ -316,6 +317,9 @@ const defaults: UpgradeOptions = {
   accept: [],
   pauseBefore: [],
 }
+
+/** In tests a host is a machine of its own. */
+const machineOf = (host: string): string => host.replaceAll(/[^0-9a-z]/gu, '0')
 
 const updateDefaults = updateCommand(() => async () => undefined).opts<UpdateOptions>()
 

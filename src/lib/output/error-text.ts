@@ -11,17 +11,24 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
   const [first = '', ...rest] = sanitise(error.message).split('\n')
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
   const details = [
-    ...rest.map((line) => brief(sanitiseLine(line))),
+    ...rest.map((line) => quoted(brief(sanitiseLine(line)))),
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
     `${paint.bad('error:')} ${brief(sanitiseLine(first))}`,
     ...details.filter((line) => line !== '').map((line) => `  ${line}`),
     ...causeLines(error, verbosity),
-    ...error.notes.map((line) => `  ${brief(sanitiseLine(line))}`),
+    ...error.notes.map((line) => `  ${notALine(brief(sanitiseLine(line)))}`),
     ...remedyLines(error.remedy, paint),
   ]
 }
+
+/** Lines behind the first are somebody else's: kvup's own sentences have one. */
+const quoted = (line: string): string => (line.trim() === '' ? '' : `| ${line.trimStart()}`)
+
+/** Text of somebody else that begins as a line of what helps does is none. */
+const notALine = (line: string): string =>
+  /^\s*(?:→|->|error:)/u.test(line) ? `| ${line.trimStart()}` : line
 
 /** `command     what it does`: the second halves stand below each other. */
 export function remedyLines(remedy: readonly string[], { mark }: Pick<Paint, 'mark'>): string[] {

@@ -5,6 +5,7 @@ import { isConflict } from '../system/errors.ts'
 import { heldBy, leaseName, leaseTerm } from './lease-errors.ts'
 import { type Holder, isDead } from './lease-holder.ts'
 import type { Queueing } from './lock.ts'
+import { oneLine } from '../system/shell-word.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
 /** Where the Lease is. */
@@ -131,4 +132,4 @@ const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
   Math.ceil((ms * speed) / 1000) * 1000
 
 const waitingFor = ({ spec }: Lease): string =>
-  `${spec?.holderIdentity ?? 'somebody'} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`
+  `${oneLine(spec?.holderIdentity ?? 'somebody')} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`

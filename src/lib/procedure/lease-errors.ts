@@ -1,5 +1,6 @@
 import type { Lease } from '../cluster/kinds/core.ts'
 import { type KvupError, locked } from '../system/errors.ts'
+import { oneLine, shellWord } from '../system/shell-word.ts'
 
 /** The name of the Lease, in KubeVirt's own namespace. */
 export const leaseName = 'kvup'
@@ -11,13 +12,13 @@ const leaseIn = (namespace: string): string => `leases/${leaseName} in namespace
 /** Somebody else renews it: exit 6. */
 export function heldBy(lease: Lease, namespace: string): KvupError {
   const { holderIdentity, acquireTime } = lease.spec ?? {}
-  const holder = holderIdentity ?? 'somebody'
+  const holder = oneLine(holderIdentity ?? 'somebody')
   const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
   return locked('locked', `${holder} is at work on this cluster${since}`, {
     object: leaseIn(namespace),
     remedy: [
       'kvup status -w      watches it',
-      `add --take-over=${holder} to the command      ends its run at its next write, should it still live`,
+      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      ends its run at its next write, should it still live`,
     ],
   })
 }

@@ -1,4 +1,5 @@
 import { type ExitCode, exitCode } from './exit-codes.ts'
+import { oneLine } from './shell-word.ts'
 
 export interface Details {
   /** The object that it failed on, as `kubectl` names it: `kubevirts/kubevirt in namespace kubevirt`. */
@@ -30,7 +31,9 @@ export class KvupError extends Error {
     this.exitCode = code
     this.reason = reason
     this.object = object
-    this.remedy = remedy === undefined ? [] : typeof remedy === 'string' ? [remedy] : remedy
+    const lines = remedy === undefined ? [] : typeof remedy === 'string' ? [remedy] : remedy
+    // In every format, a document's too: a line that is pasted is one that kvup made.
+    this.remedy = lines.map(oneLine)
     this.notes = notes ?? []
   }
 }

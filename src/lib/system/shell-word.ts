@@ -1,8 +1,23 @@
+/* oxlint-disable no-control-regex -- what ends a line or hides text is what a quoted word must not hold raw */
+
+/** What would make a second line of one, or show another text than the shell reads. */
+const unprintable =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu
+
 /**
- * A word of the command line as it may be printed again: quoted where a shell needs it, and without the password that an address may
- * carry.
+ * A word of the command line as it may be printed again: quoted where a shell needs it, always on one line, and without the password that an address may
+ * carry. Text of the cluster comes into a line that is printed to be pasted by this alone.
  */
 export function shellWord(word: string): string {
   const known = word.replace(/\/\/[^\s/]*@/u, '//<redacted>@')
-  return /^[\w./:@%+=,-]+$/u.test(known) ? known : `'${known.replaceAll("'", `'\\''`)}'`
+  if (/^[\w./:@%+=,-]+$/u.test(known)) return known
+  if (known.search(unprintable) < 0) return `'${known.replaceAll("'", `'\\''`)}'`
+  const escaped = known.replaceAll(/[\\']/gu, String.raw`\$&`).replaceAll(unprintable, escapeOf)
+  return `$'${escaped}'`
 }
+
+const escapeOf = (found: string): string => `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
+
+/** A sentence or a command that is one line, whatever text of somebody else is in it. */
+export const oneLine = (text: string): string =>
+  text.search(unprintable) < 0 ? text : text.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(unprintable, '')

@@ -1,3 +1,4 @@
+import { shellWord } from '../system/shell-word.ts'
 import type { Standing } from '../facts/standing.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import { crdsThatGo } from '../releases/crds-that-go.ts'
@@ -69,7 +70,7 @@ function anotherUpdate(running: string, to: Version): HopFinding {
     id: 'another-update-running',
     level: 'blocker',
     summary: `an update to ${running} is under way and components carry it already; ${to.text} was asked for`,
-    remedy: [`kvup upgrade --to ${running}`, 'kvup status'],
+    remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
   }
 }
 
@@ -91,7 +92,7 @@ function wayBack(
       level,
       summary: [summary, ...crdsGone(running, to)].join('; '),
       ...(way !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
-      remedy: [`kvup upgrade --to ${running}`, `kvup upgrade --to ${to.text} --accept ${id}`],
+      remedy: [`kvup upgrade --to ${shellWord(running)}`, `kvup upgrade --to ${to.text} --accept ${id}`],
     },
   ]
 }

@@ -46,7 +46,13 @@ export class Engine {
   }
 
   lock({ host = 'here', pid = 1, alive = [1], clock = this.clock, takeOver }: Machine = {}) {
-    const holder = { who: `jane@${host}`, host, pid, isAlive: (other: number) => alive.includes(other) }
+    const holder = {
+      who: `jane@${host}`,
+      host,
+      machine: host,
+      pid,
+      isAlive: (other: number) => alive.includes(other),
+    }
     return leaseLock(this.fake.cluster(), { namespace, holder, clock, takeOver })
   }
 

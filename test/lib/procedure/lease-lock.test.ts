@@ -61,7 +61,7 @@ function killed(engine: Engine, holderIdentity = 'joe@there/7/abcd'): void {
 test('takes the lock, renews it every 5 s and empties it in the end', async () => {
   const engine = new Engine()
   const outcome = await engine.lock().hold(async (held) => {
-    expect(leaseOf(engine)?.holderIdentity).toMatch(/^jane@here\/1\/[0-9a-f]{8}$/)
+    expect(leaseOf(engine)?.holderIdentity).toMatch(/^jane@here\/1\/[0-9a-f]{8}-here$/)
     expect(leaseOf(engine)?.renewTime).toMatch(/\.\d{6}Z$/)
     await engine.clock.sleep(62 * second)
     await held.confirm()
@@ -89,7 +89,7 @@ test('a second run is told who is at work, exit 6, within one renewal', async ()
     exitCode: 6,
     reason: 'locked',
     message: expect.stringMatching(
-      /^jane@there\/7\/\w+ is at work on this cluster since 2026-01-01T00:00:00Z$/,
+      /^jane@there\/7\/\w+-there is at work on this cluster since 2026-01-01T00:00:00Z$/,
     ),
   })
   expect(engine.elapsed).toBeLessThan(8 * second)
@@ -119,10 +119,10 @@ test('a clock that is wrong on the other machine changes nothing', async () => {
 
 test('a dead process of this machine is replaced at once; a living one is not', async () => {
   const engine = new Engine()
-  killed(engine, 'joe@here/7/abcd')
+  killed(engine, 'joe@here/7/abcd-here')
   await engine.lock({ alive: [1] }).hold(async () => undefined)
   expect(engine.elapsed).toBe(0)
-  killed(engine, 'joe@here/7/abcd')
+  killed(engine, 'joe@here/7/abcd-here')
   await engine.lock({ alive: [1, 7] }).hold(async () => undefined)
   expect(engine.elapsed).toBe(15 * second)
 })

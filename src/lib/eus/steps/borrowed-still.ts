@@ -1,3 +1,4 @@
+import { shellWord } from '../../system/shell-word.ts'
 import type { Reader } from '../../cluster/cluster.ts'
 import { type MachineConfigPool, MachineConfigPools } from '../../cluster/kinds/openshift.ts'
 import { isMasterPool } from '../../facts/openshift/pool-standing.ts'
@@ -95,7 +96,7 @@ async function settingChanged(
       by: `${whatIs(field)} was ${field.meanwhile} by kvup, and somebody set it to ${valueText(field.valueIn(object))} in the middle of the window`,
       remedy: [
         `${command} --accept borrowed-changed     takes it again`,
-        `kvup eus restore ${loan.id} --keep-current     leaves it as it is and forgets the kept value`,
+        `kvup eus restore ${shellWord(loan.id)} --keep-current     leaves it as it is and forgets the kept value`,
         `${showsBorrowed(field)}     shows who writes it`,
       ],
     }

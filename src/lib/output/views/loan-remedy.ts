@@ -1,4 +1,5 @@
 import type { Loan } from '../../procedure/journal.ts'
+import { shellWord } from '../../system/shell-word.ts'
 import { isOfWindow } from '../../system/window-name.ts'
 
 /**
@@ -7,10 +8,10 @@ import { isOfWindow } from '../../system/window-name.ts'
  */
 export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): string {
   const { id, path, procedure } = loan
-  if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${id}`
+  if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
   const target = /^upgrade to (\S+)$/.exec(procedure)?.[1]
   return path === '/spec/imageTag' && target !== undefined
-    ? `kvup upgrade --to ${target}`
+    ? `kvup upgrade --to ${shellWord(target)}`
     : 'kvup workloads restore'
 }
 

@@ -52,7 +52,7 @@ export class Borrowing {
       journal: this.journal(cluster),
       lock: leaseLock(cluster, {
         namespace,
-        holder: { who: `jane@${host}`, host, pid: 1, isAlive: () => false },
+        holder: { who: `jane@${host}`, host, machine: host, pid: 1, isAlive: () => false },
         clock: this.clock,
       }),
       emit: () => undefined,
