@@ -62,15 +62,27 @@ function namespaceName(typed: string): string {
   throw usageError('not-a-namespace', `${JSON.stringify(typed)} cannot be the name of a namespace`)
 }
 
+const anyImage = [
+  '# It may patch the KubeVirt, and with it imageRegistry: whoever has this role can in effect run any',
+  '# image as root on every node. Bind it to people who may do that.',
+]
+
 const escalation = [
   '# It may escalate and bind: the roles of the operator hold more rights than kvup itself. Whoever',
   '# has this role can in effect give itself every right of virt-operator: bind it for the upgrade only.',
 ]
 
+/** In front of the roles that are more than they look. */
+const warnings: Partial<Record<RoleName, readonly string[]>> = {
+  'kvup-settings': anyImage,
+  'kvup-upgrade': anyImage,
+  'kvup-operator-manifest': escalation,
+}
+
 export const roleView: View<RbacDocument> = {
   text: ({ role, items, bind }) => [
     `# ${role}: kvup rbac ${role} | kubectl apply -f -`,
-    ...(role === 'kvup-operator-manifest' ? escalation : []),
+    ...(warnings[role] ?? []),
     '# Then bind both parts to whoever runs kvup:',
     ...bind.map((command) => `#   ${command}`),
     ...items.flatMap((item, index) => ['---', ...linesOf(item, reasonsFor(role)[index])]),

@@ -78,7 +78,7 @@ describe('manner 3: what is mistyped runs nothing, and says what was meant', () 
     [['upgrade', '--dry-run'], '→ kvup upgrade --dry-run=server\n'],
     [
       ['rbac'],
-      'one of kvup-view, kvup-workloads, kvup-upgrade, kvup-operator-manifest, kvup-olm, kvup-eus\n',
+      'one of kvup-view, kvup-workloads, kvup-settings, kvup-upgrade, kvup-operator-manifest, kvup-olm, kvup-eus\n',
     ],
     [['completion'], 'one of bash, zsh, fish, powershell\n'],
     [['help', 'nosuch'], "unknown command 'nosuch'\n  → kvup --help\n"],

@@ -123,7 +123,7 @@ const isOfVms = ({ apiGroups = [], resources = [] }: { apiGroups?: string[]; res
 function grantOnly({ simulated: { store } }: Stage, namespace: string): Cluster {
   const user = 'jane'
   const apiGroup = 'rbac.authorization.k8s.io'
-  const [everywhere, here] = rolesFor('kvup-workloads', 'kubevirt')
+  const [everywhere, here] = rolesFor('kvup-settings', 'kubevirt')
   const rules = everywhere.rules ?? []
   const put = (kind: typeof Roles, of: Role) => store.put(kind, of)
   put(ClusterRoles, { ...everywhere, rules: rules.filter((rule) => !isOfVms(rule)) })

@@ -16,9 +16,9 @@ import { play, type Stage } from './stage.ts'
 const user = 'jane'
 const rbac = 'rbac.authorization.k8s.io'
 
-/** The role kvup-workloads, but for one verb on one resource. */
+/** The role kvup-settings, but for one verb on one resource. */
 function grant({ simulated: { store } }: Stage, missing?: readonly [verb: string, resource: string]): void {
-  const [everywhere, here] = rolesFor('kvup-workloads', 'kubevirt')
+  const [everywhere, here] = rolesFor('kvup-settings', 'kubevirt')
   const less = (rules: readonly PolicyRule[] = []) =>
     rules.map((rule) =>
       missing !== undefined && rule.resources?.includes(missing[1])
@@ -31,8 +31,8 @@ function grant({ simulated: { store } }: Stage, missing?: readonly [verb: string
   store.put(Roles, local)
   const subjects = [{ kind: 'User', name: user, apiGroup: rbac }]
   const bind = (kind: typeof RoleBindings, of: string, namespace?: string): void => {
-    const metadata = { name: 'kvup-workloads', ...(namespace !== undefined && { namespace }) }
-    const roleRef = { apiGroup: rbac, kind: of, name: 'kvup-workloads' }
+    const metadata = { name: 'kvup-settings', ...(namespace !== undefined && { namespace }) }
+    const roleRef = { apiGroup: rbac, kind: of, name: 'kvup-settings' }
     const binding: RoleBinding = { apiVersion: kind.apiVersion, kind: kind.kind, metadata, subjects, roleRef }
     store.put(kind, binding)
   }
@@ -44,7 +44,7 @@ const asJane = (stage: Stage) => ({ cluster: stage.simulated.cluster({ user }) }
 const records = ({ simulated }: Stage) => simulated.store.audit.filter((record) => record.user === user)
 
 describe.each(owners)('contract: rights of kvup workloads, $name', ({ shape, kind }) => {
-  test('the role kvup-workloads is enough, and nothing is refused on the way', () =>
+  test('the role kvup-settings is enough, and nothing is refused on the way', () =>
     play(shape, async (stage) => {
       grant(stage)
       const jane = asJane(stage)
@@ -65,7 +65,7 @@ describe.each(owners)('contract: rights of kvup workloads, $name', ({ shape, kin
       grant(stage, [verb, resource])
       const refused = await stage.hold({}, asJane(stage))
       expect(refused).toMatchObject({ code: 7 })
-      expect(refused.text).toContain('kvup rbac kvup-workloads')
+      expect(refused.text).toContain('kvup rbac kvup-settings')
       expect(records(stage).filter(isWrite)).toEqual([])
     }),
   )

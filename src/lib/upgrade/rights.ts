@@ -2,7 +2,7 @@ import { aboveRights } from './above-rights.ts'
 import type { Right, Row } from './right.ts'
 import { eusRights } from './eus-rights.ts'
 import { olmRights } from './olm-rights.ts'
-import { aroundRoll, work, workloadRights } from './workload-rights.ts'
+import { aroundRoll, settingsRights, work, workloadRights } from './workload-rights.ts'
 
 export type { Right } from './right.ts'
 
@@ -10,6 +10,7 @@ export type { Right } from './right.ts'
 export const roleNames = [
   'kvup-view',
   'kvup-workloads',
+  'kvup-settings',
   'kvup-upgrade',
   'kvup-operator-manifest',
   'kvup-olm',
@@ -21,6 +22,7 @@ export type RoleName = (typeof roleNames)[number]
 export const lesserRoles: Readonly<Record<RoleName, readonly RoleName[]>> = {
   'kvup-view': ['kvup-view'],
   'kvup-workloads': ['kvup-view', 'kvup-workloads'],
+  'kvup-settings': ['kvup-view', 'kvup-workloads', 'kvup-settings'],
   'kvup-upgrade': ['kvup-view', 'kvup-upgrade'],
   'kvup-operator-manifest': ['kvup-view', 'kvup-upgrade', 'kvup-operator-manifest'],
   'kvup-olm': ['kvup-view', 'kvup-olm'],
@@ -143,6 +145,7 @@ const operatorManifest: readonly Row[] = [
 const rowsOf: Readonly<Record<RoleName, readonly Row[]>> = {
   'kvup-view': view,
   'kvup-workloads': workloadRights,
+  'kvup-settings': settingsRights,
   'kvup-upgrade': upgrade,
   'kvup-operator-manifest': operatorManifest,
   'kvup-olm': olmRights,

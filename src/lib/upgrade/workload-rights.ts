@@ -62,39 +62,6 @@ export const aroundRoll: readonly Row[] = [
 /** Of all but `work` each command asks for what it uses: see `workloadsAccess`. */
 export const workloadRights: readonly Row[] = [
   ...work,
-  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
-  [
-    'kubevirt',
-    'hco.kubevirt.io',
-    'hyperconvergeds',
-    'get patch',
-    'the same, where HyperConverged owns KubeVirt',
-    optional,
-  ],
-  [
-    'cluster',
-    crds,
-    'customresourcedefinitions',
-    'get',
-    'see which version of HyperConverged is stored',
-    { ...optional, names: 'hyperconvergeds.hco.kubevirt.io' },
-  ],
-  [
-    'cluster',
-    'operators.coreos.com',
-    'subscriptions',
-    'list',
-    'write HyperConverged only while OLM is not at work on it',
-    optional,
-  ],
-  [
-    'kubevirt',
-    'operators.coreos.com',
-    'installplans clusterserviceversions',
-    'list',
-    'write HyperConverged only while OLM is not at work on it',
-    optional,
-  ],
   [
     'cluster',
     kubevirt,
@@ -126,6 +93,46 @@ export const workloadRights: readonly Row[] = [
     'persistentvolumes',
     'get',
     'before a restart: see on which nodes a volume can be used',
+    optional,
+  ],
+]
+
+/**
+ * What sets how VMs follow. A role of its own: who may patch the KubeVirt may name another imageRegistry in it, and so run any image as root on every node. Patch cannot be
+ * limited to a field.
+ */
+export const settingsRights: readonly Row[] = [
+  ['kubevirt', kubevirt, 'kubevirts', 'patch', 'hold, restore and set how VMs follow', optional],
+  [
+    'kubevirt',
+    'hco.kubevirt.io',
+    'hyperconvergeds',
+    'get patch',
+    'the same, where HyperConverged owns KubeVirt',
+    optional,
+  ],
+  [
+    'cluster',
+    crds,
+    'customresourcedefinitions',
+    'get',
+    'see which version of HyperConverged is stored',
+    { ...optional, names: 'hyperconvergeds.hco.kubevirt.io' },
+  ],
+  [
+    'cluster',
+    'operators.coreos.com',
+    'subscriptions',
+    'list',
+    'write HyperConverged only while OLM is not at work on it',
+    optional,
+  ],
+  [
+    'kubevirt',
+    'operators.coreos.com',
+    'installplans clusterserviceversions',
+    'list',
+    'write HyperConverged only while OLM is not at work on it',
     optional,
   ],
 ]

@@ -9,16 +9,23 @@ export interface Used {
   subresource?: string
 }
 
-/** What such a command needs before its first write: the rows of its role that nobody can do without, and those that it uses. */
+type WorkloadsRole = 'kvup-workloads' | 'kvup-settings'
+
+/** What such a command needs before its first write: the rows of its role that nobody can do without, and those that it uses. The role is the lesser one that has them. */
 export function workloadsAccess(
   namespace: string,
   uses: readonly Used[],
-): { required: Access[]; optional: Access[]; role: 'kvup-workloads' } {
-  const needed = accessOf('kvup-workloads', namespace).filter(
+): { required: Access[]; optional: Access[]; role: WorkloadsRole } {
+  const role = uses.some(isSetting) ? 'kvup-settings' : 'kvup-workloads'
+  const needed = accessOf(role, namespace).filter(
     ({ access, optional }) => !optional || uses.some((used) => isFor(access, used)),
   )
-  return { required: needed.map(({ access }) => access), optional: [], role: 'kvup-workloads' }
+  return { required: needed.map(({ access }) => access), optional: [], role }
 }
+
+/** Who writes how VMs follow could write anything else of that object. */
+const isSetting = ({ kind, verb }: Used): boolean =>
+  verb === 'patch' && (kind.plural === 'kubevirts' || kind.plural === 'hyperconvergeds')
 
 function isFor({ verb, group, resource, subresource }: Access, used: Used): boolean {
   const { kind } = used

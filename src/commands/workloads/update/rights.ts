@@ -5,13 +5,18 @@ import type { SettingsOwner } from '../../../lib/workloads/strategy/owner.ts'
 import { restartRight } from '../../waves/restart-right.ts'
 import { writesTo } from '../settings-work.ts'
 
-/** What an update takes: the hold, migrations, restarts where they were asked for, and a look at launchers. */
+/** What an update takes: the hold, unless updates are held by somebody already (`holds`), migrations, restarts where they were asked for, and a look at launchers. */
 export function updateRights(
   owner: SettingsOwner,
-  { restart, cancels, watchOnly }: { restart: boolean; cancels: boolean; watchOnly: boolean },
+  {
+    restart,
+    cancels,
+    watchOnly,
+    holds,
+  }: { restart: boolean; cancels: boolean; watchOnly: boolean; holds: boolean },
 ): ReturnType<typeof workloadsAccess> {
   return workloadsAccess(owner.ref.namespace, [
-    ...writesTo(owner),
+    ...(watchOnly || holds ? writesTo(owner) : []),
     ...(watchOnly ? [] : [{ kind: VirtualMachineInstanceMigrations, verb: 'create' }]),
     ...(cancels ? [{ kind: VirtualMachineInstanceMigrations, verb: 'delete' }] : []),
     { kind: Pods, verb: 'list' },

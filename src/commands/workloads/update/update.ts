@@ -24,6 +24,9 @@ import { loanId } from '../../../lib/workloads/update-methods.ts'
 import { shownWaves } from '../../../lib/workloads/waves/shown-waves.ts'
 import type { Wave } from '../../../lib/workloads/waves/waves.ts'
 import { rehearsed } from '../dry-run.ts'
+import { loanOn } from '../../../lib/workloads/loan-on.ts'
+import { methodsIn } from '../../../lib/workloads/strategy/owner.ts'
+import { updateName } from '../../../lib/workloads/update/update-procedure.ts'
 import { seeSettings, type SettingsWork } from '../settings-work.ts'
 import { withResume } from '../with-resume.ts'
 import { announce } from './announce.ts'
@@ -134,6 +137,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     restart: typed.wanted.restart,
     cancels: options.cancelRunning === true,
     watchOnly: options.watchOnly === true,
+    holds: await holdsUpdates(seen),
   })
   const { until, pauseBefore } = options
   return {
@@ -211,4 +215,10 @@ async function documentOf(
     ...end,
     ...(await outcomeOf(readingOf(running), running.run)),
   }
+}
+
+/** False while somebody else holds them: then the update leaves them as they are. */
+async function holdsUpdates({ owner, holding, hands }: SettingsWork): Promise<boolean> {
+  if (methodsIn(holding, owner).length > 0) return true
+  return loanOn(owner, await hands.journal.loans())?.procedure === updateName
 }

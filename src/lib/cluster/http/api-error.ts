@@ -133,7 +133,7 @@ function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling
 
 /** The smallest role of kvup that has it: to look at KubeVirt and its VMs none is needed that may change them. */
 function roleWith({ resource, verb }: Subject): string {
-  if (resource.startsWith('hyperconvergeds.')) return 'kvup-workloads'
+  if (resource.startsWith('hyperconvergeds.')) return 'kvup-settings'
   const looks = verb === 'get' || verb === 'list' || verb === 'watch'
   return looks && /^(?:kubevirts|virtualmachine\w*)\.kubevirt\.io$/u.test(resource)
     ? 'kvup-view'

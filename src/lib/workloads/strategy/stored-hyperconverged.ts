@@ -50,7 +50,7 @@ async function readDefinition(reader: Reader): Promise<CustomResourceDefinition 
     throw forbidden(
       'hyperconverged-version-unread',
       `cannot tell which version of HyperConverged is stored, and a write through another one could lose settings: ${error.message}`,
-      { object: `customresourcedefinitions/${crd}`, remedy: 'kvup rbac kvup-workloads | kubectl apply -f -' },
+      { object: `customresourcedefinitions/${crd}`, remedy: 'kvup rbac kvup-settings | kubectl apply -f -' },
     )
   }
 }

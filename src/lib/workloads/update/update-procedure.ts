@@ -14,7 +14,7 @@ import { remembering, unlessSwitchedOn } from './switched-on.ts'
 import { waveStep } from './wave-step.ts'
 
 /** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
-const updateName = 'update workloads'
+export const updateName = 'update workloads'
 
 /** Behind the last wave: from here on the loan is given back. */
 export const settledAgainId = 'settled-again'

@@ -159,7 +159,7 @@ describe('an error in words', () => {
     const message = 'forbidden: User "eve" cannot get resource "hyperconvergeds"'
     const error = of({ status: 403, statusReason: 'Forbidden', message }, about)
     expect(error.remedy).toEqual([
-      'kvup rbac kvup-workloads | kubectl --context prod apply -f -     then bind it to this user',
+      'kvup rbac kvup-settings | kubectl --context prod apply -f -     then bind it to this user',
     ])
   })
 

@@ -65,6 +65,6 @@ test('a CRD that may not be read is exit 7 with the role, for a guess could lose
   await expect(asking({ served: both }, () => Promise.reject(no))).rejects.toMatchObject({
     exitCode: 7,
     reason: 'hyperconverged-version-unread',
-    remedy: ['kvup rbac kvup-workloads | kubectl apply -f -'],
+    remedy: ['kvup rbac kvup-settings | kubectl apply -f -'],
   })
 })
