@@ -3,6 +3,7 @@ import { reportFormats } from './commands/report-formats.ts'
 import { typedConnection } from './commands/typed-connection.ts'
 import type { Context } from './context.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
+import { leavingSoon } from './lib/procedure/leaving-soon.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
 import { KvupError, usageError } from './lib/system/errors.ts'
 import type { Called } from './open.ts'
@@ -58,6 +59,8 @@ function wordsFor(cli: Command, argv: readonly string[]): string[] {
   })
 }
 
+const lastWordsWithin = 1550
+
 interface Running {
   argv: readonly string[]
   io: Invocation
@@ -73,8 +76,10 @@ function wireFor(running: Running, name: string): Wire {
       const opened = await running.open(command, calledFor(command, { name, argv: running.argv }))
       running.opened = opened
       const act = run as (cx: Context, options: object, ...args: string[]) => Promise<number | void>
-      running.code =
-        (await act(opened.cx, command.opts(), ...(all.slice(0, -2) as string[]))) ?? exitCode.done
+      const work = act(opened.cx, command.opts(), ...(all.slice(0, -2) as string[]))
+      const { signal, clock } = opened.cx
+      // Whatever a command waits for: its last words, and its document, are out before it has to be gone.
+      running.code = (await leavingSoon(work, { signal, clock, within: lastWordsWithin })) ?? exitCode.done
     }
 }
 

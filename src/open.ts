@@ -57,8 +57,9 @@ export async function openContext(
   reportUncaught(finish)
   const signal = signalOf()
   let cluster: Promise<Cluster> | undefined
+  const over = new AbortController()
   const cx: Context = {
-    cluster: () => (cluster ??= connect(flags, printer, clock)),
+    cluster: () => (cluster ??= connect(flags, { printer, clock, ending: over.signal })),
     clock,
     printer,
     prompt: openPrompt({ ...flags, stdin: process.stdin, stderr: process.stderr, signal }),
@@ -70,6 +71,8 @@ export async function openContext(
     cx,
     async finish(error) {
       finish(error)
+      // What is still asked nobody waits for: a silent server and a login that hangs must not keep us.
+      over.abort(new Error('kvup has ended'))
       if (isCompletion(called)) leaveSoon()
     },
   }
@@ -115,7 +118,13 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
   return speakingPrinter(printer, commandSpeech(called))
 }
 
-async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterClock): Promise<Cluster> {
+interface Connecting {
+  printer: OpenPrinter
+  clock: ClusterClock
+  ending: AbortSignal
+}
+
+async function connect(flags: GlobalFlags, { printer, clock, ending }: Connecting): Promise<Cluster> {
   const { openCluster } = await import('./lib/cluster/http/open-cluster.ts')
   return openCluster(flags, {
     clock: systemClock,
@@ -129,6 +138,7 @@ async function connect(flags: GlobalFlags, printer: OpenPrinter, clock: ClusterC
     trace: (line) => process.stderr.write(`${sanitise(line).replaceAll('\n', '\n    ')}\n`),
     verbosity: flags.verbosity,
     userAgent: `kvup/${kvupVersion}`,
+    ending,
   })
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { StatusReport } from '../lib/facts/status-report.ts'
 import { parseWaitCondition, type WaitCondition } from '../lib/facts/wait-condition.ts'
 import { type WaitDocument, waitView } from '../lib/output/views/wait.ts'
-import { ownTime } from '../lib/system/clock.ts'
+import { ownTicks } from '../lib/system/clock.ts'
 import { formatDuration, parseDuration } from '../lib/system/duration.ts'
 import { type KvupError, timedOut } from '../lib/system/errors.ts'
 import type { Wire } from '../wire.ts'
@@ -52,7 +52,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const condition = parseWaitCondition(options.for)
   const timeout = parseDuration(options.timeout)
   const { reader } = await cx.cluster()
-  const began = ownTime(cx.clock)
+  const began = ownTicks(cx.clock)
   const seen: Seen = {}
   const answer = () => cx.printer.result(documentOf(condition, seen, took(cx, began)), waitView)
   const { signal, over, stop } = limited(cx, timeout)
@@ -75,7 +75,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   }
 }
 
-const took = ({ clock }: Context, began: number) => Math.round((ownTime(clock) - began) / 1000)
+const took = ({ clock }: Context, began: number) => Math.round((ownTicks(clock) - began) / 1000)
 
 /** Aborted at the end of the command's time, by its clock, and with the command. */
 function limited({ clock, signal }: Context, ms: number) {

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
 import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
+import { remembering } from '../../lib/procedure/known-loans.ts'
 import { leaseLock } from '../../lib/procedure/lease-lock.ts'
 
 /** Journal, lock and the rest of what a changing command works with, in KubeVirt's namespace. */
@@ -16,7 +17,7 @@ export function handsOf(
     prompt,
     signal,
     who: world.who,
-    journal: configMapJournal(cluster, { namespace, who: world.who, clock }),
+    journal: remembering(configMapJournal(cluster, { namespace, who: world.who, clock })),
     lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
     emit: (event) => printer.event(event),
     warn: (line) => printer.warn(line),

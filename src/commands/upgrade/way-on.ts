@@ -3,6 +3,8 @@ import { theInstallation } from '../../lib/facts/installation.ts'
 import { kubeVirtDefinitions } from '../../lib/facts/kubevirt-definitions.ts'
 import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { standing } from '../../lib/facts/standing.ts'
+import type { KnowsLoans } from '../../lib/procedure/known-loans.ts'
+import { leavingSoon } from '../../lib/procedure/leaving-soon.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { ownClock } from '../../lib/system/clock.ts'
@@ -21,11 +23,12 @@ interface Situation {
   cx: Context
   /** What is carried out right now. */
   plan: () => UpgradePlan
-  journal: JournalReader
+  journal: JournalReader & Partial<KnowsLoans>
 }
 
-/** Enough for one read, and with the farewell to the journal less than the 2 s in which an interrupted run has to leave. */
-const readWithin = 800
+/** Enough for one read, and with the farewell to journal and lock less than the 2 s in which an interrupted run has to leave. */
+const readWithin = 600
+const goodbyeWithin = 900
 
 /**
  * Runs it, and gives a run that ends early the lines that matter then: what is borrowed and until when that is harmless, the
@@ -34,17 +37,20 @@ const readWithin = 800
  */
 export async function withWayOn<T>(situation: Situation, run: (began: () => void) => Promise<T>): Promise<T> {
   let hasBegun = false
+  let isLeft = false
+  const { signal, clock } = situation.cx
   try {
-    return await run(() => (hasBegun = true))
+    const work = run(() => (hasBegun = true))
+    return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
   } catch (error) {
-    if (hasBegun) throw await withLines(error, situation)
+    if (hasBegun) throw await withLines(error, situation, isLeft)
     throw error instanceof KvupError && interruptions.has(error.exitCode) ? notBegun(error, situation) : error
   }
 }
 
 /** A bug stays one, and is told with its stack: the lines are said before it. */
-async function withLines(error: unknown, situation: Situation): Promise<unknown> {
-  const left = await leftBehind(situation)
+async function withLines(error: unknown, situation: Situation, isLeft: boolean): Promise<unknown> {
+  const left = isLeft ? fromMemory(situation) : await leftBehind(situation)
   const notes = notesOn(left, situation)
   const remedy = linesFor(situation, left)
   if (error instanceof KvupError)
@@ -74,6 +80,20 @@ interface Left {
   seen: LeftUpdate | undefined
   /** By OLM. */
   out: WayOut | undefined
+  /** What is borrowed could not be asked: it is what this run borrowed and read itself. */
+  remembered?: true
+}
+
+/** At once: the cluster does not say anything. */
+const fromMemory = ({ plan, journal }: Situation): Left => ({
+  ...remembered(journal),
+  seen: undefined,
+  out: plan().olm && unseen,
+})
+
+function remembered({ known }: Situation['journal']): Pick<Left, 'loans' | 'remembered'> {
+  const loans = known?.()
+  return loans === undefined ? { loans } : { loans, remembered: true }
 }
 
 async function leftBehind({ cx, plan: now, journal }: Situation): Promise<Left> {
@@ -90,7 +110,8 @@ async function leftBehind({ cx, plan: now, journal }: Situation): Promise<Left> 
     quickly(wayOutNow(cx, plan)),
   ])
   over.abort()
-  return { loans, seen, out: plan.olm && (out ?? unseen) }
+  const known = loans ? { loans } : remembered(journal)
+  return { ...known, seen, out: plan.olm && (out ?? unseen) }
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
@@ -132,10 +153,14 @@ function byCommand(lines: readonly string[]): readonly string[] {
   return [...said.values()]
 }
 
-function notesOn({ loans, seen, out }: Left, { cx, plan: current }: Situation): readonly string[] {
+function notesOn(
+  { loans, seen, out, remembered: fromRun }: Left,
+  { cx, plan: current }: Situation,
+): readonly string[] {
   const plan = current()
   const now = cx.clock.now().getTime()
   const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
+  if (fromRun) borrowed.push('the API server does not answer: this is what the run itself knows')
   const stays = out?.note ?? noWayBackNote(plan, seen) ?? wayBackTakes(plan, out ? undefined : seen)
   return stays === undefined ? borrowed : [...borrowed, stays]
 }

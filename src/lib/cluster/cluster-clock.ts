@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.ts'
+import { type Clock, ticks } from '../system/clock.ts'
 import { clockSkew } from '../system/clock-skew.ts'
 
 /** A `Date` header, and when by the local clock its request went out and its answer began; ms since the epoch. */
@@ -12,7 +12,7 @@ export interface HeardDate {
 const cutOff = 1000
 /** What no judgement depends on, ms: the times that a cluster writes are whole seconds too. */
 const harmless = 2000
-/** API servers differ by seconds, and a clock that is set right differs by more, ms. Less would make time jump from answer to answer. */
+/** API servers differ by seconds, and clocks that are set right differ by more, ms. Less would make time jump from answer to answer. */
 const setMeanwhile = 60_000
 
 /** By how many ms the local clock is ahead, as far as one answer tells: somewhere between these. */
@@ -22,18 +22,23 @@ interface Range {
 }
 
 /**
- * The time of the cluster that is talked to. Until it has answered it is the local clock's; from the first answer on, where the two
- * differ by more than two seconds, it is the local clock put right by the difference. Sleeps are the local clock's, as fast as the cluster's time runs.
+ * The time of the cluster that is talked to, for what a cluster wrote: ages and back-offs. Until it has answered it is the local clock's;
+ * from the first answer on, where the two differ by more than two seconds, it is the local clock put right by the difference. From there on
+ * it runs by the ticks of this machine, so that neither a server whose clock is set, stands or differs from the other servers' nor
+ * somebody who sets this machine's moves it. Limits and spans are the ticks alone. Sleeps are as fast as the cluster's time runs.
  */
 export class ClusterClock implements Clock {
   readonly machine: Clock
-  readonly #start: number
+  /** When we began: by the local clock, and in its ticks. */
+  #wall: number
+  readonly #tick: number
   #speed = 1
   #ahead: number | undefined
 
   constructor(local: Clock) {
     this.machine = local
-    this.#start = local.now().getTime()
+    this.#wall = local.now().getTime()
+    this.#tick = ticks(local)
   }
 
   /** ms; 0 where they agree, nobody knows yet, or they run at different paces. */
@@ -46,7 +51,11 @@ export class ClusterClock implements Clock {
   }
 
   now(): Date {
-    return new Date(this.#paced(this.machine.now().getTime()) - (this.#ahead ?? 0))
+    return new Date(this.#wall + this.ticks() - (this.#ahead ?? 0))
+  }
+
+  ticks(): number {
+    return (ticks(this.machine) - this.#tick) * this.#speed
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -58,24 +67,41 @@ export class ClusterClock implements Clock {
     this.#speed = speed
   }
 
-  /** The local clock's time, as if it ran that fast since we began. */
-  #paced(local: number): number {
-    return this.#start + (local - this.#start) * this.#speed
-  }
-
   /** Takes what one answer said into account. True where it put the clock right: the first did, or the local clock was set since. */
   hear(heard: HeardDate): boolean {
     const before = this.#ahead
+    const drift = this.#drift()
+    const wasSet = Math.abs(drift) > setMeanwhile
+    if (wasSet) this.#wall += drift
+    const shift = wasSet ? 0 : drift
     const range = rangeOf({
       date: heard.date,
-      sent: this.#paced(heard.sent),
-      received: this.#paced(heard.received),
+      sent: this.#paced(heard.sent - shift),
+      received: this.#paced(heard.received - shift),
     })
-    const allowed = before === undefined ? harmless : setMeanwhile
-    this.#ahead ??= 0
-    if (beyond(range, this.#ahead) <= allowed) return false
-    this.#ahead = beyond(range, 0) <= harmless ? 0 : Math.round((range.least + range.most) / 2)
+    const next = beyond(range, 0) <= harmless ? 0 : Math.round((range.least + range.most) / 2)
+    if (before === undefined || wasSet) {
+      this.#ahead = next
+      return beyond(range, before ?? 0) > harmless
+    }
+    if (beyond(range, before) <= setMeanwhile || !this.#isBetter(next, before)) return false
+    this.#ahead = next
     return true
+  }
+
+  /** Where answers contradict each other, the one that is nearer to this machine's clock counts. A simulated pace is followed as it goes. */
+  #isBetter(next: number, before: number): boolean {
+    return this.#speed !== 1 || Math.abs(next) < Math.abs(before)
+  }
+
+  /** By how many ms the local clock was set since we began, or ran on while this machine was suspended. */
+  #drift(): number {
+    return this.machine.now().getTime() - this.#wall - (ticks(this.machine) - this.#tick)
+  }
+
+  /** The local clock's time, as if it ran that fast since we began. */
+  #paced(local: number): number {
+    return this.#wall + (local - this.#wall) * this.#speed
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../procedure/events.ts'
-import type { Clock } from '../system/clock.ts'
+import { type Clock, ticks } from '../system/clock.ts'
 import { timeOfDay } from './age.ts'
 import { remedyLines } from './error-text.ts'
 import type { Paint } from './printer.ts'
@@ -21,19 +21,18 @@ const growing = /\b(?:(?:\d+[dhms])+|\d+ (?:restarts?|more))\b/g
 
 export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
   let run: RunProgress = progressOf([])
-  let spokenAt = clock.now().getTime()
+  let spokenAt = ticks(clock)
   const said = new Map<string, string>()
 
   const speak = (at: Date | string, { text, tone, remedy = [] }: Wording) => {
-    spokenAt = clock.now().getTime()
+    spokenAt = ticks(clock)
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
     for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
   }
   const tick = () => {
     const now = clock.now()
-    // Either way: a clock that is put right must not make it silent.
-    if (run.waiting === undefined || Math.abs(now.getTime() - spokenAt) < heartbeat) return
+    if (run.waiting === undefined || ticks(clock) - spokenAt < heartbeat) return
     const step = run.steps.find(({ id }) => id === run.waiting?.step)
     const sentence = waitingSentence(run.waiting, now, run.waiting.began)
     const left = timeLeft(run, now)

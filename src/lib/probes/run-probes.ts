@@ -5,7 +5,7 @@ import type { ImageProbe } from '../facts/image-probe.ts'
 import { itemsOf, known } from '../facts/known.ts'
 import { pullFailure } from '../facts/pull-failure.ts'
 import { shorten } from '../system/shorten.ts'
-import type { Clock } from '../system/clock.ts'
+import { type Clock, ticks } from '../system/clock.ts'
 import type { Probe } from './probe.ts'
 import { pullLimit } from './probe-pod.ts'
 import { type Created, ProbePods } from './probe-pods.ts'
@@ -104,7 +104,7 @@ class ProbeRun {
   }
 
   get #now(): number {
-    return this.#hands.clock.now().getTime()
+    return ticks(this.#hands.clock)
   }
 
   async #fill(): Promise<void> {

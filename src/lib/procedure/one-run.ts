@@ -1,3 +1,5 @@
+import { ticks } from '../system/clock.ts'
+import { unreachable } from '../system/errors.ts'
 import type { RunEvent, StepSummary } from './events.ts'
 import { meaningOf, remarkOn } from './failures.ts'
 import { FollowedReader } from './followed-reader.ts'
@@ -14,6 +16,12 @@ type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never
 type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown }
 
 const pauseAtMost = 5000
+/** For the last look at a server that answers, ms. */
+const lastMoment = 2000
+/** For a change that was sent already. */
+const lastChange = 5000
+/** Nobody reads it. Without a reason each look would make a DOMException with a stack. */
+const answered = new Error('it answered')
 
 /** What the steps of one run share while the lock is held. */
 export class OneRun {
@@ -24,6 +32,7 @@ export class OneRun {
   /** Aborted by a person, or when the lock is lost. */
   readonly signal: AbortSignal
   readonly eyes: FollowedReader
+  /** In ticks of the clock, which nothing that a server says moves. */
   readonly began: number
   #hop: { name: string | undefined; began: number }
   readonly #held: Held
@@ -42,16 +51,16 @@ export class OneRun {
     this.#memory = new RememberedJournal(cx.journal)
     this.signal = AbortSignal.any([cx.signal, held.signal])
     this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
-    this.began = this.now
+    this.began = this.ticks
     this.#hop = { name: undefined, began: this.began }
   }
 
-  /** When the hop that is at work began; of a run without hops when it began itself. */
+  /** When the hop that is at work began, in ticks; of a run without hops when it began itself. */
   get hopBegan(): number {
     return this.#hop.began
   }
 
-  /** When the time of the run is over: `--timeout` counts from the beginning of the hop that is at work. */
+  /** When the time of the run is over, in ticks: `--timeout` counts from the beginning of the hop that is at work. */
   get ends(): number {
     return this.#hop.began + this.cx.limits.timeoutMs
   }
@@ -59,9 +68,15 @@ export class OneRun {
   /** Before each step. What comes before the first hop, and after the last, is of that hop. */
   enter({ hop }: Step): void {
     if (hop === undefined || hop === this.#hop.name) return
-    this.#hop = { name: hop, began: this.#hop.name === undefined ? this.began : this.now }
+    this.#hop = { name: hop, began: this.#hop.name === undefined ? this.began : this.ticks }
   }
 
+  /** For limits, and for how long something took: ms. */
+  get ticks(): number {
+    return ticks(this.cx.clock)
+  }
+
+  /** For what is told and written down: ms since the epoch. */
   get now(): number {
     return this.cx.clock.now().getTime()
   }
@@ -143,10 +158,37 @@ export class OneRun {
   async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       this.signal.throwIfAborted()
-      const tried = await this.tolerantly(() => unlessAborted(work(), this.signal))
+      const tried = await this.tolerantly(() => this.within(this.ends, work()))
       if (tried.ok) return tried.value
-      if (this.now >= this.ends) throw tried.error
+      if (this.ticks >= this.ends) throw tried.error
       await this.pause(tries)
+    }
+  }
+
+  /**
+   * What `work` gives, or the signal's reason, or at `ends`, in ticks, a failure that passes: a server that says nothing must not prolong a
+   * run. The work is then left to itself. Whoever asks at the end has a moment more.
+   */
+  within<T>(ends: number, work: Promise<T>): Promise<T> {
+    return this.#before(ends - this.ticks, unlessAborted(work, this.signal), lastMoment)
+  }
+
+  /** The same for a change, which no signal cuts off: it has a moment behind the end of the run's time, and is then left as a kill leaves it. */
+  unlessLate<T>(change: Promise<T>): Promise<T> {
+    return this.#before(this.ends - this.ticks, change, lastChange)
+  }
+
+  async #before<T>(left: number, work: Promise<T>, least: number): Promise<T> {
+    const done = new AbortController()
+    const over = this.cx.clock.sleep(Math.max(least, left), done.signal)
+    const late = over.then(() => {
+      throw unreachable('silent', 'no answer came before the time was over')
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      late.catch(() => undefined)
+      done.abort(answered)
     }
   }
 

@@ -14,7 +14,7 @@ const farewellWithin = 900
  * Runs the steps in their order; where they stand is asked of the cluster, so resuming is running again. A step that is done
  * costs one read, one that is not is applied at most once, journalled before and after, and waited for: woken by what it
  * follows. Throws `blocked` (3), `timedOut` (4), `locked` (6), `forbidden` (7), or the reason of `signal`, which ends a wait
- * and never an apply.
+ * and never an apply; the end of the run's time leaves an apply that gets no answer, as a kill would.
  */
 export async function runProcedure(procedure: Procedure, cx: RunContext): Promise<RunOutcome> {
   const { clock, journal, signal, limits } = cx

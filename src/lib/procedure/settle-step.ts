@@ -2,11 +2,10 @@ import { blocked, isConflict } from '../system/errors.ts'
 import { meaningOf } from './failures.ts'
 import { type OneRun, summaryOf } from './one-run.ts'
 import type { StopReason } from './run-context.ts'
-import type { Step, StepState } from './step.ts'
+import type { NotApplied, Step, StepState } from './step.ts'
 import { reasonToStop } from './stopping.ts'
 import { gaveUp } from './gave-up.ts'
 import { withRemedy } from './refused.ts'
-import { unlessAborted } from './unless-aborted.ts'
 import { isWaiting, saysTheSame, type Waiting } from './waiting.ts'
 
 export type Settled =
@@ -25,6 +24,7 @@ export class SettlingStep {
   readonly #step: Step
   readonly #run: OneRun
   readonly #steps: readonly Step[]
+  /** In ticks. */
   #since: number
   #applied = 0
   #refused = 0
@@ -45,7 +45,7 @@ export class SettlingStep {
     this.#step = step
     this.#run = run
     this.#steps = steps
-    this.#since = run.now
+    this.#since = run.ticks
   }
 
   async settle(): Promise<Settled> {
@@ -58,21 +58,23 @@ export class SettlingStep {
   }
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
-    const late = this.#run.now >= this.#ends
+    const isLast = this.#isLate
     const looked = await this.#run.tolerantly(() => this.#look())
     const next = looked.ok ? await this.#act(looked.value) : this.#trouble()
-    if (next === undefined && late) throw gaveUp(this.#step, this.#last, this.#lateness(looked))
+    // A look that was cut off at the end was the last one as well.
+    if (next === undefined && (isLast || (!looked.ok && this.#isLate)))
+      throw gaveUp(this.#step, this.#last, this.#lateness(looked))
     return next
   }
 
   async #look(): Promise<StepState> {
-    const { eyes, signal } = this.#run
+    const { eyes } = this.#run
     eyes.look()
-    const seen = this.#fresh ? undefined : await unlessAborted(this.#step.check(this.#run.watching), signal)
-    if (seen && isWaiting(seen) && this.#run.now - this.#liveAt < liveAtLeastEvery) return seen
-    const state = await unlessAborted(this.#step.check(this.#run.live), signal)
+    const seen = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
+    if (seen && isWaiting(seen) && this.#run.ticks - this.#liveAt < liveAtLeastEvery) return seen
+    const state = await this.#inTime(this.#step.check(this.#run.live))
     if (seen && isWaiting(seen) && !saysTheSame(seen, state)) eyes.reopen()
-    this.#liveAt = this.#run.now
+    this.#liveAt = this.#run.ticks
     this.#fresh = false
     return state
   }
@@ -103,7 +105,7 @@ export class SettlingStep {
 
   async #todo(state: Todo): Promise<'look-again' | undefined> {
     if (this.#step.apply === undefined) return this.#show({ is: 'waiting', on: state.change })
-    if (this.#run.now >= this.#ends) return undefined
+    if (this.#isLate) return undefined
     const most = this.#step.repeats?.atMost ?? 1
     if (this.#applied >= most) throw await this.#undone(state, most)
     const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
@@ -116,21 +118,24 @@ export class SettlingStep {
     }
   }
 
-  /** Never raced with the signal: what was begun is brought to its end, and written down. */
+  /** Never raced with the signal: what was begun is brought to its end, and written down; but at the end of the run's time it is left, as by a kill. */
   async #apply(key: string, change: string): Promise<void> {
     const intent = `${key} ${change}`
-    if (this.#intended !== intent)
-      await unlessAborted(this.#run.record('intends', key, change), this.#run.signal)
+    if (this.#intended !== intent) await this.#inTime(this.#run.record('intends', key, change))
     this.#intended = intent
-    const { notApplied } = (await this.#step.apply?.(this.#run.writing)) ?? {}
+    const { notApplied } = (await this.#run.unlessLate(this.#change())) ?? {}
     this.#applied++
     this.#refused = 0
     this.#failure = undefined
     this.#troubles = 0
     this.#run.taken()
-    this.#since = this.#run.now
+    this.#since = this.#run.ticks
     this.#owe(key, change, notApplied)
     await this.#paid()
+  }
+
+  async #change(): Promise<NotApplied | void> {
+    return this.#step.apply?.(this.#run.writing)
   }
 
   #owe(key: string, change: string, notApplied: string | undefined): void {
@@ -148,7 +153,7 @@ export class SettlingStep {
   async #paid(): Promise<boolean> {
     if (this.#owed === undefined) return true
     const { what, key, text } = this.#owed
-    const { ok } = await this.#run.tolerantly(() => this.#run.record(what, key, text))
+    const { ok } = await this.#run.tolerantly(() => this.#run.unlessLate(this.#run.record(what, key, text)))
     if (ok) this.#owed = undefined
     return ok
   }
@@ -196,19 +201,28 @@ export class SettlingStep {
     const shown = JSON.stringify(state)
     if (shown === this.#shown) return
     this.#shown = shown
-    const until = new Date(this.#ends).toISOString()
+    const until = new Date(this.#run.now + this.#ends - this.#run.ticks).toISOString()
     this.#run.emit({ kind: 'step-waiting', step: summaryOf(this.#step), state, until })
   }
 
   async #wait(): Promise<void> {
     const { eyes, signal, cx } = this.#run
-    const left = Math.max(1, this.#ends - this.#run.now)
+    const left = Math.max(1, this.#ends - this.#run.ticks)
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
       eyes.follow(this.#step.follows)
       await eyes.changeWithin(Math.min(this.#step.patience.every, left), signal)
     }
-    if (this.#run.now >= this.#ends) this.#fresh = true
+    if (this.#isLate) this.#fresh = true
+  }
+
+  /** What is read has until the end of this step's time. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return this.#run.within(this.#ends, work)
+  }
+
+  get #isLate(): boolean {
+    return this.#run.ticks >= this.#ends
   }
 
   get #ends(): number {
@@ -217,7 +231,7 @@ export class SettlingStep {
 
   #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
-    const tookMs = this.#run.now - (whole ? this.#run.hopBegan : this.#since)
+    const tookMs = this.#run.ticks - (whole ? this.#run.hopBegan : this.#since)
     return {
       whole,
       tookMs,

@@ -52,7 +52,7 @@ export class StepSequence {
   async #settle(step: Step): Promise<StopReason | undefined> {
     this.#current = step
     this.#run.enter(step)
-    const began = this.#run.now
+    const began = this.#run.ticks
     const index = this.#steps.indexOf(step)
     this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })
     const settled = await new SettlingStep(step, this.#run, this.#steps).settle()
@@ -60,7 +60,7 @@ export class StepSequence {
     if (settled.changed) this.#changed.push(step.id)
     else await this.#completeHistory(step)
     const { changed, note } = settled
-    const tookMs = this.#run.now - began
+    const tookMs = this.#run.ticks - began
     const noted = note === undefined ? {} : { note }
     this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...noted, tookMs })
     return undefined
@@ -101,7 +101,7 @@ export class StepSequence {
     const changed = this.#changed
     const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing had to be changed'
     await this.#run.patiently(() => this.#run.record('finished', '', text))
-    const tookMs = this.#run.now - began
+    const tookMs = this.#run.ticks - began
     this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs })
     return { is: 'finished', changed, tookMs }
   }
@@ -109,7 +109,7 @@ export class StepSequence {
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
     await this.#run.patiently(() => this.#run.record('interrupted', step.id, `stopped before it: ${because}`))
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
-    const tookMs = this.#run.now - this.#run.began
+    const tookMs = this.#run.ticks - this.#run.began
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }

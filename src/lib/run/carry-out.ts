@@ -3,6 +3,7 @@ import type { Finding } from '../checks/finding.ts'
 import type { Prompt } from '../output/printer.ts'
 import type { RunEvent } from '../procedure/events.ts'
 import type { Journal } from '../procedure/journal.ts'
+import type { KnowsLoans } from '../procedure/known-loans.ts'
 import type { Lock } from '../procedure/lock.ts'
 import { nothingToDo } from '../procedure/nothing-to-do.ts'
 import { ensureRights } from '../procedure/preflight.ts'
@@ -35,7 +36,7 @@ export interface Work {
 export interface Hands {
   cluster: Cluster
   clock: Clock
-  journal: Journal
+  journal: Journal & Partial<KnowsLoans>
   lock: Lock
   prompt: Prompt
   signal: AbortSignal

@@ -3,6 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Time as it is passed in: the wall clock in production, a simulated one in the demo and in tests. */
 export interface Clock {
   now(): Date
+  /**
+   * ms since nobody says when, as fast as `now`: for every limit, and for how long something took. Neither what a server says nor who sets
+   * this machine's clock moves it. Absent: `now` is never set (a simulated clock). Asked by `ticks`.
+   */
+  ticks?(): number
   /** By how many ms this machine's own clock is ahead of `now`; negative: behind. Absent: it is the same, or not asked. */
   readonly ahead?: number
   /**
@@ -18,6 +23,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  ticks: () => performance.now(),
   sleep: async (ms, signal) => {
     try {
       await delay(ms, undefined, signal ? { signal } : {})
@@ -31,8 +37,11 @@ export const systemClock: Clock = {
 /** Never put right by what a cluster says, and never faster than the wall. */
 export const ownClock = (clock: Clock): Clock => clock.machine ?? clock
 
-/** This machine's own time, ms since the epoch: for a span that begins before the cluster has said its time. */
-export const ownTime = (clock: Clock): number => ownClock(clock).now().getTime()
+/** ms, for spans: see `Clock.ticks`. */
+export const ticks = (clock: Clock): number => clock.ticks?.() ?? clock.now().getTime()
+
+/** ms by this machine's own pace, for a span that begins before a simulated cluster has said how fast its time runs. */
+export const ownTicks = (clock: Clock): number => ticks(ownClock(clock))
 
 /** Calls back every `ms` until the returned function is called. */
 export type Beat = (ms: number, beat: () => void) => () => void

@@ -8,7 +8,7 @@ const doubtsAtMost = 2 * minutes
 
 /**
  * What the steps of one run share behind KubeVirt's own done: for how long a doubt is waited for still, and since when every DaemonSet
- * is rolled. Kept in memory: a run that is resumed begins anew, as `--settle` does. All times are ms of one clock.
+ * is rolled. Kept in memory: a run that is resumed begins anew, as `--settle` does. All times are ticks of one clock, ms.
  */
 export class Patience {
   #doneSince: number | undefined

@@ -12,6 +12,7 @@ import { FakeCluster } from './fake-cluster.ts'
 
 export const second = 1000
 export const minute = 60 * second
+export const hour = 60 * minute
 export const namespace = 'kubevirt'
 
 /** A setting that steps look at and change: data of a ConfigMap. */

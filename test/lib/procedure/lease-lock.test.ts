@@ -177,16 +177,17 @@ const answer = (engine: Engine, ahead: number) => {
 test('a cluster whose time is put right in the middle has suspended nobody', async () => {
   const engine = new Engine()
   const clock = new ClusterClock(engine.clock)
-  clock.hear(answer(engine, 0))
+  clock.hear(answer(engine, 10 * minute))
+  expect(clock.now().toISOString()).toMatch(/^2026-01-01T00:10:00/u)
   const ended = await engine.lock({ clock }).hold(async (held) => {
     await engine.clock.sleep(6 * second)
-    expect(clock.hear(answer(engine, 10 * minute))).toBe(true)
+    expect(clock.hear(answer(engine, 0))).toBe(true)
     await held.confirm()
     await engine.clock.sleep(12 * second)
     await held.confirm()
     return leaseOf(engine)?.renewTime
   })
-  expect(ended).toMatch(/^2026-01-01T00:10:15/u)
+  expect(ended).toMatch(/^2026-01-01T00:00:15/u)
 })
 
 test('where the time of a cluster runs faster, a term is as long as ever: the other programs are not faster', async () => {

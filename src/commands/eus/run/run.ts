@@ -4,6 +4,7 @@ import { stepsBehind } from '../../../lib/eus/run/steps-behind.ts'
 import { type EusReportDocument, eusReportView } from '../../../lib/output/views/eus-report.ts'
 import type { RunLimits } from '../../../lib/procedure/run-context.ts'
 import type { SealedPlan } from '../../../lib/seal/read-sealed.ts'
+import { ticks } from '../../../lib/system/clock.ts'
 import { usageError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { limitsBefore } from '../../limits-before.ts'
@@ -35,10 +36,10 @@ export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCod
 /** Where pools follow hop by hop, each is a window of its own (night E10): one after the other, until the target is reached. */
 async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPlan): Promise<ExitCode> {
   const limits = await limitsBefore(cx, options)
-  const began = cx.clock.now().getTime()
+  const began = ticks(cx.clock)
   const reports: EusReportDocument[] = []
   for (let to = options.to; ;) {
-    const timeoutMs = Math.max(1, limits.timeoutMs - (cx.clock.now().getTime() - began))
+    const timeoutMs = Math.max(1, limits.timeoutMs - (ticks(cx.clock) - began))
     const typed = { ...options, ...(to !== undefined && { to }) }
     const { report, code, next } = await oneWindow(cx, typed, { limits: { ...limits, timeoutMs }, sealed })
     reports.push(report)

@@ -3,13 +3,15 @@ import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-reque
 import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import { harmlessText } from '../../../lib/output/views/harmless-text.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
+import { leavingSoon } from '../../../lib/procedure/leaving-soon.ts'
 import { ownClock } from '../../../lib/system/clock.ts'
 import { formatDuration } from '../../../lib/system/duration.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import type { SeenWindow } from '../see-window.ts'
 
-/** With the farewell to the journal less than the 2 s in which an interrupted run has to leave. */
-const readWithin = 800
+/** With the farewell to journal and lock less than the 2 s in which an interrupted run has to leave. */
+const readWithin = 600
+const goodbyeWithin = 900
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
 export async function withWindowLines<T>(
@@ -18,14 +20,17 @@ export async function withWindowLines<T>(
   run: (began: () => void) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false
+  let isLeft = false
+  const { signal, clock } = cx
   try {
-    return await run(() => (hasBegun = true))
+    const work = run(() => (hasBegun = true))
+    return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
   } catch (error) {
     if (!hasBegun || !(error instanceof KvupError)) throw error
     const { object, notes, remedy } = error
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object,
-      notes: [...notes, ...(await leftBehind(cx, seen))],
+      notes: [...notes, ...(isLeft ? borrowedLines(cx, seen) : await leftBehind(cx, seen))],
       remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
       cause: error,
     })
@@ -39,10 +44,9 @@ function sameLine({ world }: Context, { reason }: KvupError): readonly string[] 
   return [`${world.commandLine}     goes on where the cluster stands${anew}`]
 }
 
-async function leftBehind(
-  { clock }: Context,
-  { hands, cluster, window }: SeenWindow,
-): Promise<readonly string[]> {
+async function leftBehind(cx: Context, seen: SeenWindow): Promise<readonly string[]> {
+  const { clock } = cx
+  const { hands, cluster, window } = seen
   const over = new AbortController()
   const giveUp = ownClock(clock)
     .sleep(readWithin, over.signal)
@@ -54,11 +58,23 @@ async function leftBehind(
     quickly(readPlatform(cluster.reader)),
   ])
   over.abort()
-  const now = clock.now().getTime()
   return [
-    ...(loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']),
+    ...borrowedLines(cx, seen, loans),
     ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
   ]
+}
+
+/** Where nobody could be asked: what this run borrowed and read itself. */
+function borrowedLines(
+  { clock }: Context,
+  { hands }: SeenWindow,
+  asked?: readonly Loan[],
+): readonly string[] {
+  const loans = asked ?? hands.journal.known?.()
+  if (loans === undefined) return ['what is borrowed could not be read']
+  const now = clock.now().getTime()
+  const lines = loans.map((loan) => loanLine(loan, now))
+  return asked ? lines : [...lines, 'the API server does not answer: this is what the run itself knows']
 }
 
 async function armedLine(

@@ -1,5 +1,6 @@
 import type { KubeVirt } from '../../../lib/cluster/kinds/kubevirt.ts'
 import { findKubeVirts } from '../../../lib/facts/find-kubevirts.ts'
+import { ticks } from '../../../lib/system/clock.ts'
 import { ApiError } from '../../../lib/system/errors.ts'
 import { minutes } from '../../../lib/system/units.ts'
 import { countMoving } from '../../../lib/workloads/forecast.ts'
@@ -26,7 +27,7 @@ export function settingsFor(
   let counted: { at: number; toMove: number | undefined } | undefined
   const count = async (kubevirt: KubeVirt | undefined) => {
     if (namespace !== undefined || !kubevirt || !methodsOf(kubevirt).includes('LiveMigrate')) return undefined
-    const now = clock.now().getTime()
+    const now = ticks(clock)
     if (counted && now - counted.at < countEvery) return counted.toMove
     const rules = { methods: ['LiveMigrate'], clusterEviction: undefined }
     const toMove = await countMoving(reader, rules).then(

@@ -5,7 +5,7 @@ import type { Login } from './login.ts'
 import { compact, type Tls } from './presented.ts'
 import type { Target } from './target.ts'
 
-/** Every way to log in that client-node knows: exec plug-ins, OIDC and the providers of clouds, which it remembers between calls. */
+/** Every way to log in that client-node knows but for plug-ins: OIDC and the providers of clouds, which it remembers between calls. */
 export function clientNodeLogin({ cluster, login }: Target): Login {
   const config = new KubeConfig()
   // Impersonation is sent by us, groups and all; whether and how there is a proxy is no matter of the login.

@@ -1,7 +1,7 @@
-import type { Clock } from '../../system/clock.ts'
+import { ticks } from '../../system/clock.ts'
 import { connectionsTo, type Send } from './connections.ts'
 import { type Headers, impersonationHeaders } from './impersonation.ts'
-import { type Login, loginOf } from './login.ts'
+import { type Login, loginOf, type LoginTools } from './login.ts'
 import type { Target } from './target.ts'
 
 export interface Access {
@@ -16,15 +16,15 @@ const freshFor = 30_000
 /** Who we are to the server: read once, kept, and read again when they are old or were refused. */
 export class Credentials {
   readonly #resolve: () => Promise<Target>
-  readonly #clock: Clock
+  readonly #tools: LoginTools
   #login: { target: Target; present: Login } | undefined
   #access: (Access & { readAt: number; tls: string }) | undefined
   #reading: Promise<Access> | undefined
 
   /** `resolve` reads the kubeconfig: at the first call and after a refusal. */
-  constructor(resolve: () => Promise<Target>, clock: Clock) {
+  constructor(resolve: () => Promise<Target>, tools: LoginTools) {
     this.#resolve = resolve
-    this.#clock = clock
+    this.#tools = tools
   }
 
   async current(): Promise<Access> {
@@ -65,11 +65,11 @@ export class Credentials {
 
   async #fresh() {
     const target = await this.#resolve()
-    return { target, present: loginOf(target) }
+    return { target, present: loginOf(target, this.#tools) }
   }
 
   #now(): number {
-    return this.#clock.now().getTime()
+    return ticks(this.#tools.clock)
   }
 }
 

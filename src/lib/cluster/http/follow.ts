@@ -1,4 +1,4 @@
-import type { Clock } from '../../system/clock.ts'
+import { type Clock, ticks } from '../../system/clock.ts'
 import { ApiError } from '../../system/errors.ts'
 import type { Change } from '../cluster.ts'
 import type { KubeObject } from '../object.ts'
@@ -142,6 +142,6 @@ class Following<T extends KubeObject> {
   }
 
   #now(): number {
-    return this.#tools.clock.now().getTime()
+    return ticks(this.#tools.clock)
   }
 }

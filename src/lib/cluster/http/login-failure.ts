@@ -1,17 +1,12 @@
 import { ApiError, type Details, type KvupError, usageError } from '../../system/errors.ts'
 import { shortened } from './body-in-words.ts'
+import type { ExecPlugin } from './exec-login.ts'
 import type { Target } from './target.ts'
-
-interface Plugin {
-  command: string
-  args?: string[]
-  installHint?: string
-}
 
 /** Why there are no credentials to show: a file that is missing (exit 2), or a login that failed (as a 401, exit 7). */
 export function loginFailure(cause: unknown, { login, context }: Target): KvupError {
   const { code, path, syscall } = cause as { code?: string; path?: string; syscall?: string }
-  const plugin = (login.exec ?? undefined) as Plugin | undefined
+  const plugin = (login.exec ?? undefined) as ExecPlugin | undefined
   const why = shortened((cause instanceof Error ? cause.message : String(cause)).trim())
   if (plugin !== undefined)
     return pluginFailure(plugin, { why, cause, missing: syscall?.startsWith('spawn') === true })
@@ -27,7 +22,7 @@ export function loginFailure(cause: unknown, { login, context }: Target): KvupEr
 }
 
 function pluginFailure(
-  plugin: Plugin,
+  plugin: ExecPlugin,
   { why, cause, missing }: { why: string; cause: unknown; missing: boolean },
 ) {
   if (!missing) {

@@ -25,13 +25,15 @@ export interface ClusterTools {
   env: Environment
   /** Is told each distinct `Warning:` of the server once. */
   onWarning: (text: string) => void
-  /** Is told what of the connection itself is dangerous. */
+  /** Is told what of the connection itself is dangerous, and which login is waited for. */
   warn?: (text: string) => void
   /** `-v 6` and up: lines for stderr, secrets taken out; what the server wrote is in them as it came. */
   trace?: (line: string) => void
   verbosity: number
   /** `kvup/1.2.3` */
   userAgent: string
+  /** Ends every request and login that is under way: nobody reads their answers any more. */
+  ending?: AbortSignal | undefined
 }
 
 /**
@@ -46,7 +48,10 @@ export async function openCluster(connection: Connection, tools: ClusterTools): 
     ...tools,
     trace: traceTo(tools.trace, tools.verbosity),
     onWarning: once(tools.onWarning),
-    credentials: new Credentials(sameTarget(target, connection, tools.env), tools.clock),
+    credentials: new Credentials(sameTarget(target, connection, tools.env), {
+      ...tools,
+      waiting: tools.warn,
+    }),
     timeout: requestTimeout(connection.requestTimeout),
     server: target.cluster.server,
     to: {

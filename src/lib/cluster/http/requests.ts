@@ -1,4 +1,4 @@
-import { type Clock, ownClock } from '../../system/clock.ts'
+import { type Clock, ownClock, ticks } from '../../system/clock.ts'
 import type { HeardDate } from '../cluster-clock.ts'
 import type { Addressee } from './addressee.ts'
 import { Allowance } from './allowance.ts'
@@ -46,6 +46,8 @@ export interface RequestTools {
   /** ms for all tries of a call; undefined is no limit. */
   timeout: number | undefined
   userAgent: string
+  /** Ends what is under way, its pauses too. */
+  ending?: AbortSignal | undefined
   /** As it is asked; `to` is what is told of it. */
   server: string
   to: Addressee
@@ -103,8 +105,9 @@ export class Requests {
     this.#tools.trace.body(path, line)
   }
 
-  async #patiently<T>(call: Call, read: Read<T>): Promise<T> {
+  async #patiently<T>(asked: Call, read: Read<T>): Promise<T> {
     const { random, clock } = this.#tools
+    const call = this.#untilTheEnd(asked)
     const allowance = this.#allowanceOf(call)
     const age = ageOn(clock)
     for (let attempt = 0; ; attempt++) {
@@ -119,6 +122,12 @@ export class Requests {
       // Longer than it was meant to be where the machine was suspended meanwhile.
       if (age() > freshFor + pause) throw this.error(outcome.failure, call.subject)
     }
+  }
+
+  #untilTheEnd(call: Call): Call {
+    const { ending } = this.#tools
+    if (ending === undefined) return call
+    return { ...call, signal: call.signal === undefined ? ending : AbortSignal.any([call.signal, ending]) }
   }
 
   #allowanceOf({ atMost }: Call): Allowance {
@@ -159,7 +168,8 @@ export class Requests {
   ): Promise<Outcome<T>> {
     const limit = allowance.limit(call.signal)
     const tools = call.passedOn ? { ...this.#tools, ...unheard } : this.#tools
-    const spent = ageOn(ownClock(this.#tools.clock))
+    const clock = ownClock(this.#tools.clock)
+    const began = ticks(clock)
     try {
       const answer = await exchange(this.#message(call, limit.signal), access, tools)
       this.#met = true
@@ -172,7 +182,7 @@ export class Requests {
       return { failure: failureOfSilence(why, allowance.whole) }
     } finally {
       limit.end()
-      allowance.spend(spent())
+      allowance.spend(ticks(clock) - began)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../system/clock.ts'
+import { type Clock, ticks } from '../../system/clock.ts'
 import type { HeardDate } from '../cluster-clock.ts'
 import { type Answer, header } from './answer.ts'
 import type { Message } from './connections.ts'
@@ -19,15 +19,16 @@ export interface TransportTools {
 export async function exchange(message: Message, access: Access, tools: TransportTools): Promise<Answer> {
   const { url, method, body } = message
   const headers = { ...message.headers, ...access.headers }
-  const began = tools.clock.now().getTime()
+  const sent = tools.clock.now().getTime()
+  const began = ticks(tools.clock)
   tools.trace.asked({ method, url, headers, body })
-  const since = () => tools.clock.now().getTime() - began
+  const since = () => Math.round(ticks(tools.clock) - began)
   try {
     const answer = await access.send({ ...message, headers })
     const ms = since()
     tools.trace.answered({ method, url, status: answer.status, ms })
     const date = saidDate(answer)
-    if (date !== undefined) tools.heard?.({ date, sent: began, received: began + ms })
+    if (date !== undefined) tools.heard?.({ date, sent, received: sent + ms })
     for (const text of warningTexts(header(answer, 'warning'))) tools.onWarning(text)
     return answer
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
+import { ticks } from '../../system/clock.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/olm/operator-scene.ts'
 import { catalogNow } from './catalog-now.ts'
@@ -38,7 +39,7 @@ export function operatorLatest(part: OperatorPart, latest: Latest): Step {
       const end = plannedEnd(part, latest)
       if (end !== undefined) return { is: 'done', note: `${end}, as planned` }
       const catalog = await catalogNow(reader, scene.subscription, latest.command)
-      patience.saw(catalog.is === 'answers' ? 'well' : 'wrong', clock.now().getTime())
+      patience.saw(catalog.is === 'answers' ? 'well' : 'wrong', ticks(clock))
       return noneLeft({ scene, latest }, catalog)
     },
   }

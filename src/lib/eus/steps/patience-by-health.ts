@@ -19,7 +19,7 @@ export class PatienceByHealth {
     this.#limits = limits
   }
 
-  /** What a look has shown. `now`: ms since the epoch. */
+  /** What a look has shown. `now`: in ticks of the clock, ms. */
   saw(is: 'well' | 'wrong', now: number): void {
     this.#began ??= now
     this.#wrongSince = is === 'well' ? undefined : (this.#wrongSince ?? now)

@@ -1,6 +1,7 @@
 import type { ClusterVersion } from '../../cluster/kinds/openshift.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
 import { ApiError } from '../../system/errors.ts'
+import { ticks } from '../../system/clock.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { desiredUpdate, updateFor } from '../loans/desired-update.ts'
 import { platformChannel } from '../loans/fields.ts'
@@ -41,7 +42,7 @@ export function requestUpdate(requesting: Requesting): Step {
     shows: showsPlatform,
     async check(cx) {
       const state = await standing(cx, requesting)
-      patience.saw(state.is === 'stalled' ? 'wrong' : 'well', cx.clock.now().getTime())
+      patience.saw(state.is === 'stalled' ? 'wrong' : 'well', ticks(cx.clock))
       return state
     },
     apply: (cx) => ask(cx, requesting),

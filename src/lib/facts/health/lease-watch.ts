@@ -1,7 +1,7 @@
 import type { Reader } from '../../cluster/cluster.ts'
 import { type Lease, Leases } from '../../cluster/kinds/core.ts'
 import { isNotFound } from '../../system/errors.ts'
-import { type Clock, ownTime } from '../../system/clock.ts'
+import { type Clock, ownTicks } from '../../system/clock.ts'
 import { since } from '../elapsed.ts'
 import type { Cause } from '../cause.ts'
 
@@ -61,7 +61,7 @@ export class LeaseWatch {
 
   /** Those that do not change, after a look at all Leases of KubeVirt's namespace; pure but for what is kept. */
   look(leases: readonly Lease[], namespace: string, clock: Clock): readonly SilentLease[] {
-    const at = ownTime(clock)
+    const at = ownTicks(clock)
     for (const name of leaders) {
       const lease = leases.find(({ metadata: m }) => m.name === name && m.namespace === namespace)
       const key = `${namespace}/${name}`

@@ -13,6 +13,7 @@ import { hop } from '../../releases/hop.ts'
 import { minorOf, type Version, versionOf } from '../../releases/version.ts'
 import { counted } from '../../system/counted.ts'
 import { isNotFound } from '../../system/errors.ts'
+import { ticks } from '../../system/clock.ts'
 import { hours, minutes, seconds } from '../../system/units.ts'
 import { clusterEvictionOf } from '../../workloads/cluster-eviction.ts'
 import { readOwner } from '../../workloads/find-owner.ts'
@@ -84,8 +85,8 @@ export function vmsFollow(owner: Owner, following: Following): Step {
       if (guarded.is === 'blocked' || guarded.is === 'todo') return guarded
       const stuck = await stuckOf(cx, old, { owner, began, nodes: await nodes(cx.reader, cx.clock.now()) })
       if (stuck.length < old.length) stuckSince = undefined
-      else stuckSince ??= now
-      if (stuckSince !== undefined && now - stuckSince >= stuckFor) return ended(stuck, following)
+      else stuckSince ??= ticks(cx.clock)
+      if (stuckSince !== undefined && ticks(cx.clock) - stuckSince >= stuckFor) return ended(stuck, following)
       const left = counted(old.length, 'VM')
       return {
         is: 'waiting',

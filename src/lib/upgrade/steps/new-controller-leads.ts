@@ -7,6 +7,7 @@ import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { Patience } from '../patience.ts'
+import { ticks } from '../../system/clock.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { waitingFor } from './settled.ts'
 
@@ -26,7 +27,7 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const seen = await look(cx, owner)
-      const now = cx.clock.now().getTime()
+      const now = ticks(cx.clock)
       patience.saw(seen, now)
       const doubt = await controllerDoubt(seen.snapshot, () => missing(cx, seen.snapshot))
       if (!doubt) return { is: 'done' }
@@ -65,7 +66,7 @@ type Count = (reader: ReadContext['reader'], snapshot: Snapshot) => Promise<numb
 function seldom(count: Count): (cx: ReadContext, snapshot: Snapshot) => Promise<number> {
   let last: { at: number; count: number } | undefined
   return async ({ reader, clock }, snapshot) => {
-    const now = clock.now().getTime()
+    const now = ticks(clock)
     if (last === undefined || last.count === 0 || now - last.at >= 5 * seconds)
       last = { at: now, count: await count(reader, snapshot) }
     return last.count

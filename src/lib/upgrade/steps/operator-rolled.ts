@@ -2,6 +2,7 @@ import type { Step, StepState } from '../../procedure/step.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { look, lookFollows } from '../look.ts'
 import { stalledOr } from './stalled.ts'
+import { ticks } from '../../system/clock.ts'
 import { minutes, seconds } from '../../system/units.ts'
 
 /** The real one takes the Lease within 23 s (lab README, Seen 1). */
@@ -34,7 +35,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
           on: `virt-operator pods of ${version}`,
           progress,
         })
-      const now = cx.clock.now().getTime()
+      const now = ticks(cx.clock)
       rolledSince ??= now
       // Who leads may not be known, and another release may elect otherwise. What it does is waited for by the steps behind.
       if (operator.leads === false && now - rolledSince < leadAtMost)

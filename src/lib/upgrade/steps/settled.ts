@@ -5,6 +5,7 @@ import { look, lookFollows } from '../look.ts'
 import { Patience } from '../patience.ts'
 import { Broken } from './broken.ts'
 import { stalledOr } from './stalled.ts'
+import { ticks } from '../../system/clock.ts'
 import { minutes, seconds } from '../../system/units.ts'
 
 export interface SettledFor {
@@ -36,7 +37,7 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
     async check(cx): Promise<StepState> {
       const seen = await look(cx, owner)
       const { standing } = seen
-      const now = cx.clock.now().getTime()
+      const now = ticks(cx.clock)
       patience?.saw(seen, now)
       const end = broken.after(seen.faults, now)
       if (end !== undefined) return end

@@ -1,4 +1,5 @@
 import type { ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
+import { ticks } from '../../system/clock.ts'
 import { hours, seconds } from '../../system/units.ts'
 import { giveBackSteps } from '../../workloads/give-back.ts'
 import { type Borrower, holdWorkloadUpdates } from '../../workloads/hold.ts'
@@ -40,7 +41,7 @@ async function stillRolling(
   cx: ReadContext,
   { owner, patience, settleMs }: Rolling,
 ): Promise<StepState | undefined> {
-  const now = cx.clock.now().getTime()
+  const now = ticks(cx.clock)
   patience.saw(await look(cx, owner), now)
   const rolledFor = patience.rolledFor(now)
   if (rolledFor === undefined) return { is: 'waiting', on: isRolling }
@@ -74,7 +75,7 @@ export function pausedWhileRolling(
         next = found?.step
         return found?.state ?? step.check(cx)
       }
-      rolling.patience.saw(await look(cx, rolling.owner), cx.clock.now().getTime())
+      rolling.patience.saw(await look(cx, rolling.owner), ticks(cx.clock))
       if (!loan && rolling.patience.rollsAnew) {
         const found = await firstOpen([hold], cx)
         next = found?.step

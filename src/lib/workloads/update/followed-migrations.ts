@@ -3,7 +3,7 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
 } from '../../cluster/kinds/virtual-machines.ts'
-import type { Clock } from '../../system/clock.ts'
+import { type Clock, ticks } from '../../system/clock.ts'
 import { seconds } from '../../system/units.ts'
 import type { MigrationLedger } from '../migrations/ledger.ts'
 import { isFinished, type Migration, migrationOf } from '../migrations/migration.ts'
@@ -93,6 +93,6 @@ export class FollowedMigrations {
   }
 
   get #now(): number {
-    return this.#source.clock.now().getTime()
+    return ticks(this.#source.clock)
   }
 }

@@ -1,6 +1,7 @@
 import { DaemonSets, Deployments } from '../../../cluster/kinds/apps.ts'
 import { hyperConvergedStanding } from '../../../facts/hyperconverged/hyperconverged-standing.ts'
 import type { ReadContext, Step, StepState } from '../../../procedure/step.ts'
+import { ticks } from '../../../system/clock.ts'
 import { minutes, seconds } from '../../../system/units.ts'
 import { look, lookFollows } from '../../look.ts'
 import { Broken } from '../../steps/broken.ts'
@@ -40,10 +41,9 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
     async check(cx): Promise<StepState> {
       const scene = await lookAtOperator(cx.reader, hop)
       if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      const now = cx.clock.now()
-      const csv = csvState(scene, hop, now)
+      const csv = csvState(scene, hop, cx.clock.now())
       const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken }) : csv
-      return good.after(missing, now.getTime())
+      return good.after(missing, ticks(cx.clock))
     },
   }
 }
@@ -56,7 +56,7 @@ async function firstMissing(
 ): Promise<StepState | undefined> {
   const { namespace } = hop.subscription
   const { standing, faults } = await look(cx, kubevirt)
-  const end = broken.after(faults, cx.clock.now().getTime())
+  const end = broken.after(faults, ticks(cx.clock))
   if (end !== undefined) return end
   if (standing.verdict !== 'Settled')
     return stalledOr(standing, undefined, { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to settle' })
