@@ -4,7 +4,7 @@ import { kubeVirtDefinitions } from '../../lib/facts/kubevirt-definitions.ts'
 import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { standing } from '../../lib/facts/standing.ts'
 import type { KnowsLoans } from '../../lib/procedure/known-loans.ts'
-import { leavingSoon } from '../../lib/procedure/leaving-soon.ts'
+import { leavingSoon, leftOf } from '../../lib/procedure/leaving-soon.ts'
 import type { JournalReader } from '../../lib/procedure/step.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { ownClock } from '../../lib/system/clock.ts'
@@ -26,9 +26,9 @@ interface Situation {
   journal: JournalReader & Partial<KnowsLoans>
 }
 
-/** Enough for one read, and with the farewell to journal and lock less than the 2 s in which an interrupted run has to leave. */
-const readWithin = 600
+/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
 const goodbyeWithin = 900
+const allWithin = 1500
 
 /**
  * Runs it, and gives a run that ends early the lines that matter then: what is borrowed and until when that is harmless, the
@@ -39,18 +39,19 @@ export async function withWayOn<T>(situation: Situation, run: (began: () => void
   let hasBegun = false
   let isLeft = false
   const { signal, clock } = situation.cx
+  const left = leftOf(allWithin, { signal, clock })
   try {
     const work = run(() => (hasBegun = true))
     return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
   } catch (error) {
-    if (hasBegun) throw await withLines(error, situation, isLeft)
+    if (hasBegun) throw await withLines(error, situation, isLeft ? 0 : left())
     throw error instanceof KvupError && interruptions.has(error.exitCode) ? notBegun(error, situation) : error
   }
 }
 
 /** A bug stays one, and is told with its stack: the lines are said before it. */
-async function withLines(error: unknown, situation: Situation, isLeft: boolean): Promise<unknown> {
-  const left = isLeft ? fromMemory(situation) : await leftBehind(situation)
+async function withLines(error: unknown, situation: Situation, within: number): Promise<unknown> {
+  const left = within > 0 ? await leftBehind(situation, within) : fromMemory(situation)
   const notes = notesOn(left, situation)
   const remedy = linesFor(situation, left)
   if (error instanceof KvupError)
@@ -96,7 +97,7 @@ function remembered({ known }: Situation['journal']): Pick<Left, 'loans' | 'reme
   return loans === undefined ? { loans } : { loans, remembered: true }
 }
 
-async function leftBehind({ cx, plan: now, journal }: Situation): Promise<Left> {
+async function leftBehind({ cx, plan: now, journal }: Situation, readWithin: number): Promise<Left> {
   const plan = now()
   const over = new AbortController()
   const giveUp = ownClock(cx.clock)

@@ -1,4 +1,4 @@
-import { type Clock, ownClock } from '../system/clock.ts'
+import { type Clock, ownClock, ownTicks } from '../system/clock.ts'
 
 interface Leaving {
   signal: AbortSignal
@@ -9,6 +9,15 @@ interface Leaving {
   left?: () => void
 }
 
+/** How many ms of the two seconds are left in which an interrupted command has to be gone; all of it where nobody interrupted. */
+export function leftOf(all: number, { signal, clock }: Pick<Leaving, 'signal' | 'clock'>): () => number {
+  let at: number | undefined
+  const began = () => (at = ownTicks(clock))
+  if (signal.aborted) began()
+  else signal.addEventListener('abort', began, { once: true })
+  return () => Math.max(0, at === undefined ? all : at + all - ownTicks(clock))
+}
+
 /**
  * What `work` gives, as long as nobody wants to leave. Once `signal` is aborted the work has a moment to end by itself; then it is left,
  * and the signal's reason is thrown: a server that is silent keeps nobody from leaving with the last words said.
@@ -16,18 +25,14 @@ interface Leaving {
 export async function leavingSoon<T>(work: Promise<T>, { signal, clock, within, left }: Leaving): Promise<T> {
   const done = new AbortController()
   const leave = new Promise<never>((_, reject) => {
-    const begin = () =>
-      void ownClock(clock)
-        .sleep(within, done.signal)
-        .then(
-          () => {
-            left?.()
-            reject(signal.reason as Error)
-          },
-          () => undefined,
-        )
-    if (signal.aborted) begin()
-    else signal.addEventListener('abort', begin, { once: true, signal: done.signal })
+    const begin = async () => {
+      await ownClock(clock).sleep(within, done.signal)
+      left?.()
+      reject(signal.reason as Error)
+    }
+    const beginning = () => void begin().catch(() => undefined)
+    if (signal.aborted) beginning()
+    else signal.addEventListener('abort', beginning, { once: true, signal: done.signal })
   })
   try {
     return await Promise.race([work, leave])

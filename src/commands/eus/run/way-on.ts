@@ -3,15 +3,15 @@ import { armedByOthersText, ourRequest } from '../../../lib/eus/steps/kept-reque
 import { readPlatform } from '../../../lib/eus/steps/read-platform.ts'
 import { harmlessText } from '../../../lib/output/views/harmless-text.ts'
 import type { Loan } from '../../../lib/procedure/journal.ts'
-import { leavingSoon } from '../../../lib/procedure/leaving-soon.ts'
+import { leavingSoon, leftOf } from '../../../lib/procedure/leaving-soon.ts'
 import { ownClock } from '../../../lib/system/clock.ts'
 import { formatDuration } from '../../../lib/system/duration.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import type { SeenWindow } from '../see-window.ts'
 
-/** With the farewell to journal and lock less than the 2 s in which an interrupted run has to leave. */
-const readWithin = 600
+/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
 const goodbyeWithin = 900
+const allWithin = 1500
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
 export async function withWindowLines<T>(
@@ -22,6 +22,7 @@ export async function withWindowLines<T>(
   let hasBegun = false
   let isLeft = false
   const { signal, clock } = cx
+  const left = leftOf(allWithin, { signal, clock })
   try {
     const work = run(() => (hasBegun = true))
     return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
@@ -30,7 +31,7 @@ export async function withWindowLines<T>(
     const { object, notes, remedy } = error
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object,
-      notes: [...notes, ...(isLeft ? borrowedLines(cx, seen) : await leftBehind(cx, seen))],
+      notes: [...notes, ...(isLeft ? borrowedLines(cx, seen) : await leftBehind(cx, seen, left()))],
       remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
       cause: error,
     })
@@ -44,7 +45,7 @@ function sameLine({ world }: Context, { reason }: KvupError): readonly string[] 
   return [`${world.commandLine}     goes on where the cluster stands${anew}`]
 }
 
-async function leftBehind(cx: Context, seen: SeenWindow): Promise<readonly string[]> {
+async function leftBehind(cx: Context, seen: SeenWindow, readWithin: number): Promise<readonly string[]> {
   const { clock } = cx
   const { hands, cluster, window } = seen
   const over = new AbortController()

@@ -45,7 +45,7 @@ describe('trust M6: a login plug-in that hangs', () => {
     const over = new AbortController()
     const failed = logIn(command, args, { ending: over.signal })
     setTimeout(() => over.abort(new Error('kvup has ended')), 1000)
-    await expect(failed).rejects.toThrow()
+    await expect(failed).rejects.toThrow('aborted')
     await pause(100)
     expect(isAlive(pid())).toBe(false)
   })
