@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps, Namespaces } from '../../src/lib/cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
+import { eus418, eusRunOn } from './eus/window-stage.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
 
 const vms = ['gone', 'again', 'down', 'well'].map((name) => ({
@@ -282,4 +283,34 @@ describe('the census in the cluster', () => {
       expect(stage.writes(mark)).toEqual([])
     })
   })
+})
+
+describe('a window of kvup eus', () => {
+  const windowShape = { ...eus418, vms: [{ name: 'web-1' }] }
+
+  test('a VM that is lost meanwhile is exit 9, and the window is closed all the same', () =>
+    play(windowShape, async (stage) => {
+      stage.later(
+        10 * minute,
+        () => void stage.simulated.store.remove(VirtualMachineInstances, demo('web-1'), { now: true }),
+      )
+      const ended = await eusRunOn(stage)
+      expect(ended).toMatchObject({
+        code: 9,
+        documents: [{ outcome: 'done', comparedWith: { resumed: false } }],
+      })
+      expect(ended.text).toContain('lost: restarted: demo/web-1')
+      expect(await stage.journal.loans()).toEqual([])
+      expect(censuses(stage)).toEqual([])
+    }))
+
+  test('nothing happened: it says so, and the second run writes nothing', () =>
+    play(windowShape, async (stage) => {
+      const ended = await eusRunOn(stage)
+      expect(ended.code).toBe(0)
+      expect(ended.text).toContain('VMs and volumes are as they were')
+      const mark = stage.mark
+      expect(await eusRunOn(stage)).toMatchObject({ code: 0 })
+      expect(stage.writes(mark)).toEqual([])
+    }))
 })

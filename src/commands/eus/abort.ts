@@ -24,5 +24,5 @@ const text = manual({
 is seen to its end first: neither platform nor operator go back, which is listed before the
 question, and the end says what was given back. Last, behind the pools, VMs get back what
 kvup workloads unblock lent them; run it again after an interruption, it goes on.`,
-  codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+  codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
 })

@@ -30,5 +30,5 @@ const text = manual({
   more: `Pools go back as at the end of a window: once the platform is at rest and no VM is left on an old
 virt-launcher, each after room for its VMs was looked for, the next once it has rolled. With the
 last loan the window is closed.`,
-  codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+  codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
 })

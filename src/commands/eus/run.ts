@@ -29,5 +29,5 @@ where what it waits for does not come in the time of that step, and at --timeout
 line goes on. What the files said of the way is kept in the cluster: going on does not need them.
 What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
 A request that the platform refuses is taken back at once.`,
-  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'interrupted', 'terminated'],
+  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
 })

@@ -20,8 +20,8 @@ export interface Seen {
   asked: ReadonlySet<string>
   /** Uids of instances that were seen to end as Succeeded: their guests shut down. */
   shutDown: ReadonlySet<string>
-  /** Whom KubeVirt may evict, as was accepted by name. */
-  evicted: 'nobody' | 'not-migratable' | 'everybody'
+  /** Whom KubeVirt may evict, as was accepted by name; or whom a drain of their node ends, where nodes are drained. */
+  evicted: 'nobody' | 'not-migratable' | 'drained' | 'everybody'
 }
 
 interface Between extends Seen {
@@ -104,11 +104,14 @@ function goneFrom(
   const why = ownersDoing(name, vm, between)
   if (why !== undefined) return owners(what, why)
   if (was.phase !== 'Running') return owners(what, `it did not run before (${was.phase || 'no phase'})`)
+  const { evicted } = between
+  if (evicted === 'everybody' || (evicted === 'not-migratable' && !was.migratable))
+    return owners(what, 'evicted, as was accepted')
+  if (evicted === 'drained' && was.drains)
+    return owners(what, 'its node was drained, and it asks for no migration')
   if (shutDown.has(was.uid)) return owners(what, 'its guest shut down')
   if (what === 'stopped' && endsByItself.has(vm.runStrategy))
     return owners('shut-down', `its guest shut down (runStrategy ${vm.runStrategy})`)
-  const evicted = between.evicted === 'everybody' || (between.evicted === 'not-migratable' && !was.migratable)
-  if (evicted) return owners(what, 'evicted by KubeVirt, as was accepted')
   return lost(what, 'its spec is unchanged, and nobody is seen to have asked for it')
 }
 

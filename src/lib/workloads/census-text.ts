@@ -28,8 +28,8 @@ type Line = readonly (string | number | object)[]
 
 function* linesOf(census: Census): Generator<Line> {
   const { instances, machines, restartRequired, sets, volumes, migrations, unread } = census
-  for (const [name, { uid, phase, ready, migratable, set }] of instances) {
-    const has = flags({ r: ready, m: migratable, q: restartRequired.has(name) })
+  for (const [name, { uid, phase, ready, migratable, drains, set }] of instances) {
+    const has = flags({ r: ready, m: migratable, d: drains, q: restartRequired.has(name) })
     const of = set === undefined ? [] : [{ set }]
     yield ['instance', ...inTwo(name), uid, phase, has, ...machineCells(machines.get(name)), ...of]
   }
@@ -115,7 +115,13 @@ function take(into: Filling, line: unknown): void {
 
 function takeInstance(into: Filling, row: Row): void {
   const [name, uid, phase, has] = [row.name(), row.text(), row.text(), row.text()]
-  const mark = { uid, phase, ready: has.includes('r'), migratable: has.includes('m') }
+  const mark = {
+    uid,
+    phase,
+    ready: has.includes('r'),
+    migratable: has.includes('m'),
+    drains: has.includes('d'),
+  }
   if (has.includes('q')) into.restartRequired.add(name)
   if (row.isText()) into.machines.set(name, row.machine())
   const set = row.set()

@@ -24,6 +24,8 @@ export interface InstanceMark extends Mark {
   ready: boolean
   /** LiveMigratable is True: KubeVirt moves it and never evicts it, where it may do both. */
   migratable: boolean
+  /** The drain of its node ends it: nothing in it asks to be migrated instead. */
+  drains: boolean
   /** The VirtualMachineInstanceReplicaSet, `namespace/name`, that made it. */
   set?: string
 }
@@ -155,14 +157,20 @@ const volumeMark = ({ metadata, status }: Claim): Mark => ({
   phase: status?.phase ?? '',
 })
 
+/** Strategies under which an eviction is refused until the instance has moved (facts 1.3). */
+const blocksDrains: ReadonlySet<string> = new Set(['LiveMigrate', 'External'])
+
 function instanceMark(vmi: VirtualMachineInstance): InstanceMark {
   const owner = vmi.metadata.ownerReferences?.find(({ controller }) => controller === true)
   const set = owner?.kind === InstanceReplicaSets.kind ? `${vmi.metadata.namespace}/${owner.name}` : undefined
+  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
+  const strategy = vmi.spec?.evictionStrategy ?? 'None'
   return {
     uid: vmi.metadata.uid ?? '',
     phase: vmi.status?.phase ?? '',
     ready: condition(vmi, 'Ready')?.status === 'True',
-    migratable: condition(vmi, 'LiveMigratable')?.status === 'True',
+    migratable,
+    drains: strategy === 'LiveMigrateIfPossible' ? !migratable : !blocksDrains.has(strategy),
     ...(set !== undefined && { set }),
   }
 }

@@ -31,6 +31,11 @@ export interface CensusPlace {
   /** user@host. */
   who: string
   warn: (line: string) => void
+  /**
+   * Days pass between the runs of one procedure, and VMs come and go while nobody looks: what a run compares with ends with it, however it ends,
+   * and only one that was killed is taken up by the next.
+   */
+  eachRun?: boolean
 }
 
 /** With what the end was compared. */
@@ -139,7 +144,7 @@ export class RunCensus {
     isOver: boolean,
   ): Promise<void> {
     this.#watching.abort()
-    if (!isOver || !this.#mayKeep || this.#taken === undefined) return
+    if ((!isOver && !this.#place.eachRun) || !this.#mayKeep || this.#taken === undefined) return
     const { namespace, warn } = this.#place
     try {
       await lock.hold((held) => dropCensus({ reader, writer: guardedWriter(writer, held) }, namespace))
@@ -168,16 +173,18 @@ export class RunCensus {
     )
     if (found?.is !== 'whole' || !this.#isOf(found.origin, procedure.name)) return undefined
     const { origin, packed } = found
-    const isFinished = (await cx.journal.entries()).some(
-      (entry) => isOf(entry, procedure.name, 'finished') && Date.parse(entry.at) >= Date.parse(origin.at),
+    const since = (await cx.journal.entries()).filter(
+      (entry) => entry.procedure === procedure.name && Date.parse(entry.at) >= Date.parse(origin.at),
     )
+    if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
+    const isFinished = since.some(({ what }) => what === 'finished')
     if (isFinished && !(await procedure.reached(cx))) return undefined
     return { origin, packed, resumed: true }
   }
 
   async #take({ name }: Procedure, cx: StepContext): Promise<Taken> {
     const { namespace, kubevirt, who, warn } = this.#place
-    const late = hasBegun(await cx.journal.entries(), name)
+    const late = hasBegun(await cx.journal.entries(), name, this.#place.eachRun === true)
     const census = await takeCensus(cx.reader)
     const origin = { procedure: name, kubevirt, at: cx.clock.now().toISOString(), by: who, late }
     const packed = pack(census)
@@ -231,12 +238,13 @@ export class RunCensus {
   }
 }
 
-const isOf = (entry: Entry, procedure: string, what: Entry['what']): boolean =>
-  entry.procedure === procedure && entry.what === what
+/** What a run that ends early writes down; one that is killed does not. */
+const cutShort: ReadonlySet<string> = new Set(['interrupted', 'failed'])
 
-/** The journal shows a change of a run of this procedure that has not finished. */
-function hasBegun(entries: readonly Entry[], procedure: string): boolean {
+/** The journal shows a change of a run of this procedure that has not finished, or not ended in any way that it could write down. */
+function hasBegun(entries: readonly Entry[], procedure: string, eachRun: boolean): boolean {
   const own = entries.filter((entry) => entry.procedure === procedure)
-  const last = own.findLastIndex(({ what }) => what === 'finished')
+  const ends: ReadonlySet<string> = new Set(eachRun ? ['finished', ...cutShort] : ['finished'])
+  const last = own.findLastIndex(({ what }) => ends.has(what))
   return own.slice(last + 1).some(({ what }) => what === 'intends' || what === 'applied')
 }

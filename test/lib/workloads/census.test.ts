@@ -295,7 +295,10 @@ function many(count: number): Census {
   const mark = uids()
   return {
     instances: new Map(
-      names.map((name) => [name, { uid: uid(), phase: 'Running', ready: true, migratable: true }]),
+      names.map((name) => [
+        name,
+        { uid: uid(), phase: 'Running', ready: true, migratable: true, drains: false },
+      ]),
     ),
     machines: new Map(
       names.map((name) => [

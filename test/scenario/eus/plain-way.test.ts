@@ -204,6 +204,14 @@ describe('night E10: a single node', () => {
       expect(running.map(({ metadata }) => metadata.name).toSorted()).toEqual(['pet', 'web'])
       expect(ended.documents.at(-1)).toMatchObject({
         differences: { restarted: ['demo/pet', 'demo/web'], vanished: ['demo/job'] },
+        changes: expect.arrayContaining([
+          expect.objectContaining({
+            name: 'pet',
+            what: 'restarted',
+            lost: false,
+            why: 'evicted, as was accepted',
+          }),
+        ]) as object[],
       })
     }))
 

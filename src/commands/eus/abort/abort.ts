@@ -7,7 +7,7 @@ import type { ExitCode } from '../../../lib/system/exit-codes.ts'
 import { limitsBefore } from '../../limits-before.ts'
 import { connectedTo } from '../connected-to.ts'
 import { ensureDeducible } from '../deduced.ts'
-import { workOnWindow } from '../run/carry-out-window.ts'
+import { endOf, workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { seeWindow } from '../see-window.ts'
 import { givenBackText, timeAndApproval } from './what-goes-back.ts'
@@ -51,5 +51,5 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
   const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes
   cx.printer.result({ ...report, notes }, eusReportView)
-  return code
+  return endOf(report, code)
 }

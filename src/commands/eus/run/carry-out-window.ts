@@ -13,6 +13,9 @@ import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
 import { type DryRun, rehearsed } from '../../workloads/dry-run.ts'
 import type { SeenWindow } from '../see-window.ts'
+import type { Seen } from '../../../lib/workloads/census-changes.ts'
+import { RunCensus } from '../../../lib/workloads/run-census.ts'
+import { lostSince } from '../../lost-since.ts'
 import { observeWindow, type ObservedWindow } from './observe.ts'
 import { reportOfWindow } from './report.ts'
 import { windowRights } from './rights.ts'
@@ -40,8 +43,18 @@ export interface WindowWork {
 export async function carryOutWindow(cx: Context, seen: SeenWindow, work: WindowWork): Promise<ExitCode> {
   const { report, code } = await workOnWindow(cx, seen, work)
   cx.printer.result(report, eusReportView)
+  return endOf(report, code)
+}
+
+/** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
+export function endOf({ to, outcome, changes }: EusReportDocument, code: ExitCode): ExitCode {
+  const failure = code === exitCode.done ? lostSince(changes, doneText(to, outcome)) : undefined
+  if (failure) throw failure
   return code
 }
+
+const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
+  outcome === 'done' ? `platform and virtualization are at ${to}` : 'it came to its end'
 
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
@@ -57,12 +70,29 @@ export async function workOnWindow(
     const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
     return { report: await reportOfWindow(cx, seen, end), code: exitCode.done }
   }
-  const observed = observeWindow(seen.cluster, seen.hands.journal, seen.window.name)
-  const outcome = await run(cx, seen, { work, observed })
+  const census = new RunCensus({
+    namespace: seen.installation.namespace,
+    kubevirt: seen.window.kubevirt.uid,
+    who: cx.world.who,
+    warn: (line) => seen.hands.warn(line),
+    eachRun: true,
+  })
+  const { name } = seen.window
+  const observed = observeWindow(seen.cluster, seen.hands.journal, { name, census, evicted: evictedBy(seen) })
+  const outcome = await run(cx, seen, {
+    work: { ...work, procedure: census.around(procedure) },
+    observed,
+    census,
+  })
   const report = await ended(cx, seen, { work, observed, outcome })
+  await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   return { report, code: late ? exitCode.timedOut : exitCode.done }
 }
+
+/** Nodes are drained here: who asks for no migration goes down with them. Where outages were accepted by name, all may. */
+const evictedBy = ({ planned: { accepted } }: SeenWindow): Seen['evicted'] =>
+  accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
 
 /** What a run would refuse before it asks, a dry run of it refuses as well; where nothing is to be done there is nothing to refuse. */
 async function ensureMeant(
@@ -79,9 +109,10 @@ async function ensureMeant(
 interface Running {
   work: WindowWork
   observed: ObservedWindow
+  census: RunCensus
 }
 
-function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promise<RunOutcome> {
+function run(cx: Context, seen: SeenWindow, { work, observed, census }: Running): Promise<RunOutcome> {
   const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
   const rights = windowRights(seen)
   return withWindowLines(cx, seen, (began) =>
@@ -93,7 +124,10 @@ function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promis
         rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
         question,
         limits,
-        prepare: () => observed.before(),
+        async prepare() {
+          await census.prepare(seen.cluster.reviewer)
+          await observed.before()
+        },
         ...(ensureFits && { ensureFits }),
       },
       {
@@ -113,7 +147,7 @@ function run(cx: Context, seen: SeenWindow, { work, observed }: Running): Promis
 async function ended(
   cx: Context,
   seen: SeenWindow,
-  { work, observed, outcome }: Running & { outcome: RunOutcome },
+  { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
   if (outcome.is === 'nothing-to-do') {
     const notes = work.end === 'done' || seen.open !== undefined ? [] : ['no window is open']

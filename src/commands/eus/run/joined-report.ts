@@ -9,6 +9,7 @@ export function joinedReport(
   const [first] = reports
   const last = reports.at(-1) ?? first
   if (reports.length === 1) return last
+  const changes = reports.flatMap((report) => report.changes ?? [])
   const differences = unionOf(reports.flatMap((report) => report.differences ?? []))
   const nodes = unionOf(reports.flatMap((report) => report.nodes ?? []))
   const volumes = unionOf(reports.flatMap((report) => report.volumes ?? []))
@@ -18,6 +19,7 @@ export function joinedReport(
     from: first.from,
     steps: reports.flatMap(({ steps }) => steps),
     seconds: reports.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+    ...(first.comparedWith && { comparedWith: first.comparedWith, changes }),
     ...(differences && { differences }),
     ...(nodes && { nodes }),
     ...(volumes && { volumes }),

@@ -8,8 +8,8 @@ import { newAlerts } from '../../../lib/facts/openshift/new-alerts.ts'
 import type { RunEvent } from '../../../lib/procedure/events.ts'
 import type { JournalReader } from '../../../lib/procedure/journal.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
-import { type Census, takeCensus } from '../../../lib/workloads/census.ts'
-import { compareCensus } from '../../../lib/workloads/census-differences.ts'
+import type { Seen } from '../../../lib/workloads/census-changes.ts'
+import type { Compared, RunCensus } from '../../../lib/workloads/run-census.ts'
 
 /** What a report of a window needs: the steps as they end, VMs and volumes before and after. */
 export interface ObservedWindow {
@@ -17,25 +17,28 @@ export interface ObservedWindow {
   before(): Promise<void>
   event(event: RunEvent): void
   readonly steps: readonly EusStepReport[]
-  after(): Promise<Pick<EusReportDocument, 'differences' | 'nodes' | 'volumes' | 'rewritten' | 'alerts'>>
+  after(): Promise<
+    Pick<
+      EusReportDocument,
+      'comparedWith' | 'changes' | 'counts' | 'differences' | 'nodes' | 'volumes' | 'rewritten' | 'alerts'
+    >
+  >
 }
 
 /**
  * Alerts, nodes, volumes and the spec of the HyperConverged are compared with what was kept when the window was opened, VMs with what they were when this run
- * began: in a window of days they come and go.
+ * began, or the run that was killed before it: in a window of days they come and go.
  */
 export function observeWindow(
   { reader }: Pick<Cluster, 'reader'>,
   journal: JournalReader,
-  name: string,
+  { name, census, evicted }: { name: string; census: RunCensus; evicted: Seen['evicted'] },
 ): ObservedWindow {
   const steps: EusStepReport[] = []
-  let census: Census | undefined
   let marks: Kept | undefined
   return {
     steps,
     async before() {
-      census = await takeCensus(reader)
       marks = await keptBefore({ reader, journal }, name)
     },
     event(event) {
@@ -51,12 +54,21 @@ export function observeWindow(
       })
     },
     async after() {
-      const now = await asFarAsRead(takeCensus(reader))
+      const compared = await asFarAsRead(census.compare(reader, evicted))
       return {
-        ...(census && now && { differences: compareCensus(census, now) }),
+        ...(compared && toldOf(compared)),
         ...(marks && (await comparedWith(reader, marks))),
       }
     },
+  }
+}
+
+function toldOf({ since, changes, counts, differences }: Compared) {
+  return {
+    comparedWith: since,
+    changes,
+    ...(counts && { counts }),
+    ...(differences && { differences }),
   }
 }
 

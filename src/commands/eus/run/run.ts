@@ -14,7 +14,7 @@ import { machinesToGiveBack, machinesAccess, machinesText } from '../machines-to
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
 import { type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
-import { workOnWindow } from './carry-out-window.ts'
+import { endOf, workOnWindow } from './carry-out-window.ts'
 import { gatingFindings } from './gating.ts'
 import { joinedReport } from './joined-report.ts'
 import { reportOfWindow } from './report.ts'
@@ -44,8 +44,9 @@ async function runWindow(cx: Context, options: EusRunOptions, sealed?: SealedPla
     const { report, code, next } = await oneWindow(cx, typed, { limits: { ...limits, timeoutMs }, sealed })
     reports.push(report)
     if (next === undefined) {
-      cx.printer.result(joinedReport([reports[0] ?? report, ...reports.slice(1)]), eusReportView)
-      return code
+      const joined = joinedReport([reports[0] ?? report, ...reports.slice(1)])
+      cx.printer.result(joined, eusReportView)
+      return endOf(joined, code)
     }
     cx.printer.note(`platform and virtualization are at ${report.to}: on to ${next}`)
     to = next

@@ -2,10 +2,13 @@ import type { NewAlerts } from '../../facts/openshift/new-alerts.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import type { RehearsedStep } from '../../procedure/rehearse.ts'
 import { formatDuration } from '../../system/duration.ts'
+import type { Change } from '../../workloads/census-changes.ts'
 import type { Differences } from '../../workloads/census-differences.ts'
+import type { Compared, ComparedWith } from '../../workloads/run-census.ts'
 import type { Document, Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { alertLines } from './alert-lines.ts'
+import { changeLines } from './change-lines.ts'
 import { rehearsedLines } from './rehearsed-steps.ts'
 import { upToTwenty } from './up-to-twenty.ts'
 
@@ -35,6 +38,12 @@ export interface EusReportDocument extends Document {
   /** Still open. */
   borrowed: readonly Loan[]
   stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */
+  comparedWith?: ComparedWith
+  /** What became of VMs and volumes, and whether an owner is seen to have done it: one that is `lost` is exit code 9. */
+  changes?: readonly Change[]
+  /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
+  counts?: NonNullable<Compared['counts']>
   /** VMs and volumes before the first write of this run and after it (night E11). */
   differences?: Differences
   /** Nodes whose labels or taints are other ones than when the window was opened. */
@@ -58,7 +67,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...stopLines(report, paint),
       ...nodeLines(report, paint),
       ...volumeLines(report, paint),
-      ...differenceLines(report, paint),
+      ...changeLines(report, paint),
       ...alertLines(report, paint),
       ...rewrittenLines(report, paint),
       ...borrowedLines(report, paint),
@@ -119,23 +128,6 @@ function volumeLines({ volumes }: EusReportDocument, paint: Paint): string[] {
 function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): string[] {
   return rewritten.map(
     (line) => `${paint.mark.dot} HyperConverged reads otherwise than before, not reverted: ${line}`,
-  )
-}
-
-function differenceLines({ differences }: EusReportDocument, paint: Paint): string[] {
-  if (differences === undefined) return []
-  const { vanished, failed, restarted, notReady, restartRequired, volumes, failedMigrations } = differences
-  const rows: readonly (readonly [string, readonly string[]])[] = [
-    ['vanished', vanished],
-    ['failed', failed],
-    ['restarted', restarted],
-    ['no longer ready', notReady],
-    ['now need a restart (RestartRequired)', restartRequired],
-    ['migration failed', failedMigrations],
-    ['volumes', volumes],
-  ]
-  return rows.flatMap(([what, found]) =>
-    found.length === 0 ? [] : [`${paint.mark.warning} ${what}: ${found.slice(0, 20).join(', ')}`],
   )
 }
 
