@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop())
 
 test('killed about ten times and started again, it ends where a run that nobody killed ends', async () => {
-  const kills = await killedOverAndOver(lab, upgrade)
+  const { kills } = await killedOverAndOver(lab, upgrade)
   const last = await kvup(lab, upgrade)
   await expectRolled(lab, 'v1.8.4', ['LiveMigrate'])
   expect(last).toMatchObject({ code: 0 })

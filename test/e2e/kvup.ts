@@ -11,6 +11,8 @@ export interface Outcome {
   stdout: string
   stderr: string
   tookMs: number
+  /** Milliseconds since 1970. */
+  endedAt: number
 }
 
 export interface Running {
@@ -37,6 +39,7 @@ export function startKvup(lab: Lab, args: readonly string[], options: KvupOption
 
 function follow(lab: Lab, [command = '', ...args]: readonly string[], options: KvupOptions): Running {
   const began = Date.now()
+  let endedAt = began
   const child = spawn(command, args, {
     cwd: lab.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -71,10 +74,11 @@ function follow(lab: Lab, [command = '', ...args]: readonly string[], options: K
   const stderr = gather(child.stderr, 'err')
   const ended = new Promise<Outcome>((resolve, reject) => {
     child.on('error', reject)
+    child.on('exit', () => (endedAt = Date.now()))
     child.on('close', (code, signal) => {
       const number = code ?? 128 + (signal ? (signalNumbers[signal] ?? 0) : 0)
       log.end(`${seconds()} exit ${number}\n`)
-      resolve({ code: number, stdout: stdout(), stderr: stderr(), tookMs: Date.now() - began })
+      resolve({ code: number, stdout: stdout(), stderr: stderr(), tookMs: endedAt - began, endedAt })
     })
   })
   return {

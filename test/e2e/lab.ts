@@ -11,7 +11,7 @@ const cache = process.env['KVUP_LAB_CACHE'] ?? path.join(homedir(), '.cache/kvup
 const registry = 'quay.io/kubevirt'
 
 /** The releases that the lab builds. */
-export type Release = 'v1.7.0' | 'v1.8.4'
+export type Release = 'v1.3.0' | 'v1.4.0' | 'v1.5.2' | 'v1.6.0' | 'v1.7.0' | 'v1.8.4'
 
 /** The release's kubevirt-operator.yaml, as its release job makes it. */
 export const operatorManifest = (release: Release): string =>

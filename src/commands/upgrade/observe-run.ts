@@ -1,4 +1,5 @@
 import type { Cluster, Reader } from '../../lib/cluster/cluster.ts'
+import { kubeVirtDefinitions } from '../../lib/facts/kubevirt-definitions.ts'
 import { type Fired, firedOnPlatform, newAlerts } from '../../lib/facts/openshift/new-alerts.ts'
 import type { RunEvent } from '../../lib/procedure/events.ts'
 import type { RunOutcome } from '../../lib/procedure/run-context.ts'
@@ -12,6 +13,7 @@ import type { Seen } from '../../lib/workloads/census-changes.ts'
 import type { Compared, RunCensus } from '../../lib/workloads/run-census.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
 import { goesOn, nextLines } from './next-lines.ts'
+import { whyNoWayBack } from './way-back-line.ts'
 
 interface Ended {
   clock: Clock
@@ -68,13 +70,14 @@ async function reportAfter(
 ): Promise<UpgradeReport> {
   const { plan, outcome, cluster, journal, clock, backup, commandLine, census, evicted } = ended
   const reading = { reader: cluster.reader, clock, journal }
-  const [workloads, compared, vmCreation, webhooks, doubts, alerts] = await Promise.all([
+  const [workloads, compared, vmCreation, webhooks, doubts, alerts, noWayBack] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
     asFarAsRead(census.compare(cluster.reader, evicted), undefined),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
     outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
     alertsSince(cluster.reader, fired),
+    closedBehind(cluster.reader, ended),
   ])
   const { since, unread = [], ...changes }: Partial<Compared> = compared ?? {}
   const next = await asFarAsRead(nextAfter(ended, { workloads, differences: changes.differences }), [])
@@ -93,10 +96,19 @@ async function reportAfter(
     vmCreation,
     findings: [...doubts, ...webhooks],
     ...(backup !== undefined && { backup }),
+    ...(noWayBack !== undefined && { noWayBack }),
     ...(stopped
       ? { stoppedBefore: stopOf(stopped), next: [goesOn(commandLine), ...next] }
       : { ...clientOf(plan), next }),
   })
+}
+
+/** What the run was at its end has replaced the CRDs, also where they may not be read. */
+async function closedBehind(reader: Reader, { plan, outcome }: Ended): Promise<string | undefined> {
+  const { wayBack } = plan
+  if (wayBack.is !== 'closes') return whyNoWayBack(plan, undefined)
+  const crds = await kubeVirtDefinitions(reader)
+  return crds.known || outcome.is === 'stopped-before' ? whyNoWayBack(plan, crds) : wayBack.why
 }
 
 async function alertsSince(reader: Reader, fired: Fired | undefined): Promise<Pick<UpgradeReport, 'alerts'>> {

@@ -47,11 +47,15 @@ function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {
 }
 
 /** Why there is none; undefined where there is one, or where it is not known. */
-export function noWayBackNote({ wayBack }: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+export function whyNoWayBack({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): string | undefined {
   if (wayBack.is === 'open') return undefined
-  const isClosed =
-    wayBack.is === 'closed' || (left?.crds?.known && crdsAhead(left.crds.items, wayBack.later).length > 0)
-  return isClosed ? `there is no way back: ${wayBack.why}` : undefined
+  const isClosed = wayBack.is === 'closed' || (crds?.known && crdsAhead(crds.items, wayBack.later).length > 0)
+  return isClosed ? wayBack.why : undefined
+}
+
+export function noWayBackNote(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  const why = whyNoWayBack(plan, left?.crds)
+  return why && `there is no way back: ${why}`
 }
 
 /** Where it depends on them and they could not be read, nothing is promised. */

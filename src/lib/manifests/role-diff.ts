@@ -14,6 +14,8 @@ export interface RoleDiff {
   /** `patch virtualmachineinstances.kubevirt.io` */
   gained: readonly string[]
   lost: readonly string[]
+  /** Held in every namespace by this ClusterRole until now; afterwards a Role of the operator holds it in its own namespace. Not among the lost. */
+  narrowed?: readonly string[]
   /**
    * Of the lost: what the pods of virt-operator that run now may no longer do as soon as the role is applied, before they are
    * replaced (night C3). A right that another of its roles holds is not among them.
@@ -35,9 +37,18 @@ export function roleDiff({ wanted, rights }: ObjectChange, operator: OperatorRig
   const { name: role, namespace } = metadata
   const still = namespace === undefined ? operator.everywhere : operator.here
   const isOperators = operator.roles.has(nameOf(wanted))
-  const lostWhileRunning = isOperators ? rights.lost.filter((right) => !holds(still, right)) : []
+  const missed = isOperators ? rights.lost.filter((right) => !holds(still, right)) : []
+  const narrowed = missed.filter((right) => holds(operator.here, right))
   const place = { kind, role, ...(namespace !== undefined && { namespace }) }
-  return [{ ...place, gained: rights.gained, lost: rights.lost, lostWhileRunning }]
+  return [
+    {
+      ...place,
+      gained: rights.gained,
+      lost: rights.lost.filter((right) => !narrowed.includes(right)),
+      ...(narrowed.length > 0 && { narrowed }),
+      lostWhileRunning: missed.filter((right) => !narrowed.includes(right)),
+    },
+  ]
 }
 
 /** By the bindings of the account that its pods run under now, whether the manifest still has them or not. */

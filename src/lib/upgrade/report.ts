@@ -41,8 +41,10 @@ export interface UpgradeReport {
   vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }
   /** Left behind or to be looked at. */
   findings: readonly HopFinding[]
-  /** The replaced operator objects: the way back. */
+  /** File with the replaced operator objects: the way back, unless there is none. */
   backup?: string
+  /** Why going back to what was installed is closed, after `there is no way back: `. */
+  noWayBack?: string
   /** The step before which it stopped, and for how long that is harmless. */
   stoppedBefore?: { step: string; because: string; safeToLeave?: string }
   /** The client that fits the new version. */

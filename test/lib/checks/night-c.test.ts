@@ -105,6 +105,27 @@ test('C3 with a manifest, what virt-operator gains and loses as well', () => {
   ])
 })
 
+test('C3 what it may in its own namespace only from then on is told as that, and rights are counted role by role', () => {
+  const own = { ...role(on(['get'], ['secrets'], [''])), kind: 'Role' }
+  const found = evidence({
+    operatorRoles: known(role(on(['get', 'list'], ['secrets'], ['']), on(['*'], ['*']))),
+  })
+  const manifest = [account, role(on(['*'], ['*']), on(['get'])), own]
+  const { findings } = ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest })
+  expect(findings).toMatchObject([
+    {
+      summary:
+        'the manifest of v1.8.5 gives virt-operator 2 rights and takes 1: list secrets; in its own namespace only: get secrets',
+      objects: [
+        'lost: list secrets',
+        'only in its namespace: get secrets',
+        'gained: get virtualmachineinstances.kubevirt.io',
+        'gained: get secrets',
+      ],
+    },
+  ])
+})
+
 test('operator-rights: what a tag cannot bring', () => {
   const manifest = [
     account,
@@ -121,12 +142,22 @@ test('operator-rights: what a tag cannot bring', () => {
   const everything = may(on(['*'], ['*']), on(['*'], ['*'], ['backup.kubevirt.io']))
   expect(ask(operatorRights, { ...asked, evidence: everything }).is).toBe('passed')
   expect(ask(operatorRights, { ...asked, evidence: may(), method: 'operator-manifest' }).is).toBe('passed')
-  expect(said(ask(operatorRights, { target: 'v1.8.4', method: 'image-tag' }).findings)).toEqual([
+  expect(said(ask(operatorRights, { target: 'v1.8.5', method: 'image-tag' }).findings)).toEqual([
     'info operator-rights',
   ])
   expect(ask(operatorRights, { ...asked, evidence: evidence({ operatorRoles: unread }) }).is).toBe(
     'not-checked',
   )
+})
+
+test('operator-rights: the operator of the target itself is compared where there is something to compare with', () => {
+  const asked = { target: 'v1.8.4', method: 'image-tag' } as const
+  const manifest = [account, role(on(['get', 'delete']))]
+  expect(ask(operatorRights, asked).is).toBe('passed')
+  const robbed = evidence({ operatorRoles: known(role(on(['get']))) })
+  expect(said(ask(operatorRights, { ...asked, manifest, evidence: robbed }).findings)).toEqual([
+    'blocker operator-rights',
+  ])
 })
 
 const answer = (what: string, allowed: boolean, optional: boolean) => ({ what, allowed, optional })

@@ -2,7 +2,7 @@ import { holds } from '../../cluster/rights-in.ts'
 import type { Check } from '../check.ts'
 import { operatorMay, operatorWould } from './operator-roles.ts'
 
-/** Lab 13, facts 2.2: an operator may only grant what it holds itself; a tag gives it no rights. */
+/** Lab 13, facts 2.2: an operator may only grant what it holds itself; a tag gives it no rights. The target's own operator came with them. */
 export const operatorRights: Check = {
   id: 'operator-rights',
   group: 'rights',
@@ -11,9 +11,10 @@ export const operatorRights: Check = {
   needsTarget: true,
   blocks: true,
   assess(question) {
-    const { method, manifest, target } = question
+    const { method, manifest, target, standing } = question
     if (method !== 'image-tag') return []
-    if (manifest === undefined) return [notCompared(target?.text ?? 'VERSION')]
+    if (manifest === undefined)
+      return standing.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
     const may = operatorMay(question)
     const lacks = [...operatorWould(manifest)].filter((right) => !holds(may, right))
     if (lacks.length === 0) return []

@@ -1,8 +1,7 @@
-import { holds } from '../../cluster/rights-in.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
 import { enters, hopOf } from '../hop-of.ts'
-import { operatorLoses, operatorMay, operatorWould } from './operator-roles.ts'
+import { operatorChange } from './operator-roles.ts'
 
 /** Night C3, facts 2.7: roles are the target's before any pod is, and nobody keeps the old rights meanwhile. */
 export const rbacDiff: Check = {
@@ -33,18 +32,28 @@ function lostByComponents(question: Question): readonly Finding[] {
 function lostByOperator(question: Question): readonly Finding[] {
   const { manifest, target } = question
   if (manifest === undefined) return []
-  const would = operatorWould(manifest)
-  const may = operatorMay(question)
-  const lost = operatorLoses(manifest, question)
-  const gained = [...would].filter((right) => !holds(may, right))
-  if (lost.length === 0) return []
+  const { gained, lost, narrowed } = operatorChange(manifest, question)
+  if (lost.length + narrowed.length === 0) return []
   return [
     {
       id: 'rbac-diff',
       level: 'info',
-      summary: `the manifest of ${target?.text} takes ${lost.length} rights from virt-operator and gives it ${gained.length}: ${lost.slice(0, 3).join(', ')} ${lost.length === 1 ? 'goes' : 'go'}`,
-      objects: [...lost.map((right) => `lost: ${right}`), ...gained.map((right) => `gained: ${right}`)],
+      summary: `the manifest of ${target?.text} gives virt-operator ${rights(gained)} and takes ${lost.length}${what(lost, narrowed)}`,
+      objects: [
+        ...lost.map((right) => `lost: ${right}`),
+        ...narrowed.map((right) => `only in its namespace: ${right}`),
+        ...gained.map((right) => `gained: ${right}`),
+      ],
       remedy: ['kubectl get clusterrole kubevirt-operator -o yaml'],
     },
   ]
+}
+
+const rights = ({ length }: readonly string[]) => `${length} ${length === 1 ? 'right' : 'rights'}`
+
+/** The first of them by name. */
+function what(lost: readonly string[], narrowed: readonly string[]): string {
+  const first = (all: readonly string[]) => all.slice(0, 3).join(', ')
+  const gone = lost.length > 0 ? `: ${first(lost)}` : ''
+  return narrowed.length > 0 ? `${gone}; in its own namespace only: ${first(narrowed)}` : gone
 }

@@ -23,18 +23,19 @@ export function objectsText({ objects }: ManifestDiff): string {
 
 /** Lost rights first, and of these the ones that the running operator misses. At most so many lines. */
 export function rightsOf(
-  { kind, role, namespace, gained, lost, lostWhileRunning }: Role,
+  { kind, role, namespace, gained, lost, narrowed = [], lostWhileRunning }: Role,
   most: number,
 ): Headed {
   const missed = new Set(lostWhileRunning)
   const all = [
     ...lostWhileRunning.map((right) => `- ${right} ! virt-operator loses it before it is replaced`),
     ...lost.filter((right) => !missed.has(right)).map((right) => `- ${right}`),
+    ...narrowed.map((right) => `~ ${right}: in the namespace of virt-operator only from then on`),
     ...gained.map((right) => `+ ${right}`),
   ]
   const place = namespace === undefined ? role : `${namespace}/${role}`
   return {
-    heading: `${kind} ${place}: gains ${gained.length}, loses ${lost.length}`,
+    heading: `${kind} ${place}: gains ${gained.length}, loses ${lost.length}${narrowed.length > 0 ? `, narrows ${narrowed.length}` : ''}`,
     lines: [
       ...all.slice(0, most),
       ...(all.length > most ? [`… and ${all.length - most} more (-o yaml)`] : []),

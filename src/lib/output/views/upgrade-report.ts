@@ -39,7 +39,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...slowest(report),
     ...workloadLines(report),
     ...migrationLines(report),
-    ...(report.backup ? [`way back        the replaced operator objects are in ${report.backup}`] : []),
+    ...wayBackLines(report),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
     ...nextLines(report.next, paint),
@@ -77,6 +77,12 @@ function migrationLines({ migrations }: UpgradeReport): readonly string[] {
   if (!migrations || migrations.began === 0) return []
   const { began, failed } = migrations
   return [`migrations      ${began} began meanwhile, ${failed === 0 ? 'none' : failed} failed`]
+}
+
+function wayBackLines({ backup, noWayBack }: UpgradeReport): readonly string[] {
+  if (backup === undefined) return []
+  const kept = `the replaced operator objects are in ${backup}`
+  return [`way back        ${noWayBack === undefined ? kept : `none: ${noWayBack}; ${kept}`}`]
 }
 
 function lastLine(

@@ -1,0 +1,141 @@
+import { appendFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectRolled, nothingToDo, runAgain } from '../installation.ts'
+import { killedOverAndOver } from '../killed.ts'
+import { type Outcome, kvup } from '../kvup.ts'
+import { type Lab, operatorManifest, type Release, startLab } from '../lab.ts'
+import { type SeenOutside, type Watcher, watchFromOutside } from '../outside-watcher.ts'
+
+export interface Pair {
+  from: Release
+  to: Release
+  /** `image-tag`: under the operator of `to`, which has to be the newer one. */
+  by: 'operator-manifest' | 'image-tag'
+  workers?: number
+  /** Known issues of these releases, by their id. */
+  accept?: readonly string[]
+  /** How often it is killed, at moments that are made from a seed. */
+  kills?: number
+}
+
+const methods = ['LiveMigrate'] as const
+const settleSeconds = 15
+/** How late kvup may be behind KubeVirt besides `--settle`, and how much later where it names a doubt that it waited for. */
+const reactionSeconds = 5
+const doubtSeconds = 120
+
+const seed = Number(process.env['KVUP_E2E_SEED'] ?? Date.now() % 1_000_000)
+
+/** The command line of a pair. */
+export const upgradeOf = ({ to, by, accept = [] }: Pair): readonly string[] => [
+  'upgrade',
+  ...['--to', to, '--yes', '--settle', `${settleSeconds}s`],
+  ...(by === 'operator-manifest' ? ['--manifest', operatorManifest(to)] : []),
+  ...accept.flatMap((id) => ['--accept', id]),
+]
+
+/** A fresh cluster for a pair, with a watcher that is no part of kvup; both go at the end of the file. */
+export function clusterFor({ from, to, by, workers = 3 }: Pair): { lab: () => Lab; watcher: () => Watcher } {
+  let lab: Lab
+  let watcher: Watcher
+  beforeAll(async () => {
+    lab = await startLab({
+      name: `${from}-${to}-${by}-${workers}`,
+      workers,
+      methods,
+      ...(by === 'image-tag' ? { operator: to, imageTag: from } : { operator: from }),
+    })
+    watcher = await watchFromOutside(lab)
+  })
+  afterAll(async () => {
+    watcher?.stop()
+    await lab?.stop()
+  })
+  return { lab: () => lab, watcher: () => watcher }
+}
+
+/** The tests of one pair of releases on the real operators, in a cluster of its own. */
+export function testPair(pair: Pair): void {
+  const { lab, watcher } = clusterFor(pair)
+  testUpgrade(pair, lab, watcher)
+}
+
+/** kvup takes the cluster there, in time, and a second run writes nothing. */
+export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher): void {
+  const { to, kills = 0 } = pair
+  const often = kills === 0 ? '' : `, killed ${kills} times (KVUP_E2E_SEED=${seed})`
+  test(`${titleOf(pair)}${often}: exit 0, methods as they were, and in time`, async () => {
+    const began = Date.now()
+    const killed = await killedOverAndOver(lab(), upgradeOf(pair), momentsOf(kills))
+    expect(killed.kills > 0).toBe(kills > 0)
+    const outcome = killed.ended ?? (await kvup(lab(), upgradeOf(pair)))
+    const seen = await watcher().seen(to, methods, outcome.endedAt)
+    const doubts = doubtsIn(outcome)
+    await tell(pair, { outcome, seen, began, doubts })
+    expect(outcome, outcome.stderr).toMatchObject({ code: 0 })
+    await expectRolled(lab(), to, methods)
+    const late = lateness(seen, outcome.endedAt)
+    expect(seen).toMatchObject({ doneSince: expect.any(Number), rolledSince: expect.any(Number) })
+    const allowed = settleSeconds + reactionSeconds + (doubts.length > 0 ? doubtSeconds : 0)
+    expect(
+      late,
+      `seconds behind KubeVirt; ${seen.stalledMs} ms of them the machine stood`,
+    ).toBeLessThanOrEqual(allowed + seen.stalledMs / 1000)
+    // What is said to be done stays so: nothing rolls behind the exit.
+    await new Promise((resolve) => setTimeout(resolve, 10_000))
+    expect(await watcher().unrest(to, outcome.endedAt, Date.now())).toEqual([])
+  })
+  test('a second run has nothing to do and writes nothing', async () => {
+    expect(await runAgain(lab(), upgradeOf(pair))).toEqual(nothingToDo)
+  })
+}
+
+const titleOf = ({ from, to, by, workers = 3 }: Pair): string =>
+  `${from} → ${to} by ${by}, ${workers} ${workers === 1 ? 'worker' : 'workers'}`
+
+/** Seconds from the last of KubeVirt's done and the end of the last roll to the exit. */
+const lateness = ({ doneSince, rolledSince }: SeenOutside, exitAt: number): number =>
+  (exitAt - Math.max(doneSince ?? exitAt, rolledSince ?? exitAt)) / 1000
+
+/** Seconds from start to SIGKILL, the same for the same seed (a linear congruential generator is random enough to place a kill). */
+function momentsOf(kills: number): readonly number[] {
+  let state = seed
+  const random = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+  return Array.from({ length: kills }, () => 0.3 + random() * 19.7)
+}
+
+/** The doubts that a report names. */
+const doubtsIn = ({ stdout, stderr }: Outcome): readonly string[] =>
+  `${stdout}\n${stderr}`.split('\n').filter((line) => /\bdoubt\b/i.test(line))
+
+interface Told {
+  outcome: Outcome
+  seen: SeenOutside
+  began: number
+  doubts: readonly string[]
+}
+
+/** A line of the table of seconds, which `test/e2e/run` prints at its end. */
+async function tell(pair: Pair, { outcome, seen, began, doubts }: Told): Promise<void> {
+  const at = (moment: number | undefined) =>
+    moment === undefined ? '–' : ((moment - began) / 1000).toFixed(1)
+  const row = [
+    `${pair.from} → ${pair.to}`,
+    pair.by,
+    pair.workers ?? 3,
+    pair.kills ?? 0,
+    at(seen.rolledSince),
+    at(seen.methodsSince),
+    at(seen.doneSince),
+    at(outcome.endedAt),
+    lateness(seen, outcome.endedAt).toFixed(1),
+    `${settleSeconds + reactionSeconds}${doubts.length > 0 ? ` + ${doubtSeconds}` : ''}`,
+    (seen.stalledMs / 1000).toFixed(1),
+    outcome.code,
+  ]
+  const line = `| ${row.join(' | ')} |\n`
+  process.stdout.write(line)
+  const root = process.env['KVUP_LAB_ROOT']
+  if (root !== undefined) await appendFile(path.join(root, 'seconds.md'), line)
+}
