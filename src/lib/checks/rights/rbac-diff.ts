@@ -38,7 +38,7 @@ function lostByOperator(question: Question): readonly Finding[] {
     {
       id: 'rbac-diff',
       level: 'info',
-      summary: `the manifest of ${target?.text} gives virt-operator ${rights(gained)} and takes ${lost.length}${what(lost, narrowed)}`,
+      summary: `the manifest of ${target?.text} gives virt-operator ${rights(gained)} and takes ${lost.length}${goneText(lost, narrowed)}`,
       objects: [
         ...lost.map((right) => `lost: ${right}`),
         ...narrowed.map((right) => `only in its namespace: ${right}`),
@@ -51,9 +51,10 @@ function lostByOperator(question: Question): readonly Finding[] {
 
 const rights = ({ length }: readonly string[]) => `${length} ${length === 1 ? 'right' : 'rights'}`
 
-/** The first of them by name. */
-function what(lost: readonly string[], narrowed: readonly string[]): string {
-  const first = (all: readonly string[]) => all.slice(0, 3).join(', ')
+const first = (all: readonly string[]) => all.slice(0, 3).join(', ')
+
+/** What goes and what is narrowed, the first of them by name. */
+function goneText(lost: readonly string[], narrowed: readonly string[]): string {
   const gone = lost.length > 0 ? `: ${first(lost)}` : ''
   return narrowed.length > 0 ? `${gone}; in its own namespace only: ${first(narrowed)}` : gone
 }
