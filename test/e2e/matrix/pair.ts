@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { doubtIds } from '../../../src/lib/facts/doubts.ts'
 import { expectRolled, nothingToDo, runAgain } from '../installation.ts'
 import { killedOverAndOver } from '../killed.ts'
 import { type Outcome, kvup } from '../kvup.ts'
@@ -71,9 +72,10 @@ export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher):
   const often = kills === 0 ? '' : `, killed ${kills} times (KVUP_E2E_SEED=${seed})`
   test(`${titleOf(pair)}${often}: exit 0, methods as they were, and in time`, async () => {
     const began = Date.now()
-    const killed = await killedOverAndOver(lab(), upgradeOf(pair), momentsOf(kills))
+    const inJson = [...upgradeOf(pair), '-o', 'json']
+    const killed = await killedOverAndOver(lab(), inJson, momentsOf(kills))
     expect(killed.kills > 0).toBe(kills > 0)
-    const outcome = killed.ended ?? (await kvup(lab(), upgradeOf(pair)))
+    const outcome = killed.ended ?? (await kvup(lab(), inJson))
     const seen = await watcher().seen(to, methods, outcome.endedAt)
     const doubts = doubtsIn(outcome)
     await tell(pair, { outcome, seen, began, doubts })
@@ -105,9 +107,13 @@ function momentsOf(kills: number): readonly number[] {
   return Array.from({ length: kills }, () => 0.3 + random() * 19.7)
 }
 
-/** The doubts that a report names. */
-const doubtsIn = ({ stdout, stderr }: Outcome): readonly string[] =>
-  `${stdout}\n${stderr}`.split('\n').filter((line) => /\bdoubt\b/i.test(line))
+/** The doubts that a report names; none where it ended without one. */
+function doubtsIn({ code, stdout }: Outcome): readonly string[] {
+  if (code !== 0) return []
+  const { findings } = JSON.parse(stdout) as { findings: readonly { id: string }[] }
+  const known: ReadonlySet<string> = new Set(doubtIds)
+  return findings.map(({ id }) => id).filter((id) => known.has(id))
+}
 
 interface Told {
   outcome: Outcome
@@ -132,6 +138,7 @@ async function tell(pair: Pair, { outcome, seen, began, doubts }: Told): Promise
     lateness(seen, outcome.endedAt).toFixed(1),
     `${settleSeconds + reactionSeconds}${doubts.length > 0 ? ` + ${doubtSeconds}` : ''}`,
     (seen.stalledMs / 1000).toFixed(1),
+    doubts.join(', '),
     outcome.code,
   ]
   const line = `| ${row.join(' | ')} |\n`
