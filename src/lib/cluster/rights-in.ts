@@ -5,6 +5,21 @@ export function rightsIn(role: Role | undefined): Set<string> {
   return new Set((role?.rules ?? []).flatMap((rule) => rule.verbs.flatMap((verb) => named(verb, rule))))
 }
 
+/** Rights that a role gains or loses: `patch virtualmachineinstances.kubevirt.io`. */
+export interface RightsChange {
+  gained: readonly string[]
+  lost: readonly string[]
+}
+
+/** Right by right, whatever a wildcard of another role covers. */
+export function rightsBetween(after: Role | undefined, before: Role | undefined): RightsChange {
+  const [then, now] = [rightsIn(after), rightsIn(before)]
+  return {
+    gained: [...then].filter((right) => !now.has(right)),
+    lost: [...now].filter((right) => !then.has(right)),
+  }
+}
+
 function named(
   verb: string,
   { apiGroups = [''], resources = [], resourceNames, nonResourceURLs = [] }: PolicyRule,

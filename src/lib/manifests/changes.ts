@@ -1,11 +1,12 @@
 import type { Reader } from '../cluster/cluster.ts'
 import type { KubeObject } from '../cluster/object.ts'
+import type { RightsChange } from '../cluster/rights-in.ts'
 import { differences } from '../cluster/apply/differences.ts'
 import { pathText } from '../cluster/apply/field-path.ts'
 import { kindOf } from './kinds.ts'
 import { leftovers } from '../cluster/apply/leftovers.ts'
 import { type Conflict, conflicts } from './ownership.ts'
-import { type RightsChange, rightsChange } from './rights.ts'
+import { rightsChange } from './rights.ts'
 
 /** What applying one object of a manifest changes. */
 export interface ObjectChange {

@@ -1,8 +1,7 @@
-import { holds, rightsIn } from '../../cluster/rights-in.ts'
+import { holds, rightsBetween, rightsIn } from '../../cluster/rights-in.ts'
 import type { Role } from '../../cluster/kinds/extension.ts'
 import type { KubeObject } from '../../cluster/object.ts'
 import { itemsOf } from '../../facts/known.ts'
-import { rightsChange } from '../../manifests/rights.ts'
 import type { Question } from '../check.ts'
 
 /** What virt-operator may do now. */
@@ -42,7 +41,7 @@ export function operatorChange(manifest: readonly KubeObject[], { evidence }: Qu
   const change = { gained: new Set<string>(), lost: new Set<string>(), narrowed: new Set<string>() }
   for (const role of brought) {
     const live = now.find((one) => keyOf(one) === keyOf(role))
-    const { gained, lost } = rightsChange(role, live) ?? { gained: [], lost: [] }
+    const { gained, lost } = rightsBetween(role, live)
     for (const right of gained) change.gained.add(right)
     for (const right of lost) {
       if (!holds(here, right)) change.lost.add(right)
