@@ -13,6 +13,7 @@ import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
+import { missingText } from '../lib/run/missing-values.ts'
 import { giveBackLine } from '../lib/workloads/held-lines.ts'
 import { type LentMachine, lentMachines } from '../lib/workloads/unblock/lent-machines.ts'
 import { loanId } from '../lib/workloads/update-methods.ts'
@@ -66,8 +67,10 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
   const { clock, cluster } = looked
   const { reader, writer } = cluster
   const namespace = await kubevirtNamespace(reader)
-  const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock })
+  const warn = (line: string) => cx.printer.warn(line)
+  const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock, warn })
   const loans = await journal.loans()
+  for (const missing of await journal.missing()) cx.printer.warn(missingText(missing))
   const running = await whoHoldsLock(cx, looked, namespace)
   const lent = await known(lentMachines(reader).then((machines) => [machines]))
   if (!lent.known && !looked.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)

@@ -6,6 +6,7 @@ import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Document, Paint, View } from '../../src/lib/output/printer.ts'
 import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
+import { noteOf } from '../../src/lib/procedure/saved-value.ts'
 import { storeCluster } from '../../src/lib/simulator/api/client.ts'
 import { Store } from '../../src/lib/simulator/api/store.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
@@ -43,8 +44,10 @@ async function open(...namespaces: string[]) {
 }
 
 async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock }, columns = Infinity) {
+  const warnings: string[] = []
   const printed: { document: HistoryDocument; lines: readonly string[]; names: readonly string[] }[] = []
   const printer = {
+    warn: (text: string) => warnings.push(text),
     result<T extends Document>(document: T, view: View<T>) {
       const lines = view.text(document, paint, { columns, wide: false })
       printed.push({ document: document as unknown as HistoryDocument, lines, names: view.names(document) })
@@ -53,12 +56,14 @@ async function answer({ cluster, clock }: { cluster: Cluster; clock: SimClock },
   const world = { who: 'jane@here' }
   await history({ cluster: async () => cluster, clock, printer, world } as unknown as Context)
   expect(printed).toHaveLength(1)
-  return printed[0]!
+  return { ...printed[0]!, warnings }
 }
 
 test('prints the journal and what is still borrowed: age, value and the line that gives it back', async () => {
   const opened = await open('kubevirt')
-  await opened.journal.borrow({
+  const ref = { name: 'kubevirt', namespace: 'kubevirt' }
+  const uid = opened.store.read(KubeVirts, ref)?.metadata.uid ?? ''
+  const loan = await opened.journal.borrow({
     id: 'workload-updates',
     procedure: 'upgrade to v1.8.4',
     object: {
@@ -66,7 +71,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
       kind: 'KubeVirt',
       namespace: 'kubevirt',
       name: 'kubevirt',
-      uid: 'u',
+      uid,
     },
     path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
     was: { present: true, value: ['LiveMigrate'] },
@@ -74,6 +79,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     at: opened.clock.now().toISOString(),
     harmless: 'for days; hotplug waits',
   })
+  await opened.cluster.writer.mergePatch(KubeVirts, ref, { metadata: { annotations: noteOf(loan) } })
   await opened.clock.sleep(3 * 3_600_000)
   const writes = opened.store.audit.length
   const { document, lines, names } = await answer(opened)
@@ -92,6 +98,28 @@ test('prints the journal and what is still borrowed: age, value and the line tha
   ])
   expect(names).toEqual([expect.stringMatching(/^entry\//), 'loan/workload-updates'])
   expect(opened.store.audit.slice(writes).map(({ verb }) => verb)).not.toContain('patch')
+})
+
+test('what the journal claims and no object says is no loan: it is told as that', async () => {
+  const opened = await open('kubevirt')
+  const uid = opened.store.read(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })?.metadata.uid ?? ''
+  await opened.journal.borrow({
+    id: 'workload-updates',
+    procedure: 'upgrade to v1.8.4',
+    object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt', uid },
+    path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+    was: { present: true, value: ['Evict'] },
+    by: 'jane@here',
+    at: opened.clock.now().toISOString(),
+  })
+  const { document, warnings } = await answer(opened)
+  expect(document.loans).toEqual([])
+  expect(document.giveBack).toBeUndefined()
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /is not on KubeVirt kubevirt\/kubevirt .* others can write, says that it was Evict/,
+    ),
+  ])
 })
 
 test('an empty journal is said, not shown as an empty table', async () => {

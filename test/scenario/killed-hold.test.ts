@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
-import { owners, storedMethods } from './settings-owners.ts'
+import { owners, storedMethods, storedOwner } from './settings-owners.ts'
 import { play, type Stage, type Terminal } from './stage.ts'
 
 type World = string
@@ -45,7 +45,11 @@ async function expectAsItWas(stage: Stage): Promise<void> {
   expect(await stage.journal.loans()).toEqual([])
   const entries = (await stage.journal.entries()).map(({ what }) => what)
   const count = (word: string) => entries.filter((what) => what === word).length
-  expect([count('borrowed'), count('gave-back')]).toEqual([1, 1])
+  // The last write of a restore takes the note off its object: killed right behind it, the history has the intent of it.
+  const intends = entries.lastIndexOf('intends')
+  const isCutOff = count('gave-back') === 0 && intends > entries.lastIndexOf('applied')
+  expect([count('borrowed'), isCutOff ? 1 : count('gave-back')]).toEqual([1, 1])
+  expect(JSON.stringify(storedOwner(stage).metadata)).not.toContain('kvup.io/saved-')
 }
 
 const nothing = async () => undefined

@@ -5,7 +5,8 @@ import { status } from '../../src/commands/status.ts'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/cluster/kinds/openshift.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
-import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
+import type { Loan } from '../../src/lib/procedure/journal.ts'
+import { noteOf } from '../../src/lib/procedure/saved-value.ts'
 import { SimClock } from '../../src/lib/simulator/clock.ts'
 import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
@@ -138,21 +139,27 @@ test('night E6: an update that was refused is shown as armed, whoever asked for 
 
 test('open loans of kvup eus are a window, before any pool waits', async () => {
   const { cluster, clock } = await simulated()
-  const journal = configMapJournal(cluster, { namespace: 'openshift-cnv', who: 'jane@here', clock })
-  await journal.borrow({
+  const pool = await cluster.reader.find(MachineConfigPools, { name: 'worker' })
+  if (pool.is !== 'object') throw new Error('no pool')
+  const {
+    apiVersion,
+    kind,
+    metadata: { uid = '' },
+  } = pool.object
+  const loan: Loan = {
     id: 'pool-paused/worker',
     procedure: 'eus to 4.20',
-    object: {
-      apiVersion: MachineConfigPools.apiVersion,
-      kind: 'MachineConfigPool',
-      name: 'worker',
-      uid: 'u',
-    },
+    object: { apiVersion, kind, name: 'worker', uid },
     path: '/spec/paused',
     was: { present: true, value: false },
     by: 'jane@here',
     at: clock.now().toISOString(),
-  })
+  }
+  await cluster.writer.mergePatch(
+    MachineConfigPools,
+    { name: 'worker' },
+    { metadata: { annotations: noteOf(loan) } },
+  )
   await pause(cluster)
   const found = await look(cluster, clock)
   expect(found.window).toMatchObject({ by: 'loans', at: '4.18' })

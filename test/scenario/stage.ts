@@ -51,6 +51,8 @@ export interface Terminal {
   yes?: boolean
   /** What is answered where nobody said --yes. */
   answer?: (question: string) => Promise<boolean>
+  /** What a person says who is asked in spite of --yes; nobody is there by default. */
+  decide?: (question: string) => Promise<boolean>
   commandLine?: string
   /** Told of every event as it happens. */
   onEvent?: (event: RunEvent) => void
@@ -206,7 +208,7 @@ export class Stage {
       cluster: () => Promise.resolve(terminal.cluster ?? this.cluster),
       clock,
       printer,
-      prompt: { confirm },
+      prompt: { confirm, ...(terminal.decide && { decide: terminal.decide }) },
       signal,
       flags: { output: 'table', headers: true, color: 'never', yes, verbosity: 0 },
       world: {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { minute, play, second, type Stage } from './stage.ts'
-import { editMethods, hyperConvergeds, owners, storedMethods } from './settings-owners.ts'
+import { kvupUser, minute, play, second, type Stage } from './stage.ts'
+import { editMethods, hyperConvergeds, owners, storedMethods, storedOwner } from './settings-owners.ts'
 
 const first = '["Evict","LiveMigrate"]'
 
 describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
   const on = (act: (stage: Stage) => Promise<void>) => play(shape, act)
 
-  test('contract: hold keeps the value in the journal, before it is changed, and ends once KubeVirt has it', () =>
+  test('contract: hold notes the value on the object that it empties, in one patch, and ends once KubeVirt has it', () =>
     on(async (stage) => {
       const held = await stage.hold()
       expect(held).toMatchObject({
@@ -16,6 +16,14 @@ describe.each(owners)('$name', ({ shape, kind, apiVersion }) => {
       })
       expect(storedMethods(stage)).toBe('[]')
       expect(stage.methods).toEqual([])
+      const writes = stage.simulated.store.audit.filter(
+        ({ resource, user, verb, dryRun }) =>
+          resource === `${kind.toLowerCase()}s` && user === kvupUser && verb === 'patch' && !dryRun,
+      )
+      expect(writes).toHaveLength(1)
+      expect(storedOwner(stage).metadata.annotations?.['kvup.io/saved-workload-updates']).toContain(
+        '"value":["Evict","LiveMigrate"]',
+      )
       expect(await stage.journal.loans()).toMatchObject([
         {
           id: 'workload-updates',
@@ -169,7 +177,8 @@ describe.each(hyperConvergeds)('$name', ({ shape }) => {
         ({ resource, user, verb, dryRun }) =>
           resource === 'hyperconvergeds' && user === 'kubernetes-admin' && verb === 'patch' && !dryRun,
       )
-      expect(owned).toHaveLength(2)
+      // Emptied, given back, and the note taken off once KubeVirt has them again.
+      expect(owned).toHaveLength(3)
       expect(storedMethods(stage)).toBe(first)
     }))
 

@@ -10,11 +10,13 @@ import { keptWay } from '../../lib/eus/steps/kept-way.ts'
 import { readPlatform } from '../../lib/eus/steps/read-platform.ts'
 import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
 import { takeSnapshot } from '../../lib/facts/snapshot.ts'
-import type { JournalReader, Loan } from '../../lib/procedure/journal.ts'
+import type { Journal, JournalReader, Loan } from '../../lib/procedure/journal.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import { platformMinor } from '../../lib/releases/platform-minors.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/platform-version.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
+import { parseAccepted } from '../../lib/run/gate.ts'
+import { settleMissingValues } from '../../lib/run/missing-values.ts'
 import { blocked } from '../../lib/system/errors.ts'
 import { ownerOf } from '../../lib/upgrade/make-plan.ts'
 import { handsOf } from '../upgrade/hands.ts'
@@ -36,18 +38,20 @@ export interface SeenWindow {
 
 /**
  * Looks, and makes the plan anew from where the cluster stands. A window that is open keeps its target, whatever the next one would be. Throws
- * `blocked` where another target is asked for in an open window, and what `plannedEus` throws.
+ * `blocked` where another target is asked for in an open window, and what `plannedEus` and `settle` throw.
  */
 export async function seeWindow(
   cx: Context,
   options: EusPlanningOptions & { takeOver?: string },
   request: EusRequest,
+  settle: Settling = async () => undefined,
 ): Promise<SeenWindow> {
   const cluster = await cx.cluster()
   const reader = oneLook(cluster.reader)
   const installation = theInstallation(await takeSnapshot(reader, [], cx.clock))
   const { namespace, manager } = installation
   const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  await settle(hands.journal)
   const journal = new RememberedJournal(hands.journal)
   const loans = (await journal.loans()).filter(isOfWindow)
   const { to, begun, kept } = await meantBy(options, { cluster, journal, loans })
@@ -65,6 +69,19 @@ export async function seeWindow(
   const way = open === undefined ? undefined : await keptWay(journal, windowName(open))
   const window = onKeptWay(fresh, way, options)
   return { cluster, installation, window, planned, hands, loans, open }
+}
+
+/** What becomes of saved values that are missing, before anything is judged by the journal. */
+export type Settling = (journal: Journal) => Promise<void>
+
+/** A person is asked, or a name that was accepted says it; a dry run asks nobody. */
+export function askingIn(
+  { prompt }: Context,
+  { accept, dryRun = 'none' }: { accept: readonly string[]; dryRun?: string },
+): Settling {
+  return async (journal) => {
+    if (dryRun === 'none') await settleMissingValues(journal, { prompt, accepted: parseAccepted(accept) })
+  }
 }
 
 const targetOf = ([loan]: readonly Loan[]): string | undefined => loan && targetOfName(loan.procedure)

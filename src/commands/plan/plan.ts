@@ -25,7 +25,7 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
   const { cluster, clock, saved } = await readerFor(cx, options.from)
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   const asked = { ...options, timeout: '60m', pauseBefore: [] }
-  const { planned, madeFrom } = await planUpgrade(there, asked, { readNow: true })
+  const { planned, madeFrom } = await planUpgrade(there, asked, { readNow: true, asks: false })
   const next = afterPlan(cx.world.commandLine, options.toFile)
   const document = await planDocument(planned, madeFrom, { mode: saved ? 'client' : 'auto', next })
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)

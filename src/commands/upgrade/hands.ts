@@ -17,7 +17,14 @@ export function handsOf(
     prompt,
     signal,
     who: world.who,
-    journal: remembering(configMapJournal(cluster, { namespace, who: world.who, clock })),
+    journal: remembering(
+      configMapJournal(cluster, {
+        namespace,
+        who: world.who,
+        clock,
+        warn: (line) => printer.warn(line),
+      }),
+    ),
     lock: leaseLock(cluster, { namespace, holder: world, clock, takeOver }),
     emit: (event) => printer.event(event),
     warn: (line) => printer.warn(line),

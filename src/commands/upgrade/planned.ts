@@ -8,6 +8,7 @@ import type { Loan } from '../../lib/procedure/journal.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
+import { missingValueFindings, settleMissingValues } from '../../lib/run/missing-values.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { windowOpenFinding } from '../../lib/eus/run/window-open-finding.ts'
 import { seconds } from '../../lib/system/units.ts'
@@ -58,20 +59,27 @@ export interface MadeFrom {
 }
 
 /**
- * See → plan → findings, all from one look. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. Throws `usage` for
+ * See → plan → findings, all from one look. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. `asks`: it is to be carried out, so that a person may be asked
+ * about a saved value that is missing. Throws `usage` for
  * flags that cannot be meant, before the cluster is read.
  */
 export async function planUpgrade(
   cx: Context,
   options: UpgradeOptions,
-  { readNow }: { readNow: boolean },
+  { readNow, asks }: { readNow: boolean; asks: boolean },
 ): Promise<{ planned: Planned; madeFrom: MadeFrom }> {
   const request = requestOf(options, cx.flags.yes)
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
-  const handsIn = (namespace: string) => handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  const loansIn = (namespace: string) => handsIn(namespace).journal.loans()
+  const handsIn = oncePerNamespace((namespace) =>
+    handsOf(cx, cluster, { namespace, takeOver: options.takeOver }),
+  )
+  const loansIn = async (namespace: string) => {
+    const { journal } = handsIn(namespace)
+    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
+    return journal.loans()
+  }
   const look = async () => {
     const reader = oneLook(cluster.reader)
     const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
@@ -99,7 +107,13 @@ export async function planUpgrade(
     loans,
     manifest: manifest.loaded,
   })
-  const nearFindings = together(windowOpenFinding(loans, request), near.findings, manifest.findings, found)
+  const nearFindings = together(
+    missingValueFindings(await hands.journal.missing()),
+    windowOpenFinding(loans, request),
+    near.findings,
+    manifest.findings,
+    found,
+  )
   const alone = () => {
     const procedure = procedureOf(near, { cx, seen, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
@@ -160,6 +174,16 @@ const isActing = ({ standing: { verdict, target, observed, generation } }: Seen)
   target.version === observed.version &&
   target.id === observed.id &&
   generation.spec !== generation.observed
+
+/** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
+function oncePerNamespace<T>(make: (namespace: string) => T): (namespace: string) => T {
+  const made = new Map<string, T>()
+  return (namespace) => {
+    const one = made.get(namespace) ?? make(namespace)
+    made.set(namespace, one)
+    return one
+  }
+}
 
 function procedureOf(
   plan: UpgradePlan,

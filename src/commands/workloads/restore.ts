@@ -10,6 +10,7 @@ import { shellWord } from '../../lib/system/shell-word.ts'
 import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
 import { carryOut, type Work } from '../../lib/run/carry-out.ts'
 import { parseAccepted } from '../../lib/run/gate.ts'
+import { asLoan, settleMissingValues } from '../../lib/run/missing-values.ts'
 import { settledFor } from '../../lib/upgrade/steps/settled.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
 import { nameOf } from '../../lib/workloads/find-owner.ts'
@@ -113,6 +114,7 @@ async function restoreMethods(
 ): Promise<End> {
   const { owner, hands, holding } = seen
   const now = methodsIn(holding, owner)
+  await askAboutMissing(cx, seen, { meanwhile, options })
   const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
   if (!loan) return { outcome: 'nothing-borrowed', methods: now }
   const terms = { ...seen, loan, now, meanwhile, options, forecast: await forecastOf(seen, loan) }
@@ -122,6 +124,18 @@ async function restoreMethods(
   await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, terms) }))
   if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
   return { outcome: 'given-back', methods: keptMethods(loan) }
+}
+
+/** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
+async function askAboutMissing(
+  { prompt, clock }: Context,
+  { hands: { journal } }: SettingsWork,
+  { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
+): Promise<void> {
+  if (meanwhile !== 'keep-current')
+    return settleMissingValues(journal, { prompt, accepted: parseAccepted(options.accept), only: loanId })
+  for (const missing of await journal.missing())
+    if (missing.id === loanId) journal.believe(asLoan(missing, clock.now().toISOString()))
 }
 
 /** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */

@@ -96,4 +96,6 @@ export interface Printer {
 export interface Prompt {
   /** `--yes` answers with true. */
   confirm(question: string): Promise<boolean>
+  /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
+  decide?(question: string): Promise<boolean | undefined>
 }

@@ -24,6 +24,10 @@ export function openPrompt(
       if (asking.yes) return true
       return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
     },
+    async decide(question) {
+      if (asking.yes || asking.input === false || asking.stdin.isTTY !== true) return undefined
+      return (await ask(asking, { type: 'confirm', message: question, default: false })) === true
+    },
     async confirmName(question, name) {
       if (asking.yes) return true
       const message = `${question} Type ${name} to go on:`

@@ -1,12 +1,12 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../cluster/kinds/core.ts'
 import type { Clock } from '../system/clock.ts'
-import { blocked, isConflict } from '../system/errors.ts'
+import { isConflict } from '../system/errors.ts'
 import type { Journal } from './journal.ts'
-import { OwedLoans } from './owed-loans.ts'
-import { bounded, emptyJournal, type JournalContent } from './journal-content.ts'
+import { bounded, type JournalContent } from './journal-content.ts'
 import { journalOn, type JournalStore } from './journal-on.ts'
-import { type JournalText, readJournal, writeJournal } from './journal-text.ts'
+import { Overrides } from './overrides.ts'
+import { type Garbled, readJournal, writeJournal } from './journal-text.ts'
 
 type ReadWrite = Pick<Cluster, 'reader' | 'writer'>
 type Change = (content: JournalContent) => JournalContent
@@ -22,34 +22,40 @@ export interface JournalPlace {
   /** user@host, for the entries that giving back leaves. */
   who: string
   clock: Clock
+  /** Told once of what in it is not the journal's. */
+  warn?: (line: string) => void
 }
 
 /**
  * The journal in ConfigMap `kvup-journal`, made at the first write. Every write is refused by the server when somebody
- * else wrote first, and is then made anew on what they wrote. Where the ConfigMap is deleted meanwhile, the loans that were open in
- * it are open still, and the next write has them. Throws `blocked` when the ConfigMap holds something else.
+ * else wrote first, and is then made anew on what they wrote. It is history: where the ConfigMap is deleted, or holds something else, what was overridden is known from the
+ * objects themselves. Lines that are not the journal's are moved aside with the next write.
  */
-export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: JournalPlace): Journal {
+export function configMapJournal(
+  cluster: ReadWrite,
+  { namespace, who, clock, warn = () => undefined }: JournalPlace,
+): Journal {
+  let isTold = false
   const find = async () => {
     const found = await cluster.reader.find(ConfigMaps, { name: journalName, namespace })
-    return found.is === 'object' ? found.object : undefined
+    const place = found.is === 'object' ? found.object : undefined
+    const { content, garbled } = readJournal(place?.data ?? {})
+    if (garbled.length > 0 && !isTold) warn(garbledText(garbled, namespace))
+    isTold ||= garbled.length > 0
+    return { place, content, garbled }
   }
-  const owed = new OwedLoans()
   const once = async (change: Change, confirm: () => Promise<void>): Promise<JournalContent> => {
-    const found = await find()
-    const there = contentOf(found, namespace)
-    const after = change(owed.addedTo(there, found))
-    if (after === there) return there
+    const { place, content, garbled } = await find()
+    const after = change(content)
+    if (after === content) return content
     const fitting = bounded(after)
     await confirm()
-    owed.remember(fitting, await write(cluster, found ?? namespace, writeJournal(fitting)))
+    const text = { ...writeJournal(fitting), ...(place && movedAside(place, garbled)) }
+    await write(cluster, place ?? namespace, text)
     return fitting
   }
   const store: JournalStore = {
-    async read() {
-      const found = await find()
-      return owed.addedTo(contentOf(found, namespace), found)
-    },
+    read: async () => (await find()).content,
     async update(change, confirm) {
       for (let tries = 1; ; tries++)
         try {
@@ -60,13 +66,19 @@ export function configMapJournal(cluster: ReadWrite, { namespace, who, clock }: 
         }
     },
   }
-  return journalOn(store, () => ({ by: who, at: clock.now().toISOString() }))
+  return journalOn(store, () => ({ by: who, at: clock.now().toISOString() }), {
+    overrides: new Overrides(cluster.reader, namespace),
+  })
 }
 
 /** Refused (409) when it was changed, or made, by somebody else meanwhile. */
-function write({ writer }: ReadWrite, over: ConfigMap | string, text: JournalText): Promise<ConfigMap> {
+function write(
+  { writer }: ReadWrite,
+  over: ConfigMap | string,
+  text: Readonly<Record<string, string>>,
+): Promise<ConfigMap> {
   const { apiVersion, kind } = ConfigMaps
-  const data: Record<string, string> = { ...text }
+  const data = { ...text }
   if (typeof over === 'string') {
     const metadata = { name: journalName, namespace: over, labels }
     return writer.create(ConfigMaps, { apiVersion, kind, metadata, data })
@@ -75,19 +87,17 @@ function write({ writer }: ReadWrite, over: ConfigMap | string, text: JournalTex
   return writer.mergePatch(ConfigMaps, { name, namespace }, { metadata: { resourceVersion, labels }, data })
 }
 
-function contentOf(found: ConfigMap | undefined, namespace: string): JournalContent {
-  if (found === undefined) return emptyJournal
-  try {
-    return readJournal(found.data ?? {})
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw blocked('journal-unreadable', `the journal cannot be read: ${why}. Nothing was changed`, {
-      object: `configmaps/${journalName} in namespace ${namespace}`,
-      remedy: [
-        `kubectl -n ${namespace} edit configmap ${journalName}      mend or take out that line`,
-        `kubectl -n ${namespace} get configmap ${journalName} -o yaml >kvup-journal.yaml && kubectl -n ${namespace} delete configmap ${journalName}      begin anew; open loans are then only in the file`,
-      ],
-      cause: error,
-    })
-  }
+/** The key to which lines go that are not the journal's, so that nobody's text is lost. */
+const aside = 'unreadable'
+const mostAside = 32 * 1024
+
+function movedAside({ data = {} }: ConfigMap, garbled: readonly Garbled[]): Record<string, string> {
+  if (garbled.length === 0) return {}
+  const text = `${data[aside] ?? ''}${garbled.map(({ line }) => `${line}\n`).join('')}`
+  return { [aside]: text.slice(-mostAside) }
+}
+
+function garbledText([first, ...more]: readonly Garbled[], namespace: string): string {
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return `the journal (configmaps/${journalName} in namespace ${namespace}) holds what kvup did not write: ${first?.why ?? ''}${others}. That is not history; the next write moves it to its key "${aside}"`
 }

@@ -37,13 +37,24 @@ function applied(loan: Loan, { procedure, step }: Entry): Loan {
 /** The first value wins: of an open loan with this id nothing changes but what it is set to from now on. */
 export function borrowed(content: JournalContent, loan: Loan): JournalContent {
   const open = content.loans.find(({ id }) => id === loan.id)
-  if (open !== undefined) return takenAnew(content, open, loan)
+  return open === undefined ? claimed(content, loan) : takenAnew(content, open, loan)
+}
+
+/** As it is: another claim under this id is replaced, for what is said here lies on an object, or is about to. */
+export function claimed(content: JournalContent, loan: Loan): JournalContent {
+  const former = content.loans.find(({ id }) => id === loan.id)
+  if (former !== undefined && isSameLoan(former, loan)) return takenAnew(content, former, loan)
+  if (former !== undefined)
+    return claimed({ ...content, loans: content.loans.filter((one) => one !== former) }, loan)
   if (loan.was.present && loan.was.value === undefined)
     throw new Error(`loan ${loan.id} has no value to keep`)
   const { procedure, by, at } = loan
   const entry: Entry = { at, by, procedure, step: loan.id, what: 'borrowed', text: wordsOf(loan) }
   return recorded({ ...content, loans: [...content.loans, loan] }, entry)
 }
+
+const isSameLoan = (one: Loan, other: Loan): boolean =>
+  one.object.uid === other.object.uid && one.path === other.path && isDeepStrictEqual(one.was, other.was)
 
 function takenAnew(content: JournalContent, open: Loan, { taken }: Loan): JournalContent {
   if (taken === undefined || isDeepStrictEqual(open.taken?.value, taken.value)) return content

@@ -12,15 +12,27 @@ export function writeJournal({ entries, loans, kept }: JournalContent): JournalT
   }
 }
 
-/** Throws `Error` naming the key and line that is no journal, so that nothing of it is overwritten. */
-export function readJournal(text: Readonly<Record<string, string>>): JournalContent {
+/** A line that is no journal's, and why. */
+export interface Garbled {
+  line: string
+  why: string
+}
+
+/** What can be read of it, line by line, and the lines that cannot: history lacks them, and nothing else depends on them. */
+export function readJournal(text: Readonly<Record<string, string>>): {
+  content: JournalContent
+  garbled: readonly Garbled[]
+} {
+  const entries = parsed(text, 'entries', isEntry)
+  const loans = parsed(text, 'loans', isLoan)
   const kept = parsed(text, 'kept', isKept)
-  return {
+  const content = {
     ...emptyJournal,
-    entries: parsed(text, 'entries', isEntry),
-    loans: parsed(text, 'loans', isLoan),
-    kept: Object.fromEntries(kept.map(({ key, value }) => [key, value])),
+    entries: entries.values,
+    loans: loans.values,
+    kept: Object.fromEntries(kept.values.map(({ key, value }) => [key, value])),
   }
+  return { content, garbled: [...entries.garbled, ...loans.garbled, ...kept.garbled] }
 }
 
 const lines = (values: readonly unknown[]): string => values.map((v) => `${JSON.stringify(v)}\n`).join('')
@@ -29,23 +41,27 @@ function parsed<T>(
   text: Readonly<Record<string, string>>,
   key: keyof JournalContent,
   fits: (value: unknown) => value is T,
-): T[] {
-  return (text[key] ?? '')
-    .split('\n')
-    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-    .filter(({ line }) => line !== '')
-    .map(({ line, number }) => parsedLine(line, `line ${number} of key "${key}"`, fits))
+): { values: readonly T[]; garbled: readonly Garbled[] } {
+  const values: T[] = []
+  const garbled: Garbled[] = []
+  for (const [index, whole] of (text[key] ?? '').split('\n').entries()) {
+    const line = whole.trim()
+    if (line === '') continue
+    const where = `line ${index + 1} of key "${key}"`
+    const value = jsonIn(line)
+    if (value === undefined) garbled.push({ line, why: `${where} is not JSON` })
+    else if (fits(value)) values.push(value)
+    else garbled.push({ line, why: `${where} is not what kvup writes there` })
+  }
+  return { values, garbled }
 }
 
-function parsedLine<T>(line: string, where: string, fits: (value: unknown) => value is T): T {
-  let value: unknown
+function jsonIn(line: string): unknown {
   try {
-    value = JSON.parse(line)
-  } catch (cause) {
-    throw new Error(`${where} is not JSON`, { cause })
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
-  if (!fits(value)) throw new Error(`${where} is not what kvup writes there`)
-  return value
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

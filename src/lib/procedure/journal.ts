@@ -1,15 +1,23 @@
 import type { Held } from './lock.ts'
+import type { MissingValue } from './overrides.ts'
 
 /** Who changed what, and the settings that were borrowed: what the cluster cannot tell later. Never progress. */
 export interface Journal {
   entries(): Promise<readonly Entry[]>
   /** Throws when it cannot be written: then nothing may be changed. */
   record(entry: Entry): Promise<void>
-  /** The open ones. */
+  /** The open ones, as they are noted on their objects (see `Overrides`). */
   loans(): Promise<readonly Loan[]>
-  /** Opens a loan. The first value wins: an open loan with this id is returned as it is, but for what it is set to. */
+  /** What reads as kvup leaves it, and whose former value nobody may be believed about. */
+  missing(): Promise<readonly MissingValue[]>
+  /** A person said that this claim of the journal is true: for this process it is open. */
+  believe(claim: Loan): void
+  /**
+   * Says what is about to be changed. The first value wins: an open loan with this id is returned as it is, but for what it is set to. Whoever changes the field writes what is
+   * returned onto the object, in the same patch (`noteOf`, `savingNote`).
+   */
   borrow(loan: Loan): Promise<Loan>
-  /** Closes a loan after a give-back that was verified, or for another reason, which is then written down. Closing a closed one is no error. */
+  /** Writes down that a loan is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
   release(id: string, why?: string): Promise<void>
   /**
    * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the

@@ -3,6 +3,7 @@ import type { Ref } from '../cluster/cluster.ts'
 import { type FieldChange, fieldChanges, type Leaf, leavesOf } from '../cluster/leaves.ts'
 import type { KubeObject, Metadata } from '../cluster/object.ts'
 import { roleRights, withoutRules } from './role-rights.ts'
+import { isNote } from './saved-value.ts'
 import { versionSchemas, withoutSchemas } from './version-schemas.ts'
 
 /** What a step would do to one object. */
@@ -64,9 +65,10 @@ const kept: ReadonlySet<string> = new Set<keyof Metadata>([
 ])
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
+/** The note of a saved value is told as what the step keeps. */
 function written(object: KubeObject & { status?: unknown }, withStatus: boolean): object {
   const { metadata, status, ...rest } = object
-  const annotations = withoutKeys(metadata.annotations ?? {}, (key) => key === lastApplied)
+  const annotations = withoutKeys(metadata.annotations ?? {}, (key) => key === lastApplied || isNote(key))
   return {
     ...rest,
     metadata: {

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../cluster/object.ts'
 import type { Loan } from '../procedure/journal.ts'
+import { hasNote, noNote, noteGone } from '../procedure/saved-value.ts'
 import type { Step, StepContext, StepState } from '../procedure/step.ts'
 import { blocked } from '../system/errors.ts'
 import { minutes, seconds } from '../system/units.ts'
@@ -96,21 +97,26 @@ function changedMeanwhile(now: readonly string[], loan: Loan): StepState {
   }
 }
 
-/** Writes the kept value with optimistic concurrency, reads it back, and only then closes the loan, unless it has to be passed on first. */
+/**
+ * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
+ * back, and only then writes down that the loan is closed.
+ */
 async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
   const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const kept = keptMethods(loan)
-  if (!sameMethods(methodsIn(holding, owner), kept))
-    await writeSettings(cx, owner, patchAt([[owner.strategy, { workloadUpdateMethods: [...kept] }]], holding))
+  const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
+  const note = passesOn(owner) ? {} : noteGone(holding, loanId)
+  if (Object.keys({ ...fields, ...note }).length > 0)
+    await writeSettings(cx, owner, patchAt([[owner.strategy, fields]], holding, note))
   const after = methodsIn(await readOwner(reader, owner), owner)
   if (!sameMethods(after, kept))
     throw blocked(
       'give-back-undone',
       `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
       {
-        remedy: [restoreLine(loan), showsWriters(owner)],
+        remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
       },
     )
   if (!passesOn(owner)) await journal.release(loanId)
@@ -137,8 +143,26 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Give
       if (!sameMethods(now, kept)) return changedMeanwhile(now, loan)
       const waiting = await untilPassedOn(cx, owner, kept)
       const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
-      return waiting ?? { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` }
+      const todo = { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` } as const
+      return waiting ?? (await untilWritable(cx.reader, owner)) ?? todo
     },
-    apply: ({ journal }) => journal.release(loanId),
+    apply: (cx) => closeMethodsLoan(cx, found),
   }
+}
+
+/** Takes the note off whichever object bears it, changes nothing else, and writes down that the loan is closed. Throws ApiError, and `blocked` where an object is another one. */
+export async function closeMethodsLoan(cx: StepContext, found: SettingsOwner, why?: string): Promise<void> {
+  const { reader, writer, journal } = cx
+  const stored = await storedNow(reader, found)
+  const owner = 'is' in stored ? found : stored
+  const holding = await readOwner(reader, owner)
+  if (hasNote(holding, loanId)) {
+    await ensureStillStored(reader, owner)
+    await writeSettings(cx, owner, patchAt([], holding, noNote(loanId)))
+  }
+  const { kubevirt } = owner
+  const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined
+  if (below && hasNote(below, loanId))
+    await writer.mergePatch(kubevirt.kind, kubevirt.ref, patchAt([], below, noNote(loanId)))
+  await journal.release(loanId, why)
 }

@@ -1,9 +1,10 @@
 import { lastWriter } from '../procedure/last-writer.ts'
 import type { Loan } from '../procedure/journal.ts'
+import { noteOf } from '../procedure/saved-value.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../procedure/step.ts'
 import { minutes, seconds } from '../system/units.ts'
 import { closeFormerLoan } from './former-loan.ts'
-import { readOwner } from './find-owner.ts'
+import { nameOf, readOwner } from './find-owner.ts'
 import { heldLines, restoreLine } from './held-lines.ts'
 import { loanOn } from './loan-on.ts'
 import { methodsIn, methodsPointer, patchAt, type SettingsOwner, showsWriters } from './strategy/owner.ts'
@@ -23,7 +24,7 @@ export interface Borrower {
 }
 
 /**
- * Empties `workloadUpdateMethods`, its value kept in the journal first: workload migrations race the virt-handler roll
+ * Empties `workloadUpdateMethods`, and notes its value on the same object in the same patch: workload migrations race the virt-handler roll
  * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
  * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
@@ -60,7 +61,7 @@ async function standingOf(
   const loan = loanOn(owner, await cx.journal.loans())
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
   if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, loan)
-  const change = `set workloadUpdateMethods of ${owner.ref.name} from ${methods.join(', ')} to none, and keep the value`
+  const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and keep the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
@@ -74,7 +75,7 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
   const holding = await readOwner(reader, owner)
   const { kind, ref, uid } = owner
   await closeFormerLoan(journal, loanId, owner)
-  await journal.borrow({
+  const loan = await journal.borrow({
     id: loanId,
     procedure,
     object: { apiVersion: kind.apiVersion, kind: kind.kind, namespace: ref.namespace, name: ref.name, uid },
@@ -84,7 +85,8 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
   })
-  await writeSettings(cx, owner, patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding))
+  const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(loan))
+  await writeSettings(cx, owner, patch)
 }
 
 function changedWhileHeld(now: readonly string[], loan: Loan): StepState {

@@ -1,5 +1,5 @@
 import type { Procedure, Step } from '../procedure/step.ts'
-import { giveBackSteps } from './give-back.ts'
+import { closeMethodsLoan, giveBackSteps } from './give-back.ts'
 import type { SettingsOwner } from './strategy/owner.ts'
 import { loanId, openLoan } from './update-methods.ts'
 
@@ -22,13 +22,13 @@ export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Resto
     reached: async ({ journal }) => openLoan(await journal.loans(), takenFrom) === undefined,
     steps: async () =>
       meanwhile === 'keep-current'
-        ? [closeLoan(takenFrom)]
+        ? [closeLoan(owner, takenFrom)]
         : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
   }
 }
 
 /** Closes the loan and leaves somebody else's value where it is. */
-function closeLoan(takenFrom: string): Step {
+function closeLoan(owner: SettingsOwner, takenFrom: string): Step {
   return {
     id: 'close-loan',
     title: 'leave workload updates as they are',
@@ -44,6 +44,6 @@ function closeLoan(takenFrom: string): Step {
           }
         : { is: 'done' }
     },
-    apply: ({ journal }) => journal.release(loanId, 'left as somebody else set it'),
+    apply: (cx) => closeMethodsLoan(cx, owner, 'left as somebody else set it'),
   }
 }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigMaps, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
 import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
 import type { Entry, Journal, Loan } from '../../../src/lib/procedure/journal.ts'
 import { bounded } from '../../../src/lib/procedure/journal-content.ts'
 import { configMapJournal } from '../../../src/lib/procedure/journal-config-map.ts'
+import { noNote, noteOf } from '../../../src/lib/procedure/saved-value.ts'
 import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
 import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
 import { Store } from '../../../src/lib/simulator/api/store.ts'
@@ -63,8 +65,38 @@ describe.each<[string, () => Promise<Journal>]>([
     expect((await journal.entries()).map(({ text }) => text)).toEqual(['one', 'two'])
   })
 
-  test('the first value of a loan wins, and giving back is written down', async () => {
+  test('the first baseline wins, until its procedure is finished', async () => {
     const journal = await open()
+    await journal.keep('upgrade/before', 1)
+    await journal.keep('upgrade/before', 2)
+    await journal.keep('elsewhere', { a: [null] })
+    expect(await journal.kept('upgrade/before')).toBe(1)
+    await journal.record(entry('', { what: 'finished' }))
+    expect(await journal.kept('upgrade/before')).toBeUndefined()
+    expect(await journal.kept('elsewhere')).toEqual({ a: [null] })
+  })
+
+  test('drops the oldest entries', async () => {
+    const journal = await open()
+    for (let i = 0; i < 120; i++) await journal.record(entry(`${i} ${'é'.repeat(1500)}`))
+    const entries = await journal.entries()
+    expect(entries.length).toBeLessThan(100)
+    expect(Buffer.byteLength(JSON.stringify(entries))).toBeLessThan(260 * 1024)
+    expect(entries.at(-1)?.text).toMatch(/^119 /)
+  })
+
+  test('a long text keeps its end', async () => {
+    const journal = await open()
+    await journal.record(entry(`start${'x'.repeat(9000)}cause`))
+    const text = (await journal.entries())[0]?.text ?? ''
+    expect(text).toMatch(/^start.* … .*cause$/)
+    expect(text.length).toBeLessThan(2100)
+  })
+})
+
+describe('loans of a journal in memory', () => {
+  test('the first value of a loan wins, and giving back is written down', async () => {
+    const journal = memoryJournal()
     await journal.borrow(loan('methods'))
     expect(await journal.borrow(loan('methods', []))).toEqual(loan('methods'))
     expect(await journal.loans()).toEqual([loan('methods')])
@@ -79,43 +111,13 @@ describe.each<[string, () => Promise<Journal>]>([
   })
 
   test('absence is a value that can be kept', async () => {
-    const journal = await open()
+    const journal = memoryJournal()
     await journal.borrow({ ...loan('tag'), was: { present: false } })
     expect((await journal.loans())[0]?.was).toEqual({ present: false })
   })
 
-  test('the first baseline wins, until its procedure is finished', async () => {
-    const journal = await open()
-    await journal.keep('upgrade/before', 1)
-    await journal.keep('upgrade/before', 2)
-    await journal.keep('elsewhere', { a: [null] })
-    expect(await journal.kept('upgrade/before')).toBe(1)
-    await journal.record(entry('', { what: 'finished' }))
-    expect(await journal.kept('upgrade/before')).toBeUndefined()
-    expect(await journal.kept('elsewhere')).toEqual({ a: [null] })
-  })
-
-  test('drops the oldest entries, never an open loan', async () => {
-    const journal = await open()
-    await journal.borrow(loan('methods'))
-    for (let i = 0; i < 120; i++) await journal.record(entry(`${i} ${'é'.repeat(1500)}`))
-    const entries = await journal.entries()
-    expect(entries.length).toBeLessThan(100)
-    expect(Buffer.byteLength(JSON.stringify(entries))).toBeLessThan(260 * 1024)
-    expect(entries.at(-1)?.text).toMatch(/^119 /)
-    expect(await journal.loans()).toHaveLength(1)
-  })
-
-  test('a long text keeps its end', async () => {
-    const journal = await open()
-    await journal.record(entry(`start${'x'.repeat(9000)}cause`))
-    const text = (await journal.entries())[0]?.text ?? ''
-    expect(text).toMatch(/^start.* … .*cause$/)
-    expect(text.length).toBeLessThan(2100)
-  })
-
   test('refuses another loan when there is no room for it', async () => {
-    const journal = await open()
+    const journal = memoryJournal()
     await journal.borrow(loan('big', 'x'.repeat(300 * 1024)))
     await expect(journal.borrow(loan('bigger', 'x'.repeat(300 * 1024)))).rejects.toMatchObject({
       reason: 'journal-full',
@@ -135,21 +137,61 @@ test('a memory journal lies over the real one and leaves it alone', async () => 
   expect(await real.loans()).toHaveLength(1)
 })
 
-test('contract: a loan outlives the journal that somebody deletes, and one that was closed does not come back', async () => {
+/** A KubeVirt whose methods are emptied, with the note of the loan on it. */
+async function overridden(value: readonly string[] = ['LiveMigrate']) {
   const cluster = await stored()
+  const { apiVersion, kind } = KubeVirts
+  const metadata = { name: 'kubevirt', namespace }
+  const made = await cluster.writer.create(KubeVirts, { apiVersion, kind, metadata })
   const journal = on(cluster)
-  await journal.borrow(loan('closed'))
-  await journal.borrow(loan('open'))
-  await journal.release('closed')
+  const here: Loan = {
+    ...loan('workload-updates', value),
+    object: { apiVersion, kind, namespace, name: 'kubevirt', uid: made.metadata.uid ?? '' },
+  }
+  const annotations = noteOf(await journal.borrow(here))
+  await cluster.writer.mergePatch(KubeVirts, metadata, { metadata: { annotations } })
+  return { cluster, journal, here }
+}
+
+test('contract: a loan outlives the journal that somebody deletes, for it lies on its object', async () => {
+  const { cluster, here } = await overridden()
   await cluster.writer.delete(ConfigMaps, ref)
+  expect(await on(cluster).loans()).toEqual([here])
   await on(cluster).record(entry('somebody begins anew'))
-  expect((await journal.loans()).map(({ id }) => id)).toEqual(['open'])
-  await journal.record(entry('x'))
-  expect((await on(cluster).loans()).map(({ id }) => id)).toEqual(['open'])
+  expect(await on(cluster).loans()).toEqual([here])
+})
+
+test('contract: the first value wins against what the journal claims', async () => {
+  const { cluster, journal, here } = await overridden()
+  const forged = { ...here, was: { present: true, value: ['Evict'] } }
+  await cluster.writer.mergePatch(ConfigMaps, ref, { data: { loans: `${JSON.stringify(forged)}\n` } })
+  expect(await on(cluster).loans()).toEqual([here])
+  expect(await on(cluster).borrow({ ...here, was: { present: true, value: [] } })).toEqual(here)
+  expect(await journal.missing()).toEqual([])
+})
+
+test('contract: a loan that is closed is written down, in a journal that was deleted too', async () => {
+  const { cluster, journal } = await overridden()
   await cluster.writer.delete(ConfigMaps, ref)
-  await journal.release('open')
-  expect(await journal.loans()).toEqual([])
+  expect(await journal.loans()).toHaveLength(1)
+  await cluster.writer.mergePatch(
+    KubeVirts,
+    { name: 'kubevirt', namespace },
+    {
+      metadata: { annotations: noNote('workload-updates') },
+      spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } },
+    },
+  )
+  await journal.release('workload-updates')
   expect(await on(cluster).loans()).toEqual([])
+  expect(await on(cluster).entries()).toMatchObject([{ what: 'gave-back', step: 'workload-updates' }])
+})
+
+test('a claim of what is as it was is closed with the run that finds it so', async () => {
+  const cluster = await stored()
+  await on(cluster).borrow(loan('workload-updates'))
+  await on(cluster).record(entry('', { what: 'finished' }))
+  expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['borrowed', 'closed', 'finished'])
 })
 
 test('two writers at once lose nothing', async () => {
@@ -171,19 +213,32 @@ test.each([
   ['entries', 'garbage', 'line 1 of key "entries" is not JSON'],
   ['loans', '{"id":"x"}\n', 'line 1 of key "loans" is not what kvup writes there'],
   ['kept', '\n[]\n', 'line 2 of key "kept" is not what kvup writes there'],
-])('a hand-edited %s is exit 3, named, and not overwritten', async (key, text, why) => {
-  const fake = new FakeCluster()
-  fake.put(ConfigMaps, { metadata: { ...ref }, data: { [key]: text } })
-  const journal = on(fake.cluster())
-  await expect(journal.record(entry('x'))).rejects.toMatchObject({
-    exitCode: 3,
-    reason: 'journal-unreadable',
-    object: 'configmaps/kvup-journal in namespace kubevirt',
-    message: expect.stringContaining(why),
-  })
-  expect(fake.writes()).toEqual([])
-  expect(fake.peek(ConfigMaps, ref)?.data).toEqual({ [key]: text })
-})
+])(
+  'L3: a hand-edited %s is said once, stops nobody, and is moved aside with the next write',
+  async (key, text, why) => {
+    const fake = new FakeCluster()
+    const whole = `${JSON.stringify(entry('whole'))}\n`
+    fake.put(ConfigMaps, {
+      metadata: { ...ref },
+      data: { entries: whole, [key]: key === 'entries' ? `${text}\n${whole}` : text },
+    })
+    const said: string[] = []
+    const journal = configMapJournal(fake.cluster(), {
+      namespace,
+      who: 'jane@here',
+      clock: new SimClock(),
+      warn: (line) => said.push(line),
+    })
+    expect((await journal.entries()).map((one) => one.text)).toEqual(['whole'])
+    expect(fake.writes()).toEqual([])
+    await journal.record(entry('x'))
+    expect(said).toEqual([expect.stringContaining(why)])
+    expect(fake.peek(ConfigMaps, ref)?.data).toMatchObject({
+      entries: `${whole}${JSON.stringify(entry('x'))}\n`,
+      unreadable: `${text.trim()}\n`,
+    })
+  },
+)
 
 test('is labelled, readable line by line, and leaves other keys alone', async () => {
   const fake = new FakeCluster()

@@ -127,7 +127,7 @@ describe('client', () => {
   test('sends nothing but reads', async () => {
     const engine = new Engine()
     await rehearsed(engine, 'client', flip('a'))
-    expect(new Set(engine.fake.calls.map(({ verb }) => verb))).toEqual(new Set(['find']))
+    expect(new Set(engine.fake.calls.map(({ verb }) => verb))).toEqual(new Set(['find', 'list']))
   })
 
   const other = { name: 'other', namespace }

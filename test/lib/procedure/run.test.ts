@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import { ApiError, interrupted } from '../../../src/lib/system/errors.ts'
+import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Loan } from '../../../src/lib/procedure/journal.ts'
+import { noteOf } from '../../../src/lib/procedure/saved-value.ts'
 import type { StepState } from '../../../src/lib/procedure/step.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 
@@ -13,13 +16,23 @@ test('a reached goal without an open loan: nothing to do, no lock and no write',
 
 test('a reached goal with an open loan of its own is still run', async () => {
   const engine = new Engine({ a: 'on' })
-  const object = { apiVersion: 'v1', kind: 'ConfigMap', name: 'setting', uid: '1' }
-  const loan = { id: 'l', object, path: '/data/a', was: { present: false }, by: 'jane', at: 'then' } as const
-  await engine.journal().borrow({ ...loan, procedure: 'flip all' })
+  const kubevirt = { name: 'kubevirt', namespace: 'kubevirt', uid: 'u' }
+  const loan: Loan = {
+    id: 'workload-updates',
+    procedure: 'flip all',
+    object: { apiVersion: KubeVirts.apiVersion, kind: 'KubeVirt', ...kubevirt },
+    path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+    was: { present: true, value: ['LiveMigrate'] },
+    by: 'jane',
+    at: '2026-01-01T00:00:00Z',
+  }
+  engine.fake.put(KubeVirts, { metadata: { ...kubevirt, annotations: noteOf(loan) } })
   const procedure = procedureOf(flip('a'))
   expect(await engine.run(procedure)).toMatchObject({ is: 'finished' })
   expect(await engine.run({ ...procedure, name: 'another' })).toEqual({ is: 'nothing-to-do' })
-  expect(await engine.run({ ...procedure, name: 'another', loans: ['l'] })).toMatchObject({ is: 'finished' })
+  expect(await engine.run({ ...procedure, name: 'another', loans: ['workload-updates'] })).toMatchObject({
+    is: 'finished',
+  })
 })
 
 test('applies once, journals before and after, and ends the streams and the lock', async () => {

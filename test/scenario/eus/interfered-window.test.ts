@@ -7,7 +7,7 @@ import {
 } from '../../../src/lib/cluster/kinds/openshift.ts'
 import { type InstallPlan, InstallPlans } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import { minute, play, type Stage } from '../stage.ts'
-import { writesTo } from './meanwhile.ts'
+import { forget, writesTo } from './meanwhile.ts'
 import {
   borrowedFields,
   doneSteps,
@@ -125,11 +125,21 @@ describe('night E7: health checks', () => {
     }))
 })
 
-describe('a journal that was deleted', () => {
+test('a journal that was deleted half-way is no loss: abort gives back what lies on the objects', () =>
+  play(small418, async (stage) => {
+    const before = borrowedFields(stage)
+    await eusRunOn(stage, { until: 'operator-4.19' })
+    await stage.cluster.writer.delete(ConfigMaps, journal)
+    const ended = await eusAbortOn(stage)
+    expect(ended.error).toBeUndefined()
+    expect(borrowedFields(stage)).toEqual(before)
+  }))
+
+describe('a journal that was deleted, and the notes with it', () => {
   test('half-way: run, abort and restore refuse to guess, and say what the cluster shows; status does too', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      await stage.cluster.writer.delete(ConfigMaps, journal)
+      await forget(stage)
       const mark = stage.mark
       for (const ended of [await eusRunOn(stage), await eusAbortOn(stage), await eusRestoreOn(stage)]) {
         expect(ended).toMatchObject({ code: 3, error: { reason: 'window-not-in-journal' } })
@@ -146,7 +156,7 @@ describe('a journal that was deleted', () => {
   test('half-way: who takes it goes on to the target, and is told what is left as it is', () =>
     play(small418, async (stage) => {
       await eusRunOn(stage, { until: 'operator-4.19' })
-      await stage.cluster.writer.delete(ConfigMaps, journal)
+      await forget(stage)
       const ended = await eusRunOn(stage, { accept: ['pool-paused-already'] })
       expect(ended.error).toBeUndefined()
       expect(versionOf(stage)).toBe('4.20.5')
@@ -163,7 +173,7 @@ describe('a journal that was deleted', () => {
   test('under a run: it still knows what it has borrowed, and gives all of it back', () =>
     play(small418, async (stage) => {
       const before = borrowedFields(stage)
-      stage.later(20 * minute, () => void stage.cluster.writer.delete(ConfigMaps, journal))
+      stage.later(20 * minute, () => void forget(stage))
       const ended = await eusRunOn(stage)
       expect(ended.error).toBeUndefined()
       expect(borrowedFields(stage)).toEqual(before)

@@ -5,6 +5,7 @@ import { lying } from './lying-reader.ts'
 import {
   after,
   deleteJournal,
+  forget,
   loanIds,
   offered,
   patchPlatform,
@@ -220,12 +221,21 @@ describe('an update that somebody else asked for, and that is refused', () => {
 
 const heldAndForgotten = async (stage: Stage) => {
   await eusRunOn(stage, { until: 'hold-workload-updates' })
-  await deleteJournal(stage)
+  await forget(stage)
   expect(stage.methods).toEqual([])
   return stage.mark
 }
 
-describe('a journal that was deleted right behind the hold', () => {
+test('a journal that was deleted behind the hold is no loss: what it was lies on the HyperConverged', () =>
+  play(small418, async (stage) => {
+    await eusRunOn(stage, { until: 'hold-workload-updates' })
+    await deleteJournal(stage)
+    expect((await eusRunOn(stage, { until: 'pause-worker' })).error).toBeUndefined()
+    expect(await eusAbortOn(stage)).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  }))
+
+describe('a journal that was deleted right behind the hold, and the note with it', () => {
   test('run asks about methods that kvup has emptied; who takes it so is told that they stay empty', () =>
     play(small418, async (stage) => {
       const mark = await heldAndForgotten(stage)

@@ -4,7 +4,13 @@ import { planEus } from '../../../src/commands/eus/plan/plan.ts'
 import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
 import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import { type HyperConverged, HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { ClusterVersions, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import {
+  ClusterVersions,
+  MachineConfigPools,
+  MachineHealthChecks,
+  NodeHealthChecks,
+} from '../../../src/lib/cluster/kinds/openshift.ts'
+import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
 import { condition } from '../../../src/lib/cluster/object.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
@@ -84,3 +90,22 @@ export const sealedRun = (
     Object.assign({ plan: 'plan.yaml' }, options, { graphFile: undefined, catalogFile: undefined }),
     terminal,
   )
+
+/** As who writes all annotations from a repository does: the notes of former values are gone from every object. */
+export function takeNotesOff({ simulated: { store } }: Stage): void {
+  const kinds = [ClusterVersions, MachineConfigPools, MachineHealthChecks, NodeHealthChecks, Subscriptions]
+  const hyperconverged = store.kinds.all().filter(({ plural }) => plural === HyperConvergeds.plural)
+  for (const kind of [...kinds, ...hyperconverged])
+    for (const { metadata } of store.list(kind).items) {
+      const notes = Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith('kvup.io/saved-'))
+      const annotations = Object.fromEntries(notes.map((key) => [key, null]))
+      if (notes.length > 0)
+        store.patch(kind, metadata, { type: 'merge', body: { metadata: { annotations } } })
+    }
+}
+
+/** Journal and notes are gone: nothing but the settings themselves is left. */
+export async function forget(stage: Stage): Promise<void> {
+  await deleteJournal(stage)
+  takeNotesOff(stage)
+}

@@ -4,7 +4,7 @@ import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
 import type { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
 import { play, type Stage } from '../stage.ts'
-import { refusing, writesTo } from './meanwhile.ts'
+import { forget, refusing, writesTo } from './meanwhile.ts'
 import {
   borrowedFields,
   doneSteps,
@@ -218,11 +218,11 @@ test('night E3: nothing of HyperConverged is written between hold and give-back'
     expect(stage.simulated.store.list(HyperConvergeds).items).toHaveLength(1)
   }))
 
-test('a journal that was deleted half-way: nothing is guessed, what can be deduced is shown', () =>
+test('a journal that was deleted half-way, and the notes with it: nothing is guessed, what can be deduced is shown', () =>
   play(small418, async (stage) => {
     await eusRunOn(stage, { until: 'operator-4.19' })
     const mark = stage.mark
-    await stage.cluster.writer.delete(ConfigMaps, { name: 'kvup-journal', namespace: 'openshift-cnv' })
+    await forget(stage)
     const ended = await eusAbortOn(stage)
     expect(ended.error?.reason).toBe('window-not-in-journal')
     expect(ended.text).toContain('it began at 4.18')

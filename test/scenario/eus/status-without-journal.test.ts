@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
 import type { EusStatusDocument } from '../../../src/lib/output/views/eus-status.ts'
 import { play, type Stage } from '../stage.ts'
+import { forget } from './meanwhile.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 async function withoutJournal(stage: Stage, until: string) {
   expect(await eusRunOn(stage, { until })).toMatchObject({ code: 0 })
-  await stage.cluster.writer.delete(ConfigMaps, { name: 'kvup-journal', namespace: 'openshift-cnv' })
+  await forget(stage)
   const mark = stage.mark
   const ended = await eusStatusOn(stage)
   expect(ended.error).toBeUndefined()

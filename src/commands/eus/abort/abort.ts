@@ -9,7 +9,7 @@ import { connectedTo } from '../connected-to.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { endOf, workOnWindow } from '../run/carry-out-window.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
-import { seeWindow } from '../see-window.ts'
+import { askingIn, seeWindow } from '../see-window.ts'
 import { givenBackText, timeAndApproval } from './what-goes-back.ts'
 import { machinesToGiveBack, machinesAccess, machinesText } from '../machines-to-give-back.ts'
 import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
@@ -18,7 +18,7 @@ import { afterwards, armedByOthers, beforehand } from './what-stays.ts'
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
   const request = requestOf(options, cx.world.commandLine)
   const limits = await limitsBefore(cx, options)
-  const seen = await seeWindow(cx, options, request)
+  const seen = await seeWindow(cx, options, request, askingIn(cx, options))
   ensureDeducible(seen)
   const reading: ReadContext = {
     reader: seen.cluster.reader,

@@ -4,11 +4,12 @@ import type { Loan } from '../../../lib/procedure/journal.ts'
 import { usageError } from '../../../lib/system/errors.ts'
 import type { ExitCode } from '../../../lib/system/exit-codes.ts'
 import type { Meanwhile } from '../../../lib/workloads/restore.ts'
+import { asLoan } from '../../../lib/run/missing-values.ts'
 import { ensureDeducible } from '../deduced.ts'
 import { carryOutWindow } from '../run/carry-out-window.ts'
 import { limitsBefore } from '../../limits-before.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
-import { seeWindow } from '../see-window.ts'
+import { askingIn, seeWindow, type Settling } from '../see-window.ts'
 
 export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
   pools?: boolean
@@ -25,7 +26,8 @@ export async function eusRestore(
   const meanwhile = meanwhileOf(options)
   const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
   const limits = await limitsBefore(cx, options)
-  const seen = await seeWindow(cx, options, request)
+  const settle = meanwhile === 'keep-current' ? forgetting(cx, names) : askingIn(cx, options)
+  const seen = await seeWindow(cx, options, request, settle)
   if (names.length === 0) ensureDeducible(seen)
   const loans = chosen(seen.loans, names, options.pools ?? false)
   return carryOutWindow(cx, seen, {
@@ -41,6 +43,14 @@ export async function eusRestore(
     announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
   })
 }
+
+/** Who keeps what is there by name closes what nobody may be believed about as well. */
+const forgetting =
+  ({ clock }: Context, names: readonly string[]): Settling =>
+  async (journal) => {
+    for (const missing of await journal.missing())
+      if (names.includes(missing.id)) journal.believe(asLoan(missing, clock.now().toISOString()))
+  }
 
 /** Throws `usage` for a name that is no open loan. */
 function chosen(open: readonly Loan[], names: readonly string[], pools: boolean): readonly Loan[] {

@@ -12,7 +12,7 @@ import { connectedTo } from '../connected-to.ts'
 import { ensureNotForgotten } from '../deduced.ts'
 import { machinesToGiveBack, machinesAccess, machinesText } from '../machines-to-give-back.ts'
 import { type EusRunOptions, requestOf } from '../run-flags.ts'
-import { type SeenWindow, seeWindow } from '../see-window.ts'
+import { askingIn, type SeenWindow, seeWindow } from '../see-window.ts'
 import { announceWindow } from './announce.ts'
 import { endOf, workOnWindow } from './carry-out-window.ts'
 import { gatingFindings } from './gating.ts'
@@ -70,7 +70,8 @@ async function oneWindow(
   options: EusRunOptions,
   { limits: all, sealed }: Within,
 ): Promise<EndedWindow> {
-  const looked = await seeWindow(cx, options, requestOf(options, cx.world.commandLine))
+  const request = requestOf(options, cx.world.commandLine)
+  const looked = await seeWindow(cx, options, request, askingIn(cx, options))
   const seen = sealed ? withSealedHops(looked, sealed) : looked
   if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
   ensurePools(options, seen)

@@ -8,6 +8,7 @@ import type { Procedure, ReadContext } from '../../../lib/procedure/step.ts'
 import { knownReleases } from '../../../lib/releases/releases.ts'
 import { runProcedure } from '../../../lib/procedure/run.ts'
 import type { Work } from '../../../lib/run/carry-out.ts'
+import { settleMissingValues } from '../../../lib/run/missing-values.ts'
 import { parseAccepted, passGate } from '../../../lib/run/gate.ts'
 import { KvupError } from '../../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../../lib/system/exit-codes.ts'
@@ -84,6 +85,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     passGate(work.findings, work.accepted)
     return ended(rehearsal)
   }
+  await settleMissingValues(seen.hands.journal, { prompt: cx.prompt, accepted: work.accepted, only: loanId })
   const document = await carriedOut(running, work)
   cx.printer.result(document, workloadsUpdateView)
   const failure = failureOf(document.totals, document.selection)

@@ -1,4 +1,6 @@
+import { ClusterVersions } from '../../cluster/kinds/openshift.ts'
 import type { Loan } from '../../procedure/journal.ts'
+import { closeNoted } from '../../procedure/saved-value.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import type { Meanwhile } from '../../workloads/restore.ts'
@@ -6,7 +8,7 @@ import { loanNamed } from '../loans/find-borrowed.ts'
 import { platformChannel } from '../loans/fields.ts'
 import { giveField } from '../loans/give.ts'
 import { ourRequest } from '../steps/kept-request.ts'
-import { readPlatform, platformFollows, showsPlatform } from '../steps/read-platform.ts'
+import { readPlatform, platformFollows, showsPlatform, theClusterVersion } from '../steps/read-platform.ts'
 import { lookedAt } from '../steps/request-update.ts'
 import { withdraw } from '../steps/update-accepted.ts'
 
@@ -36,7 +38,12 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
     },
     apply: (cx) =>
       meanwhile === 'keep-current'
-        ? cx.journal.release('desired-update', 'left as it is')
+        ? closeNoted(
+            cx,
+            { kind: ClusterVersions, ref: theClusterVersion },
+            ['desired-update'],
+            'left as it is',
+          )
         : withdraw(cx, name),
   }
 }

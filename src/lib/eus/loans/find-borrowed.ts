@@ -25,9 +25,11 @@ export async function findBorrowed(
 export const loanNamed = (loans: readonly Loan[], name: string): Loan | undefined =>
   loans.find(({ id }) => id === name)
 
-/** `spec.paused of MachineConfigPool worker` */
-export const whatIs = ({ pointer, kind, ref }: Borrowable): string =>
-  `${pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')} of ${kind.kind} ${ref.name}`
+/** `spec.paused of MachineConfigPool worker`, with its namespace where it has one. */
+export const whatIs = ({ pointer, kind, ref }: Borrowable): string => {
+  const where = ref.namespace === undefined ? '' : ` in namespace ${ref.namespace}`
+  return `${pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')} of ${kind.kind} ${ref.name}${where}`
+}
 
 /** As it reads in a sentence. */
 export function valueText(value: unknown): string {

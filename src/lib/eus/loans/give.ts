@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../cluster/object.ts'
 import type { Loan } from '../../procedure/journal.ts'
+import { closeNoted, removingNotes } from '../../procedure/saved-value.ts'
 import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
 import { blocked } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
@@ -24,7 +25,7 @@ type Way =
   | { is: 'ask'; state: StepState }
 
 /**
- * Sets the field back to the kept value, reads it back, and only then closes the loan. Without a loan it is done at once. What somebody
+ * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the loan is closed. Without a loan it is done at once. What somebody
  * else set meanwhile, or an object that was made anew, is asked about (`changed-meanwhile`).
  */
 export function giveField(field: Borrowable, giving: Giving): Step {
@@ -77,14 +78,15 @@ async function give(cx: StepContext, field: Borrowable, giving: Giving): Promise
   if (loan === undefined) return
   const way = wayOf(await findBorrowed(reader, field, loan.object.uid), { field, loan, giving })
   if (way.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
-  if (way.is === 'close') return journal.release(field.loan, way.why)
-  await writer.jsonPatch(field.kind, field.ref, field.give(way.object, loan.was))
+  if (way.is === 'close') return closeNoted(cx, field, [field.loan], way.why)
+  const operations = [...field.give(way.object, loan.was), ...removingNotes(way.object, [field.loan])]
+  await writer.jsonPatch(field.kind, field.ref, operations)
   const after = await findBorrowed(reader, field, way.object.metadata.uid ?? '')
   if (after.is === 'there' && !field.isBack(after.object, loan.was))
     throw blocked(
       'give-back-undone',
       `${whatIs(field)} was set back to ${keptText(loan)}, but reads ${valueText(field.valueIn(after.object))}`,
-      { object: nameOfBorrowed(field), remedy: [`kvup eus restore ${field.loan}`, showsBorrowed(field)] },
+      { object: nameOfBorrowed(field), remedy: [showsBorrowed(field)] },
     )
   await journal.release(field.loan)
 }

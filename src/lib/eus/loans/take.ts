@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../cluster/object.ts'
 import { lastWriter } from '../../procedure/last-writer.ts'
+import { savingNote } from '../../procedure/saved-value.ts'
 import type { Loan } from '../../procedure/journal.ts'
 import type { Followed, ReadContext, Step, StepContext, StepState } from '../../procedure/step.ts'
 import { blocked } from '../../system/errors.ts'
@@ -22,7 +23,7 @@ export interface Taking {
 }
 
 /**
- * Keeps the value in the journal, then sets the field; done once it reads so. What was so already is left alone, and is nobody's loan.
+ * Sets the field, and notes its value on the same object in the same patch; done once it reads so. What was so already is left alone, and is nobody's loan.
  * What somebody undid or changed since is asked about (`borrowed-changed`), never quietly set again.
  */
 export function takeField(field: Borrowable, taking: Taking): Step {
@@ -71,10 +72,9 @@ function notTaken(
   return changed(field, { loan: ours, taking }, value)
 }
 
-/** As an earlier run set it, or not set yet: between the loan and the write a run may have been killed, and then nobody undid anything. */
-function isByKvup(field: Borrowable, object: KubeObject, { was, taken }: Loan): boolean {
-  if (taken !== undefined && isDeepStrictEqual(field.valueIn(object), taken.value)) return true
-  return taken?.applied !== true && field.isBack(object, was)
+/** As an earlier run set it, to another value than this one would. */
+function isByKvup(field: Borrowable, object: KubeObject, { taken }: Loan): boolean {
+  return taken !== undefined && isDeepStrictEqual(field.valueIn(object), taken.value)
 }
 
 async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
@@ -89,7 +89,7 @@ async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise
 }
 
 /**
- * Keeps the value of the object as it was read, and writes what is borrowed; refused (409, 422) where somebody wrote it since. For who has judged that very
+ * Notes the value of the object as it was read, and writes what is borrowed; refused (409, 422) where somebody wrote it since. For who has judged that very
  * object. Throws ApiError.
  */
 export async function keepAndTake(
@@ -101,7 +101,7 @@ export async function keepAndTake(
   if (former !== undefined && former.object.uid !== field.uid)
     await journal.release(field.loan, 'the object that it was taken from is gone')
   const value = field.valueIn(object)
-  await journal.borrow({
+  const loan = await journal.borrow({
     id: field.loan,
     procedure: taking.procedure,
     object: {
@@ -118,7 +118,8 @@ export async function keepAndTake(
     at: clock.now().toISOString(),
     harmless: field.harmless,
   })
-  await writer.jsonPatch(field.kind, field.ref, field.take(object))
+  const operations = [...field.take(object), ...savingNote(object, loan, field.pointer)]
+  await writer.jsonPatch(field.kind, field.ref, operations)
 }
 
 const defaultCommand = 'kvup eus run'

@@ -2,7 +2,7 @@ import type { Loan } from '../../procedure/journal.ts'
 import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
 import { minutes, seconds } from '../../system/units.ts'
 import { nameOf, readOwner } from '../../workloads/find-owner.ts'
-import { giveBackSteps } from '../../workloads/give-back.ts'
+import { closeMethodsLoan, giveBackSteps } from '../../workloads/give-back.ts'
 import { restoreLine } from '../../workloads/held-lines.ts'
 import { loanOn } from '../../workloads/loan-on.ts'
 import { methodsIn, type SettingsOwner, showsWriters } from '../../workloads/strategy/owner.ts'
@@ -44,7 +44,7 @@ function toAnother(found: SettingsOwner, loan: Loan): Step {
           }
         : madeAnew(owner, loan, now)
     },
-    apply: ({ journal }) => journal.release(loanId, `the ${found.kind.kind} that it was taken from is gone`),
+    apply: (cx) => closeMethodsLoan(cx, found, `the ${found.kind.kind} that it was taken from is gone`),
   }
 }
 

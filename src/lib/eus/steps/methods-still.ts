@@ -1,5 +1,5 @@
 import type { Reader } from '../../cluster/cluster.ts'
-import type { Journal, Loan } from '../../procedure/journal.ts'
+import type { Loan } from '../../procedure/journal.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
 import { nameOf, readOwner } from '../../workloads/find-owner.ts'
 import { keptMethods, loanId, methodsOf, methodsText, type Owner } from '../../workloads/update-methods.ts'
@@ -42,22 +42,10 @@ export function heldOnce(hold: Step, holding: Holding): Step {
       if (!isUndone || holding.accepted.includes('borrowed-changed')) return state
       const loans = await cx.journal.loans()
       const loan = loans.find(({ id, procedure }) => id === loanId && procedure === holding.name)
-      if (loan === undefined || !(await wasHeld(cx.journal, loan, hold.id))) return state
+      if (loan === undefined) return state
       return setAgain(methodsOf(await readOwner(cx.reader, holding.kubevirt)), loan, holding)
     },
   }
-}
-
-/** Between the loan and the write a run may have been killed. What is borrowed behind it was borrowed once it held. */
-async function wasHeld(
-  journal: Pick<Journal, 'entries' | 'loans'>,
-  { id, at, procedure }: Loan,
-  step: string,
-): Promise<boolean> {
-  if ((await journal.loans()).some((other) => other.procedure === procedure && other.id !== id)) return true
-  return (await journal.entries()).some(
-    (entry) => entry.what === 'applied' && entry.step === step && entry.at >= at,
-  )
 }
 
 function setAgain(now: readonly string[], loan: Loan | undefined, { kubevirt, command }: Holding): StepState {

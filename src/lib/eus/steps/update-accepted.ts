@@ -2,6 +2,7 @@ import { type ClusterVersion, ClusterVersions } from '../../cluster/kinds/opensh
 import { isFields } from '../../cluster/apply/field-path.ts'
 import type { PlatformStanding } from '../../facts/openshift/platform-standing.ts'
 import type { Loan } from '../../procedure/journal.ts'
+import { closeNoted, removingNotes } from '../../procedure/saved-value.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { blocked } from '../../system/errors.ts'
 import { minutes, seconds } from '../../system/units.ts'
@@ -75,9 +76,10 @@ function closing(loans: readonly Loan[]): StepState {
       }
 }
 
-async function closeLoans({ journal }: StepContext): Promise<void> {
-  for (const id of untilAccepted) await journal.release(id, 'a hop was accepted')
-}
+const theOne = { kind: ClusterVersions, ref: theClusterVersion }
+
+const closeLoans = (cx: StepContext): Promise<void> =>
+  closeNoted(cx, theOne, untilAccepted, 'a hop was accepted')
 
 /**
  * Takes back exactly what the procedure of this name wrote, and nothing else, reads it back, and only then closes the loan; an older release is never asked
@@ -87,9 +89,10 @@ export async function withdraw(cx: StepContext, name: string): Promise<void> {
   const seen = await readPlatform(cx.reader)
   const { cv, standing } = seen
   const ours = await ourRequest(cx.journal, name, seen)
-  if (ours === undefined) return cx.journal.release('desired-update', whyNotOurs(cv, standing))
+  if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, standing))
   const loan = loanNamed(await cx.journal.loans(), 'desired-update')
-  const operations = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
+  const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
+  const operations = [...back, ...removingNotes(cv, ['desired-update'])]
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
   const after = await readPlatform(cx.reader)
   if (isAskedFor(after.cv.spec?.desiredUpdate, ours)) throw notTakenBack(ours.version)

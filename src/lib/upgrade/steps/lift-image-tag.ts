@@ -1,7 +1,8 @@
 import type { Loan } from '../../procedure/journal.ts'
+import { noteGone, noteOf } from '../../procedure/saved-value.ts'
 import type { Step, StepContext, StepState } from '../../procedure/step.ts'
 import { closeFormerLoan } from '../../workloads/former-loan.ts'
-import { readOwner } from '../../workloads/find-owner.ts'
+import { nameOf, readOwner } from '../../workloads/find-owner.ts'
 import type { Owner } from '../../workloads/update-methods.ts'
 import { seconds } from '../../system/units.ts'
 
@@ -37,7 +38,7 @@ export function liftImageTag(owner: Owner, { to, who }: { to: string; who: strin
       const kept = (await journal.loans()).find((loan) => isOurs(loan, owner))
       return {
         is: 'todo',
-        change: `take imageTag ${spec.imageTag} out of ${owner.ref.name}${kept ? ' again' : ', and keep the value'}`,
+        change: `take imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} out of ${nameOf(owner)}${kept ? ' again' : ', and keep the value'}`,
       }
     },
     apply: (cx) => lift(cx, owner, { to, who }),
@@ -53,7 +54,7 @@ async function lift(
   const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
   const { name, namespace } = owner.ref
   await closeFormerLoan(journal, imageTagLoan, owner)
-  await journal.borrow({
+  const loan = await journal.borrow({
     id: imageTagLoan,
     procedure: `upgrade to ${by.to}`,
     object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
@@ -64,7 +65,7 @@ async function lift(
     harmless: 'always: the operator installs its own version without it',
   })
   await writer.mergePatch(owner.kind, owner.ref, {
-    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations: noteOf(loan) },
     spec: { imageTag: null, imageRegistry: null },
   })
 }
@@ -88,25 +89,32 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
     risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
     async check({ journal }): Promise<StepState> {
       const loan = (await journal.loans()).find((one) => isOurs(one, owner))
-      return loan ? { is: 'todo', change: `set imageTag of ${owner.ref.name} to ${version}` } : { is: 'done' }
+      if (loan === undefined) return { is: 'done' }
+      const registry = registryFor(loan, wanted)
+      const beside = registry === undefined ? '' : ` and imageRegistry to ${registry}`
+      return { is: 'todo', change: `set imageTag of ${nameOf(owner)} to ${version}${beside}` }
     },
     apply: (cx) => putIn(cx, owner, wanted),
   }
 }
 
-async function putIn(
-  { reader, writer, journal }: StepContext,
-  owner: Owner,
-  { version, registry: wanted }: PutIn,
-): Promise<void> {
+/** The one that was taken out with the tag, as it is noted on this KubeVirt, unless another one was typed. */
+function registryFor({ was }: Loan, { registry: wanted }: PutIn): string | undefined {
+  const former = was.present ? (was.value as Borrowed).registry : undefined
+  return former === undefined ? undefined : (wanted ?? former)
+}
+
+async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
   const loan = (await journal.loans()).find((one) => isOurs(one, owner))
-  const was = loan?.was.present ? (loan.was.value as Borrowed) : undefined
-  const registry = was?.registry === undefined ? undefined : (wanted ?? was.registry)
+  const registry = loan && registryFor(loan, wanted)
   const kubevirt = await readOwner(reader, owner)
-  if (kubevirt.spec?.imageTag !== version)
+  const { imageTag, imageRegistry } = kubevirt.spec ?? {}
+  const isIn = imageTag === wanted.version && (registry === undefined || imageRegistry === registry)
+  const annotations = noteGone(kubevirt, imageTagLoan)
+  if (!isIn || Object.keys(annotations).length > 0)
     await writer.mergePatch(owner.kind, owner.ref, {
-      metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
-      spec: { imageTag: version, ...(registry !== undefined && { imageRegistry: registry }) },
+      metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations },
+      spec: { imageTag: wanted.version, ...(registry !== undefined && { imageRegistry: registry }) },
     })
   await journal.release(imageTagLoan)
 }

@@ -1,7 +1,7 @@
 import type { KubeVirt } from '../../cluster/kinds/kubevirt.ts'
-import { lastWriter } from '../../procedure/last-writer.ts'
+import { isWrittenByKvup, lastWriter } from '../../procedure/last-writer.ts'
 import type { Step, StepState } from '../../procedure/step.ts'
-import { readOwner } from '../../workloads/find-owner.ts'
+import { nameOf, readOwner } from '../../workloads/find-owner.ts'
 import { type Owner, showWriters } from '../../workloads/update-methods.ts'
 import { seconds } from '../../system/units.ts'
 
@@ -35,14 +35,14 @@ export function setImageTag(owner: Owner, wanted: WantedTag): Step {
     },
     async check({ reader, journal }): Promise<StepState> {
       const kubevirt = await readOwner(reader, owner)
-      const goal = await goalOf(journal, owner, wanted)
-      return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal) }
+      const goal = await goalOf(journal, { owner, wanted, kubevirt })
+      return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal, owner) }
     },
     shows: showWriters(owner),
     blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), '/spec/imageTag'),
     async apply({ reader, writer, journal }) {
       const kubevirt = await readOwner(reader, owner)
-      const goal = await goalOf(journal, owner, wanted)
+      const goal = await goalOf(journal, { owner, wanted, kubevirt })
       if (wanted.from !== undefined)
         await journal.keep(formerTag(owner, wanted.from), {
           tag: kubevirt.spec?.imageTag ?? null,
@@ -62,15 +62,21 @@ interface Goal {
   registry?: string | null | undefined
 }
 
+/**
+ * What was kept lies in the journal, which others can write: it is believed as far as the cluster confirms it. That there was no tag, where the operator's own Deployment is of this version and
+ * installs it without one. A registry never: one that kvup itself wrote is taken out again where there was none, so that the operator's own holds; every other stays.
+ */
 async function goalOf(
   journal: { kept(key: string): Promise<unknown> },
-  owner: Owner,
-  wanted: WantedTag,
+  { owner, wanted, kubevirt }: { owner: Owner; wanted: WantedTag; kubevirt: KubeVirt },
 ): Promise<Goal> {
   const former = await journal.kept(formerTag(owner, wanted.tag))
   const locked = wanted.operator === wanted.tag && wanted.registry === undefined
-  if (locked && isFormer(former) && former.tag === null) return former
-  return { tag: wanted.tag, registry: wanted.registry }
+  if (!locked || !isFormer(former) || former.tag !== null)
+    return { tag: wanted.tag, registry: wanted.registry }
+  const isOurs =
+    kubevirt.spec?.imageRegistry !== undefined && isWrittenByKvup(kubevirt, '/spec/imageRegistry')
+  return { tag: null, ...(former.registry === null && isOurs && { registry: null }) }
 }
 
 function isFormer(value: unknown): value is { tag: string | null; registry: string | null } {
@@ -84,10 +90,13 @@ function isSo({ spec }: KubeVirt, goal: Goal): boolean {
   )
 }
 
-function changeText({ spec, metadata }: KubeVirt, goal: Goal): string {
-  const before = spec?.imageTag ?? 'none'
-  const registry = goal.registry ? ` and imageRegistry to ${goal.registry}` : ''
-  return goal.tag === null
-    ? `take imageTag ${before} out of ${metadata.name} again`
-    : `set imageTag of ${metadata.name} from ${before} to ${goal.tag}${registry}`
+function changeText(kubevirt: KubeVirt, goal: Goal, owner: Owner): string {
+  const { imageTag: before = 'none', imageRegistry: registry } = kubevirt.spec ?? {}
+  const name = nameOf(owner)
+  if (goal.tag === null)
+    return goal.registry === null
+      ? `take imageTag ${before} and imageRegistry ${registry ?? 'none'} out of ${name} again`
+      : `take imageTag ${before} out of ${name} again${registry === undefined ? '' : `; imageRegistry stays ${registry}`}`
+  const beside = goal.registry ? ` and imageRegistry from ${registry ?? 'none'} to ${goal.registry}` : ''
+  return `set imageTag of ${name} from ${before} to ${goal.tag}${beside}`
 }

@@ -59,12 +59,18 @@ export function methodsPointer({ strategy }: Pick<SettingsOwner, 'strategy'>): s
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A merge patch of the fields below each path, refused when somebody else wrote first. A path without fields is left out. */
+/** A merge patch of the fields below each path and of some annotations, refused when somebody else wrote first. A path without fields is left out. */
 export function patchAt(
   places: readonly (readonly [path: readonly string[], fields: Fields])[],
   { metadata }: KubeObject,
+  annotations: Readonly<Record<string, string | null>> = {},
 ): DeepPartial<Holding> {
-  const patch: Record<string, unknown> = { metadata: { resourceVersion: metadata.resourceVersion ?? '' } }
+  const patch: Record<string, unknown> = {
+    metadata: {
+      resourceVersion: metadata.resourceVersion ?? '',
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+  }
   for (const [path, fields] of places)
     if (Object.keys(fields).length > 0) Object.assign(reach(patch, path), fields)
   return patch

@@ -132,16 +132,42 @@ describe('somebody else', () => {
     expect(await world.journal().loans()).toEqual([])
   })
 
-  test('made the object anew: asked, and taken again only when said so', async () => {
+  test('made the object anew from a copy: asked, and taken again only when said so', async () => {
     const { world, field } = await taken()
+    const { annotations = {} } = world.store.read(field.kind, { namespace: '', ...field.ref })?.metadata ?? {}
+    expect(Object.keys(annotations)).toEqual(['kvup.io/saved-pool-paused'])
     await world.cluster.writer.delete(field.kind, field.ref)
-    await world.cluster.writer.create(field.kind, pool({ paused: true }))
+    const { metadata, ...rest } = pool({ paused: true })
+    await world.cluster.writer.create(field.kind, { ...rest, metadata: { ...metadata, annotations } })
     const renewed = pausedPool(world.uidOf(field))
     await expect(world.run([take(field)])).rejects.toMatchObject({ reason: 'borrowed-replaced' })
     await expect(world.run([give(renewed)])).rejects.toMatchObject({ reason: 'changed-meanwhile' })
     expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
     await world.run([give(renewed, { meanwhile: 'keep-current' })])
     expect(await world.journal().loans()).toEqual([])
+  })
+
+  test('made the object anew, paused and without a note: it is theirs', async () => {
+    const { world, field } = await taken()
+    await world.cluster.writer.delete(field.kind, field.ref)
+    await world.cluster.writer.create(field.kind, pool({ paused: true }))
+    const renewed = pausedPool(world.uidOf(field))
+    await world.run([give(renewed)])
+    expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
+    expect(await world.journal().loans()).toEqual([])
+  })
+
+  test('took the note off: nothing is guessed, and a person is asked', async () => {
+    const { world, field } = await taken()
+    await world.cluster.writer.mergePatch(field.kind, field.ref, {
+      metadata: { annotations: { 'kvup.io/saved-pool-paused': null } },
+    })
+    expect(await world.journal().loans()).toEqual([])
+    expect(await world.journal().missing()).toMatchObject([
+      { id: 'pool-paused/worker', why: 'missing', claim: { was: { present: false } } },
+    ])
+    await world.run([give(field)])
+    expect(world.bare(field)).toMatchObject({ spec: { paused: true } })
   })
 
   test('deleted the object: there is nothing to give back to, and the journal says so', async () => {

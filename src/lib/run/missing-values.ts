@@ -1,0 +1,89 @@
+import type { Finding } from '../checks/finding.ts'
+import type { AcceptedRisk } from '../checks/report.ts'
+import type { Prompt } from '../output/printer.ts'
+import type { Journal, Loan } from '../procedure/journal.ts'
+import type { MissingValue } from '../procedure/overrides.ts'
+import { pathsOf } from '../procedure/saved-value.ts'
+import { isOfWindow } from '../system/window-name.ts'
+import { passGate } from './gate.ts'
+
+/**
+ * Settings that read as kvup leaves them, and whose former value is on no object any more: a person on a terminal may confirm what the journal claims, `--accept saved-value-missing` leaves
+ * them as they are. `--yes` confirms nothing, for whoever can write the journal would be obeyed. Throws `blocked` (exit 3) with the lines that decide.
+ */
+export async function settleMissingValues(
+  journal: Journal,
+  { prompt, accepted, only }: { prompt: Prompt; accepted: readonly AcceptedRisk[]; only?: string },
+): Promise<void> {
+  const missing = (await journal.missing()).filter((one) => only === undefined || one.id === only)
+  if (missing.length === 0 || accepted.some((risk) => risk.id === 'saved-value-missing')) return
+  const left: MissingValue[] = []
+  for (const one of missing) {
+    const isConfirmed =
+      one.claim && (await prompt.decide?.(`${missingText(one)}. Is that true, and shall it be restored?`))
+    if (one.claim && isConfirmed === true) journal.believe(one.claim)
+    else left.push(one)
+  }
+  passGate(missingValueFindings(left), accepted)
+}
+
+/** What speaks against going on. Pure. */
+export function missingValueFindings(missing: readonly MissingValue[]): readonly Finding[] {
+  return missing.map((one) => ({
+    id: 'saved-value-missing',
+    level: 'blocker',
+    summary: missingText(one),
+    objects: [nameOf(one)],
+    remedy: remedyOf(one),
+  }))
+}
+
+/** What is not known of it, and who says what, in a sentence. */
+export function missingText(missing: MissingValue): string {
+  const { why, claim } = missing
+  const what = claim ? fieldOf(claim.path) : missing.id
+  const note =
+    why === 'missing'
+      ? `the note of its former value is not on ${nameOf(missing)} any more`
+      : `the note of its former value on ${nameOf(missing)} was changed and cannot be read`
+  const said =
+    claim === undefined ? '' : `; the journal, which others can write, says that it was ${claimed(claim.was)}`
+  return `${what} reads as kvup leaves it for a time, and ${note}${said}`
+}
+
+function claimed(was: NonNullable<MissingValue['claim']>['was']): string {
+  if (!was.present) return 'not set'
+  return Array.isArray(was.value) ? was.value.join(', ') : JSON.stringify(was.value)
+}
+
+const fieldOf = (path: string): string => path.slice(1).replaceAll('/', '.').replaceAll('~1', '/')
+
+const nameOf = ({ object: { kind, name, namespace } }: MissingValue): string =>
+  namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+
+/** Setting the field by hand decides as well: it then reads otherwise than kvup leaves it. */
+function remedyOf({ id: loan, claim }: MissingValue): readonly string[] {
+  const inWindow = claim !== undefined && isOfWindow(claim)
+  if (loan === 'workload-updates')
+    return [
+      `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
+      `${inWindow ? `kvup eus restore ${loan}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
+    ]
+  return [
+    `kvup eus restore ${loan} --keep-current     leaves it as it is, and forgets it`,
+    'kvup history     shows what kvup changed, and when',
+  ]
+}
+
+function methodsIn(claim: MissingValue['claim']): string {
+  const value = claim?.was.present ? claim.was.value : undefined
+  const safe = Array.isArray(value) && value.every((one) => one === 'LiveMigrate')
+  return safe && value.length > 0 ? value.join(',') : 'LiveMigrate'
+}
+
+/** A person said that what it was is to be forgotten: then it is closed as any other, with whatever note is left of it. */
+export function asLoan({ id: loan, object, claim }: MissingValue, at: string): Loan {
+  if (claim !== undefined) return claim
+  const [path = ''] = pathsOf(loan)
+  return { id: loan, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { ClusterVersions, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import type { Loan } from '../../../src/lib/procedure/journal.ts'
+import { Overrides } from '../../../src/lib/procedure/overrides.ts'
+import { noteOf, savedOn } from '../../../src/lib/procedure/saved-value.ts'
+import { ApiError } from '../../../src/lib/system/errors.ts'
+import { FakeCluster } from './fake-cluster.ts'
+
+const namespace = 'openshift-cnv'
+
+function loanOn(kind: Kind, metadata: KubeObject['metadata'], over: Pick<Loan, 'id' | 'path' | 'was'>): Loan {
+  const { name, namespace: within, uid = '' } = metadata
+  return {
+    procedure: 'eus to 4.20',
+    object: {
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      ...(within !== undefined && { namespace: within }),
+      name,
+      uid,
+    },
+    by: 'jane@here',
+    at: '2026-01-01T00:00:00Z',
+    ...over,
+  }
+}
+
+const approval = { id: 'approval', path: '/spec/installPlanApproval' } as const
+const manual = { present: true, value: 'Manual' } as const
+
+/** A Subscription that somebody wrote, with or without a note on it. */
+function subscribed(within: string, noted: boolean) {
+  const fake = new FakeCluster()
+  const metadata = { name: 'operator', namespace: within, uid: 'u' }
+  const loan = {
+    ...loanOn(Subscriptions, metadata, { ...approval, was: manual }),
+    taken: { value: 'Automatic', step: 'approval' },
+  }
+  const annotations = noted ? noteOf(loan) : {}
+  fake.put(Subscriptions, {
+    metadata: { ...metadata, annotations },
+    spec: { installPlanApproval: 'Automatic' },
+  } as never)
+  return { overrides: new Overrides(fake.cluster().reader, namespace), loan }
+}
+
+describe('trust H1: a loan is of an object that kvup would have changed', () => {
+  test('a note on the Subscription in KubeVirt’s namespace is a loan', async () => {
+    const { overrides, loan } = subscribed(namespace, true)
+    expect(await overrides.loans()).toEqual([{ ...loan, taken: { ...loan.taken, applied: true } }])
+  })
+
+  test('a Subscription of another namespace is none, whoever notes or claims it', async () => {
+    for (const noted of [true, false]) {
+      const { overrides, loan } = subscribed('payments', noted)
+      expect(await overrides.loans()).toEqual([])
+      expect(await overrides.missing([loan])).toEqual([])
+    }
+  })
+
+  test('a claim alone is no loan, and is asked about where the setting reads so', async () => {
+    const { overrides, loan } = subscribed(namespace, false)
+    expect(await overrides.loans()).toEqual([])
+    expect(await overrides.missing([loan])).toMatchObject([{ id: 'approval', why: 'missing', claim: loan }])
+    const other = { ...loan, taken: { value: 'Manual', step: 'approval' } }
+    expect(await overrides.missing([other])).toEqual([])
+  })
+})
+
+describe('a note is read strictly', () => {
+  const metadata = { name: 'kubevirt', namespace, uid: 'u' }
+  const methods = {
+    id: 'workload-updates',
+    path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+    was: { present: true, value: ['LiveMigrate', 'Evict'] },
+  } as const
+  const whole = loanOn(KubeVirts, metadata, methods)
+  const [key = '', text = ''] = Object.entries(noteOf(whole))[0] ?? []
+  const on = (note: string, kind: Kind = KubeVirts, name = key) =>
+    savedOn({
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: { ...metadata, annotations: { [name]: note } },
+    })
+
+  test('as it was written', () => {
+    expect(on(text)).toEqual({ loans: [whole], unreadable: [] })
+  })
+
+  test.each([
+    ['no JSON', 'x'],
+    ['no object', '[]'],
+    ['an unknown method', text.replace('"Evict"', '"Bogus"')],
+    ['a method twice', text.replace('"Evict"', '"LiveMigrate"')],
+    ['another field', text.replace('workloadUpdateMethods"', 'batchEvictionSize"')],
+    ['another group', text.replace('kubevirt.io/v1', 'apps/v1')],
+    ['no time', text.replace('2026-01-01T00:00:00Z', 'yesterday')],
+    ['an escape', text.replace('jane@here', String.raw`jane\u001b]0;x`)],
+    ['no value', text.replace(/"value":\[[^\]]*\]/u, '"other":1')],
+  ])('%s is unreadable', (_, note) => {
+    expect(on(note)).toMatchObject({ loans: [], unreadable: [{ id: 'workload-updates' }] })
+  })
+
+  test('a note of what kvup never changes there is nothing', () => {
+    expect(on(text, MachineConfigPools)).toEqual({ loans: [], unreadable: [] })
+    expect(on(text, KubeVirts, 'kvup.io/saved-something')).toEqual({ loans: [], unreadable: [] })
+    expect(on(text, ClusterVersions, 'kvup.io/saved-constructor')).toEqual({ loans: [], unreadable: [] })
+  })
+})
+
+test('a kind that is not served is asked for once; one that may not be listed holds nothing', async () => {
+  const fake = new FakeCluster()
+  fake.before = ({ verb, kind }) => {
+    if (verb !== 'list' || kind === 'KubeVirt') return
+    const status = kind === 'Subscription' ? 403 : 404
+    throw new ApiError(status, status === 403 ? 'Forbidden' : 'NotFound', 'no')
+  }
+  const overrides = new Overrides(fake.cluster().reader, namespace)
+  expect([await overrides.loans(), await overrides.loans()]).toEqual([[], []])
+  const kinds = fake.calls.map(({ kind }) => kind)
+  expect(kinds.filter((kind) => kind === 'MachineConfigPool')).toHaveLength(1)
+  expect(kinds.filter((kind) => kind === 'KubeVirt')).toHaveLength(2)
+})
