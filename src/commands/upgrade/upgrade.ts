@@ -13,6 +13,7 @@ import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import type { Seen } from '../../lib/workloads/census-changes.ts'
 import { lostSince } from '../lost-since.ts'
@@ -48,7 +49,10 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
   const limits = await limitsBefore(cx, options)
-  const { planned, madeFrom } = await planUpgrade(cx, options, { readNow: mode !== undefined })
+  const { planned, madeFrom } = await planUpgrade(cx, options, {
+    readNow: mode !== undefined,
+    asks: mode === undefined,
+  })
   if (mode === undefined) return carryOutUpgrade(planned, sealed, limits)
   const { cluster, hands, procedure } = planned
   await ensureStepsMeant(limits, procedure, {
@@ -177,6 +181,9 @@ function run(
     {
       ...hands,
       plan: sealed?.seal.uid,
+      ...(sealed && {
+        writes: sealedWrites(sealed, { reader: planned.cluster.reader, again: planAgain(sealed) }),
+      }),
       emit(event) {
         if (event.kind === 'run-started') began()
         observed.event(event)

@@ -98,6 +98,12 @@ export class OneRun {
     return { ...cluster, clock, writer, journal: this.journal, signal: this.signal }
   }
 
+  /** The same for one step, where what it writes was planned. */
+  writingIn({ id }: Step): StepContext {
+    const { writer, ...rest } = this.writing
+    return { ...rest, writer: this.cx.writes?.(id, writer) ?? writer }
+  }
+
   emit(event: Untimed<RunEvent>): void {
     this.cx.emit({ ...event, at: new Date(this.now).toISOString() })
   }

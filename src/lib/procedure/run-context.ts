@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.ts'
+import type { Cluster, Writer } from '../cluster/cluster.ts'
 import type { Clock } from '../system/clock.ts'
 import type { RunEvent, StepSummary } from './events.ts'
 import type { Journal } from './journal.ts'
@@ -18,6 +18,8 @@ export interface RunContext {
   readonly limits: RunLimits
   /** The uid of the sealed plan that is carried out: written into every entry of the journal. */
   readonly plan?: string | undefined
+  /** Compares what the step of this id is about to write, and throws before it is sent: with what a sealed plan says. */
+  readonly writes?: ((step: string, writer: Writer) => Writer) | undefined
 }
 
 export interface RunLimits {

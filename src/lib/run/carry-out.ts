@@ -7,7 +7,7 @@ import type { KnowsLoans } from '../procedure/known-loans.ts'
 import type { Lock } from '../procedure/lock.ts'
 import { nothingToDo } from '../procedure/nothing-to-do.ts'
 import { ensureRights } from '../procedure/preflight.ts'
-import type { RunLimits, RunOutcome } from '../procedure/run-context.ts'
+import type { RunContext, RunLimits, RunOutcome } from '../procedure/run-context.ts'
 import { runProcedure } from '../procedure/run.ts'
 import type { Procedure, ReadContext } from '../procedure/step.ts'
 import { ensureStepsExist } from '../procedure/stopping.ts'
@@ -47,6 +47,8 @@ export interface Hands {
   announce(): void
   /** The uid of the sealed plan that is carried out. */
   plan?: string | undefined
+  /** Compares what a step writes with that plan. */
+  writes?: RunContext['writes']
 }
 
 /**
