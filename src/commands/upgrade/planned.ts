@@ -72,14 +72,7 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
-  const handsIn = oncePerNamespace((namespace) =>
-    handsOf(cx, cluster, { namespace, takeOver: options.takeOver }),
-  )
-  const loansIn = async (namespace: string) => {
-    const { journal } = handsIn(namespace)
-    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
-    return journal.loans()
-  }
+  const { handsIn, loansIn } = handsOfRun(cx, cluster, { takeOver: options.takeOver, asks, accepted })
   const look = async () => {
     const reader = oneLook(cluster.reader)
     const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
@@ -176,13 +169,27 @@ const isActing = ({ standing: { verdict, target, observed, generation } }: Seen)
   generation.spec !== generation.observed
 
 /** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
-function oncePerNamespace<T>(make: (namespace: string) => T): (namespace: string) => T {
-  const made = new Map<string, T>()
-  return (namespace) => {
-    const one = made.get(namespace) ?? make(namespace)
-    made.set(namespace, one)
-    return one
+function handsOfRun(
+  cx: Context,
+  cluster: Cluster,
+  {
+    takeOver,
+    asks,
+    accepted,
+  }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[] },
+) {
+  const made = new Map<string, ReturnType<typeof handsOf>>()
+  const handsIn = (namespace: string) => {
+    const hands = made.get(namespace) ?? handsOf(cx, cluster, { namespace, takeOver })
+    made.set(namespace, hands)
+    return hands
   }
+  const loansIn = async (namespace: string) => {
+    const { journal } = handsIn(namespace)
+    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
+    return journal.loans()
+  }
+  return { handsIn, loansIn }
 }
 
 function procedureOf(
