@@ -135,7 +135,7 @@ export class SettlingStep {
   }
 
   async #change(): Promise<NotApplied | void> {
-    return this.#step.apply?.(this.#run.writing)
+    return this.#step.apply?.(this.#run.writingIn(this.#step))
   }
 
   #owe(key: string, change: string, notApplied: string | undefined): void {
