@@ -15,6 +15,7 @@ import { sanitise } from './lib/output/sanitise.ts'
 import { speakingPrinter } from './lib/output/speaking-printer.ts'
 import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
 import type { Stream } from './lib/output/stream.ts'
+import { mostBytes, readBounded, tooLarge } from './lib/system/bounded-file.ts'
 import { type Clock, systemClock } from './lib/system/clock.ts'
 import { interrupted, KvupError } from './lib/system/errors.ts'
 import { exitCode } from './lib/system/exit-codes.ts'
@@ -244,7 +245,7 @@ function isAlive(pid: number): boolean {
 
 /** Not by node:fs/promises: loading it takes longer than a small file does. */
 async function readText(file: string): Promise<string> {
-  return readFileSync(file, 'utf8')
+  return readBounded(file).toString('utf8')
 }
 
 function scratchFile(name: string): string {
@@ -255,6 +256,11 @@ function scratchFile(name: string): string {
 
 async function readStdin(): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+  let size = 0
+  for await (const chunk of process.stdin) {
+    size += (chunk as Uint8Array).length
+    if (size > mostBytes) throw tooLarge(0)
+    chunks.push(Buffer.from(chunk as Uint8Array))
+  }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -150,6 +150,6 @@ function isRbac(failure: Failure): boolean {
   return !isWordless(failure) && !others.test(failure.message)
 }
 
-function isWrite({ verb }: Subject): boolean {
-  return ['create', 'update', 'patch', 'delete'].includes(verb)
+function isWrite({ verb, changesNothing }: Subject): boolean {
+  return changesNothing !== true && ['create', 'update', 'patch', 'delete'].includes(verb)
 }

@@ -29,6 +29,10 @@ export const patientReads: Patience = (failure, { attempt, random, met }) => {
   return wait(failure, attempt, random)
 }
 
+/** The same for a question that changes nothing and is answered at once: one that is lost is asked again. */
+export const patientQuestions: Patience = (failure, circumstances) =>
+  patientReads(failure.cause === 'timeout' ? { ...failure, cause: 'cut' } : failure, circumstances)
+
 /** A write is sent again only where the server surely did not act on the first one. */
 export const carefulWrites: Patience = (failure, circumstances) =>
   surelyNotDone(failure) ? patientReads(failure, circumstances) : undefined

@@ -5,6 +5,7 @@ import type { Patience } from './backoff.ts'
 import { objectPath, selectors, withQuery } from './object-path.ts'
 import type { Requests } from './requests.ts'
 import { isList, type ListBody, unlike } from './shape.ts'
+import { withoutNulls } from '../saved/without-nulls.ts'
 import { subjectOf } from './subject.ts'
 
 export interface Chunk<T> extends Page<T> {
@@ -52,7 +53,7 @@ export async function chunk<T extends KubeObject>(
 function chunkOf<T extends KubeObject>(kind: Kind<T>, { items, metadata = {} }: ListBody): Chunk<T> {
   const { remainingItemCount: remaining } = metadata
   return {
-    items: (items ?? []).map((item) => named(kind, item as T)),
+    items: (items ?? []).map((item) => named(kind, withoutNulls(item) as T)),
     resourceVersion: metadata.resourceVersion ?? '',
     next: metadata.continue || undefined,
     ...(remaining !== undefined && { remaining }),

@@ -1,7 +1,10 @@
+import { usageError } from '../../system/errors.ts'
 import { ticks } from '../../system/clock.ts'
+import { shortened } from './body-in-words.ts'
 import { connectionsTo, type Send } from './connections.ts'
 import { type Headers, impersonationHeaders } from './impersonation.ts'
 import { type Login, loginOf, type LoginTools } from './login.ts'
+import type { Tls } from './presented.ts'
 import type { Target } from './target.ts'
 
 export interface Access {
@@ -53,7 +56,7 @@ export class Credentials {
     const { tls, headers } = await present()
     const seen = JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername, target.cluster].map(asText))
     const kept = this.#access
-    const send = kept?.tls === seen ? kept.send : await connectionsTo(target.cluster, tls)
+    const send = kept?.tls === seen ? kept.send : await connected(target, tls)
     this.#access = {
       send,
       headers: { ...headers, ...impersonationHeaders(target.impersonation) },
@@ -70,6 +73,20 @@ export class Credentials {
 
   #now(): number {
     return ticks(this.#tools.clock)
+  }
+}
+
+/** Keys and certificates are read when the first connection is made. Throws a usage error for what is none. */
+async function connected({ cluster, login }: Target, tls: Tls): Promise<Access['send']> {
+  try {
+    return await connectionsTo(cluster, tls)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw usageError(
+      'certificate-unusable',
+      `the client certificate, its key or the certificate authority for ${login.name} cannot be used: ${shortened(why, 200)}`,
+      { remedy: 'kubectl config view --raw=false   # shows where they stand', cause },
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Access, Reviewer, Writer } from '../cluster.ts'
 import { isNotFound } from '../../system/errors.ts'
-import { patientReads } from './backoff.ts'
+import { patientQuestions } from './backoff.ts'
 import type { Requests } from './requests.ts'
 
 interface AccessReview {
@@ -46,8 +46,9 @@ export class HttpReviewer implements Reviewer {
     return this.#requests.json<T>({
       method: 'POST',
       path: `/apis/${apiVersion}/${resource}`,
-      subject: { verb: 'create', resource: `${resource}.${apiVersion.split('/')[0]}` },
-      patience: patientReads,
+      subject: { verb: 'create', resource: `${resource}.${apiVersion.split('/')[0]}`, changesNothing: true },
+      patience: patientQuestions,
+      tryAtMost: 10_000,
       body: { apiVersion, kind, ...(spec && { spec }) },
     })
   }

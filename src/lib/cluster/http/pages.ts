@@ -4,7 +4,10 @@ import type { Kind } from '../kind.ts'
 import type { KubeObject } from '../object.ts'
 import { patientReads } from './backoff.ts'
 import { type Chunk, chunk } from './chunk.ts'
+import type { Failure } from './failure.ts'
 import type { Requests } from './requests.ts'
+import { unlike } from './shape.ts'
+import { subjectOf } from './subject.ts'
 
 /** A continue token that expires (410) again before a page has come is the server's fault, not slowness of ours. */
 const restarts = 5
@@ -21,6 +24,7 @@ export async function* allPages<T extends KubeObject>(
   let token: string | undefined
   let last = ''
   let restarted = 0
+  const course = new PageCourse(where)
   do {
     const page = await chunk(requests, { kind, where, patience: patientReads }, token).catch(expired)
     if (page instanceof ApiError) {
@@ -28,12 +32,48 @@ export async function* allPages<T extends KubeObject>(
       token = undefined
       continue
     }
+    const lost = course.astray(page, token)
+    if (lost !== undefined)
+      throw requests.error(lost, subjectOf('list', kind, { namespace: where.namespace }))
     const fresh = restarted > 0 ? page.items.filter((item) => keyOf(item) > last) : page.items
     if (fresh.length > 0 || page.next === undefined) yield pageOf(page, fresh)
     last = fresh.reduce((highest, item) => (keyOf(item) > highest ? keyOf(item) : highest), last)
     token = page.next
     if (token === undefined) return
   } while (true)
+}
+
+/** Nothing has so many objects: half a million at once, and 500 at a time as many as etcd holds. */
+const mostPages = 10_000
+/** A server may filter all of a page away, and does not do so for ever. */
+const mostEmpty = 50
+
+/** What shows that a list has no end: a token that comes again, page after page without an object, or more pages than there can be. */
+export class PageCourse {
+  readonly #seen = new Set<string>()
+  readonly #filters: boolean
+  #pages = 0
+  #empty = 0
+
+  constructor({ labels, fields }: { labels?: unknown; fields?: unknown }) {
+    this.#filters = labels !== undefined || fields !== undefined
+  }
+
+  /** To be told of each page; `token` is the one that it was asked with. */
+  astray(page: Chunk<KubeObject>, token: string | undefined): Failure | undefined {
+    // A list that begins again has its tokens anew.
+    if (token === undefined) this.#seen.clear()
+    if (page.next === undefined) return undefined
+    this.#empty = page.items.length === 0 ? this.#empty + 1 : 0
+    const isAgain = this.#seen.has(page.next)
+    this.#seen.add(page.next)
+    const isEndless = ++this.#pages > mostPages || this.#empty > (this.#filters ? mostEmpty : 5)
+    if (!isAgain && !isEndless) return undefined
+    return unlike('the next page of a list that ends', {
+      metadata: { continue: page.next },
+      pages: this.#pages,
+    })
+  }
 }
 
 function expired(error: unknown): ApiError {

@@ -9,6 +9,9 @@ const secretWord =
 const secretKey = new RegExp(`(?:${secretWord})$`, 'i')
 /** Environment variables say more behind the word: `TOKEN_2`, `PASSWORD_FILE` is no harm to hide. */
 const secretName = new RegExp(`${secretWord}|pass(?:_|$)|(?:^|_)auth(?:_|$)`, 'i')
+/** Whether an environment variable of this name is a credential. */
+export const isSecretName = (name: string): boolean => secretName.test(name)
+
 /** `scheme://user:password@`; the password may have an @ of its own. */
 const inAddress = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>\\]*@/gi
 const secretText: readonly [RegExp, string][] = [

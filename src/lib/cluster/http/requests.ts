@@ -27,6 +27,8 @@ export interface Call {
   freshFor?: number
   /** ms for all tries, where that is less than what all calls have. */
   atMost?: number
+  /** ms for one try: that it was lost is found before all the time is over. */
+  tryAtMost?: number
   /** Somebody behind the API server answers: neither its 401, its Date nor its Warning is the server's. */
   passedOn?: true
   /** JSON, unless something else is asked for. */
@@ -52,6 +54,10 @@ export interface RequestTools {
   server: string
   to: Addressee
 }
+
+/** Bytes of an answer, unzipped: an object has 1.5 MB at most (etcd), a page of a list 500 of them, and hardly ever a tenth of that. */
+const mostText = 64 * 1024 * 1024
+const mostOfList = 8 * mostText
 
 const anyJson = 'application/json, */*'
 const unheard = { heard: undefined, onWarning: () => undefined }
@@ -113,7 +119,9 @@ export class Requests {
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(call, read, allowance)
       if ('value' in outcome) return outcome.value
-      const pause = call.patience(outcome.failure, { attempt, random, met: this.#met })
+      const wanted = call.patience(outcome.failure, { attempt, random, met: this.#met })
+      const isTheirs = outcome.failure.retryAfter !== undefined
+      const pause = wanted !== undefined && isTheirs ? allowance.fitted(wanted) : wanted
       const { freshFor = Infinity } = call
       if (pause === undefined || !allowance.outlasts(pause) || age() + pause > freshFor)
         throw await this.#final(outcome.failure, call)
@@ -166,7 +174,7 @@ export class Requests {
     { access, allowance }: { access: Access; allowance: Allowance },
     read: Read<T>,
   ): Promise<Outcome<T>> {
-    const limit = allowance.limit(call.signal)
+    const limit = allowance.limit(call.signal, call.tryAtMost)
     const tools = call.passedOn ? { ...this.#tools, ...unheard } : this.#tools
     const clock = ownClock(this.#tools.clock)
     const began = ticks(clock)
@@ -179,7 +187,7 @@ export class Requests {
     } catch (error) {
       call.signal?.throwIfAborted()
       const why: unknown = limit.signal.aborted ? limit.signal.reason : error
-      return { failure: failureOfSilence(why, allowance.whole) }
+      return { failure: failureOfSilence(why, call.tryAtMost ?? allowance.whole) }
     } finally {
       limit.end()
       allowance.spend(ticks(clock) - began)
@@ -194,7 +202,7 @@ export class Requests {
   }
 
   async #textOf(answer: Answer, call: Call): Promise<string> {
-    const text = await decoded(answer)
+    const text = await decoded(answer, mostText)
     this.#tools.trace.body(call.path, text)
     return text
   }
@@ -204,7 +212,7 @@ export class Requests {
     const arriving = new ArrivingList()
     const shown: Buffer[] = []
     try {
-      for await (const piece of decodedPieces(answer)) {
+      for await (const piece of decodedPieces(answer, mostOfList)) {
         arriving.add(piece)
         if (trace.bodies) shown.push(piece)
       }

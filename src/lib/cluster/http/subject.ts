@@ -8,6 +8,8 @@ export interface Subject {
   resource: string
   namespace?: string | undefined
   name?: string | undefined
+  /** It is a POST, and only a question. */
+  changesNothing?: true
 }
 
 export function subjectOf(verb: string, kind: Kind, ref: Partial<Ref>, subresource?: string): Subject {

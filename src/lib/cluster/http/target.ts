@@ -116,5 +116,16 @@ function impersonationOf({ as, asGroup, asUid }: Connection): Impersonation | un
 
 function withProxy(cluster: KubeCluster, env: Environment): KubeCluster {
   const proxyUrl = cluster.proxyUrl ?? proxyFor(new URL(cluster.server), env)
-  return proxyUrl === undefined ? cluster : { ...cluster, proxyUrl }
+  if (proxyUrl === undefined) return cluster
+  if (URL.canParse(proxyUrl) && /^(?:https?|socks[45]?[ah]?):/iu.test(proxyUrl))
+    return { ...cluster, proxyUrl }
+  const from =
+    cluster.proxyUrl === undefined ? 'HTTPS_PROXY or HTTP_PROXY' : `proxy-url of cluster ${cluster.name}`
+  throw usageError(
+    'proxy-invalid',
+    `the proxy "${redactAddress(proxyUrl)}" (${from}) is no address of a proxy`,
+    {
+      remedy: `set it to http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT`,
+    },
+  )
 }

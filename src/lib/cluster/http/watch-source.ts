@@ -6,6 +6,7 @@ import { type Chunk, chunk } from './chunk.ts'
 import { failureOfStatus } from './failure.ts'
 import { lines } from './lines.ts'
 import { objectPath, selectors, withQuery } from './object-path.ts'
+import { PageCourse } from './pages.ts'
 import type { Requests } from './requests.ts'
 import { subjectOf } from './subject.ts'
 import { untilQuiet } from './until-quiet.ts'
@@ -48,8 +49,13 @@ export class HttpWatchSource<T extends KubeObject> implements WatchSource<T> {
 
   async *pages(): AsyncGenerator<Chunk<T>> {
     let token: string | undefined
+    const { kind, where } = this.#watching
+    const course = new PageCourse(where)
     do {
       const page: Chunk<T> = await chunk(this.#requests, { ...this.#watching, patience: overloadOnly }, token)
+      const lost = course.astray(page, token)
+      if (lost !== undefined)
+        throw this.#requests.error(lost, subjectOf('list', kind, { namespace: where.namespace }))
       yield page
       token = page.next
     } while (token !== undefined)

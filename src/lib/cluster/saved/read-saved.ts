@@ -1,7 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { mostBytes, readBounded, tooLarge } from '../../system/bounded-file.ts'
 import { usageError } from '../../system/errors.ts'
 import { parseSaved, type ParsedFile } from './parse-saved.ts'
 import { type Needed, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
@@ -38,14 +39,21 @@ async function filesIn(from: string): Promise<string[]> {
   }
 }
 
-async function textOf(file: string): Promise<string> {
-  const bytes = await readFile(file).catch((error: unknown) => {
+function bytesOf(file: string): Buffer {
+  try {
+    return readBounded(file)
+  } catch (error) {
     throw missing(file, error)
-  })
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const bytes = bytesOf(file)
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
   try {
-    return (await unzipped(bytes)).toString('utf8')
+    return (await unzipped(bytes, { maxOutputLength: mostBytes })).toString('utf8')
   } catch (cause) {
+    if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file)
     throw unreadable(
       file,
       1,

@@ -1,4 +1,5 @@
 import type { KubeObject, Metadata } from '../object.ts'
+import { withoutSecrets } from './without-secrets.ts'
 import {
   jobWithoutSource,
   machineWithoutDisks,
@@ -57,7 +58,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 export function trimmed(object: KubeObject): KubeObject | undefined {
   if (object.kind === 'Secret' || isOfOthers(object)) return undefined
   const { kind } = object
-  const kept = { ...object, metadata: trimmedMetadata(kind, object.metadata) }
+  const kept = withoutSecrets({ ...object, metadata: trimmedMetadata(kind, object.metadata) })
   return Object.hasOwn(trims, kind) ? trims[kind]?.(kept) : kept
 }
 

@@ -1,5 +1,6 @@
 import type { KubeObject, Metadata } from '../../object.ts'
 import { poolAnnotation } from '../pool-annotation.ts'
+import { anonymous } from '../without-secrets.ts'
 import { isMachine, privateNames } from './private-names.ts'
 import { registryStandIns } from './registries.ts'
 import { numbered, type StandIns, standIns } from './stand-ins.ts'
@@ -32,8 +33,20 @@ export function redacted<T extends KubeObject>(
   })
   const ours = objects.filter((object) => !isForeignWebhook(object, home))
   return {
-    objects: ours.map((object) => redactedObject(object, places, words)),
+    objects: ours.map((object) => redactedObject(nameless(object), places, words)),
     index: { ...(words.within(index) as T), objects: ours.length },
+  }
+}
+
+/** Of people's own objects no note stays that is not judged; of KubeVirt's and the cluster's all. */
+function nameless(object: KubeObject): KubeObject {
+  if (impersonal.has(object.kind)) return object
+  const isPeoples = isMachine(object) || object.kind === 'Pod'
+  const { metadata, ...rest } = object
+  const isNote = (key: string) => !isPeoples || judgedKeys.test(key) || poolAnnotation.test(key)
+  return {
+    ...(anonymous(rest, isNote) as typeof rest),
+    metadata: anonymous(metadata, () => true) as Metadata,
   }
 }
 

@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { usageError } from './errors.ts'
+
+/** MB that kvup reads of a file, a pipe or standard input, unzipped: far more than a plan, a manifest, a catalog or a cluster of 10,000 VMs has. */
+export const mostMegabytes = 256
+export const mostBytes = mostMegabytes * 1024 * 1024
+
+const piece = 1024 * 1024
+
+/**
+ * The bytes of a file. Of what has no size (a pipe, a device) as much as comes, and never more than the limit: /dev/zero has no end. Throws
+ * what `open` and `read` throw, and `usage` (`too-large`).
+ */
+export function readBounded(file: string | number, most = mostBytes): Buffer {
+  const descriptor = typeof file === 'number' ? file : openSync(file, 'r')
+  try {
+    const found = fstatSync(descriptor)
+    if (found.isFile() && found.size > most) throw tooLarge(file)
+    const pieces: Buffer[] = []
+    for (let size = 0; ;) {
+      const next = Buffer.allocUnsafe(
+        found.isFile() ? Math.max(1, Math.min(piece, found.size + 1 - size)) : piece,
+      )
+      const read = readSync(descriptor, next)
+      if (read === 0) return Buffer.concat(pieces)
+      pieces.push(next.subarray(0, read))
+      size += read
+      if (size > most) throw tooLarge(file)
+    }
+  } finally {
+    if (typeof file !== 'number') closeSync(descriptor)
+  }
+}
+
+/** Exit 2: what it is called, and how much is read at most. */
+export const tooLarge = (file: string | number): Error =>
+  usageError(
+    'too-large',
+    `${typeof file === 'number' ? 'standard input' : file} has more than ${mostMegabytes} MB, or no end: so much is not read`,
+  )
