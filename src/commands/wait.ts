@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import type { Context } from '../context.ts'
 import type { StatusReport } from '../lib/facts/status-report.ts'
 import { parseWaitCondition, type WaitCondition } from '../lib/facts/wait-condition.ts'
+import { vmTroubleLines } from '../lib/output/views/vm-trouble-lines.ts'
 import { type WaitDocument, waitView } from '../lib/output/views/wait.ts'
 import { ownTicks } from '../lib/system/clock.ts'
 import { formatDuration, parseDuration } from '../lib/system/duration.ts'
@@ -96,11 +97,13 @@ function tell({ printer }: Context, seen: Seen, { report, missing }: Seen): void
 
 function sentences({ report, missing }: Seen): readonly string[] {
   if (missing === undefined) return []
-  return [`waiting for ${missing}`, ...(report?.why ?? []).map(({ sentence }) => sentence)]
+  const { troubled } = report?.workloads ?? {}
+  const vms = troubled ? vmTroubleLines(troubled) : []
+  return [`waiting for ${missing}`, ...(report?.why ?? []).map(({ sentence }) => sentence), ...vms]
 }
 
 function documentOf(condition: WaitCondition, { report, missing }: Seen, tookSeconds: number): WaitDocument {
-  const { verdict, observed, why = [], remarks = [] } = report ?? {}
+  const { verdict, observed, why = [], remarks = [], workloads: { troubled } = {} } = report ?? {}
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Wait',
@@ -112,6 +115,7 @@ function documentOf(condition: WaitCondition, { report, missing }: Seen, tookSec
     ...(missing !== undefined && { waitingFor: missing }),
     ...(why.length > 0 && { why }),
     ...(remarks.length > 0 && { remarks }),
+    ...(troubled && troubled.count > 0 && { vms: troubled }),
   }
 }
 

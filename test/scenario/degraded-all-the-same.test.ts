@@ -3,6 +3,7 @@ import { status, type StatusOptions } from '../../src/commands/status.ts'
 import { wait } from '../../src/commands/wait.ts'
 import { EndpointSlices } from '../../src/lib/cluster/kinds/endpoint-slices.ts'
 import { type ApiService, ApiServices, ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
+import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { Leases } from '../../src/lib/cluster/kinds/core.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
@@ -209,5 +210,114 @@ test('webhooks whose Service has no ready endpoint are one cause', async () => {
     const silent = document.why?.filter(({ kind }) => kind === 'webhook-silent')
     expect(silent).toHaveLength(1)
     expect(silent?.[0]?.sentence).toContain('virt-operator-validator')
+  })
+})
+
+const six = { ...byTag, vms: 6 } as const
+
+/** No node has room for these VMs, and what runs of them ends: they are started again, and wait. */
+function loseVms({ simulated: { store, faults } }: Stage, names: string): void {
+  faults.set({ unschedulable: `^virt-launcher-(${names})-` })
+  for (const { metadata } of store.list(VirtualMachineInstances).items)
+    if (new RegExp(`^(${names})$`).test(metadata.name)) store.remove(VirtualMachineInstances, metadata)
+}
+
+describe('VMs that should run and do not', () => {
+  test('status: 0 of 6, for one reason: Degraded, exit 3 by --exit-code, within 60 s', async () => {
+    await play(six, async (stage) => {
+      loseVms(stage, 'web-\\d')
+      await stage.until(45 * second)
+      const seen = await statusOf(stage, { exitCode: true })
+      expect(seen.took).toBeLessThan(15 * second)
+      expect(seen.code).toBe(3)
+      const { verdict, why, workloads } = seen.document
+      expect(verdict).toBe('Degraded')
+      expect(why).toMatchObject([{ kind: 'vms', reason: 'ErrorUnschedulable' }])
+      expect(why?.[0]?.sentence).toMatch(
+        /^6 of 6 VMs that should run do not, for one reason: ErrorUnschedulable: 0\/\d nodes are available/,
+      )
+      expect(why?.[0]?.look).toContain('kubectl -n demo describe vmi web-1')
+      expect(workloads.troubled).toMatchObject({ shouldRun: 6, count: 6, reasons: [{ mostOf: 'cluster' }] })
+    })
+  })
+
+  test('one VM of 200 that cannot start: a line, and the verdict stays', async () => {
+    await play({ ...byTag, vms: 200 }, async (stage) => {
+      loseVms(stage, 'web-7')
+      await stage.until(10 * minute)
+      const seen = await statusOf(stage, { exitCode: true })
+      expect(seen.code).toBe(0)
+      expect(seen.document).toMatchObject({
+        verdict: 'Settled',
+        why: [],
+        workloads: {
+          troubled: { shouldRun: 200, count: 1, reasons: [{ count: 1, examples: ['demo/web-7'] }] },
+        },
+      })
+      expect(seen.lines.join('\n')).toContain('1 of 200 VMs that should run does not run as it should')
+    })
+  })
+
+  test('an upgrade in which they stop has a mark of failure and their names; where nothing is left to do, exit 3', async () => {
+    await play(six, async (stage) => {
+      const ended = await stage.upgrade(
+        'v1.8.4',
+        {},
+        {
+          onEvent(event) {
+            if (event.kind === 'step-started' && event.step.id === 'virt-api') loseVms(stage, 'web-[1234]')
+          },
+        },
+      )
+      // Their instances are lost as well, which weighs more.
+      expect(ended.code).toBe(9)
+      expect(ended.text).toContain(
+        '4 of 6 VMs that ran when the run began do not run: demo/web-1, demo/web-2',
+      )
+      expect(ended.text).not.toContain('✔')
+      const document = ended.documents.at(-1) as { vms?: object; degraded?: readonly string[] }
+      expect(document.vms).toMatchObject({ count: 4, shouldRun: 6 })
+      expect(document.degraded?.[0]).toMatch(/^4 of 6 VMs that ran when the run began do not run/)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      const again = await stage.upgrade('v1.8.4')
+      expect(again).toMatchObject({ code: 3, error: { reason: 'degraded' } })
+      expect(again.error?.message).toContain(
+        '4 of 6 VMs that should run do not, for one reason: ErrorUnschedulable',
+      )
+      expect(again.text).not.toContain('nothing to do')
+    })
+  })
+
+  test('one that did not run when the upgrade began is a line in its report: exit 0', async () => {
+    await play(six, async (stage) => {
+      loseVms(stage, 'web-1')
+      await stage.until(6 * minute)
+      const ended = await stage.upgrade('v1.8.4')
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.text).toContain('1 of 6 VMs that should run does not run as it should')
+      expect(ended.text).toContain('(demo/web-1)')
+      expect(ended.documents.at(-1)).not.toHaveProperty('degraded')
+    })
+  })
+
+  test('those that come back within a minute of the end are none that do not run: their restart alone is told', async () => {
+    await play(six, async (stage) => {
+      let lost = false
+      const ended = await stage.upgrade(
+        'v1.8.4',
+        {},
+        {
+          onEvent(event) {
+            if (lost || event.kind !== 'step-started' || event.step.id !== 'settled-again') return
+            lost = true
+            loseVms(stage, 'web-[123]')
+            stage.later(40 * second, () => stage.simulated.faults.set({ unschedulable: undefined }))
+          },
+        },
+      )
+      expect(ended.code).toBe(9)
+      expect(ended.text).toMatch(/waiting for demo\/web-1, .* to run again/)
+      expect(ended.documents.at(-1)).not.toHaveProperty('degraded')
+    })
   })
 })

@@ -28,6 +28,7 @@ import { planAgain } from './plan-again.ts'
 import { type Planned, planUpgrade } from './planned.ts'
 import { asPlanned } from './sealed-request.ts'
 import { planDocument } from './show-plan.ts'
+import { degradedAfter, VmsOfRun } from './vms-of-run.ts'
 import { withWayOn } from './way-on.ts'
 import { whereToGo } from './where-to-go.ts'
 
@@ -75,8 +76,9 @@ async function carryOutUpgrade(
 ): Promise<ExitCode> {
   const { cx, plan, cluster, hands, manifest, census } = planned
   const observed = observeRun(cluster.reader)
+  const vms = new VmsOfRun(cluster.reader, hands.clock, (line) => cx.printer.note(line))
   const outcome = await withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
-    run(planned, sealed, { observed, began, limits }),
+    run(planned, sealed, { observed, vms, began, limits }),
   )
   const report =
     outcome.is === 'nothing-to-do'
@@ -95,12 +97,14 @@ async function carryOutUpgrade(
           census,
           evicted: evictedBy(planned),
         })
-  cx.printer.result(report, reportView)
+  const judged = await vms.after(cx.signal)
+  cx.printer.result({ ...report, ...judged }, reportView)
   await census.close(cluster, hands.lock, outcome.is === 'finished')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
   const failure = lostSince(report.changes, doneText(plan, outcome))
-  if (failure) throw failure
+  const degraded = failure ?? degradedAfter(judged, plan.to.text)
+  if (degraded) throw degraded
   return exitCode.done
 }
 
@@ -154,7 +158,12 @@ function olmQuestion({ from, to, kubevirt }: NonNullable<UpgradePlan['olm']>, is
 function run(
   planned: Planned,
   sealed: SealedPlan | undefined,
-  { observed, began, limits }: { observed: Observed; began: () => void; limits: RunLimits },
+  {
+    observed,
+    vms,
+    began,
+    limits,
+  }: { observed: Observed; vms: VmsOfRun; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
   const { cx, plan, procedure, findings, accepted, manifest, hands, legs, census, cluster } = planned
   const giveBack = giveBackLine(planned.loans.find(({ id }) => id === loanId))
@@ -175,7 +184,7 @@ function run(
         await manifest.prepare()
         for (const leg of legs.slice(1))
           if (leg.plan.method === 'operator-manifest') await leg.manifest.load()
-        await observed.before()
+        await Promise.all([observed.before(), vms.before()])
       },
     },
     {

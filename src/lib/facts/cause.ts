@@ -56,6 +56,8 @@ export type CauseKind =
   | 'api'
   /** Nobody is there to answer a webhook of KubeVirt. */
   | 'webhook-silent'
+  /** Most VMs do not run, for one reason. */
+  | 'vms'
   /** Nothing changed for long, and nothing that was looked at says why. */
   | 'quiet'
 

@@ -35,6 +35,7 @@ const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string
     `the API server refuses a new CRD: ${message ?? 'a stored version is missing in it'}, which the new version drops`,
   lease: ({ component, message }) =>
     `${component} is gone or hangs: ${message ?? 'it does not renew its Lease'}`,
+  vms: ({ reason, message }) => `VMs do not run: ${message ?? reason}`,
   api: ({ message }) => `nobody answers for an API of KubeVirt: ${message ?? 'it is unavailable'}`,
   'webhook-silent': ({ message }) =>
     `nobody answers for a webhook of KubeVirt: ${message ?? 'its Service has no ready endpoint'}`,

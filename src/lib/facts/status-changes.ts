@@ -6,6 +6,7 @@ import { Pods } from '../cluster/kinds/pods.ts'
 import type { Clock } from '../system/clock.ts'
 import { Bell } from './bell.ts'
 import { leaseWatchOf } from './health/lease-watch.ts'
+import { VmLook } from './health/vm-troubles.ts'
 import { LastLines } from './last-lines.ts'
 import { layerKinds } from './layers/layer-kinds.ts'
 import { ringOnChange } from './ring-on-change.ts'
@@ -32,7 +33,7 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
   const { reader, clock, signal, told, loansAreOpen } = watching
   const done = new AbortController()
   const bell = new Bell()
-  const kept = { logs: new LastLines(), leases: leaseWatchOf(clock) }
+  const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmLook() }
   const asks = { ...kept, signal, ...(told && { told }), ...(loansAreOpen && { loansAreOpen }) }
   let before = ''
   try {

@@ -4,6 +4,7 @@ import { explainedStanding } from './explained-standing.ts'
 import { takeAnswers } from './health/answers.ts'
 import { type Health, withHealth } from './health/health.ts'
 import type { LeaseWatch } from './health/lease-watch.ts'
+import { VmLook, type VmTroubles } from './health/vm-troubles.ts'
 import { LastLines } from './last-lines.ts'
 import type { SeenVms } from './layers/kubevirt-layers.ts'
 import type { Layers } from './layers/layers.ts'
@@ -45,6 +46,8 @@ interface InstallationReport {
 
 interface WorkloadsReport {
   instances?: number
+  /** Absent where VMs may not be read. */
+  troubled?: VmTroubles
   outdated: {
     /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
     reported?: number
@@ -58,6 +61,8 @@ interface Asks {
   logs?: LastLines
   /** What earlier looks saw of the Leases; absent: nothing can be watched, as in a saved cluster. */
   leases?: LeaseWatch
+  /** Absent: VMs are looked at now. */
+  vms?: VmLook
   /** Ends the wait for a Lease that may not be renewed any more. */
   signal?: AbortSignal
   /** Told before such a wait. */
@@ -85,8 +90,9 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const seen = settled
     ? first
     : await explainedStanding(snapshot, { reader, clock }, asks.logs ?? new LastLines())
-  const judged = withHealth(seen, await asked, clock.now())
-  const report = reportOf(snapshot, found, judged)
+  const health = await asked
+  const judged = withHealth(seen, health, clock.now())
+  const report = reportOf(snapshot, found, { judged, vms: health.vms })
   const layers = await lookAtLayers(reader, {
     at: clock.now(),
     kubevirt: { is: 'one', name: found.name, standing: judged },
@@ -103,24 +109,34 @@ async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
   namespace: string,
-  { clock, asks: { leases, signal, told } }: { clock: Clock; asks: Asks },
+  { clock, asks: { leases, signal, told, vms: look = new VmLook() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  if (leases === undefined) return { leases: [] }
-  const [answers, silent] = await Promise.all([
-    takeAnswers(reader, namespace),
-    leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
-  ])
-  return { answers, leases: silent }
+  const looking = look.now(reader, clock)
+  // Awaited last; an early failure of it must not go unhandled until then.
+  looking.catch(() => undefined)
+  const rest =
+    leases === undefined
+      ? { leases: [] }
+      : await Promise.all([
+          takeAnswers(reader, namespace),
+          leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
+        ]).then(([answers, silent]) => ({ answers, leases: silent }))
+  const [seen] = itemsOf(await looking)
+  return { ...rest, ...(seen && { vms: seen.troubles }) }
 }
 
 /** The same from a snapshot that was taken already, at the time it was taken. */
-function reportOf(snapshot: Snapshot, found: Installation, judged: Standing): StatusReport {
+function reportOf(
+  snapshot: Snapshot,
+  found: Installation,
+  { judged, vms }: { judged: Standing; vms: VmTroubles | undefined },
+): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
   return {
     takenAt: snapshot.takenAt,
     installation: installationReport(found),
     ...judged,
-    workloads: workloadsReport(snapshot),
+    workloads: { ...workloadsReport(snapshot), ...(vms && { troubled: vms }) },
     ...(running ? { running } : {}),
   }
 }

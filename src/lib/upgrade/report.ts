@@ -1,3 +1,4 @@
+import type { VmTroubles } from '../facts/health/vm-troubles.ts'
 import type { NewAlerts } from '../facts/openshift/new-alerts.ts'
 import type { HopFinding } from '../releases/finding.ts'
 import type { Change } from '../workloads/census-changes.ts'
@@ -29,6 +30,10 @@ export interface UpgradeReport {
   changes?: readonly Change[]
   /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
   counts?: NonNullable<Compared['counts']>
+  /** VMs that should run and do not; absent where there is none. */
+  vms?: VmTroubles
+  /** What makes the end no success, though KubeVirt says that all is well. */
+  degraded?: readonly string[]
   /** Differences between before and after; every list empty is good news. */
   differences?: Differences
   /** On OKD and OpenShift: those that fire and did not before. */

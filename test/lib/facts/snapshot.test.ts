@@ -3,6 +3,7 @@ import type { Reader, Where } from '../../../src/lib/cluster/cluster.ts'
 import type { Kind } from '../../../src/lib/cluster/kind.ts'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
 import { type Part, standingParts, takeSnapshot, withParts } from '../../../src/lib/facts/snapshot.ts'
+import { LeaseWatch } from '../../../src/lib/facts/health/lease-watch.ts'
 import { statusReport } from '../../../src/lib/facts/status-report.ts'
 import { ApiError } from '../../../src/lib/system/errors.ts'
 import { type Example, example } from './example.ts'
@@ -22,6 +23,7 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
   }
   const observed: Reader = {
     ...reader,
+    find: (kind, ref) => reader.find(kind, ref),
     async list<T extends KubeObject>(kind: Kind<T>, where?: Where) {
       note(kind, where)
       return reader.list(kind, where)
@@ -62,12 +64,12 @@ test('lists are narrowed to the namespace and the labels, one call per part', as
   )
 })
 
-test('a settled status costs no more than eight reads, and looks for no causes', async () => {
+test('a settled status costs no more than fourteen reads, and looks for no causes', async () => {
   const { reader, calls } = watched(world)
-  const report = await statusReport(reader, world.clock)
+  const report = await statusReport(reader, world.clock, { leases: new LeaseWatch() })
   expect(report.verdict).toBe('Settled')
   const reads = calls.filter((call) => !call.resource.startsWith('versions'))
-  expect(reads.length).toBeLessThanOrEqual(8)
+  expect(reads.length).toBeLessThanOrEqual(14)
   expect(calls.map((call) => call.resource)).not.toContain('nodes')
 })
 

@@ -4,6 +4,7 @@ import { earliest } from '../elapsed.ts'
 import { operatorName } from '../stamps.ts'
 import type { Standing, Verdict } from '../standing.ts'
 import { type Answers, answersUnread, silentAnswers } from './answers.ts'
+import { vmCauses, type VmTroubles } from './vm-troubles.ts'
 import { type SilentLease, silentLeaseCause } from './lease-watch.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface Health {
   /** Absent where it was not asked for. */
   answers?: Answers
   leases: readonly SilentLease[]
+  /** Absent where they were not looked at. */
+  vms?: VmTroubles
 }
 
 /**
@@ -25,11 +28,12 @@ export function withHealth(judged: Standing, health: Health, at: Date): Standing
   const silent = health.answers ? silentAnswers(health.answers) : []
   const unread = health.answers ? answersUnread(health.answers) : []
   const rest = { ...judged, remarks: [...judged.remarks, ...unread] }
-  const faults = [...dead, ...silent]
+  const idle = health.vms ? vmCauses(health.vms, at) : []
+  const faults = [...dead, ...silent, ...idle]
   const [first] = faults
   if (first === undefined) return rest
-  const verdict = verdictWith(judged, { dead, silent }, at)
-  const why = [...dead, ...judged.why, ...silent]
+  const verdict = verdictWith(judged, { dead, silent: [...silent, ...idle] }, at)
+  const why = [...dead, ...judged.why, ...silent, ...idle]
   return {
     ...rest,
     verdict,
@@ -59,6 +63,7 @@ function verdictWith(
 }
 
 function waitedFor({ kind, component }: Cause): string {
+  if (kind === 'vms') return 'VMs that should run'
   if (kind === 'lease') return `${component} to renew its Lease`
   return `somebody to answer behind Service ${component}`
 }

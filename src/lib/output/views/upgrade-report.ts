@@ -1,3 +1,4 @@
+import type { VmTroubles } from '../../facts/health/vm-troubles.ts'
 import { formatDuration } from '../../system/duration.ts'
 import type { UpgradeReport } from '../../upgrade/report.ts'
 import { brief } from '../brief.ts'
@@ -6,6 +7,7 @@ import type { Paint, View } from '../printer.ts'
 import { wrap } from '../wrap.ts'
 import { alertLines } from './alert-lines.ts'
 import { changeLines } from './change-lines.ts'
+import { vmTroubleLines } from './vm-trouble-lines.ts'
 import { hopText } from './hop-words.ts'
 
 export const reportView: View<UpgradeReport> = {
@@ -16,7 +18,14 @@ export const reportView: View<UpgradeReport> = {
   names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
 }
 
-function unchanged({ to, operator, next }: UpgradeReport, paint: Paint): readonly string[] {
+function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
+  const { to, operator, next, degraded, vms } = report
+  if (degraded)
+    return [
+      ...(vms ? vmLines(vms, paint) : []),
+      `${paint.bad(paint.mark.failed)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`}, and Degraded: ${degraded.map(brief).join('; ')}`,
+      ...nextLines(next, paint),
+    ]
   const held = next.length > 0 ? '; workload updates are still held' : ''
   return [
     `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${held}`,
@@ -38,6 +47,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...creationLines(report, paint),
     ...slowest(report),
     ...workloadLines(report),
+    ...(report.vms ? vmLines(report.vms, paint) : []),
     ...migrationLines(report),
     ...wayBackLines(report),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
@@ -73,6 +83,13 @@ function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${fate}`]
 }
 
+function vmLines(vms: VmTroubles, paint: Paint): readonly string[] {
+  const [first, ...reasons] = vmTroubleLines(vms)
+  return first === undefined
+    ? []
+    : [`${paint.warn(paint.mark.warning)} ${first}`, ...reasons.map((line) => `  ${line}`)]
+}
+
 function migrationLines({ migrations }: UpgradeReport): readonly string[] {
   if (!migrations || migrations.began === 0) return []
   const { began, failed } = migrations
@@ -86,10 +103,12 @@ function wayBackLines({ backup, noWayBack }: UpgradeReport): readonly string[] {
 }
 
 function lastLine(
-  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore, changes = [] }: UpgradeReport,
+  { outcome, from, to, operator, tookSeconds = 0, stoppedBefore, degraded, changes = [] }: UpgradeReport,
   paint: Paint,
 ): string {
   const took = formatDuration(tookSeconds * 1000)
+  if (degraded)
+    return `${paint.bad(paint.mark.failed)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, and Degraded: ${degraded.map(brief).join('; ')}`
   if (outcome === 'done')
     return `${changes.some(({ lost }) => lost) ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)} ${hopText({ from, to, operator }, paint.mark.next)} in ${took}, settled`
   const leave = stoppedBefore?.safeToLeave ? `; safe to leave here: ${stoppedBefore.safeToLeave}` : ''

@@ -1,7 +1,9 @@
 import type { Cause } from '../../facts/cause.ts'
 import type { StatusReport } from '../../facts/status-report.ts'
+import type { VmTroubles } from '../../facts/health/vm-troubles.ts'
 import { formatDuration } from '../../system/duration.ts'
 import type { Document, View } from '../printer.ts'
+import { vmTroubleLines } from './vm-trouble-lines.ts'
 import { wrap } from '../wrap.ts'
 
 export interface WaitDocument extends Document {
@@ -16,13 +18,15 @@ export interface WaitDocument extends Document {
   /** The first thing that is missing. */
   waitingFor?: string
   why?: readonly Cause[]
+  /** VMs that should run and do not; absent where there is none. */
+  vms?: VmTroubles
   /** What could not be seen and was therefore not judged. */
   remarks?: readonly string[]
 }
 
 export const waitView: View<WaitDocument> = {
-  text: ({ for: condition, met, version, verdict, tookSeconds }, paint, size) =>
-    wrap(
+  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
+    ...wrap(
       [
         met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
         ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
@@ -30,6 +34,8 @@ export const waitView: View<WaitDocument> = {
       ].join(` ${paint.mark.dot} `),
       size.columns,
     ),
+    ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
+  ],
   names: ({ for: condition }) => [`condition/${condition}`],
 }
 

@@ -3,7 +3,7 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
 } from '../../../cluster/kinds/virtual-machines.ts'
-import type { Condition } from '../../../cluster/object.ts'
+import { type Condition, condition } from '../../../cluster/object.ts'
 import { fateAnnotations } from '../../virtual-machine.ts'
 import { control, ownedBy } from '../../machinery/controller.ts'
 import { isLiving, isReady } from '../../machinery/pods.ts'
@@ -38,6 +38,20 @@ type Tend = (cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod | 
 
 const awaitLauncher: Tend = async (cx, vmi, pod) => {
   if (pod && isReady(pod)) await run(cx, vmi, pod)
+  else if (pod) await tellScheduler(cx, vmi, pod)
+}
+
+/** What the scheduler says of the launcher is said of the instance (facts 6: ErrorUnschedulable). */
+async function tellScheduler(
+  cx: VirtControllerContext,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+): Promise<void> {
+  const said = condition(pod, 'PodScheduled')
+  if (said?.status !== 'False' || condition(vmi, 'PodScheduled')?.status === 'False') return
+  const { type, status, reason = '', message = '' } = said
+  const conditions = [{ type, status, reason, message, lastTransitionTime: seconds(cx) }]
+  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { conditions } })
 }
 
 /** What each phase asks for. */

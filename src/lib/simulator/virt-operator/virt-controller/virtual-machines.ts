@@ -5,7 +5,7 @@ import {
   VirtualMachineInstances,
   VirtualMachines,
 } from '../../../cluster/kinds/virtual-machines.ts'
-import type { Metadata } from '../../../cluster/object.ts'
+import { condition, type Metadata } from '../../../cluster/object.ts'
 import { control } from '../../machinery/controller.ts'
 import { namespaced } from '../../machinery/namespaced.ts'
 import { ownerReference } from '../../machinery/pods.ts'
@@ -81,7 +81,8 @@ function standing(vmi: VirtualMachineInstance): Status {
   const running = vmi.status?.phase === 'Running'
   const { migrationState } = vmi.status ?? {}
   const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
-  const printableStatus = migrating ? 'Migrating' : running ? 'Running' : 'Starting'
+  const starting = condition(vmi, 'PodScheduled')?.status === 'False' ? 'ErrorUnschedulable' : 'Starting'
+  const printableStatus = migrating ? 'Migrating' : running ? 'Running' : starting
   return { printableStatus, ready: running, created: true }
 }
 

@@ -1,0 +1,250 @@
+import { expect, test } from 'vitest'
+import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
+import type {
+  VirtualMachine,
+  VirtualMachineInstance,
+} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { seeVms, vmCauses } from '../../../../src/lib/facts/health/vm-troubles.ts'
+import { vmTroubleLines } from '../../../../src/lib/output/views/vm-trouble-lines.ts'
+
+const now = new Date('2026-11-21T10:00:00Z')
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()
+
+const vm = (
+  name: string,
+  spec: VirtualMachine['spec'] = { runStrategy: 'Always' },
+  status: VirtualMachine['status'] = { printableStatus: 'Running' },
+): VirtualMachine => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  metadata: { name, namespace: 'demo', creationTimestamp: ago(9000) },
+  spec,
+  status,
+})
+const vmi = (
+  name: string,
+  status: VirtualMachineInstance['status'] = { phase: 'Running', nodeName: 'worker-1' },
+  age = 9000,
+): VirtualMachineInstance => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstance',
+  metadata: { name, namespace: 'demo', creationTimestamp: ago(age) },
+  status,
+})
+
+const unscheduled = (age = 600) => ({
+  type: 'PodScheduled',
+  status: 'False' as const,
+  reason: 'Unschedulable',
+  message: '0/3 nodes are available: 3 Insufficient memory.',
+  lastTransitionTime: ago(age),
+})
+
+function reading(
+  vms: readonly VirtualMachine[],
+  vmis: readonly VirtualMachineInstance[],
+  asked: string[] = [],
+): Reader {
+  async function* pages({ plural }: { plural: string }, { labels = '', pageSize = 500 } = {}) {
+    asked.push(`${plural} ${labels}`.trim())
+    const all =
+      plural === 'virtualmachines' ? vms : vmis.filter((one) => labels === '' || !one.status?.nodeName)
+    for (let from = 0; from < all.length || from === 0; from += pageSize) {
+      const items = all.slice(from, from + pageSize)
+      const remaining = all.length - from - items.length
+      yield { items, resourceVersion: '1', ...(remaining > 0 && { remaining }) }
+    }
+  }
+  return { pages } as unknown as Reader
+}
+
+const see = async (vms: readonly VirtualMachine[], vmis: readonly VirtualMachineInstance[]) =>
+  (await seeVms(reading(vms, vmis), now)).troubles
+
+test.each<[string, VirtualMachine | undefined, VirtualMachineInstance | undefined, string | undefined]>([
+  ['it runs', vm('a'), vmi('a'), undefined],
+  [
+    'its owner stopped it',
+    vm('a', { runStrategy: 'Halted' }, { printableStatus: 'Stopped' }),
+    undefined,
+    undefined,
+  ],
+  [
+    'running: false',
+    vm('a', { running: false }, { printableStatus: 'ErrorUnschedulable' }),
+    undefined,
+    undefined,
+  ],
+  [
+    'its guest shut itself down',
+    vm('a', { runStrategy: 'RerunOnFailure' }, { printableStatus: 'Stopped' }),
+    undefined,
+    undefined,
+  ],
+  [
+    'Manual, and nobody started it',
+    vm('a', { runStrategy: 'Manual' }, { printableStatus: 'Stopped' }),
+    undefined,
+    undefined,
+  ],
+  ['a disk is imported', vm('a', undefined, { printableStatus: 'Provisioning' }), undefined, undefined],
+  [
+    'it began to start four minutes ago',
+    vm('a', undefined, { printableStatus: 'Starting' }),
+    vmi('a', { phase: 'Scheduling' }, 240),
+    undefined,
+  ],
+  [
+    'it began to start five minutes ago',
+    vm('a', undefined, { printableStatus: 'Starting' }),
+    vmi('a', { phase: 'Scheduling' }, 300),
+    'Scheduling',
+  ],
+  ['a VMI without a VM, that nobody takes', undefined, vmi('a', {}, 301), 'Pending'],
+  [
+    'a crash loop',
+    vm('a', undefined, { printableStatus: 'CrashLoopBackOff' }),
+    undefined,
+    'CrashLoopBackOff',
+  ],
+  [
+    'a DataVolume that failed',
+    vm('a', { running: true }, { printableStatus: 'DataVolumeError' }),
+    undefined,
+    'DataVolumeError',
+  ],
+  [
+    'a word of a release to come',
+    vm('a', undefined, { printableStatus: 'ErrorNoSuchThing' }),
+    undefined,
+    'ErrorNoSuchThing',
+  ],
+  ['no VMI is made for it', vm('a', undefined, { printableStatus: 'Stopped' }), undefined, 'Stopped'],
+  [
+    'its launcher may not be made, for a second',
+    vm('a', undefined, { printableStatus: 'Starting' }),
+    vmi(
+      'a',
+      {
+        phase: 'Pending',
+        conditions: [
+          { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: 'exceeded quota' },
+        ],
+      },
+      1,
+    ),
+    'Pending',
+  ],
+  [
+    'it runs, and cannot be synchronized',
+    vm('a'),
+    vmi('a', {
+      phase: 'Running',
+      conditions: [{ type: 'Synchronized', status: 'False', reason: 'SyncFailed', message: 'no' }],
+    }),
+    'Running, not synchronized',
+  ],
+])('%s', async (_name, machine, instance, status) => {
+  const found = await see(machine ? [machine] : [], instance ? [instance] : [])
+  expect(found.reasons.map((reason) => reason.status)).toEqual(status === undefined ? [] : [status])
+  expect(found.count).toBe(status === undefined ? 0 : 1)
+})
+
+const many = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i + 100}`)
+const broken = (name: string, message = `no room for ${name} of demo (virt-launcher-${name}-x7kq2)`) =>
+  [
+    vm(name, undefined, { printableStatus: 'ErrorUnschedulable' }),
+    vmi(name, { phase: 'Scheduling', conditions: [{ ...unscheduled(), message }] }),
+  ] as const
+
+test('one reason is one line, whatever the names in it; texts of tenants are cut and on one line', async () => {
+  const names = many(3, 'web-')
+  const found = await see(
+    [...names.map((name) => broken(name)[0]), broken('odd')[0]],
+    [...names.map((name) => broken(name)[1]), broken('odd', `one\n✔ all is well ${'x'.repeat(5000)}`)[1]],
+  )
+  expect(found.reasons).toHaveLength(2)
+  expect(found.reasons[0]).toMatchObject({
+    status: 'ErrorUnschedulable',
+    message: 'no room for … of … (its virt-launcher)',
+    count: 3,
+    examples: ['demo/web-100', 'demo/web-101', 'demo/web-102'],
+    since: ago(600),
+  })
+  expect(found.reasons[1]?.message).not.toContain('\n')
+  expect(found.reasons[1]?.message.length).toBeLessThan(800)
+  expect(vmTroubleLines(found)[0]).toBe('4 of 4 VMs that should run do not run as they should')
+})
+
+test('one of 200 is a line and no cause; most of the cluster is one; three of four on a node are', async () => {
+  const fine = many(199, 'vm-')
+  const one = await see(
+    [...fine.map((name) => vm(name)), broken('bad')[0]],
+    [...fine.map((name) => vmi(name)), broken('bad')[1]],
+  )
+  expect(one).toMatchObject({ shouldRun: 200, count: 1 })
+  expect(vmCauses(one, now)).toEqual([])
+  const six = many(6, 'web-').map((name) => broken(name))
+  const all = await see(
+    six.map(([machine]) => machine),
+    six.map(([, instance]) => instance),
+  )
+  expect(vmCauses(all, now)).toMatchObject([{ kind: 'vms', reason: 'ErrorUnschedulable', since: ago(600) }])
+  expect(vmCauses(all, now)[0]?.sentence).toMatch(/^6 of 6 VMs that should run do not, for one reason: /)
+  const out = {
+    type: 'Synchronized',
+    status: 'False' as const,
+    reason: 'SyncFailed',
+    message: 'no socket',
+    lastTransitionTime: ago(60),
+  }
+  const here = many(3, 'here-').map((name) =>
+    vmi(name, { phase: 'Running', nodeName: 'worker-2', conditions: [out] }),
+  )
+  const node = await see(
+    [...fine, 'fourth', ...many(3, 'here-')].map((name) => vm(name)),
+    [...fine.map((name) => vmi(name)), vmi('fourth', { phase: 'Running', nodeName: 'worker-2' }), ...here],
+  )
+  expect(vmCauses(node, now)).toMatchObject([{ nodes: ['worker-2'] }])
+})
+
+test('two VMs that fail are no mass, and one that began ten seconds ago is none yet', async () => {
+  const two = many(2, 'web-').map((name) => broken(name))
+  const found = await see(
+    two.map(([machine]) => machine),
+    two.map(([, instance]) => instance),
+  )
+  expect(vmCauses(found, now)).toEqual([])
+  const young = many(6, 'web-').map(
+    (name) =>
+      [
+        vm(name, undefined, { printableStatus: 'ErrorUnschedulable' }),
+        vmi(name, { phase: 'Scheduling', conditions: [unscheduled(10)] }, 12),
+      ] as const,
+  )
+  const fresh = await see(
+    young.map(([machine]) => machine),
+    young.map(([, instance]) => instance),
+  )
+  expect(fresh.count).toBe(6)
+  expect(vmCauses(fresh, now)).toEqual([])
+})
+
+test('of 10,000 VMs a first page, and what no node has taken yet: the rest is said to be left out', async () => {
+  const names = many(10_000, 'vm-')
+  const asked: string[] = []
+  const reader = reading(
+    names.map((name) => vm(name)),
+    [...names.map((name) => vmi(name)), broken('bad')[1]],
+    asked,
+  )
+  const { troubles } = await seeVms(reader, now)
+  expect(troubles).toMatchObject({ count: 1, reasons: [{ status: 'Scheduling', examples: ['demo/bad'] }] })
+  expect(troubles.shouldRun).toBeUndefined()
+  expect(troubles.partly).toContain('more than 1000 VMs')
+  expect(asked.toSorted()).toEqual([
+    'virtualmachineinstances',
+    'virtualmachineinstances !kubevirt.io/nodeName',
+    'virtualmachines',
+  ])
+})
