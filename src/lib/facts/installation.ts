@@ -62,9 +62,12 @@ export function notOne(found: Exclude<Found, Installation>): KvupError {
   return found.operator
     ? operatorAlone(found.operator)
     : blocked('no-kubevirt', 'there is no KubeVirt here', {
-        remedy: 'kubectl get kubevirts.kubevirt.io -A',
+        remedy: findCommand,
+        sought: findCommand,
       })
 }
+
+const findCommand = 'kubectl get kubevirts.kubevirt.io -A'
 
 /** What makes an operator without a KubeVirt begin. */
 export function createCommand({ version = 'VERSION' }: Pick<Operator, 'version'>): string {
@@ -75,7 +78,7 @@ function operatorAlone({ namespace, version }: Operator): KvupError {
   return blocked(
     'no-kubevirt-cr',
     `virt-operator ${version ?? 'of unknown version'} runs in namespace ${namespace}, but there is no KubeVirt resource: it does nothing until that resource exists`,
-    { remedy: createCommand(version === undefined ? {} : { version }) },
+    { remedy: createCommand(version === undefined ? {} : { version }), sought: findCommand },
   )
 }
 

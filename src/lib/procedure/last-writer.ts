@@ -2,13 +2,13 @@ import type { KubeObject, ManagedField } from '../cluster/object.ts'
 
 /**
  * Who, other than kvup, wrote the field at this JSON pointer last, from managedFields: `kubectl-edit at 2026-01-01T00:00:00Z`. For a
- * step's `blame`. Undefined when the server does not tell.
+ * step's `blame`. Who wrote before `after` did not undo what was written then. Undefined when the server does not tell.
  */
-export function lastWriter({ metadata }: KubeObject, pointer: string): string | undefined {
+export function lastWriter({ metadata }: KubeObject, pointer: string, after?: Date): string | undefined {
   const path = pathOf(pointer)
   const writers = (metadata.managedFields ?? [])
     .filter(({ manager = '' }) => manager !== '' && !isKvup(manager))
-    .filter((field) => owns(field, path))
+    .filter((field) => owns(field, path) && !isBefore(field, after))
     .toSorted((a, b) => (b.time ?? '').localeCompare(a.time ?? ''))
   const last = writers[0]
   return last && `${last.manager}${last.time ? ` at ${last.time}` : ''}`
@@ -19,6 +19,10 @@ export function isWrittenByKvup({ metadata }: KubeObject, pointer: string): bool
   const path = pathOf(pointer)
   return (metadata.managedFields ?? []).some((field) => isKvup(field.manager ?? '') && owns(field, path))
 }
+
+/** The server writes whole seconds. */
+const isBefore = ({ time }: ManagedField, after: Date | undefined): boolean =>
+  time !== undefined && after !== undefined && Date.parse(time) < Math.floor(after.getTime() / 1000) * 1000
 
 const isKvup = (manager: string): boolean => manager.startsWith('kvup')
 const pathOf = (pointer: string): readonly string[] => pointer.split('/').slice(1)

@@ -1,5 +1,5 @@
 import { ticks } from '../system/clock.ts'
-import { unreachable } from '../system/errors.ts'
+import { blocked, KvupError, unreachable } from '../system/errors.ts'
 import type { RunEvent, StepSummary } from './events.ts'
 import { meaningOf, remarkOn } from './failures.ts'
 import { FollowedReader } from './followed-reader.ts'
@@ -23,8 +23,19 @@ const lastChange = 5000
 /** Nobody reads it. Without a reason each look would make a DOMException with a stack. */
 const answered = new Error('it answered')
 
+const missingAtMost = 30_000
+
+/** Never with what would make it anew: what was there when the run began may be there still, and would be reset. */
+const gone = (error: Error, shows: string): KvupError =>
+  blocked('gone', `what was there when this run began is not found any more: ${error.message}`, {
+    remedy: `${shows}     shows whether it is there; then run the same command again`,
+    cause: error,
+  })
+
 /** What the steps of one run share while the lock is held. */
 export class OneRun {
+  /** In ticks: when what the run works on was missing first. */
+  #missingSince: number | undefined
   readonly procedure: Procedure
   readonly cx: RunContext
   /** Refuses to write once the lock is lost. */
@@ -125,14 +136,23 @@ export class OneRun {
   async tolerantly<T>(work: () => Promise<T>): Promise<Tried<T>> {
     try {
       const value = await work()
+      this.#missingSince = undefined
       this.#recover()
       return { ok: true, value }
     } catch (error) {
+      this.#missing(error)
       const meaning = meaningOf(error)
       if (meaning !== 'retry' && meaning !== 'login') throw error
       this.trouble(error)
       return { ok: false, error }
     }
+  }
+
+  /** A server may answer a list from a state of long ago, or of none: what this run has seen is looked for again, for a while. */
+  #missing(error: unknown): void {
+    if (!(error instanceof KvupError) || error.sought === undefined) return
+    this.#missingSince ??= this.ticks
+    if (this.ticks - this.#missingSince >= missingAtMost) throw gone(error, error.sought)
   }
 
   /** Something that passes: the run goes on. */

@@ -18,7 +18,6 @@ type Blocked = Extract<StepState, { is: 'blocked' }>
 /** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
 const liveAtLeastEvery = 60_000
 const mostRefusals = 5
-
 /** Takes one step to where it is done: looks, changes at most once, waits. See the promises in `run.ts`. */
 export class SettlingStep {
   readonly #step: Step
@@ -27,6 +26,8 @@ export class SettlingStep {
   /** In ticks. */
   #since: number
   #applied = 0
+  /** ms since the epoch: when the last change was begun. */
+  #appliedAt = 0
   #refused = 0
   #troubles = 0
   #intended = ''
@@ -123,6 +124,7 @@ export class SettlingStep {
     const intent = `${key} ${change}`
     if (this.#intended !== intent) await this.#inTime(this.#run.record('intends', key, change))
     this.#intended = intent
+    this.#appliedAt = this.#run.now
     const { notApplied } = (await this.#run.unlessLate(this.#change())) ?? {}
     this.#applied++
     this.#refused = 0
@@ -181,7 +183,7 @@ export class SettlingStep {
     const { title, repeats, shows } = this.#step
     if (repeats)
       return blocked('too-many-repeats', `${title}: not done after ${most} times; still to do: ${change}`)
-    const who = await this.#step.blame?.(this.#run.live)
+    const who = await this.#step.blame?.(this.#run.live, new Date(this.#appliedAt))
     const by = who ? ` It was ${who}` : ''
     return blocked('undone', `${title}: something undid our change (${change}).${by}`, {
       remedy: [

@@ -107,8 +107,8 @@ export interface Step {
   readonly hop?: string
   /** In the live view it is one line together with those beside it that name the same. */
   readonly part?: string
-  /** Who undid our change, in words, from managedFields; asked only when that happened. See `lastWriter`. */
-  blame?(cx: ReadContext): Promise<string | undefined>
+  /** Who undid our change, which was made at `after`, in words, from managedFields; asked only when that happened. See `lastWriter`. */
+  blame?(cx: ReadContext, after: Date): Promise<string | undefined>
 }
 
 export interface Procedure {

@@ -8,6 +8,8 @@ export interface Details {
   remedy?: string | readonly string[] | undefined
   /** What else has to be known, a line each; no commands. */
   notes?: readonly string[] | undefined
+  /** What the command works on was not found: the command that looks for it. A run that has seen it looks again before it believes that. */
+  sought?: string | undefined
   cause?: unknown
 }
 
@@ -20,12 +22,13 @@ export class KvupError extends Error {
   readonly object: string | undefined
   readonly remedy: readonly string[]
   readonly notes: readonly string[]
+  readonly sought: string | undefined
 
   constructor(
     code: ExitCode,
     reason: string,
     message: string,
-    { object, remedy, notes, cause }: Details = {},
+    { object, remedy, notes, sought, cause }: Details = {},
   ) {
     super(message, cause === undefined ? {} : { cause })
     this.exitCode = code
@@ -35,6 +38,7 @@ export class KvupError extends Error {
     // In every format, a document's too: a line that is pasted is one that kvup made.
     this.remedy = lines.map(oneLine)
     this.notes = notes ?? []
+    this.sought = sought
   }
 }
 

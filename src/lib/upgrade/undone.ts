@@ -20,7 +20,7 @@ export function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
   return async (cx) => {
     if ((await setTag.check(cx)).is !== 'todo') return undefined
     const kubevirt = await readOwner(cx.reader, owner)
-    return tagBack(kubevirt, owner, to.text)
+    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt(cx) })
   }
 }
 
@@ -33,7 +33,7 @@ export function operatorUndone({ owner, to }: UpgradePlan): Undone {
     const [deployment] = itemsOf(snapshot.operators)
     return blockedBy({
       what: `the virt-operator Deployment is of ${is} now`,
-      who: deployment && lastWriter(deployment, '/spec/template/spec/containers'),
+      who: deployment && lastWriter(deployment, '/spec/template/spec/containers', await changedAt(cx)),
       shows: `kubectl -n ${owner.ref.namespace} get deployment virt-operator -o yaml --show-managed-fields`,
       to: to.text,
     })
@@ -49,7 +49,7 @@ export function holdUndone({ owner, to }: UpgradePlan): Undone {
     if (methods.length === 0) return undefined
     return blockedBy({
       what: `workloadUpdateMethods is ${methods.join(', ')} while it is held`,
-      who: lastWriter(kubevirt, methodsPath),
+      who: lastWriter(kubevirt, methodsPath, await changedAt({ journal })),
       shows: showWriters(owner),
       to: to.text,
     })
@@ -60,15 +60,28 @@ export function holdUndone({ owner, to }: UpgradePlan): Undone {
 export function commitUndone(plan: UpgradePlan): Undone {
   const { owner, method, to } = plan
   if (method === 'operator-manifest') return operatorUndone(plan)
-  return async ({ reader }) => {
+  return async ({ reader, journal }) => {
     const kubevirt = await readOwner(reader, owner)
-    return kubevirt.spec?.imageTag === to.text ? undefined : tagBack(kubevirt, owner, to.text)
+    if (kubevirt.spec?.imageTag === to.text) return undefined
+    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt({ journal }) })
   }
 }
 
-function tagBack(kubevirt: KubeVirt, owner: Owner, to: string): Blocked {
+/** When this run changed something first: who wrote before that has undone nothing of it. */
+async function changedAt({ journal }: Pick<ReadContext, 'journal'>): Promise<Date | undefined> {
+  const entries = await journal.entries()
+  const begun = entries.findLastIndex(({ what }) => what === 'started')
+  const first = entries.slice(begun + 1).find(({ what }) => what === 'applied')
+  return first && new Date(first.at)
+}
+
+function tagBack(
+  kubevirt: KubeVirt,
+  { owner, to, after }: { owner: Owner; to: string; after: Date | undefined },
+): Blocked {
   const what = `imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} now`
-  return blockedBy({ what, who: lastWriter(kubevirt, '/spec/imageTag'), shows: showWriters(owner), to })
+  const who = lastWriter(kubevirt, '/spec/imageTag', after)
+  return blockedBy({ what, who, shows: showWriters(owner), to })
 }
 
 /** The first of these that happened. */

@@ -41,9 +41,11 @@ export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): S
       return 'is' in owner ? owner : standingOf(cx, owner, borrower)
     },
     shows: showsWriters(found),
-    async blame({ reader }) {
+    async blame({ reader }, after) {
       const owner = await storedNow(reader, found)
-      return 'is' in owner ? undefined : lastWriter(await readOwner(reader, owner), methodsPointer(owner))
+      return 'is' in owner
+        ? undefined
+        : lastWriter(await readOwner(reader, owner), methodsPointer(owner), after)
     },
     async apply(cx) {
       const owner = await storedNow(cx.reader, found)

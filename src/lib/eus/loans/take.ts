@@ -38,9 +38,9 @@ export function takeField(field: Borrowable, taking: Taking): Step {
     shows: showsBorrowed(field),
     check: (cx) => standing(cx, field, taking),
     apply: (cx) => take(cx, field, taking),
-    async blame({ reader }) {
+    async blame({ reader }, after) {
       const found = await findBorrowed(reader, field, field.uid)
-      return found.is === 'gone' ? undefined : lastWriter(found.object, field.pointer)
+      return found.is === 'gone' ? undefined : lastWriter(found.object, field.pointer, after)
     },
   }
 }

@@ -39,7 +39,7 @@ export function setImageTag(owner: Owner, wanted: WantedTag): Step {
       return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal, owner) }
     },
     shows: showWriters(owner),
-    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), '/spec/imageTag'),
+    blame: async ({ reader }, after) => lastWriter(await readOwner(reader, owner), '/spec/imageTag', after),
     async apply({ reader, writer, journal }) {
       const kubevirt = await readOwner(reader, owner)
       const goal = await goalOf(journal, { owner, wanted, kubevirt })

@@ -32,7 +32,8 @@ export function setRollout(owner: Owner, wanted: WantedRollout): Step {
       return missing.length === 0 ? { is: 'done' } : { is: 'todo', change: `set ${missing.join('; ')}` }
     },
     shows: showWriters(owner),
-    blame: async ({ reader }) => lastWriter(await readOwner(reader, owner), `/${rolloutPath.join('/')}`),
+    blame: async ({ reader }, after) =>
+      lastWriter(await readOwner(reader, owner), `/${rolloutPath.join('/')}`, after),
     async apply({ reader, writer }) {
       const kubevirt = await readOwner(reader, owner)
       const { kind, ref } = onKubeVirt(owner)

@@ -49,10 +49,10 @@ export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
       )
     },
     shows: showsWriters(found),
-    async blame({ reader }) {
+    async blame({ reader }, after) {
       const holding = await readOwner(reader, found)
       const [first] = differences(holding, found, wanted)
-      return first && lastWriter(holding, `/${first.path.join('/')}`)
+      return first && lastWriter(holding, `/${first.path.join('/')}`, after)
     },
     async apply(cx) {
       const owner = await storedNow(cx.reader, found)

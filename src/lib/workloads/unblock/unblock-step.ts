@@ -112,9 +112,9 @@ export function stepOn(
     follows: [],
     risk: { undo, safeToLeave: 'always: it takes effect when the VM is restarted' },
     shows: `kubectl -n ${shellWord(ref.namespace)} get vm ${shellWord(ref.name)} -o yaml --show-managed-fields`,
-    blame: async ({ reader }) => {
+    blame: async ({ reader }, after) => {
       const { vm: found } = await readMachine(reader, ref)
-      return found && lastWriter(found, '/spec/template/spec/evictionStrategy')
+      return found && lastWriter(found, '/spec/template/spec/evictionStrategy', after)
     },
   }
 }
