@@ -27,10 +27,24 @@ export function wayBackLine(
   const { to, method, owner } = plan
   const back = versionBefore(plan)
   if (back === undefined || installation.uid !== owner.uid) return []
+  if (!hasBegun(plan, installation)) return []
   if (!isWayBackOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
   return [`kvup upgrade --to ${back.text}${by}     goes back`]
+}
+
+/** False while nothing but what is borrowed was written: there is nothing to go back from. */
+function hasBegun({ to }: UpgradePlan, { kubevirt, operator }: Installation): boolean {
+  const { targetKubeVirtVersion, observedKubeVirtVersion, operatorVersion } = kubevirt.status ?? {}
+  const names = [
+    kubevirt.spec?.imageTag,
+    operator?.version,
+    targetKubeVirtVersion,
+    observedKubeVirtVersion,
+    operatorVersion,
+  ]
+  return names.some((name) => versionOf(name)?.text === to.text)
 }
 
 /** What the way back takes away besides, where there is one; undefined where there is none, or it takes nothing away. */

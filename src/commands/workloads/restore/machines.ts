@@ -85,20 +85,18 @@ export async function restoreMachines(cx: Context, seen: SettingsWork, terms: Te
   return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }
 
-const refusedReason = 'vm-refused'
-
 function refusedOr(machine: RestoredMachine, why: string | undefined): RestoredMachine {
   if (why === undefined) return machine
   const { namespace, name } = machine
-  return { namespace, name, outcome: 'asks', changes: [], why, reason: refusedReason }
+  return { namespace, name, outcome: 'asks', changes: [], why, reason: 'vm-refused' }
 }
 
 /** The others are given back: each of these has its reason, and its note still. */
 function someRefused(machines: readonly RestoredMachine[]): KvupError {
   const left = machines.filter(({ outcome }) => outcome === 'asks')
-  const refs = left.filter(({ reason }) => reason === refusedReason)
+  const refs = left.filter(({ reason }) => reason === 'vm-refused')
   return blocked(
-    refusedReason,
+    'vm-refused',
     `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
     {
       notes: left.slice(0, toldAtMost).map((machine) => `${nameOf(machine)}: ${machine.why}`),
