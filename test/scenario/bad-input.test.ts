@@ -5,7 +5,20 @@ import { byManifest, byTag, play } from './stage.ts'
 
 const cases = [
   { name: 'a downgrade', shape: byManifest, to: 'v1.8.3', code: 3, reason: 'downgrade', method: 'image-tag' },
-  { name: 'a skipped minor', shape: byManifest, to: 'v1.10.0', code: 3, reason: 'minor-skipped' },
+  {
+    name: 'a skipped minor of which no release is known',
+    shape: { ...byManifest, version: 'v1.9.0' },
+    to: 'v1.11.0',
+    code: 3,
+    reason: 'minor-skipped',
+  },
+  {
+    name: 'one manifest for two minors',
+    shape: byManifest,
+    to: 'v1.10.0',
+    code: 2,
+    reason: 'contradiction',
+  },
   {
     name: 'an operator that is a minor older',
     shape: { ...byTag, operator: 'v1.7.0' },

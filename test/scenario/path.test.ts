@@ -15,6 +15,9 @@ describe('one command over several minors', () => {
       expect([...new Set(seen)].filter((version) => version !== undefined)).toEqual(versions)
       expect(stage.methods).toEqual(['LiveMigrate'])
       expect(await stage.journal.loans()).toEqual([])
+      const [started] = await stage.journal.entries()
+      expect(started).toMatchObject({ what: 'started', procedure: 'upgrade to v1.8.4' })
+      expect(started?.text).toMatch(/^upgrade path v1\.5\.2 → v1\.6\.6 → v1\.7\.4 → v1\.8\.4, \d+ steps$/u)
       const held = stage.film.filter(
         ({ spec }) => spec?.workloadUpdateStrategy?.workloadUpdateMethods?.length === 0,
       )
@@ -24,6 +27,16 @@ describe('one command over several minors', () => {
       expect(report?.path?.map(({ to }) => to)).toEqual(all)
       expect(report?.differences?.vanished).toEqual([])
       expect([...stage.files.keys()].filter((file) => file.startsWith('kvup-backup-'))).toHaveLength(3)
+    })
+  })
+
+  test('by imageTag, where a newer operator is there for all of them', async () => {
+    const tagged = { ...onePointFive, version: 'v1.7.0', operator: 'v1.9.0', method: 'image-tag' } as const
+    await play(tagged, async (stage) => {
+      const ended = await stage.upgrade('v1.9.0', { settle: '5s' })
+      expect(ended).toMatchObject({ code: 0 })
+      const tags = stage.film.map(({ spec }) => spec?.imageTag)
+      expect([...new Set(tags)]).toEqual(['v1.7.0', 'v1.8.4', 'v1.9.0'])
     })
   })
 

@@ -4,7 +4,10 @@ import { standingParts, takeSnapshot } from '../../lib/facts/snapshot.ts'
 import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
+import { pathProcedure } from '../../lib/upgrade/path/path-procedure.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
+import type { ReleaseManifest } from '../../lib/upgrade/steps/apply-manifest.ts'
+import { foreseePath } from '../upgrade/foresee-path.ts'
 import { requestOf, type UpgradeOptions } from '../upgrade/options.ts'
 import { type Asked, last, clusterOf, type Source } from './asked.ts'
 
@@ -22,15 +25,33 @@ export const stepIds: Source = async (asked, offer) => {
     methods: installation.workloadUpdateMethods,
     forecast: ofNoMachine,
   }
-  const procedure = upgradeProcedure(makePlan(request, seen, knownReleases), {
-    who: cx.world.who,
-    operatorVersion: installation.operator?.version,
-    manifest: { load: () => Promise.reject(new Error('no manifest is read for a completion')) },
-  })
+  const { who } = cx.world
+  const asPath = { cx, options: optionsOf(asked), request, seen, releases: knownReleases }
+  const { legs } = (await foreseePath(asPath)) ?? {}
+  const operatorVersion = installation.operator?.version
+  const procedure = legs
+    ? pathProcedure(
+        {
+          ...legs[0].plan,
+          to: request.to,
+          path: { steps: [], hops: [], between: request.between ?? 'wait' },
+        },
+        {
+          who,
+          legs: legs.map(({ plan }) => ({ plan, manifest, operatorVersion })),
+          enter: (leg) => Promise.resolve(leg),
+          entered: () => undefined,
+        },
+      )
+    : upgradeProcedure(makePlan(request, seen, knownReleases), { who, operatorVersion, manifest })
   const { namespace } = installation
   const journal = configMapJournal(cluster, { namespace, who: cx.world.who, clock: cx.clock })
   for (const { id, title } of await procedure.steps({ reader, clock: cx.clock, journal }))
     offer({ value: id, description: title })
+}
+
+const manifest: ReleaseManifest = {
+  load: () => Promise.reject(new Error('no manifest is read for a completion')),
 }
 
 /** What becomes of the VMs makes findings and no steps, and reading all of them takes longer than a completion may. */
@@ -47,6 +68,8 @@ function optionsOf(asked: Asked): UpgradeOptions {
   const has = (name: string) => options.has(name)
   return {
     ...given(asked, { to: '--to', manifest: '--manifest', manifestSha256: '--manifest-sha256' }),
+    ...given(asked, { via: '--via', manifestBase: '--manifest-base' }),
+    between: last(asked, '--between') === 'none' ? 'none' : 'wait',
     method: (last(asked, '--method') ?? 'auto') as UpgradeOptions['method'],
     migrations: (last(asked, '--migrations') ?? 'wait') as UpgradeOptions['migrations'],
     migrationsTimeout: '30m',

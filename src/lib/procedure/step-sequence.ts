@@ -43,9 +43,9 @@ export class StepSequence {
     this.#unfinished = withoutAnEnd(entries.filter((entry) => entry.procedure === procedure.name))
     await this.#run.patiently(async () => procedure.begin?.(this.#run.writing))
     const { length } = this.#steps
-    await this.#run.patiently(() =>
-      this.#run.record('started', '', `${length} ${length === 1 ? 'step' : 'steps'}`),
-    )
+    const { leads } = procedure
+    const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
+    await this.#run.patiently(() => this.#run.record('started', '', text))
     this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
   }
 

@@ -114,6 +114,8 @@ export interface Step {
 export interface Procedure {
   /** Also the procedure of the journal entries: `upgrade to v1.8.4`. */
   readonly name: string
+  /** Where it leads, for its first entry in the journal: `v1.5.2 → v1.6.6 → v1.7.4`. */
+  readonly leads?: string
   /** Ids of the loans that its steps give back, whoever opened them. Default: those opened under its own name. */
   readonly loans?: readonly string[]
   /** Open loans of these ids that it does not give back: there is no more to do for them. */

@@ -63,7 +63,7 @@ export function releasesLeft({ from, to, via = [] }: Asked): readonly Version[] 
     if (left.length > 1 || kind === 'skips-minors')
       throw notOneMinor(from, first, { kind, ...(skipped && { skipped }) })
   }
-  if (left.length === 1 && !via.some(({ text }) => text === from.text))
+  if (left.length === 1 && !isReached && !via.some(({ text }) => text === from.text))
     throw usageError(
       'not-on-path',
       `from ${from.text} to ${to.text} there is no minor between that --via could name`,

@@ -45,6 +45,9 @@ export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: 
   )
   return {
     name,
+    leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
+      ' ',
+    ),
     loans: last.loans ?? [],
     ...(last.leaves && { leaves: last.leaves }),
     reached: (cx) => last.reached(cx),

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { knownReleases } from '../../../src/lib/releases/releases.ts'
+import {
+  candidatesIn,
+  ensureOneMinorApart,
+  issuesOf,
+  releasesLeft,
+} from '../../../src/lib/releases/upgrade-path.ts'
+import { parseVersion } from '../../../src/lib/releases/version.ts'
+
+const versions = (text: string) => (text === '' ? [] : text.split(' ').map(parseVersion))
+const texts = (all: readonly { text: string }[]) => all.map(({ text }) => text).join(' ')
+
+describe('the releases that are left', () => {
+  test.each([
+    ['v1.5.2', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.6.0 v1.7.0 v1.8.4'],
+    ['v1.6.0', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.7.0 v1.8.4'],
+    ['v1.6.3', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.7.0 v1.8.4'],
+    ['v1.7.0', 'v1.6.0 v1.7.0', 'v1.8.4', 'v1.8.4'],
+    ['v1.8.4', 'v1.6.0 v1.7.0', 'v1.8.4', ''],
+    // Somebody took it to an earlier patch of a minor that lies on the way: it is reached.
+    ['v1.7.0', 'v1.6.0 v1.7.4', 'v1.8.4', 'v1.8.4'],
+    ['v0.58.0', 'v0.59.2 v1.0.1', 'v1.1.1', 'v0.59.2 v1.0.1 v1.1.1'],
+  ])('from %s by %s to %s: %s', (from, via, to, left) => {
+    expect(texts(releasesLeft({ from: parseVersion(from), to: parseVersion(to), via: versions(via) }))).toBe(
+      left,
+    )
+  })
+
+  test.each([
+    ['v1.5.2', 'v1.7.0', 'v1.8.4', 'leaves out v1.6'],
+    ['v1.5.2', 'v1.5.3 v1.6.0', 'v1.7.0', 'stays within one minor'],
+    ['v1.7.3', 'v1.7.0', 'v1.8.4', 'no minor between'],
+  ])('from %s by %s to %s is refused: %s', (from, via, to, why) => {
+    expect(() =>
+      releasesLeft({ from: parseVersion(from), to: parseVersion(to), via: versions(via) }),
+    ).toThrow(why)
+  })
+})
+
+test.each([
+  ['v1.6.0 v1.7.0', 'v1.8.4'],
+  ['v1.6.0 v1.7.0 v1.8.4', 'v1.8.4'],
+  ['v0.59.2 v1.0.1', 'v1.1.1'],
+])('%s lead one minor after the other to %s', (via, to) => {
+  expect(() => ensureOneMinorApart(versions(via), parseVersion(to))).not.toThrow()
+})
+
+test.each([
+  ['', 'v1.8.4'],
+  ['v1.8.4', 'v1.8.4'],
+  ['v1.6.0', 'v1.8.4'],
+  ['v1.8.0', 'v1.8.4'],
+  ['v1.7.0 v1.7.0', 'v1.8.4'],
+  ['v1.9.0', 'v1.8.4'],
+])('%j does not lead to %s', (via, to) => {
+  expect(() => ensureOneMinorApart(versions(via), parseVersion(to))).toThrow(
+    expect.objectContaining({ exitCode: 2, reason: 'via' }),
+  )
+})
+
+describe('the release of a minor that is chosen', () => {
+  const from = parseVersion('v1.5.2')
+
+  test('is the newest, and one with a known issue only where there is no other', () => {
+    const all = candidatesIn('v1.6', from, knownReleases)
+    expect(all[0]?.text).toBe('v1.6.6')
+    expect(all.at(-1)?.text).toBe('v1.6.0')
+    expect(issuesOf({ from, to: parseVersion('v1.6.0') }).map(({ id }) => id)).toContain('issue-15373')
+  })
+
+  test('an issue of the newest makes the one before it the better one', () => {
+    const bad = {
+      id: 'issue-1',
+      to: 'v1.6.6',
+      issue: 'https://example.test',
+      summary: 'bad',
+      level: 'warning',
+    } as const
+    const releases = { ...knownReleases, knownBad: [...knownReleases.knownBad, bad] }
+    expect(candidatesIn('v1.6', from, releases)[0]?.text).toBe('v1.6.5')
+  })
+
+  test('none where the minor is not known', () => {
+    expect(candidatesIn('v1.99', from, knownReleases)).toEqual([])
+  })
+})
