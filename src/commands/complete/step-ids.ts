@@ -41,6 +41,7 @@ export const stepIds: Source = async (asked, offer) => {
           legs: legs.map(({ plan }) => ({ plan, manifest, operatorVersion })),
           enter: (leg) => Promise.resolve(leg),
           entered: () => undefined,
+          hasBegun: false,
         },
       )
     : upgradeProcedure(makePlan(request, seen, knownReleases), { who, operatorVersion, manifest })

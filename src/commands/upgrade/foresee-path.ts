@@ -33,6 +33,8 @@ interface Question {
   request: UpgradeRequest
   seen: Seen
   releases: Releases
+  /** A run over several minors was cut off: its last step is one of a path as well. */
+  isResumed?: boolean
 }
 
 /**
@@ -46,7 +48,8 @@ export async function foreseePath(question: Question): Promise<Foreseen | undefi
   const { via, to } = request
   const { kind, skipped = [] } = hop(from, to, releases)
   const left = via && releasesLeft({ from, to, via })
-  if (left === undefined ? kind !== 'skips-minors' : left.length === 0) return undefined
+  const isLast = question.isResumed && (kind === 'minor' || kind === 'major')
+  if (left === undefined ? kind !== 'skips-minors' && !isLast : left.length === 0) return undefined
   if (left === undefined && seen.standing.target.version === to.text) return undefined
   const foreseen = await legsAlong(question, left ?? [...skipped, to], from)
   if (foreseen) refuseFlagsOfOne(options, left?.length ?? skipped.length + 1)

@@ -86,7 +86,9 @@ async function reportAfter(
     outcome: stopped ? 'stopped-before' : 'done',
     tookSeconds: Math.round(outcome.tookMs / 1000),
     ...(plan.path && {
-      path: [...hops].map(([to, ms]) => ({ to, seconds: Math.round(ms / 1000) })),
+      path: [...hops].flatMap(([to, ms]) =>
+        isOnPath(plan, to) ? [{ to, seconds: Math.round(ms / 1000) }] : [],
+      ),
     }),
     steps,
     ...(since && { comparedWith: since }),
@@ -110,6 +112,10 @@ async function closedBehind(reader: Reader, { plan, outcome }: Ended): Promise<s
   const crds = await kubeVirtDefinitions(reader)
   return crds.known || outcome.is === 'stopped-before' ? whyNoWayBack(plan, crds) : wayBack.why
 }
+
+/** What was left open by the minor before the first is of none of them. */
+const isOnPath = ({ path }: UpgradePlan, hop: string): boolean =>
+  path?.steps.some(({ to }) => to === hop) ?? false
 
 async function alertsSince(reader: Reader, fired: Fired | undefined): Promise<Pick<UpgradeReport, 'alerts'>> {
   if (fired === undefined) return {}

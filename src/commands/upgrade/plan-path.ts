@@ -6,7 +6,6 @@ import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { manifestSource, originOf } from '../../lib/manifests/source.ts'
-import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Procedure } from '../../lib/procedure/step.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { type Hands } from '../../lib/run/carry-out.ts'
@@ -49,8 +48,6 @@ interface Along {
   /** Of one look. */
   reader: Reader
   hands: Pick<Hands, 'journal' | 'emit'>
-  /** Open ones. */
-  loans: readonly Loan[]
 }
 
 interface PlannedPath {
@@ -71,13 +68,14 @@ export async function alongPath(foreseen: Foreseen, along: Along): Promise<Plann
   } = along
   const [near] = foreseen.legs
   const { legs, missing = foreseen.missing } = await withManifests(foreseen, along)
+  const isUnderWay = hasBegun(near.plan, near.seen, [])
   const { path, findings, said, end } = judgePath({
     evidence,
     releases,
     at: cx.clock.now(),
     accepted,
     nearer: (to, through) => nearerLine(along, to, through),
-    hasBegun: hasBegun(near.plan, near.seen, along.loans),
+    hasBegun: isUnderWay,
     foreseen: { legs, ...(missing && { missing }) },
     manifests: legs.map(({ plan, manifest: { loaded, findings: found } }) => ({
       ...(plan.method === 'operator-manifest' && {
@@ -98,6 +96,7 @@ export async function alongPath(foreseen: Foreseen, along: Along): Promise<Plann
     legs: kept.map(legOf),
     enter: (leg) => enterLeg(leg, kept, along),
     entered: (leg) => (atWork = leg.plan),
+    hasBegun: isUnderWay,
     ...(end && { end }),
   })
   return { plan, legs: kept, procedure, findings, now: () => atWork }

@@ -26,6 +26,7 @@ import { checked, together } from './judge.ts'
 import { withOlm } from './olm-goal.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
 import { foreseePath } from './foresee-path.ts'
+import { isPathUnderWay } from '../../lib/upgrade/path/upgrade-path.ts'
 import { alongPath, type PlannedLeg } from './plan-path.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
 
@@ -77,7 +78,10 @@ export async function planUpgrade(
     const reader = oneLook(cluster.reader)
     const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
     const seen = await withOlm(first, { cx, options, request, releases, reader })
-    return { reader, seen, foreseen: await foreseePath({ cx, options, request, seen, releases }) }
+    const { journal } = handsIn(seen.installation.namespace)
+    const isResumed = isPathUnderWay(await journal.entries(), request.to)
+    const asked = { cx, options, request, seen, releases, isResumed }
+    return { reader, seen, isResumed, foreseen: await foreseePath(asked) }
   }
   const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
@@ -97,7 +101,8 @@ export async function planUpgrade(
     plan: near,
     seen,
     releases,
-    loans,
+    // What the minor behind left borrowed is no beginning of the next one.
+    loans: foreseen ? [] : loans,
     manifest: manifest.loaded,
   })
   const nearFindings = together(
@@ -111,7 +116,7 @@ export async function planUpgrade(
     const procedure = procedureOf(near, { cx, seen, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
   }
-  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands, loans }
+  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands }
   const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
   const { ref, uid } = near.owner
   const census = new RunCensus({
@@ -147,7 +152,7 @@ const actsFor = 90 * seconds
  * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
  * makes of that is waited for before anything is judged.
  */
-async function lookOnceActedOn<L extends { seen: Seen }>(
+async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean }>(
   look: () => Promise<L>,
   { clock, printer, signal }: Context,
 ): Promise<L> {
@@ -155,18 +160,21 @@ async function lookOnceActedOn<L extends { seen: Seen }>(
   for (let isTold = false; ; isTold = true) {
     const looked = await look()
     const late = clock.now().getTime() - began >= actsFor
-    if (late || !isActing(looked.seen)) return looked
+    if (late || !isActing(looked.seen, looked.isResumed)) return looked
     if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
     await clock.sleep(2 * seconds, signal)
   }
 }
 
 /** On its spec, and on no other version than the one that is installed. */
-const isActing = ({ standing: { verdict, target, observed, generation } }: Seen): boolean =>
+const isActing = (
+  { standing: { verdict, target, observed, generation } }: Seen,
+  isResumed: boolean,
+): boolean =>
   verdict === 'Updating' &&
   target.version === observed.version &&
   target.id === observed.id &&
-  generation.spec !== generation.observed
+  (isResumed || generation.spec !== generation.observed)
 
 /** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
 function handsOfRun(

@@ -1,12 +1,20 @@
 import type { Procedure, ReadContext, Step, StepState } from '../../procedure/step.ts'
 import type { HopFinding } from '../../releases/finding.ts'
 import { compareVersions, versionOf } from '../../releases/version.ts'
+import { KvupError } from '../../system/errors.ts'
+import { exitCode } from '../../system/exit-codes.ts'
 import { minutes, seconds } from '../../system/units.ts'
-import { look, lookFollows } from '../look.ts'
+import { giveWorkloadUpdatesBack } from '../../workloads/give-back.ts'
+import { unlessLeftHeld } from '../../workloads/left-held.ts'
+import { onKubeVirt } from '../../workloads/strategy/owner.ts'
+import { openLoan } from '../../workloads/update-methods.ts'
+import { look } from '../look.ts'
 import { idIn, namedByHop, ofHop } from '../hop-row.ts'
 import type { UpgradePlan } from '../plan.ts'
 import { upgradeProcedure } from '../procedure.ts'
 import type { ReleaseManifest } from '../steps/apply-manifest.ts'
+import { newControllerAtWork } from '../steps/new-controller-leads.ts'
+import { settledFor } from '../steps/settled.ts'
 import { vmsFollow } from './vms-follow.ts'
 import type { UpgradePath } from './upgrade-path.ts'
 
@@ -28,6 +36,8 @@ interface Tools {
   enter(leg: PathLeg): Promise<PathLeg>
   /** Told when a leg is entered: what is said of the run from then on is said of its plan. */
   entered(leg: PathLeg): void
+  /** virt-operator is on the first of them already; else what the minor before it left open is brought to its end first. */
+  hasBegun: boolean
   /** The path does not lead to its target: the release that is refused behind the last leg, and by what. */
   end?: { before: string; findings: readonly HopFinding[] }
 }
@@ -106,6 +116,8 @@ class Row {
   #listed: readonly Step[] | undefined
   readonly #gate: Step | undefined
   #between: Step | undefined
+  #before: readonly Step[] | undefined
+  #refusedSince: number | undefined
   isOpen: boolean
 
   constructor(leg: PathLeg, making: Making) {
@@ -117,10 +129,12 @@ class Row {
   }
 
   async steps(cx: ReadContext, place: 'behind' | 'at-work' | 'ahead'): Promise<readonly Step[]> {
+    this.#before ??= await this.#makeBefore(cx)
     this.#between ??= this.#makeBetween(cx.clock.now().getTime())
     if (this.#listed === undefined || place === 'at-work') this.#listed = await this.#procedure.steps(cx)
     const hop = this.#leg.plan.to.text
     const row = [
+      ...this.#before,
       ...(this.#gate ? [this.#gate] : []),
       ...namedByHop(this.#listed, hop).map((step) => (place === 'ahead' ? this.#later(step) : step)),
       ...(this.#between ? ofHop([this.#between], hop) : []),
@@ -170,21 +184,46 @@ class Row {
     return namedByHop([step], this.#leg.plan.to.text)[0]
   }
 
+  /**
+   * Whoever was cut off behind the last roll of a minor left VM updates paused, and VMs where they were: that is ended before the next one is begun. On a path that
+   * begins here only VMs are asked for.
+   */
+  async #makeBefore(cx: ReadContext): Promise<readonly Step[]> {
+    const { plan, tools, index } = this.#making
+    const { owner, from = '', to, request } = this.#leg.plan
+    if (index > 0 || tools.hasBegun) return []
+    const isOwed = openLoan(await cx.journal.loans(), owner.uid) !== undefined
+    const settled = { version: from, title: 'settle' }
+    const tail = isOwed
+      ? [
+          settledFor(owner, { ...settled, id: 'settled', settleMs: request.settleMs }),
+          newControllerAtWork(owner),
+          unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
+          settledFor(owner, { ...settled, id: 'settled-again', settleMs: 0 }),
+        ]
+      : []
+    const since = cx.clock.now().getTime()
+    const follow = plan.path.between === 'wait' ? [vmsFollow(owner, { next: to, who: tools.who, since })] : []
+    return namedByHop([...tail, ...follow], from)
+  }
+
   /** Between two minors everything is looked at anew: what was known at the beginning is hours old. */
   #makeGate(): Step {
-    const { plan, tools } = this.#making
-    const { owner } = plan
+    const { tools } = this.#making
     const { text } = this.#leg.plan.to
     const [gate] = ofHop(
       [
         {
           id: idIn('gate', text),
           title: `checks before ${text}`,
-          patience: { every: 5 * seconds, atMost: 15 * minutes },
+          patience: { every: 10 * seconds, atMost: 15 * minutes },
           estimate: 5 * seconds,
-          follows: lookFollows(owner),
+          follows: [],
           risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
-          check: async (cx) => (this.isOpen ? { is: 'done' } : ((await this.#shut(cx)) ?? this.#open(tools))),
+          check: async (cx) =>
+            this.isOpen
+              ? { is: 'done' }
+              : ((await this.#shut(cx)) ?? this.#open(tools, cx.clock.now().getTime())),
         },
       ],
       text,
@@ -211,8 +250,21 @@ class Row {
     return undefined
   }
 
-  async #open(tools: Tools): Promise<StepState> {
-    this.#leg = await tools.enter(this.#leg)
+  /** Right behind a roll an APIService or a Lease may need a moment: a refusal counts once it has lasted. */
+  async #open(tools: Tools, now: number): Promise<StepState> {
+    try {
+      this.#leg = await tools.enter(this.#leg)
+    } catch (error) {
+      if (!(error instanceof KvupError) || error.exitCode !== exitCode.blocked) throw error
+      this.#refusedSince ??= now
+      if (now - this.#refusedSince >= minutes) throw error
+      return {
+        is: 'waiting',
+        on: `the checks before ${this.#leg.plan.to.text} to pass`,
+        trouble: error.message,
+        remedy: error.remedy,
+      }
+    }
     this.#procedure = this.#made()
     this.#listed = undefined
     this.isOpen = true

@@ -1,6 +1,8 @@
 import type { HopFinding } from '../../releases/finding.ts'
 import type { Method } from '../../releases/operator-rule.ts'
 import type { KubernetesWindow } from '../../releases/known-releases.ts'
+import type { Entry } from '../../procedure/journal.ts'
+import type { Version } from '../../releases/version.ts'
 import type { Seen } from '../make-plan.ts'
 import type { UpgradePlan } from '../plan.ts'
 
@@ -79,4 +81,13 @@ export function enteredNow({
   return [target.version, installation.operator?.version]
     .filter((text) => text !== undefined)
     .filter((text) => text !== observed.version)
+}
+
+/** Whether kvup's own journal says that a run over several minors to that release was begun and has not come to its end. */
+export function isPathUnderWay(entries: readonly Entry[], { text }: Pick<Version, 'text'>): boolean {
+  const last = entries.findLast(
+    ({ procedure, what }) =>
+      procedure === `upgrade to ${text}` && (what === 'started' || what === 'finished'),
+  )
+  return last?.what === 'started' && last.text.startsWith('upgrade path ')
 }
