@@ -45,15 +45,26 @@ export async function foreseePath(question: Question): Promise<Foreseen | undefi
   const { request, seen, releases, options } = question
   const from = versionOf(seen.standing.observed.version)
   if (from === undefined || request.follow || seen.olm) return undefined
-  const { via, to } = request
-  const { kind, skipped = [] } = hop(from, to, releases)
-  const left = via && releasesLeft({ from, to, via })
-  const isLast = question.isResumed && (kind === 'minor' || kind === 'major')
-  if (left === undefined ? kind !== 'skips-minors' && !isLast : left.length === 0) return undefined
-  if (left === undefined && seen.standing.target.version === to.text) return undefined
-  const foreseen = await legsAlong(question, left ?? [...skipped, to], from)
-  if (foreseen) refuseFlagsOfOne(options, left?.length ?? skipped.length + 1)
+  const stops = stopsTo(question, from)
+  if (stops === undefined) return undefined
+  const foreseen = await legsAlong(question, stops, from)
+  if (foreseen) refuseFlagsOfOne(options, stops.length)
   return foreseen
+}
+
+/** Undefined where it is one step, and none of a path that was cut off. */
+function stopsTo(
+  { request: { via, to }, seen, releases, isResumed }: Question,
+  from: Version,
+): readonly Stop[] | undefined {
+  if (via) {
+    const left = releasesLeft({ from, to, via })
+    return left.length === 0 ? undefined : left
+  }
+  const { kind, skipped = [] } = hop(from, to, releases)
+  const isLast = isResumed && (kind === 'minor' || kind === 'major')
+  const isDirect = !isLast && seen.standing.target.version === to.text
+  return (kind === 'skips-minors' || isLast) && !isDirect ? [...skipped, to] : undefined
 }
 
 /** A release, or a minor of which one is still to be chosen. */
