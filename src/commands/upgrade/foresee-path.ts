@@ -42,7 +42,7 @@ interface Question {
  * there are. Throws `usage` for a `--via` that does not begin where the cluster is, and for flags that are of one release alone.
  */
 export async function foreseePath(question: Question): Promise<Foreseen | undefined> {
-  const { request, seen, releases, options } = question
+  const { request, seen, options } = question
   const from = versionOf(seen.standing.observed.version)
   if (from === undefined || request.follow || seen.olm) return undefined
   const stops = stopsTo(question, from)
