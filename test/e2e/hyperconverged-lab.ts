@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { atVersion } from '../../src/lib/cluster/kind.ts'
-import { ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
+import { atVersion, groupOf } from '../../src/lib/cluster/kind.ts'
 import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
 import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
@@ -118,8 +117,12 @@ export async function methodsOnKubeVirt({ reader }: Cluster): Promise<string> {
   return JSON.stringify(found.is === 'object' ? methodsOf(found.object) : undefined)
 }
 
-/** Lines of the journal's loans, as they lie in its ConfigMap. */
+/** The notes of former values, as they lie on the KubeVirt and on a HyperConverged, read past kvup. */
 export async function loansOn({ reader }: Cluster): Promise<readonly string[]> {
-  const found = await reader.find(ConfigMaps, { name: 'kvup-journal', namespace: 'kubevirt' })
-  return found.is === 'object' ? (found.object.data?.['loans'] ?? '').split('\n').filter(Boolean) : []
+  const [served] = await reader.versions(groupOf(HyperConvergeds))
+  const owners = served === undefined ? [] : await reader.list(atVersion(HyperConvergeds, served))
+  const notes = [...(await reader.list(KubeVirts)), ...owners].flatMap(({ metadata }) =>
+    Object.entries(metadata.annotations ?? {}),
+  )
+  return notes.flatMap(([key, note]) => (key.startsWith('kvup.io/saved-') ? [note] : []))
 }

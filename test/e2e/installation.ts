@@ -31,15 +31,15 @@ export const kubeVirtOf = (lab: Lab): Promise<KubeVirt> =>
 export const methodsOf = ({ spec }: KubeVirt): string[] | undefined =>
   spec.workloadUpdateStrategy?.workloadUpdateMethods
 
-/** Lines of the journal's loans: one per setting that is still borrowed. */
+/** The notes on the KubeVirt: one per setting of it that is still borrowed. */
 export async function openLoans(lab: Lab): Promise<string[]> {
-  const { items } = await lab.object<Items<Named & { data?: Record<string, string> }>>(
-    'get',
-    ...namespace,
-    'configmap',
-    '--field-selector=metadata.name=kvup-journal',
-  )
-  return items.flatMap(({ data }) => (data?.['loans'] ?? '').split('\n').filter(Boolean))
+  const { metadata } = (await kubeVirtOf(lab)) as KubeVirt & Annotated
+  const notes = Object.entries(metadata.annotations ?? {})
+  return notes.flatMap(([key, note]) => (key.startsWith('kvup.io/saved-') ? [note] : []))
+}
+
+interface Annotated {
+  metadata: { annotations?: Record<string, string> }
 }
 
 /** Who holds the lock now; undefined when nobody does. */
