@@ -1,4 +1,5 @@
 import { hopFindings } from '../../releases/hop-finding.ts'
+import { newestMinorOf } from '../../releases/known-releases.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { minorOf, type Version } from '../../releases/version.ts'
 import type { Check, Question } from '../check.ts'
@@ -48,12 +49,14 @@ const neverSettled: Finding = {
   remedy: ['kvup status'],
 }
 
-function unknown(to: Version, { asOf, minors }: Releases): readonly Finding[] {
+/** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
+function unknown(to: Version, releases: Releases): readonly Finding[] {
+  const { asOf, minors } = releases
   if (minors[minorOf(to)]?.releases[to.text] !== undefined) return []
   return [
     {
       id: 'release-unknown',
-      level: 'info',
+      level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
       summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
       remedy: [`kvup releases --since ${minorOf(to)}.0`],
     },
