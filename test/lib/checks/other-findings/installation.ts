@@ -92,6 +92,12 @@ export const ofTheInstallation: readonly Row[] = [
   ],
   [
     'hop-supported',
+    'a minor that is newer than the data',
+    ['warning release-unknown'],
+    { installed: 'v1.9.0', run: 'check --to v1.10.0' },
+  ],
+  [
+    'hop-supported',
     'before updates begin',
     ['blocker from-unsupported', 'info release-unknown'],
     checkExample('zero-downtime-since/failing.yaml'),
