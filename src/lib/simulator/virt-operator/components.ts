@@ -35,7 +35,7 @@ function podTemplate(
   return {
     metadata: {
       name,
-      labels: { ...labels, 'kubevirt.io': name, 'prometheus.kubevirt.io': 'true' },
+      labels: { ...labels, ...labelsOf(name), 'prometheus.kubevirt.io': 'true' },
       annotations,
     },
     spec: {
@@ -47,6 +47,21 @@ function podTemplate(
     },
   }
 }
+
+/** The pods of virt-template bear no label `kubevirt.io` (recording operator-v1.8.4-v1.9.0), nor do those of what nobody has heard of. */
+function labelsOf(name: string): Record<string, string> {
+  if (name === 'virt-template-apiserver') return template('apiserver')
+  if (name === 'virt-template-controller') return template('controller-manager')
+  return known.has(name) ? { 'kubevirt.io': name } : { 'app.kubernetes.io/name': name }
+}
+
+const template = (plane: string) => ({ 'app.kubernetes.io/name': 'virt-template', 'control-plane': plane })
+const known: ReadonlySet<string> = new Set([
+  'virt-handler',
+  'virt-controller',
+  'virt-api',
+  'virt-exportproxy',
+])
 
 function operandContainer(config: DeploymentConfig, name: string, args: string[]): Container {
   return { name, image: imageOf(config, name), command: [name], args: [...args, '--port', '8443', '-v', '2'] }
@@ -61,7 +76,7 @@ export function componentDeployment(config: DeploymentConfig, name: string, repl
     imageOf(config, 'virt-exportserver'),
   ]
   const own = operandContainer(config, name, name === 'virt-controller' ? launcher : [])
-  const template = podTemplate(
+  const pods = podTemplate(
     config,
     name,
     { ...own, image: templateImage(config, name) ?? own.image ?? '' },
@@ -77,9 +92,9 @@ export function componentDeployment(config: DeploymentConfig, name: string, repl
     },
     spec: {
       replicas,
-      selector: { matchLabels: { 'kubevirt.io': name } },
+      selector: { matchLabels: labelsOf(name) },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
-      template,
+      template: pods,
     },
   }
 }
@@ -105,7 +120,7 @@ export function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras
   const args = ['--hostname-override', '$(NODE_NAME)', '--graceful-shutdown-seconds', '315']
   const own = operandContainer(config, name, args)
   own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
-  const template = podTemplate(config, name, own, everywhere)
+  const pods = podTemplate(config, name, own, everywhere)
   const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
   return {
     apiVersion: 'apps/v1',
@@ -119,9 +134,9 @@ export function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras
       selector: { matchLabels: { 'kubevirt.io': name } },
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
       template: {
-        ...template,
+        ...pods,
         spec: {
-          ...template.spec,
+          ...pods.spec,
           volumes: [
             { name: 'libvirt-runtimes', hostPath: { path: '/var/run/kubevirt-libvirt-runtimes' } },
             ...volumes,

@@ -12,6 +12,13 @@ export interface OperatorFaults extends MachineryFaults {
   statusTooLarge?: boolean | undefined
   /** Four seconds after AllComponentsReady it fails once on its own cache, and heals (lab "Seen" 2). */
   blipAfterReady?: boolean | undefined
-  /** virt-handler rolls a second and a third time after it looked finished (facts 2.8). */
-  moreHandlerRolls?: boolean | undefined
+  /**
+   * virt-handler rolls a second and a third time (facts 2.8): behind KubeVirt's own done, or as it was recorded with one worker
+   * (operator-v1.6.0-v1.7.0-1w), before it.
+   */
+  moreHandlerRolls?: boolean | 'before done' | undefined
+  /** The second roll never comes, as it was recorded with three workers (operator-v1.6.0-v1.7.0): the argument stays away. Switched off it comes. */
+  noMigrationNames?: boolean | undefined
+  /** From this minor on the release has a Deployment that nobody has heard of, whose pods bear no label `kubevirt.io`. */
+  unknownComponent?: { readonly name: string; readonly since: number } | undefined
 }

@@ -5,7 +5,7 @@ import { type HandlerExtras, handlerDaemonSet, migrationNames, oldCertificates }
 import { contains, ensure } from './managed.ts'
 import { DeploymentFailure, type OperatorContext, type Pass } from './operator-context.ts'
 import { type ComponentPods, componentPods } from './readiness.ts'
-import { bearsStamps } from './stamp.ts'
+import { bearsStamps, isOfDeployment } from './stamp.ts'
 import type { Standing } from './operands.ts'
 
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
@@ -13,12 +13,12 @@ export async function rollHandler(cx: OperatorContext, pass: Pass): Promise<Stan
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
   const found = await cx.reader.find(DaemonSets, ref)
   const before = found.is === 'object' ? found.object : undefined
-  const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, before))
+  const pods = await componentPods(cx, pass, before)
+  const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
   if (before === undefined || !bearsStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
     await write(cx, pass, { before, wanted })
     return 'changed'
   }
-  const pods = await componentPods(cx, pass, ref.name)
   if (pods.updatedReady === 0) await refuseBrokenCanary(cx, before, pods.all)
   if (pods.updatedReady > desiredOf(before) && isRolling(before, pass)) throw unexpected(pods, before)
   const next = nextLimit(before, pods)
@@ -98,11 +98,18 @@ async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: rea
 function extrasOf(
   cx: OperatorContext,
   { kubevirt, config }: Pass,
-  set: DaemonSet | undefined,
+  { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
 ): HandlerExtras {
-  if (cx.faults.on.moreHandlerRolls !== true) return { migrationNames: true, oldVolume: false }
-  const settled = kubevirt.status?.observedDeploymentID === config.id
-  if (set === undefined || !settled) return { migrationNames: false, oldVolume: true }
+  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
+  if (noMigrationNames === true) return { migrationNames: false, oldVolume: false }
+  if (more !== true && more !== 'before done') return { migrationNames: true, oldVolume: false }
+  const ofThis = set !== undefined && isOfDeployment(set, config.id)
+  const through =
+    more === true
+      ? kubevirt.status?.observedDeploymentID === config.id
+      : ofThis && isWhole(set) && !pods.oldRunning
+  if (set === undefined || !(through || (ofThis && knowsNames(set))))
+    return { migrationNames: false, oldVolume: true }
   return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
 }
 
@@ -116,7 +123,8 @@ function knowsNames(set: DaemonSet): boolean {
   return podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
 }
 
-function isWhole({ status = {} }: DaemonSet): boolean {
+function isWhole({ metadata, status = {} }: DaemonSet): boolean {
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
   const { desiredNumberScheduled: desired, updatedNumberScheduled, numberReady } = status
   return updatedNumberScheduled === desired && numberReady === desired
 }

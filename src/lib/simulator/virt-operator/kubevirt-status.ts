@@ -1,3 +1,5 @@
+import { DaemonSets, Deployments } from '../../cluster/kinds/apps.ts'
+import type { KubeObject } from '../../cluster/object.ts'
 import { type KubeVirt, KubeVirts } from '../../cluster/kinds/kubevirt.ts'
 import { sameStatus } from '../machinery/same-status.ts'
 import { configText } from './deployment-config.ts'
@@ -24,7 +26,7 @@ export async function report(cx: OperatorContext, pass: Pass, outcome: Outcome):
     operatorVersion: cx.self.version,
     defaultArchitecture: 'amd64',
     ...target(pass),
-    ...(synced ? observed(pass) : {}),
+    ...(synced ? { ...observed(pass), generations: await generations(cx, pass) } : {}),
     conditions,
   }
   if (sameStatus(kubevirt.status, status)) return false
@@ -34,6 +36,24 @@ export async function report(cx: OperatorContext, pass: Pass, outcome: Outcome):
   }
   await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
   return true
+}
+
+/** What it wrote itself (recorded: it names no pods and no ReplicaSets). */
+async function generations(cx: OperatorContext, { config }: Pass): Promise<NonNullable<Status['generations']>> {
+  const where = { namespace: config.namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }
+  const [deployments, daemonsets] = await Promise.all([
+    cx.reader.list(Deployments, where),
+    cx.reader.list(DaemonSets, where),
+  ])
+  const written = (resource: string) => (object: KubeObject) => ({
+    group: 'apps',
+    resource,
+    namespace: config.namespace,
+    name: object.metadata.name,
+    lastGeneration: object.metadata.generation ?? 1,
+    hash: '',
+  })
+  return [...deployments.map(written('deployments')), ...daemonsets.map(written('daemonsets'))]
 }
 
 const tooLarge = 'etcdserver: request is too large'

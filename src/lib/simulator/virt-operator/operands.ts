@@ -14,7 +14,13 @@ export type Standing = 'changed' | 'rolling' | 'rolled'
 const extras = ['virt-exportproxy', 'virt-template-apiserver', 'virt-template-controller'] as const
 
 /** The Deployments that a release has by itself, beside virt-controller and virt-api (lab "Seen" 6). */
-export function extraComponents({ kubevirt, config }: Pass): string[] {
+export function extraComponents(cx: OperatorContext, pass: Pass): string[] {
+  const { unknownComponent: unknown } = cx.faults.on
+  const isThere = unknown !== undefined && isAtLeast(pass.config.kubeVirtVersion, unknown.since)
+  return [...knownExtras(pass), ...(isThere ? [unknown.name] : [])]
+}
+
+function knownExtras({ kubevirt, config }: Pass): string[] {
   if (isAtLeast(config.kubeVirtVersion, 9)) return [...extras]
   const developer = kubevirt.spec?.configuration?.['developerConfiguration'] as
     | { featureGates?: string[] }
@@ -23,9 +29,9 @@ export function extraComponents({ kubevirt, config }: Pass): string[] {
 }
 
 /** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
-function operandOrder(pass: Pass): { name: string; waits: boolean }[] {
+function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: boolean }[] {
   const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
-  const extra = extraComponents(pass)
+  const extra = extraComponents(cx, pass)
   const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']
   if (observedDeploymentID === pass.config.id) return back.map((name) => ({ name, waits: false }))
   const newer =
@@ -39,7 +45,7 @@ function operandOrder(pass: Pass): { name: string; waits: boolean }[] {
 /** Brings the operands on. True when nothing was left to write and everything is through. */
 export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boolean> {
   let through = true
-  for (const { name, waits } of operandOrder(pass)) {
+  for (const { name, waits } of operandOrder(cx, pass)) {
     const standing =
       name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
     through &&= standing === 'rolled'

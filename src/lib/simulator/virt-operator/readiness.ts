@@ -1,4 +1,4 @@
-import type { Deployment } from '../../cluster/kinds/apps.ts'
+import type { DaemonSet, Deployment } from '../../cluster/kinds/apps.ts'
 import { type Pod, Pods } from '../../cluster/kinds/pods.ts'
 import { isReady } from '../machinery/pods.ts'
 import type { OperatorContext, Pass } from './operator-context.ts'
@@ -15,9 +15,12 @@ export interface ComponentPods {
 export async function componentPods(
   cx: OperatorContext,
   { config }: Pass,
-  name: string,
+  component: Deployment | DaemonSet | undefined,
 ): Promise<ComponentPods> {
-  const all = await cx.reader.list(Pods, { namespace: config.namespace, labels: `kubevirt.io=${name}` })
+  const labels = Object.entries(component?.spec?.selector?.matchLabels ?? {})
+    .map((pair) => pair.join('='))
+    .join(',')
+  const all = component ? await cx.reader.list(Pods, { namespace: config.namespace, labels }) : []
   const updated = all.filter((pod) => isOfDeployment(pod, config.id))
   return {
     all,
@@ -31,6 +34,6 @@ export async function isRolled(cx: OperatorContext, pass: Pass, deployment: Depl
   const { status = {}, metadata } = deployment
   const { observedGeneration = 0, replicas = 0, readyReplicas = 0 } = status
   if (observedGeneration < (metadata.generation ?? 0) || replicas === 0 || readyReplicas === 0) return false
-  const pods = await componentPods(cx, pass, metadata.name)
+  const pods = await componentPods(cx, pass, deployment)
   return pods.updatedReady > 0 && !pods.oldRunning
 }

@@ -22,7 +22,7 @@ export async function sync(cx: OperatorContext, pass: Pass): Promise<boolean> {
 
 /** Deployments that the operator once made and this strategy does not have. */
 async function removeForeign(cx: OperatorContext, pass: Pass): Promise<boolean> {
-  const wanted = new Set(['virt-api', 'virt-controller', ...extraComponents(pass)])
+  const wanted = new Set(['virt-api', 'virt-controller', ...extraComponents(cx, pass)])
   const labels = 'app.kubernetes.io/managed-by=virt-operator'
   const there = await cx.reader.list(Deployments, { namespace: pass.config.namespace, labels })
   const foreign = there.filter(({ metadata }) => !wanted.has(metadata.name))

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../src/lib/cluster/kinds/apps.ts'
+import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import type { SimulationFaults } from '../../src/lib/simulator/simulation-faults.ts'
+import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/report.ts'
+import { byManifest, byTag, type Ended, minute, play, second, type Stage } from './stage.ts'
+
+/** Releases that nobody has seen: what they do otherwise is a warning at most, and the run ends. */
+const reportOf = ({ documents }: Ended): UpgradeReport => documents[0] as unknown as UpgradeReport
+const warningsOf = (ended: Ended) => reportOf(ended).findings.map(({ id, level }) => `${level} ${id}`)
+
+/** When KubeVirt said for the last time that it is done, and when the run ended. */
+const doneAt = ({ film }: Stage) => {
+  const bad = film.findLastIndex(
+    ({ metadata, status }) =>
+      metadata.generation !== status?.observedGeneration ||
+      status?.conditions?.find(({ type }) => type === 'Available')?.status !== 'True' ||
+      status.targetDeploymentID !== status.observedDeploymentID,
+  )
+  return film[bad + 1]?.at ?? Number.NaN
+}
+
+const namesOf = (stage: Stage) =>
+  stage.simulated.store.list(Deployments).items.map(({ metadata }) => metadata.name)
+
+/** The second roll comes after all; the operator looks when something of KubeVirt's changes. */
+const rollOnceMore = (stage: Stage) => {
+  stage.simulated.faults.set({ noMigrationNames: undefined })
+  stage.label({ labels: { touched: 'true' } })
+}
+
+describe.each([
+  ['operator manifest', byManifest, 'v1.9.0'],
+  ['image tag', byTag, 'v1.8.4'],
+] as const)('by %s', (_method, shape, to) => {
+  const unknown = { name: 'virt-novelty', since: Number(to.split('.')[1]) }
+
+  test('a Deployment that nobody has heard of, whose pods bear no label kubevirt.io: it is rolled as any other, without a doubt', async () => {
+    await play({ ...shape, faults: { unknownComponent: unknown } }, async (stage) => {
+      const ended = await stage.upgrade(to)
+      expect(ended.code).toBe(0)
+      expect(namesOf(stage)).toContain('virt-novelty')
+      const pods = stage.simulated.store.list(Pods).items as Pod[]
+      const own = pods.filter(({ metadata }) => metadata.name.startsWith('virt-novelty-'))
+      expect(own.map(({ metadata }) => metadata.labels?.['kubevirt.io'])).toEqual(own.map(() => undefined))
+      expect(own).not.toHaveLength(0)
+      expect(warningsOf(ended)).toEqual([])
+      expect(stage.now - doneAt(stage)).toBeLessThanOrEqual(5 * second)
+    })
+  })
+
+  test('it is waited for while it rolls: its image cannot be pulled, and the run says so', async () => {
+    const faults: SimulationFaults = { unknownComponent: unknown, unpullable: '/virt-novelty:' }
+    await play({ ...shape, faults }, async (stage) => {
+      stage.later(6 * minute, () => stage.simulated.faults.set({ unpullable: undefined }))
+      const ended = await stage.upgrade(to)
+      expect(ended.code).toBe(0)
+      const stalled = ended.events.filter((e) => e.kind === 'step-waiting' && e.state.is === 'stalled')
+      expect(JSON.stringify(stalled)).toMatch(/virt-novelty.*cannot pull/)
+    })
+  })
+
+  test('a second roll that never comes: two minutes behind KubeVirt being done it is a warning, and the run ends with 0', async () => {
+    await play({ ...shape, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
+      let settledAt = 0
+      let doneFirst = 0
+      const ended = await stage.upgrade(
+        to,
+        {},
+        {
+          onEvent(event) {
+            if (event.kind === 'step-started' && event.step.id === 'settled') doneFirst = stage.now
+            if (event.kind === 'step-done' && event.step.id === 'settled') settledAt = stage.now
+          },
+        },
+      )
+      expect(ended.code).toBe(0)
+      expect(warningsOf(ended)).toEqual(['warning handler-roll-to-come'])
+      expect(settledAt - doneFirst).toBeGreaterThanOrEqual(115 * second)
+      expect(settledAt - doneFirst).toBeLessThanOrEqual(130 * second)
+      // Not once more behind the resumption.
+      expect(stage.now - settledAt).toBeLessThan(60 * second)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      const waited = ended.events.filter(
+        (e) => e.kind === 'step-waiting' && /for 2m at most/.test(e.state.on),
+      )
+      expect(waited).not.toHaveLength(0)
+
+      const mark = stage.mark
+      const again = await stage.upgrade(to)
+      expect(again.code).toBe(0)
+      expect(stage.writes(mark)).toEqual([])
+    })
+  })
+
+  test('the further rolls before KubeVirt is done, as with one worker from v1.6.0: no doubt, and no wait behind it', async () => {
+    await play({ ...shape, faults: { moreHandlerRolls: 'before done' } }, async (stage) => {
+      const templates = new Set<string>()
+      const stop = stage.simulated.store.watch(DaemonSets, ({ object }) => {
+        templates.add(JSON.stringify((object as DaemonSet).spec?.template))
+      })
+      const ended = await stage.upgrade(to)
+      stop()
+      expect(ended.code).toBe(0)
+      expect(templates.size).toBeGreaterThanOrEqual(3)
+      expect(warningsOf(ended)).toEqual([])
+      expect(stage.now - doneAt(stage)).toBeLessThanOrEqual(5 * second)
+    })
+  })
+
+  test('a roll that begins once automatic VM updates are resumed pauses them again until it is through', async () => {
+    await play({ ...shape, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
+      let resumed = 0
+      let rolled = 0
+      const ended = await stage.upgrade(
+        to,
+        { waitWorkloads: true },
+        {
+          onEvent(event) {
+            if (event.kind !== 'step-done' || event.step.id !== 'give-back-workload-updates' || resumed > 0)
+              return
+            resumed = stage.now
+            rollOnceMore(stage)
+            const stop = stage.simulated.store.watch(DaemonSets, ({ object }) => {
+              const { metadata, status = {} } = object as DaemonSet
+              const seen = status.observedGeneration === metadata.generation
+              const isWhole = status.updatedNumberScheduled === status.desiredNumberScheduled
+              if (!seen || !isWhole) rolled = 0
+              else if (status.numberReady === status.desiredNumberScheduled) rolled ||= stage.now
+              if (stage.now - resumed > 10 * minute) stop()
+            })
+          },
+        },
+      )
+      expect(ended.code).toBe(0)
+      expect(resumed).toBeGreaterThan(0)
+      const after = stage.film.filter(({ at }) => at > resumed)
+      const pausedAt = after.find((frame) => methodsOf(frame).length === 0)?.at ?? Number.NaN
+      const againAt = after.find((frame) => frame.at > pausedAt && methodsOf(frame).length > 0)?.at ?? 0
+      expect(pausedAt - resumed).toBeLessThan(20 * second)
+      expect(againAt - rolled).toBeGreaterThanOrEqual(30 * second)
+      expect(stage.methods).toEqual(['LiveMigrate'])
+      expect(warningsOf(ended)).toEqual([])
+      const entries = await stage.journal.entries()
+      expect(
+        entries.some(({ step, text }) => /#1$/.test(step) && /pause automatic VM updates/.test(text)),
+      ).toBe(true)
+    })
+  })
+
+  test('a roll that begins while the run verifies keeps them paused, whatever KubeVirt says', async () => {
+    await play({ ...shape, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
+      let began = 0
+      const ended = await stage.upgrade(
+        to,
+        {},
+        {
+          onEvent(event) {
+            if (event.kind !== 'step-started' || event.step.id !== 'settled') return
+            stage.later(20 * second, () => {
+              began = stage.now
+              rollOnceMore(stage)
+            })
+          },
+        },
+      )
+      expect(ended.code).toBe(0)
+      const resumed = stage.film.find(
+        ({ at, ...frame }) => at > began && methodsOf(frame as never).length > 0,
+      )
+      expect((resumed?.at ?? 0) - began).toBeGreaterThan(30 * second)
+      expect(
+        stage.film.filter(({ at }) => at > (resumed?.at ?? 0)).every((f) => methodsOf(f).length > 0),
+      ).toBe(true)
+    })
+  })
+})
+
+test('killed while it is paused for a second time: the next run resumes them', async () => {
+  await play({ ...byTag, vms: 2, faults: { noMigrationNames: true } }, async (stage) => {
+    const killer = new AbortController()
+    const ended = await stage
+      .upgrade(
+        'v1.8.4',
+        { waitWorkloads: true },
+        {
+          signal: killer.signal,
+          onEvent(event) {
+            if (event.kind === 'step-done' && event.step.id === 'give-back-workload-updates')
+              rollOnceMore(stage)
+            if (event.kind === 'step-applied' && /pause automatic VM updates again/.test(event.change))
+              killer.abort(Object.assign(new Error('killed'), { name: 'AbortError' }))
+          },
+        },
+      )
+      .catch((error: unknown) => error as Error)
+    expect(ended).toBeInstanceOf(Error)
+    expect(stage.methods).toEqual([])
+    await stage.until(2 * minute)
+    const again = await stage.upgrade('v1.8.4')
+    expect(again.code).toBe(0)
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('somebody’s copy of a component, stamps and all, that never gets ready keeps no run from ending', async () => {
+  await play(byTag, async (stage) => {
+    const { store } = stage.simulated
+    const [api] = (store.list(Deployments).items as Deployment[]).filter(
+      ({ metadata }) => metadata.name === 'virt-api',
+    )
+    if (!api) throw new Error('no virt-api')
+    const labels = { app: 'copy' }
+    const { writer } = stage.cluster
+    await writer.create(Deployments, {
+      apiVersion: api.apiVersion,
+      kind: api.kind,
+      metadata: { name: 'copy', namespace: stage.home, ...pick(api) },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: {
+          ...api.spec?.template,
+          metadata: { ...api.spec?.template?.metadata, labels },
+          spec: {
+            containers: [{ name: 'copy', image: 'quay.io/nobody/has:this' }],
+            nodeSelector: { no: 'node' },
+          },
+        },
+      },
+    } as Deployment)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended.code).toBe(0)
+  })
+})
+
+const pick = ({ metadata: { labels, annotations } }: Deployment) => ({
+  labels: { ...labels, 'app.kubernetes.io/managed-by': 'somebody' },
+  annotations: { ...annotations },
+})
