@@ -232,6 +232,42 @@ test('somebody’s copy of a component, stamps and all, that never gets ready ke
     } as Deployment)
     const ended = await stage.upgrade('v1.8.4')
     expect(ended.code).toBe(0)
+    expect(warningsOf(ended)).toEqual(['warning component-not-listed'])
+  })
+})
+
+describe('an edit of the KubeVirt resource that virt-operator is acting on', () => {
+  const edit = (stage: Stage) =>
+    stage.edit({ configuration: { developerConfiguration: { logVerbosity: { virtLauncher: 4 } } } })
+
+  test('check waits for it, and judges then', async () => {
+    await play(byManifest, async (stage) => {
+      edit(stage)
+      const ended = await stage.check('v1.9.0', { accept: ['launcher-age'] })
+      expect(JSON.stringify(ended.documents)).not.toContain('KubeVirt is Updating')
+      expect(ended.text).toContain('virt-operator is acting on an edit of the KubeVirt resource')
+      expect(ended.took).toBeGreaterThan(second)
+      expect(ended.took).toBeLessThan(minute)
+    })
+  })
+
+  test('upgrade waits for it and goes on', async () => {
+    await play(byTag, async (stage) => {
+      edit(stage)
+      expect((await stage.upgrade('v1.8.4')).code).toBe(0)
+    })
+  })
+
+  test('where virt-operator does not act on it, it is judged after a while: not settled, exit 3', async () => {
+    await play(byManifest, async (stage) => {
+      stage.simulated.faults.set({ stopped: true })
+      edit(stage)
+      const ended = await stage.upgrade('v1.9.0')
+      expect(ended.error?.reason).toBe('settled-now')
+      expect(ended.code).toBe(3)
+      expect(ended.took).toBeGreaterThanOrEqual(90 * second)
+      expect(ended.took).toBeLessThan(2 * minute)
+    })
   })
 })
 

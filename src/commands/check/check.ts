@@ -40,7 +40,7 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
   const looked = await readerFor(cx, options.from)
-  const seen = await look(cx, { to, method: options.method, looked })
+  const seen = await look(cx, { to, method: options.method, looked, waits: !looked.saved })
   ensureOlmOwns(options, seen.installation)
   const way = await wayOf(options, seen, { cluster: looked.cluster, accepted, releases })
   const target = targetOf(to, way, seen)

@@ -13,6 +13,7 @@ import type { Method } from '../../lib/releases/operator-rule.ts'
 import type { Version } from '../../lib/releases/version.ts'
 import { chooseMethod } from '../../lib/upgrade/method.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/required-access.ts'
+import { untilActedOn } from '../until-acted-on.ts'
 import { type LookedAt, readerFor } from '../reader-for.ts'
 
 interface Asked {
@@ -22,6 +23,8 @@ interface Asked {
   from?: string | undefined
   /** It is opened already. */
   looked?: LookedAt
+  /** An edit of the KubeVirt resource that virt-operator is acting on is waited for; not over a saved cluster, which stands still. */
+  waits?: boolean
   /** Not to be asked: what this user may do. */
   without?: 'rights'
 }
@@ -30,6 +33,7 @@ interface Asked {
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
   const { cluster, clock, saved } = asked.looked ?? (await readerFor(cx, asked.from))
   const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock)))
+  if (asked.waits) await untilActedOn(cx, cluster.reader, first.kubevirt)
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
   const [gathered, borrowed] = await Promise.all([

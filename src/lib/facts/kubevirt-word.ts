@@ -1,5 +1,5 @@
 import type { KubeVirt } from '../cluster/kinds/kubevirt.ts'
-import { unmetCondition } from './conditions.ts'
+import { deploymentFailure, unmetCondition } from './conditions.ts'
 
 /** One thing that keeps it from being Settled. */
 export interface Gap {
@@ -29,6 +29,16 @@ export function wordGaps(kubevirt: KubeVirt): readonly Gap[] {
 
 /** KubeVirt says that it is done with what its resource asks for. */
 export const saysDone = (kubevirt: KubeVirt): boolean => wordGaps(kubevirt).length === 0
+
+/**
+ * virt-operator acts on an edit of the resource and on nothing else: its target is reached, and only its generation or its conditions
+ * do not say so yet. Each edit looks so for some seconds, with Available=False (lab 3, 16); a failure is none.
+ */
+export function actsOnEdit(kubevirt: KubeVirt): boolean {
+  const { metadata } = kubevirt
+  if (metadata.deletionTimestamp || targetGap(kubevirt).length > 0) return false
+  return deploymentFailure(kubevirt) === undefined && !saysDone(kubevirt)
+}
 
 /** The sentence of a gap that comes before all others. */
 export const beingDeleted = 'KubeVirt to be deleted'
