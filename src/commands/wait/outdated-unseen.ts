@@ -9,9 +9,14 @@ import { countUnlabelled } from '../../lib/workloads/unlabelled.ts'
 
 /**
  * Why "no VMI is labelled outdated" does not say yet that none is (lab 10, 15); undefined when it does. Lists all VMIs. Throws
- * `forbidden` where it cannot be told, now or later.
+ * `forbidden` where it cannot be told, now or later. Who leads is a doubt: another release may elect otherwise, so it is asked about only while the patience
+ * lasts; VMIs that are not labelled are counted ones, and waited for.
  */
-export async function outdatedUnseen(reader: Reader, clock: Clock): Promise<string | undefined> {
+export async function outdatedUnseen(
+  reader: Reader,
+  clock: Clock,
+  patience: { isOver: boolean },
+): Promise<string | undefined> {
   const snapshot = await takeSnapshot(reader, ['pods', 'leases'], clock)
   const leads = newControllerLeads(snapshot)
   if (leads === undefined)
@@ -19,7 +24,7 @@ export async function outdatedUnseen(reader: Reader, clock: Clock): Promise<stri
       notes: ['before one of the new version does, nothing can be said of outdated instances'],
       remedy: roleRemedy('kvup-view'),
     })
-  if (!leads) return 'a virt-controller of the new version to take its Lease'
+  if (!leads && !patience.isOver) return 'a virt-controller of the new version to take its Lease'
   const left = await countUnlabelled(reader, snapshot)
   if (left > 0) return `virt-controller to label ${left} outdated VMIs`
   // Last: what was labelled since the look that asked for this counts.

@@ -7,6 +7,7 @@ import { missingFor, type WaitCondition } from '../../lib/facts/wait-condition.t
 import { meaningOf, remarkOn } from '../../lib/procedure/failures.ts'
 import type { Clock } from '../../lib/system/clock.ts'
 import { blocked, forbidden, isNotFound } from '../../lib/system/errors.ts'
+import { minutes } from '../../lib/system/units.ts'
 import { roleRemedy } from '../../lib/system/role-remedy.ts'
 import { outdatedUnseen } from './outdated-unseen.ts'
 
@@ -31,7 +32,7 @@ const lookAgain = 5000
  */
 export async function untilItHolds(condition: WaitCondition, waiting: Waiting): Promise<void> {
   const { clock, signal } = waiting
-  const before = { answered: false }
+  const before: Before = { answered: false }
   for (;;) {
     try {
       const holds =
@@ -45,8 +46,23 @@ export async function untilItHolds(condition: WaitCondition, waiting: Waiting): 
   }
 }
 
+interface Before {
+  answered: boolean
+  /** When the condition held for the first time but for what cannot be seen yet, ms. */
+  heldAt?: number
+}
+
+/** For how long a doubt is waited for behind what KubeVirt says, ms. */
+const doubtsAtMost = 2 * minutes
+
+function isOver(before: Before, clock: Clock): boolean {
+  const now = clock.now().getTime()
+  before.heldAt ??= now
+  return now - before.heldAt >= doubtsAtMost
+}
+
 /** Pools are few and take minutes: they are listed again. */
-async function poolsHold(waiting: Waiting, before: { answered: boolean }): Promise<boolean> {
+async function poolsHold(waiting: Waiting, before: Before): Promise<boolean> {
   const pools = await waiting.reader.list(MachineConfigPools).catch((error: unknown) => {
     throw isNotFound(error) ? noPools() : error
   })
@@ -63,14 +79,16 @@ function noPools(): Error {
 }
 
 /** Follows until a look has all that is asked; then false where that look alone does not prove it. */
-async function holdsNow(condition: WaitCondition, waiting: Waiting, before: { answered: boolean }) {
+async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Before) {
   const { reader, clock } = waiting
   for await (const report of statusChanges(waiting)) {
     before.answered = true
     refuseHopeless(condition, report)
     const missing = missingFor(condition, report)
     const unseen =
-      missing === undefined && condition.is === 'workloads' ? await outdatedUnseen(reader, clock) : undefined
+      missing === undefined && condition.is === 'workloads'
+        ? await outdatedUnseen(reader, clock, { isOver: isOver(before, clock) })
+        : undefined
     waiting.seen(report, missing ?? unseen)
     if (missing === undefined) return unseen === undefined
   }

@@ -32,6 +32,7 @@ export function timeLeft(run: RunProgress, at: Date): string | undefined {
   const pace = paceOf(run.steps, asEstimated * guessedIn(lefts))
   const late = open.map((step) => overdueSince(step, pace ?? 1, at)).find((since) => since !== undefined)
   if (late !== undefined) return `overdue since ${timeOfDay(new Date(late))}`
+  if (open.some((step) => isSlow(step, pace ?? 1, at))) return 'taking longer than expected'
   return inWords(lefts, pace)
 }
 
@@ -86,7 +87,14 @@ function overdueSince(step: StepLine, pace: number, at: Date): number | undefine
           overdueAfter.estimates,
         ]
   const patience = Math.max(usual * times, overdueAfter.atLeast)
-  return at.getTime() - from > patience ? from + usual : undefined
+  // Since when it is said: until then a time was left.
+  return at.getTime() - from > patience ? from + patience : undefined
+}
+
+/** It has used up what it was estimated at, with half as much again: the same time left said again and again would be no news. */
+function isSlow(step: StepLine, pace: number, at: Date): boolean {
+  if (step.startedAt === undefined || step.progress !== undefined) return false
+  return spentOn(step, at) > Math.max(1.5 * step.estimate * Math.max(1, pace), minute)
 }
 
 function spentOn({ startedAt }: StepLine, at: Date): number {

@@ -61,9 +61,9 @@ const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
     'under 1 min left',
   ],
   [
-    'an increment that takes four times as long as the others is overdue, since it was due',
+    'an increment that takes four times as long as the others is overdue, since it is: a time was left until then',
     [rolling(0, 10, { first: 20 * minute, last: 10 * minute })],
-    'overdue since 07:51:00',
+    'overdue since 07:54:00',
   ],
   [
     'but not within two minutes, however fast it was before',
@@ -73,7 +73,12 @@ const cases: readonly (readonly [string, StepLine[], string | undefined])[] = [
   [
     'a step without a count, after three times its estimate',
     [step({ shape: 'running', startedAt: ago(13 * minute) })],
-    'overdue since 07:51:00',
+    'overdue since 07:59:00',
+  ],
+  [
+    'a step that has used up its estimate and half as much: the same minutes are not said again and again',
+    [step({ shape: 'running', startedAt: ago(7 * minute) })],
+    'taking longer than expected',
   ],
   [
     'slow as all of this cluster: not overdue yet',

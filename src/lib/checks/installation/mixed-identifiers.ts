@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../cluster/object.ts'
-import { itemsOf } from '../../facts/known.ts'
-import { identifierOf, isOperand, stampedVersion } from '../../facts/stamps.ts'
+import { podsOf, type Scene, unlistedWorkloads, workloads } from '../../facts/scene.ts'
+import { identifierOf, stampedVersion } from '../../facts/stamps.ts'
 import type { Check, Question } from '../check.ts'
 import { counted } from '../../system/counted.ts'
 
@@ -32,10 +32,11 @@ export const mixedIdentifiers: Check = {
   },
 }
 
-/** Ended pods do not count, and a virt-operator that only manages is not of a revision. */
-function stamped({ evidence: { deployments, daemonsets, pods } }: Question): readonly KubeObject[] {
-  const alive = itemsOf(pods).filter(({ status }) => !/^(?:Succeeded|Failed)$/u.test(status?.phase ?? ''))
-  return [...itemsOf(daemonsets), ...itemsOf(deployments), ...alive].filter(
-    (object) => isOperand(object) && identifierOf(object) !== undefined,
-  )
+/** What virt-operator stamped, and the pods that it owns: ended ones do not count, a virt-operator that only manages is not of a revision, and a pod with copied stamps is nobody's. */
+function stamped({ evidence: snapshot, installation, at }: Question): readonly KubeObject[] {
+  const { kubevirt, deployment: operator } = installation
+  const scene: Scene = { snapshot, kubevirt, operator, at }
+  const own = [...workloads(scene), ...unlistedWorkloads(scene)]
+  const pods = own.flatMap((workload) => podsOf(scene, workload))
+  return [...own.map(({ object }) => object), ...pods].filter((object) => identifierOf(object) !== undefined)
 }

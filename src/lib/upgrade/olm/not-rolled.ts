@@ -1,14 +1,23 @@
 import type { DaemonSet, Deployment } from '../../cluster/kinds/apps.ts'
 
-/** The first that does not run its present template everywhere, with its count; undefined where all do. */
+/** One that does not run its present template everywhere. */
+export interface NotRolled {
+  /** With its count. */
+  what: string
+  /** Its present template was seen and no pod of an older one is left: only pods are missing, and nothing moves any more. */
+  isShort: boolean
+}
+
+/** The first that does not run its present template everywhere, one that is moving before one that is only short; undefined where all do. */
 export function notRolled(
   deployments: readonly Deployment[],
   daemonsets: readonly DaemonSet[],
-): string | undefined {
-  const found = [...deployments.map(deploymentCount), ...daemonsets.map(daemonSetCount)].find(
+): NotRolled | undefined {
+  const open = [...deployments.map(deploymentCount), ...daemonsets.map(daemonSetCount)].filter(
     ({ done }) => !done,
   )
-  return found && `${found.what} (${found.ready}/${found.wanted})`
+  const found = open.find(({ isShort }) => !isShort) ?? open[0]
+  return found && { what: `${found.what} (${found.ready}/${found.wanted})`, isShort: found.isShort }
 }
 
 interface Count {
@@ -16,6 +25,7 @@ interface Count {
   ready: number
   wanted: number
   done: boolean
+  isShort: boolean
 }
 
 function deploymentCount(deployment: Deployment): Count {
@@ -23,7 +33,8 @@ function deploymentCount(deployment: Deployment): Count {
   const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = deployment.status ?? {}
   const ready = Math.min(updatedReplicas, availableReplicas)
   const done = isSeen(deployment) && ready >= wanted && replicas <= wanted
-  return { what: `deployment ${deployment.metadata.name}`, ready, wanted, done }
+  const isShort = isSeen(deployment) && replicas <= updatedReplicas
+  return { what: `deployment ${deployment.metadata.name}`, ready, wanted, done, isShort }
 }
 
 function daemonSetCount(daemonset: DaemonSet): Count {
@@ -38,6 +49,7 @@ function daemonSetCount(daemonset: DaemonSet): Count {
     ready,
     wanted,
     done: isSeen(daemonset) && ready >= wanted,
+    isShort: isSeen(daemonset) && updatedNumberScheduled >= wanted,
   }
 }
 

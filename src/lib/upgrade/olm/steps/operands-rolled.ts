@@ -23,6 +23,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
   const { namespace } = hop.subscription
   const good = new GoodInARow(hop.settleMs)
   const broken = new Broken()
+  const short = new ShortFor()
   return {
     id: `operands-rolled-${labelOf(hop)}`,
     title: `operands of ${hop.version} settle`,
@@ -42,7 +43,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
       const scene = await lookAtOperator(cx.reader, hop)
       if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
       const csv = csvState(scene, hop, cx.clock.now())
-      const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken }) : csv
+      const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken, short }) : csv
       return good.after(missing, ticks(cx.clock))
     },
   }
@@ -52,7 +53,7 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
 async function firstMissing(
   cx: ReadContext,
   hop: OperatorHop,
-  { kubevirt, broken }: Pick<HopTools, 'kubevirt'> & { broken: Broken },
+  { kubevirt, broken, short }: Pick<HopTools, 'kubevirt'> & { broken: Broken; short: ShortFor },
 ): Promise<StepState | undefined> {
   const { namespace } = hop.subscription
   const { standing, faults } = await look(cx, kubevirt)
@@ -65,10 +66,23 @@ async function firstMissing(
     cx.reader.list(DaemonSets, { namespace }),
   ])
   const rolling = notRolled(deployments, daemonsets)
-  if (rolling !== undefined)
-    return { is: 'waiting', on: rolling, remedy: [`kubectl -n ${namespace} get deployments,daemonsets,pods`] }
+  const remedy = [`kubectl -n ${namespace} get deployments,daemonsets,pods`]
+  if (rolling && !rolling.isShort) return { is: 'waiting', on: rolling.what, remedy }
   const { good, why } = hyperConvergedStanding(await hyperConvergedIn(cx.reader, namespace))
-  return good ? undefined : { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
+  if (!good) return { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
+  return rolling && short.isWaitedFor(ticks(cx.clock))
+    ? { is: 'waiting', on: `HyperConverged says that it is done; for 2m at most: ${rolling.what}`, remedy }
+    : undefined
+}
+
+/** Pods that are missing somewhere while HyperConverged and KubeVirt say that they are done, which may be so for ever: waited for two minutes. */
+class ShortFor {
+  #since: number | undefined
+
+  isWaitedFor(now: number): boolean {
+    this.#since ??= now
+    return now - this.#since < 2 * minutes
+  }
 }
 
 /** Any worse look starts it again. */
