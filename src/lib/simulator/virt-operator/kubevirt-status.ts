@@ -39,7 +39,10 @@ export async function report(cx: OperatorContext, pass: Pass, outcome: Outcome):
 }
 
 /** What it wrote itself (recorded: it names no pods and no ReplicaSets). */
-async function generations(cx: OperatorContext, { config }: Pass): Promise<NonNullable<Status['generations']>> {
+async function generations(
+  cx: OperatorContext,
+  { config }: Pass,
+): Promise<NonNullable<Status['generations']>> {
   const where = { namespace: config.namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }
   const [deployments, daemonsets] = await Promise.all([
     cx.reader.list(Deployments, where),
