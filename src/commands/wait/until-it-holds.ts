@@ -5,7 +5,7 @@ import { statusChanges } from '../../lib/facts/status-changes.ts'
 import type { StatusReport } from '../../lib/facts/status-report.ts'
 import { missingFor, type WaitCondition } from '../../lib/facts/wait-condition.ts'
 import { meaningOf, remarkOn } from '../../lib/procedure/failures.ts'
-import type { Clock } from '../../lib/system/clock.ts'
+import { type Clock, ticks } from '../../lib/system/clock.ts'
 import { blocked, forbidden, isNotFound } from '../../lib/system/errors.ts'
 import { minutes } from '../../lib/system/units.ts'
 import { roleRemedy } from '../../lib/system/role-remedy.ts'
@@ -56,7 +56,7 @@ interface Before {
 const doubtsAtMost = 2 * minutes
 
 function isOver(before: Before, clock: Clock): boolean {
-  const now = clock.now().getTime()
+  const now = ticks(clock)
   before.heldAt ??= now
   return now - before.heldAt >= doubtsAtMost
 }
