@@ -51,7 +51,14 @@ test('a bug in the middle: the same is said, and it stays a bug', async () => {
     const bug = new TypeError('x is undefined')
     const { printer, recorded } = recordingPrinter(stage.clock)
     const { clock, cluster, journal } = stage
-    const cx = { clock, printer, cluster: async () => cluster, world: { commandLine: 'kvup upgrade' } }
+    const { signal } = new AbortController()
+    const cx = {
+      clock,
+      printer,
+      signal,
+      cluster: async () => cluster,
+      world: { commandLine: 'kvup upgrade' },
+    }
     const owner = { kind: KubeVirts, ref: stage.kubevirt.metadata, uid: stage.kubevirt.metadata.uid }
     const wayBack = { is: 'open' }
     const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag', wayBack }
