@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
 import { type DaemonSet, DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
+import { VirtualMachineInstances } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
 import { kvup, paste } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
@@ -58,6 +59,36 @@ describe('the main job on a pipe', () => {
       stderr: '',
     })
     expect(alive.writes().length).toBe(writes)
+  })
+
+  test('a VM that is lost meanwhile: done, exit 9, and which one it was', async () => {
+    alive = await serveCluster({
+      version: 'v1.7.4',
+      operator: 'v1.8.4',
+      method: 'image-tag',
+      vms: 2,
+      methods,
+    })
+    const { store } = alive
+    let isLost = false
+    store.watch(KubeVirts, ({ object }) => {
+      if (isLost || (object as KubeVirt).spec?.imageTag !== 'v1.8.4') return
+      isLost = true
+      store.remove(VirtualMachineInstances, { name: 'web-1', namespace: 'demo' }, { now: true })
+    })
+    const ended = await kvup(['upgrade', ...run, '-o', 'json'], alive)
+    expect(ended.code).toBe(9)
+    expect(standing(alive)).toEqual(there)
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      outcome: 'done',
+      changes: [{ kind: 'VirtualMachine', namespace: 'demo', name: 'web-1', what: 'restarted', lost: true }],
+      error: {
+        code: 9,
+        reason: 'workloads-lost',
+        message: 'KubeVirt v1.8.4 is installed, but 1 VM lost its instance: demo/web-1 (restarted)',
+      },
+    })
+    expect(ended.stderr).toContain('kubectl -n demo get events --field-selector involvedObject.name=web-1')
   })
 
   test('by operator manifest: what it replaces is saved first', async () => {
