@@ -30,6 +30,8 @@ export interface MissingValue {
 interface Place {
   kind: Kind
   versions: readonly string[]
+  /** Its versions have different fields. */
+  isMoved?: true
   where: (namespace: string) => Where
 }
 
@@ -38,7 +40,7 @@ const everywhere = (): Where => ({})
 
 const places: readonly Place[] = [
   { kind: KubeVirts, versions: ['v1', 'v1alpha3'], where: inNamespace },
-  { kind: HyperConvergeds, versions: ['v1beta1', 'v1'], where: inNamespace },
+  { kind: HyperConvergeds, versions: ['v1beta1', 'v1'], isMoved: true, where: inNamespace },
   { kind: Subscriptions, versions: ['v1alpha1'], where: inNamespace },
   { kind: ClusterVersions, versions: ['v1'], where: everywhere },
   { kind: MachineConfigPools, versions: ['v1'], where: everywhere },
@@ -79,8 +81,7 @@ export class Overrides {
         .map(({ id, claim }) => missingOf(id, object, claim))
     })
     const missing = claims.flatMap((claim) => {
-      const object = objects.find(({ metadata }) => metadata.uid === claim.object.uid)
-      const isAsked = object && isPlausible(claim) && isOverridden(object, claim)
+      const isAsked = isPlausible(claim) && isOverriddenIn(objects, claim)
       return isAsked ? [{ id: claim.id, object: claim.object, why: 'missing' as const, claim }] : []
     })
     const asked = [...unreadable, ...missing].filter(({ id }) => !open.has(id))
@@ -117,11 +118,10 @@ export class Overrides {
     const ids = new Set(noted.map(({ id }) => id))
     for (const loan of noted) this.#known.set(loan.id, loan)
     const kept = [...this.#known.values()].filter((loan) => !ids.has(loan.id))
-    const taken = kept.filter((loan) => {
-      const object = objects.find(({ metadata }) => metadata.uid === loan.object.uid)
-      return object !== undefined && isOverridden(object, loan)
-    })
-    return [...noted, ...taken]
+    return [
+      ...new Map(noted.map((loan) => [loan.id, loan])).values(),
+      ...kept.filter((loan) => isOverriddenIn(objects, loan)),
+    ]
   }
 
   async #objects(): Promise<readonly KubeObject[]> {
@@ -129,21 +129,29 @@ export class Overrides {
     return found.flat()
   }
 
-  async #listed({ kind, versions, where }: Place): Promise<readonly KubeObject[]> {
+  /** Under the first version that is served; a HyperConverged as each of them shows it, for where nobody converts only one shows what is stored. */
+  async #listed({ kind, versions, isMoved, where }: Place): Promise<readonly KubeObject[]> {
+    const views: KubeObject[][] = []
     let failure: unknown
-    for (const version of versions.filter((one) => !this.#unserved.has(`${kind.plural}/${one}`)))
+    for (const version of versions.filter((one) => !this.#unserved.has(`${kind.plural}/${one}`))) {
+      if (views.length > 0 && !isMoved) break
       try {
-        return await this.#reader.list(atVersion(kind, version), where(this.#namespace))
+        views.push(await this.#reader.list(atVersion(kind, version), where(this.#namespace)))
       } catch (error) {
         if (isNotFound(error)) this.#unserved.add(`${kind.plural}/${version}`)
         else if (isNotConverted(error)) failure = error
         else if (mayNotBeRead(error)) return []
         else throw error
       }
-    if (failure !== undefined) throw failure
-    return []
+    }
+    if (views.length === 0 && failure !== undefined) throw failure
+    return views.flat()
   }
 }
+
+/** By any view of the very object. */
+const isOverriddenIn = (objects: readonly KubeObject[], loan: Loan): boolean =>
+  objects.some((object) => object.metadata.uid === loan.object.uid && isOverridden(object, loan))
 
 /** hco-webhook is away, as it is in every upgrade: the version that is stored is readable without it (hco 8). */
 const isNotConverted = (error: unknown): boolean =>

@@ -275,18 +275,27 @@ export function isPlausible({ id, object, path, was }: Loan): boolean {
   )
 }
 
-/** The field reads as kvup leaves it while it is overridden: emptied, or what it was set to. */
-export function isOverridden(object: KubeObject, { path, taken }: Pick<Loan, 'path' | 'taken'>): boolean {
+/**
+ * The field reads as kvup leaves it while it is overridden: emptied, or what it was set to. A HyperConverged has its methods at another place in each version and fills them in, so that only an explicit `[]`
+ * says it (hco 2, hco 3), wherever it stands.
+ */
+export function isOverridden(
+  object: KubeObject,
+  { id, path, taken }: Pick<Loan, 'id' | 'path' | 'taken'>,
+): boolean {
+  if (object.kind === 'HyperConverged')
+    return pathsOf(id).some((one) => isEmptyList(valueAt(object, pathOf(one))))
   const now = valueAt(object, pathOf(path))
-  if (taken === undefined)
-    return now === undefined || now === null || (Array.isArray(now) && now.length === 0)
+  if (taken === undefined) return now === undefined || now === null || isEmptyList(now)
   return isDeepStrictEqual(now, taken.value) || (Array.isArray(now) && now.includes(taken.value))
 }
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 /** The same where nobody knows what it was set to: no field of this name reads otherwise. */
 export function mayBeOverridden(object: KubeObject, id: string): boolean {
   const { empties = false, paths = [] } = families[familyOf(id)] ?? {}
-  return !empties || paths.every((path) => isOverridden(object, { path }))
+  return !empties || paths.every((path) => isOverridden(object, { id, path }))
 }
 
 const pathOf = (pointer: string): readonly string[] =>
