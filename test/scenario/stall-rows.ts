@@ -320,7 +320,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       knownTo: 'upgrade',
       on: later(10 * second, inApi({ is: 'refused', status: 503, on: { user: kvupUser } })),
       says: [/the cluster could not be asked: .*unable to handle the request/],
-      prints: [/^kvup history$/],
+      prints: [/^kvup workloads restore$/],
     },
   ],
   unauthorized: [
@@ -331,7 +331,7 @@ export const stallRows: Readonly<Record<string, readonly StallRow[]>> = {
       knownTo: 'upgrade',
       on: later(10 * second, inApi({ is: 'unauthorized', on: { user: kvupUser } })),
       says: [/log in again in another terminal/],
-      prints: [/^kvup history$/],
+      prints: [/^kvup workloads restore$/],
     },
   ],
 }

@@ -8,7 +8,7 @@ import { takeForWindow } from '../../lib/eus/plan/look.ts'
 import { isPlatform } from '../../lib/facts/layers/layers-snapshot.ts'
 import { takeWhatIsAbove } from '../../lib/facts/layers/take-what-is-above.ts'
 import { homeOf } from '../../lib/facts/snapshot.ts'
-import { openLoans } from '../../lib/procedure/open-loans.ts'
+import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
 import { accessOf, type NeededAccess } from '../../lib/upgrade/required-access.ts'
 
 interface Taken {
@@ -29,7 +29,10 @@ export async function takeSnapshot(cx: Context, redact: boolean): Promise<Taken>
   const asked = { reader: recorder, reviewer: recorder.reviewing(reviewer) }
   const { takenAt } = await gatherEvidence(asked, cx.clock, { rights })
   if (home !== undefined)
-    await openLoans({ ...cluster, reader: recorder }, { namespace: home, clock: cx.clock })
+    await configMapJournal(
+      { ...cluster, reader: recorder },
+      { namespace: home, who: '', clock: cx.clock },
+    ).missing()
   await takeWhatIsAbove(recorder)
   if (await isPlatform(recorder)) await takeForWindow(recorder)
   const objects = recorder.objects()

@@ -11,6 +11,7 @@ import type { Hands } from '../../lib/run/carry-out.ts'
 import { missingValueFindings, settleMissingValues } from '../../lib/run/missing-values.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { windowOpenFinding } from '../../lib/eus/run/window-open-finding.ts'
+import { ownTicks } from '../../lib/system/clock.ts'
 import { seconds } from '../../lib/system/units.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
@@ -80,8 +81,9 @@ export async function planUpgrade(
     const seen = await withOlm(first, { cx, options, request, releases, reader })
     const { journal } = handsIn(seen.installation.namespace)
     const isResumed = isPathUnderWay(await journal.entries(), request.to)
+    const isOurs = !isResumed && (await journal.loans()).length > 0
     const asked = { cx, options, request, seen, releases, isResumed }
-    return { reader, seen, isResumed, foreseen: await foreseePath(asked) }
+    return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
   }
   const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
@@ -150,17 +152,17 @@ const actsFor = 90 * seconds
 
 /**
  * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
- * makes of that is waited for before anything is judged.
+ * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
  */
-async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean }>(
+async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean; isOurs: boolean }>(
   look: () => Promise<L>,
   { clock, printer, signal }: Context,
 ): Promise<L> {
-  const began = clock.now().getTime()
+  const began = ownTicks(clock)
   for (let isTold = false; ; isTold = true) {
     const looked = await look()
-    const late = clock.now().getTime() - began >= actsFor
-    if (late || !isActing(looked.seen, looked.isResumed)) return looked
+    const late = ownTicks(clock) - began >= actsFor
+    if (late || looked.isOurs || !isActing(looked.seen, looked.isResumed)) return looked
     if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
     await clock.sleep(2 * seconds, signal)
   }

@@ -106,7 +106,7 @@ async function rehearseStep(
   const line = { id, title, estimate, risk }
   const builtOn = declared(step, changing)
   if (builtOn !== undefined) return { ...line, state: 'depends', dependsOn: builtOn }
-  const state = await step.check(acting)
+  const state = await (step.due?.(acting) ?? step.check(acting))
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
   if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...standing(state) }

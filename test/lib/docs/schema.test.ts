@@ -140,7 +140,7 @@ test('image-tag: plan, events, report, loan, give-back, nothing to do, refusal',
   const after = [await kvup('workloads restore -o json'), await kvup('history -o json')]
   await clock.sleep(60_000)
   const none = await kvup(`${upgrade} -o json`)
-  const refused = await kvup('upgrade --to v1.10.0 --yes -o json')
+  const refused = await kvup('upgrade --to v1.7.0 --yes -o json')
   const rest = [await kvup('version -o json'), await kvup('status -o json')]
   expect([plan, held, history, restored, none, refused].map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 3])
   expect(history.documents).toMatchObject([{ loans: [{ id: 'workload-updates' }] }])

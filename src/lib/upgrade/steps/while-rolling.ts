@@ -30,6 +30,7 @@ export function onceRolled(step: Step, rolling: Rolling): Step {
     ...step,
     patience: { ...step.patience, atMost: rollAtMost },
     follows: [...lookFollows(rolling.owner), ...step.follows],
+    due: (cx) => step.check(cx),
     async check(cx): Promise<StepState> {
       const state = await step.check(cx)
       return state.is === 'todo' ? ((await stillRolling(cx, rolling)) ?? state) : state
