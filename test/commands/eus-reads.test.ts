@@ -40,11 +40,18 @@ const rows: readonly [string, Command, number][] = [
   ['eus run, up to the question', answeredNo, 3],
 ]
 
+/** Kinds on whose objects lies what kvup changed for a time: they are few, and asked anew whenever that decides something. */
+const changed =
+  /^\S+ (?:kubevirts|hyperconvergeds|subscriptions|clusterversions|machineconfigpools|machinehealthchecks|nodehealthchecks) /
+
+const twice = (lists: readonly string[]) =>
+  lists.filter((one, at) => lists.indexOf(one) !== at && !changed.test(one))
+
 test.each(rows)('%s reads no list twice', (_, command, code) =>
   play({ ...twoWorkers418, vms: 3 }, async (stage) => {
     const { cluster, lists } = counting(stage.cluster)
     expect(await command(stage, { cluster })).toMatchObject({ code })
-    expect(lists.filter((one, at) => lists.indexOf(one) !== at)).toEqual([])
+    expect(twice(lists)).toEqual([])
     expect(lists.some((one) => one.includes('virtualmachineinstances'))).toBe(true)
   }),
 )
@@ -54,5 +61,5 @@ test('eus status in an open window reads no list twice', () =>
     expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
     const { cluster, lists } = counting(stage.cluster)
     expect(await status(stage, { cluster })).toMatchObject({ code: 0 })
-    expect(lists.filter((one, at) => lists.indexOf(one) !== at)).toEqual([])
+    expect(twice(lists)).toEqual([])
   }))

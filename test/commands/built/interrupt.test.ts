@@ -138,7 +138,7 @@ test('two at once: the second exits 6 and names the first', async () => {
   const second = await kvup(argv, alive)
   for (const command of ['status', 'history'])
     expect((await kvup([command], alive)).stdout).toMatch(
-      new RegExp(`/${first.pid}/\\w+ holds the lock; renewed \\d+s ago`, 'u'),
+      new RegExp(`/${first.pid}/[\\w-]+ holds the lock; renewed \\d+s ago`, 'u'),
     )
   expect(second).toMatchObject({ code: 6, stdout: '' })
   expect(second.stderr).toMatch(/error: \S+ is at work on this cluster since /)

@@ -70,10 +70,11 @@ export async function afterwards(
 }
 
 async function told({ from }: AbortState, { loans, hands, cluster }: SeenWindow, since: string) {
-  const entries = (await hands.journal.entries()).filter(
-    ({ at, step }) => at >= since && loanNamed(loans, step) !== undefined,
-  )
-  const back = entries.filter(({ what }) => what === 'gave-back').map(({ step }) => step)
+  const entries = (await hands.journal.entries()).filter(({ at }) => at >= since)
+  const back = entries
+    .filter(({ what, step }) => what === 'gave-back' && loanNamed(loans, step) !== undefined)
+    .map(({ step }) => step)
+  // Also of an object that is gone, with what was noted on it: only the journal knows of that.
   const closed = entries.filter(({ what }) => what === 'closed')
   const state = stateSince(from, (await readPlatform(cluster.reader)).standing)
   return [
