@@ -73,7 +73,7 @@ test('the line that gives back works as well, once it is settled', async () => {
 })
 
 test('a second Ctrl-C leaves at once', async () => {
-  alive.faults.add({ is: 'slow', ms: 60_000, on: { resource: 'configmaps' } })
+  alive.faults.add({ is: 'slow', ms: 60_000, on: { resource: 'configmaps', verb: 'create' } })
   const running = startKvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
   await running.until(/KubeVirt v1\.7\.4/)
   running.kill('SIGINT')
