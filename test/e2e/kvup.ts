@@ -27,6 +27,8 @@ export interface KvupOptions {
   /** Default: the lab's admin. */
   kubeconfig?: string
   env?: Readonly<Record<string, string>>
+  /** Under this host name, as on another machine. Needs root, or user namespaces. */
+  host?: string
 }
 
 const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
@@ -34,8 +36,14 @@ let runs = 0
 
 /** Starts the built program against the lab. What it says is kept under the lab's `kvup/`, with times. */
 export function startKvup(lab: Lab, args: readonly string[], options: KvupOptions = {}): Running {
-  return follow(lab, [process.execPath, program, ...args], options)
+  return follow(lab, [...onHost(options.host), process.execPath, program, ...args], options)
 }
+
+/** In place of a shell's exec the host name is set first, so that the process that is signalled is kvup. */
+const onHost = (host: string | undefined): readonly string[] =>
+  host === undefined ? [] : ['unshare', ...ownHost, 'sh', '-c', 'hostname "$0" && exec "$@"', host]
+
+const ownHost = process.getuid?.() === 0 ? ['--uts'] : ['--user', '--map-root-user', '--uts']
 
 function follow(lab: Lab, [command = '', ...args]: readonly string[], options: KvupOptions): Running {
   const began = Date.now()

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { usageError } from './errors.ts'
 
 /** MB that kvup reads of a file, a pipe or standard input, unzipped: far more than a plan, a manifest, a catalog or a cluster of 10,000 VMs has. */
-export const mostMegabytes = 256
+const mostMegabytes = 256
 export const mostBytes = mostMegabytes * 1024 * 1024
 
 const piece = 1024 * 1024

@@ -26,7 +26,8 @@ const settleSeconds = 15
 const reactionSeconds = 5
 const doubtSeconds = 120
 
-const seed = Number(process.env['KVUP_E2E_SEED'] ?? Date.now() % 1_000_000)
+/** Of whatever is random in a run; another one each time, unless it is given. */
+export const seed = Number(process.env['KVUP_E2E_SEED'] ?? Date.now() % 1_000_000)
 
 /** The command line of a pair. */
 export const upgradeOf = ({ to, by, accept = [] }: Pair): readonly string[] => [
@@ -73,7 +74,7 @@ export function testUpgrade(pair: Pair, lab: () => Lab, watcher: () => Watcher):
   test(`${titleOf(pair)}${often}: exit 0, methods as they were, and in time`, async () => {
     const began = Date.now()
     const inJson = [...upgradeOf(pair), '-o', 'json']
-    const killed = await killedOverAndOver(lab(), inJson, momentsOf(kills))
+    const killed = await killedOverAndOver(lab(), inJson, momentsFrom(seed, kills, { least: 0.3, most: 20 }))
     expect(killed.kills > 0).toBe(kills > 0)
     const outcome = killed.ended ?? (await kvup(lab(), inJson))
     const seen = await watcher().seen(to, methods, outcome.endedAt)
@@ -101,10 +102,14 @@ const lateness = ({ doneSince, rolledSince }: SeenOutside, exitAt: number): numb
   (exitAt - Math.max(doneSince ?? exitAt, rolledSince ?? exitAt)) / 1000
 
 /** Seconds from start to SIGKILL, the same for the same seed (a linear congruential generator is random enough to place a kill). */
-function momentsOf(kills: number): readonly number[] {
-  let state = seed
+export function momentsFrom(
+  from: number,
+  kills: number,
+  { least, most }: { least: number; most: number },
+): readonly number[] {
+  let state = from
   const random = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
-  return Array.from({ length: kills }, () => 0.3 + random() * 19.7)
+  return Array.from({ length: kills }, () => least + random() * (most - least))
 }
 
 /** The doubts that a report names; none where it ended without one. */
