@@ -74,6 +74,18 @@ async function carryOutUpgrade(
   sealed: SealedPlan | undefined,
   limits: RunLimits,
 ): Promise<ExitCode> {
+  try {
+    return await carriedOut(planned, sealed, limits)
+  } finally {
+    planned.census.leave()
+  }
+}
+
+async function carriedOut(
+  planned: Planned,
+  sealed: SealedPlan | undefined,
+  limits: RunLimits,
+): Promise<ExitCode> {
   const { cx, plan, cluster, hands, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, hands.clock, (line) => cx.printer.note(line))

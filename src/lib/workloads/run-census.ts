@@ -134,6 +134,11 @@ export class RunCensus {
     }
   }
 
+  /** Ends the watch alone: a watch that goes on would keep a process that has failed from ending. */
+  leave(): void {
+    this.#watching.abort()
+  }
+
   /**
    * Ends the watch, and deletes the census where the run is over: only now that its end was told, for whoever is killed before is
    * to be told by the next. By then the lock was given back, and is taken once more. What cannot be deleted the next run replaces.
@@ -143,7 +148,7 @@ export class RunCensus {
     lock: Lock,
     isOver: boolean,
   ): Promise<void> {
-    this.#watching.abort()
+    this.leave()
     if ((!isOver && !this.#place.eachRun) || !this.#mayKeep || this.#taken === undefined) return
     const { namespace, warn } = this.#place
     try {
