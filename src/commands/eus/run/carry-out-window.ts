@@ -79,15 +79,19 @@ export async function workOnWindow(
   })
   const { name } = seen.window
   const observed = observeWindow(seen.cluster, seen.hands.journal, { name, census, evicted: evictedBy(seen) })
-  const outcome = await run(cx, seen, {
-    work: { ...work, procedure: census.around(procedure) },
-    observed,
-    census,
-  })
-  const report = await ended(cx, seen, { work, observed, outcome })
-  await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished')
-  const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
-  return { report, code: late ? exitCode.timedOut : exitCode.done }
+  try {
+    const outcome = await run(cx, seen, {
+      work: { ...work, procedure: census.around(procedure) },
+      observed,
+      census,
+    })
+    const report = await ended(cx, seen, { work, observed, outcome })
+    await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished')
+    const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
+    return { report, code: late ? exitCode.timedOut : exitCode.done }
+  } finally {
+    census.leave()
+  }
 }
 
 /** Nodes are drained here: who asks for no migration goes down with them. Where outages were accepted by name, all may. */
