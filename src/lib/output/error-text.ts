@@ -11,7 +11,7 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
   const [first = '', ...rest] = sanitise(error.message).split('\n')
   const object = error.object === undefined ? [] : [sanitiseLine(error.object)]
   const details = [
-    ...rest.map((line) => quoted(brief(sanitiseLine(line)))),
+    ...rest.map((line) => notALine(brief(sanitiseLine(line)))),
     ...object.filter((text) => !error.message.includes(text)),
   ]
   return [
@@ -23,10 +23,7 @@ export function errorLines(error: unknown, paint: Paint, verbosity = 0): string[
   ]
 }
 
-/** Lines behind the first are somebody else's: kvup's own sentences have one. */
-const quoted = (line: string): string => (line.trim() === '' ? '' : `| ${line.trimStart()}`)
-
-/** Text of somebody else that begins as a line of what helps does is none. */
+/** A line behind the first may be somebody else's: one that begins as a line of what helps or a new error does is neither. */
 const notALine = (line: string): string =>
   /^\s*(?:→|->|error:)/u.test(line) ? `| ${line.trimStart()}` : line
 
