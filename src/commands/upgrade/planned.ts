@@ -5,6 +5,7 @@ import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
+import { ends, isUnderWay } from '../../lib/procedure/under-way.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
@@ -16,9 +17,9 @@ import { seconds } from '../../lib/system/units.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { isOlmPlan, olmProcedure } from '../../lib/upgrade/olm/procedure.ts'
+import { isOlmPlan, olmProcedure, olmUpgradeName } from '../../lib/upgrade/olm/procedure.ts'
 import { RunCensus } from '../../lib/workloads/run-census.ts'
-import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
+import { upgradeName, upgradeProcedure } from '../../lib/upgrade/procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
 import { readReleases } from '../releases/read-releases.ts'
@@ -80,8 +81,16 @@ export async function planUpgrade(
     const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
     const seen = await withOlm(first, { cx, options, request, releases, reader })
     const { journal } = handsIn(seen.installation.namespace)
-    const isResumed = isPathUnderWay(await journal.entries(), request.to)
-    const isOurs = !isResumed && (await journal.loans()).length > 0
+    const entries = await journal.entries()
+    const isResumed = isPathUnderWay(entries, request.to)
+    // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
+    const isJoined = seen.standing.target.version === request.to.text
+    const isKilled = isUnderWay(
+      entries,
+      seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text),
+      ends,
+    )
+    const isOurs = isJoined || (!isResumed && (isKilled || (await journal.loans()).length > 0))
     const asked = { cx, options, request, seen, releases, isResumed }
     return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
   }

@@ -23,13 +23,23 @@ export interface Look {
 
 /**
  * One judged look at the installation; answered from what is followed while a step is waited for. Some causes (a NotReady
- * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled.
+ * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled. `mayEnd`: with that standing the run would
+ * be over, so that a suspect Lease is watched first.
  */
-export async function look({ reader, clock }: ReadContext, owner: Owner): Promise<Look> {
+export async function look(
+  { reader, clock }: ReadContext,
+  owner: Owner,
+  mayEnd: (standing: Standing) => boolean = () => true,
+): Promise<Look> {
   const { ref } = owner
   const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
   const first = standing(quick, clock.now())
-  const leases = await silentIn(quick, { reader, clock, owner, settled: first.verdict === 'Settled' })
+  const leases = await silentIn(quick, {
+    reader,
+    clock,
+    owner,
+    isEnd: first.verdict === 'Settled' && mayEnd(first),
+  })
   if (first.verdict === 'Settled') {
     const answers = await takeAnswers(reader, ref.namespace)
     const judged = withHealth(first, { leases, answers }, clock.now())
@@ -42,7 +52,8 @@ export async function look({ reader, clock }: ReadContext, owner: Owner): Promis
 
 interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
   owner: Owner
-  settled: boolean
+  /** It is settled, and whoever looks would end here. */
+  isEnd: boolean
 }
 
 /**
@@ -50,13 +61,13 @@ interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
  */
 async function silentIn(
   { leases }: Snapshot,
-  { reader, clock, owner, settled }: LookingAt,
+  { reader, clock, owner, isEnd }: LookingAt,
 ): Promise<readonly SilentLease[]> {
   const { namespace } = owner.ref
   const [watch, seen] = [leaseWatchOf(clock), keptOf(owner)]
   const first = !seen.looked
   seen.looked = true
-  if (settled && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
+  if (isEnd && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
   return watch.confirmed(itemsOf(leases), { reader, namespace, clock })
 }
 

@@ -53,7 +53,7 @@ export interface Tools {
  * running it again resumes it.
  */
 export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
-  const { name = `upgrade to ${plan.to.text}` } = tools
+  const { name = upgradeName(plan.to.text) } = tools
   const remembered = rememberSteps()
   const patience = new Patience()
   return {
@@ -61,13 +61,16 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
     leaves: isGuards,
     async reached(cx) {
-      const seen = await look(cx, plan.owner)
+      const seen = await look(cx, plan.owner, (standing) => isInstalled(plan, standing))
       await refuseBroken(plan, seen, cx)
       return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
     },
     steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
   }
 }
+
+/** By which the journal knows the upgrade to a release of KubeVirt. */
+export const upgradeName = (to: string): string => `upgrade to ${to}`
 
 const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
   standing.verdict === 'Settled' && isInstalled(plan, standing)
@@ -96,7 +99,7 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, to, request } = plan
-  const seen = await look(cx, owner)
+  const seen = await look(cx, owner, (standing) => isInstalled(plan, standing))
   const { standing } = seen
   const { patience } = tools
   const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)

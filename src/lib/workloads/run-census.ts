@@ -3,8 +3,8 @@ import { ConfigMaps } from '../cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import type { Kind } from '../cluster/kind.ts'
-import type { Entry } from '../procedure/journal.ts'
 import { meaningOf } from '../procedure/failures.ts'
+import { cutShort, ends, finished, isUnderWay } from '../procedure/under-way.ts'
 import { guardedWriter } from '../procedure/guarded-writer.ts'
 import type { Lock } from '../procedure/lock.ts'
 import type { Procedure, StepContext } from '../procedure/step.ts'
@@ -189,7 +189,7 @@ export class RunCensus {
 
   async #take({ name }: Procedure, cx: StepContext): Promise<Taken> {
     const { namespace, kubevirt, who, warn } = this.#place
-    const late = hasBegun(await cx.journal.entries(), name, this.#place.eachRun === true)
+    const late = isUnderWay(await cx.journal.entries(), name, this.#place.eachRun ? ends : finished)
     const census = await takeCensus(cx.reader)
     const origin = { procedure: name, kubevirt, at: cx.clock.now().toISOString(), by: who, late }
     const packed = pack(census)
@@ -241,15 +241,4 @@ export class RunCensus {
         this.#place.warn(`restarts that are asked for are not seen: ${error.message}`)
     })
   }
-}
-
-/** What a run that ends early writes down; one that is killed does not. */
-const cutShort: ReadonlySet<string> = new Set(['interrupted', 'failed'])
-
-/** The journal shows a change of a run of this procedure that has not finished, or not ended in any way that it could write down. */
-function hasBegun(entries: readonly Entry[], procedure: string, eachRun: boolean): boolean {
-  const own = entries.filter((entry) => entry.procedure === procedure)
-  const ends: ReadonlySet<string> = new Set(eachRun ? ['finished', ...cutShort] : ['finished'])
-  const last = own.findLastIndex(({ what }) => ends.has(what))
-  return own.slice(last + 1).some(({ what }) => what === 'intends' || what === 'applied')
 }

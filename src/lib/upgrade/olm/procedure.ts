@@ -41,7 +41,7 @@ interface Tools {
  * those of HyperConverged.
  */
 export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
-  const name = `upgrade HyperConverged to ${plan.olm.to}`
+  const name = olmUpgradeName(plan.olm.to)
   const remembered = rememberSteps()
   const patience = new Patience()
   const hops = new HopsNow(plan.olm, plan.request.settleMs)
@@ -54,19 +54,18 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
   }
 }
 
+/** By which the journal knows the upgrade to a release of the operator of HyperConverged. */
+export const olmUpgradeName = (to: string): string => `upgrade HyperConverged to ${to}`
+
 async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boolean> {
-  const [{ subscription }, hco, { standing }] = await Promise.all([
+  const [{ subscription }, hco] = await Promise.all([
     lookAtOperator(cx.reader, olm),
     hyperConvergedIn(cx.reader, olm.subscription.namespace),
-    look(cx, owner),
   ])
   const { good, operatorVersion } = hyperConvergedStanding(hco)
-  return (
-    subscription.status?.installedCSV === olm.csv &&
-    operatorVersion === olm.to &&
-    good &&
-    standing.verdict === 'Settled'
-  )
+  const isThere = subscription.status?.installedCSV === olm.csv && operatorVersion === olm.to && good
+  const { standing } = await look(cx, owner, () => isThere)
+  return isThere && standing.verdict === 'Settled'
 }
 
 async function areMovedIfWanted({ owner, request, olm }: OlmPlan, cx: ReadContext): Promise<boolean> {

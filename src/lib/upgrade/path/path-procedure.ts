@@ -11,7 +11,7 @@ import { openLoan } from '../../workloads/update-methods.ts'
 import { look } from '../look.ts'
 import { idIn, namedByHop, ofHop } from '../hop-row.ts'
 import type { UpgradePlan } from '../plan.ts'
-import { upgradeProcedure } from '../procedure.ts'
+import { upgradeName, upgradeProcedure } from '../procedure.ts'
 import type { ReleaseManifest } from '../steps/apply-manifest.ts'
 import { newControllerAtWork } from '../steps/new-controller-leads.ts'
 import { settledFor } from '../steps/settled.ts'
@@ -47,7 +47,7 @@ interface Tools {
  * Which minor it is at follows from what is installed: whoever runs it again plans the rest.
  */
 export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: Tools): Procedure {
-  const name = `upgrade to ${plan.to.text}`
+  const name = upgradeName(plan.to.text)
   const rows = tools.legs.map((leg, index) => new Row(leg, { index, name, plan, tools }))
   const last = upgradeProcedure(
     { ...plan, ...(tools.legs.at(-1)?.plan ?? plan) },
