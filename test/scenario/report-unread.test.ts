@@ -3,6 +3,7 @@ import type { Cluster } from '../../src/lib/cluster/cluster.ts'
 import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { ApiError } from '../../src/lib/system/errors.ts'
+import { eusRunOn, small418 } from './eus/window-stage.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
 /** VMIs cannot be read any more once the methods are given back. */
@@ -23,7 +24,25 @@ function blindAtTheEnd(stage: Stage): Cluster {
 test('an upgrade that is done stays done where its report cannot be read', async () => {
   await play({ ...byTag, vms: 1 }, async (stage) => {
     const ended = await stage.upgrade('v1.8.4', {}, { cluster: blindAtTheEnd(stage) })
-    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done' }] })
-    expect(ended.text).toContain('may not be read: virtualmachineinstances, outdated VMs')
+    const unread = ['virtualmachineinstances', 'outdated VMs', 'VMs that should run']
+    expect(ended).toMatchObject({ code: 0, documents: [{ outcome: 'done', unread }] })
+    expect(ended.text).toContain(`nothing is said of what could not be read: ${unread.join(', ')}`)
+    expect(ended.text).toContain('what could be compared is as it was')
+    expect(ended.text).not.toContain('VMs and volumes are as they were')
   })
 })
+
+test('a window that is done stays done where volumes cannot be read, and says that nothing is said of them', () =>
+  play(small418, async (stage) => {
+    const { reader } = stage.cluster
+    const pages: typeof reader.pages = (kind, where) => {
+      if (kind.plural === 'persistentvolumeclaims')
+        throw new ApiError(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
+      return reader.pages(kind, where)
+    }
+    const cluster = { ...stage.cluster, reader: readerWith(reader, { pages }) }
+    const unread = ['persistentvolumeclaims']
+    const ended = await eusRunOn(stage, { until: 'accepted-4.19' }, { cluster })
+    expect(ended).toMatchObject({ code: 0, documents: [{ unread }] })
+    expect(ended.text).toContain('nothing is said of what could not be read: persistentvolumeclaims')
+  }))

@@ -72,7 +72,7 @@ async function reportAfter(
   const reading = { reader: cluster.reader, clock, journal }
   const [workloads, compared, vmCreation, webhooks, doubts, alerts, noWayBack] = await Promise.all([
     asFarAsRead(workloadsAfter(cluster, plan, journal), undefined),
-    asFarAsRead(census.compare(cluster.reader, evicted), undefined),
+    asFarAsRead(census.compare(cluster.reader, evicted), notCompared),
     tryVmCreation(cluster, plan.owner.ref.namespace),
     leftoverWebhooks(cluster),
     outcome.is === 'finished' ? asFarAsRead(doubtsLeft(reading, plan), []) : [],
@@ -104,6 +104,9 @@ async function reportAfter(
       : { ...clientOf(plan), next }),
   })
 }
+
+/** What was there before is known, and what became of it could not be read. */
+const notCompared: Partial<Compared> = { unread: ['VMs and volumes'] }
 
 /** What the run was at its end has replaced the CRDs, also where they may not be read. */
 async function closedBehind(reader: Reader, { plan, outcome }: Ended): Promise<string | undefined> {

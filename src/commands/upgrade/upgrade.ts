@@ -11,7 +11,7 @@ import type { SealedPlan } from '../../lib/seal/read-sealed.ts'
 import { usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
-import { nothingToDoReport } from '../../lib/upgrade/report.ts'
+import { nothingToDoReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
@@ -110,7 +110,7 @@ async function carriedOut(
           evicted: evictedBy(planned),
         })
   const judged = await vms.after(cx.signal)
-  cx.printer.result({ ...report, ...judged }, reportView)
+  cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
   await census.close(cluster, hands.lock, outcome.is === 'finished')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
@@ -118,6 +118,11 @@ async function carriedOut(
   const degraded = failure ?? degradedAfter(judged, plan.to.text)
   if (degraded) throw degraded
   return exitCode.done
+}
+
+function unreadOf(...told: readonly Pick<UpgradeReport, 'unread'>[]): Pick<UpgradeReport, 'unread'> {
+  const unread = told.flatMap((one) => one.unread ?? [])
+  return unread.length > 0 ? { unread } : {}
 }
 
 function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {

@@ -2,7 +2,7 @@ import type { Reader } from '../../lib/cluster/cluster.ts'
 import { seeVms, type SeenVms, vmCauses } from '../../lib/facts/health/vm-troubles.ts'
 import { itemsOf, type Known, known } from '../../lib/facts/known.ts'
 import { type Clock, ticks } from '../../lib/system/clock.ts'
-import { blocked, type KvupError } from '../../lib/system/errors.ts'
+import { blocked, KvupError } from '../../lib/system/errors.ts'
 import type { UpgradeReport } from '../../lib/upgrade/report.ts'
 
 /** For how long VMs that ran are waited for behind the end of a run, ms: KubeVirt may be moving them just now. */
@@ -10,8 +10,8 @@ const patience = 60_000
 const lookEvery = 5000
 const namedAtMost = 10
 
-/** What the report says of VMs that should run, and the failure that it ends with. */
-export type JudgedVms = Pick<UpgradeReport, 'vms' | 'degraded'>
+/** What the report says of VMs that should run, and the failure that it ends with; `unread`: they could not be looked at. */
+export type JudgedVms = Pick<UpgradeReport, 'vms' | 'degraded' | 'unread'>
 
 /** VMs that should run, before a run and behind it. Another tenant's VM that never ran changes nothing; one that ran when the run began does. */
 export class VmsOfRun {
@@ -31,17 +31,18 @@ export class VmsOfRun {
     this.#before = itemsOf(await this.#look())[0]
   }
 
-  /** Waits for those that ran and do not, for a minute at most. What may not be read is left out: a report says so of VMs already. */
+  /** Waits for those that ran and do not, for a minute at most. What was done is done: VMs that cannot be read are told as that, whatever the reason. */
   async after(signal: AbortSignal): Promise<JudgedVms> {
-    let [seen] = itemsOf(await this.#look())
-    if (seen === undefined) return {}
+    let seen = await this.#tryLook()
+    if (seen === undefined) return { unread: ['VMs that should run'] }
     let stuck = this.#stuck(seen, this.#before?.running ?? new Set())
     const began = ticks(this.#clock)
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
     while (stuck.length > 0 && this.#passed(began) < patience) {
       await this.#clock.sleep(lookEvery, signal)
-      const [next] = itemsOf(await this.#look())
-      if (next === undefined) break
+      const next = await this.#tryLook()
+      // A server that was away for one look may answer the next.
+      if (next === undefined) continue
       seen = next
       stuck = this.#stuck(seen, new Set(stuck))
     }
@@ -62,6 +63,16 @@ export class VmsOfRun {
 
   #look(): Promise<Known<SeenVms>> {
     return known(seeVms(this.#reader, this.#clock.now()).then((seen) => [seen]))
+  }
+
+  /** Undefined where the cluster does not answer, or does not let us. */
+  async #tryLook(): Promise<SeenVms | undefined> {
+    try {
+      return itemsOf(await this.#look())[0]
+    } catch (error) {
+      if (error instanceof KvupError) return undefined
+      throw error
+    }
   }
 
   #stuck(now: SeenVms, among: ReadonlySet<string>): readonly string[] {

@@ -40,7 +40,7 @@ export interface UpgradeReport {
   alerts?: NewAlerts
   /** Those that began during the run: the virt-handler roll kills them (night U1). */
   migrations?: { began: number; failed: number }
-  /** Kinds that may not be read: nothing is said of them. */
+  /** What could not be read at the end, kinds or in words: nothing is said of it. */
   unread?: readonly string[]
   /** A server-side dry-run create of a VM; `not-allowed` says nothing of KubeVirt. */
   vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }

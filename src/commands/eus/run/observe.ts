@@ -20,7 +20,15 @@ export interface ObservedWindow {
   after(): Promise<
     Pick<
       EusReportDocument,
-      'comparedWith' | 'changes' | 'counts' | 'differences' | 'nodes' | 'volumes' | 'rewritten' | 'alerts'
+      | 'comparedWith'
+      | 'unread'
+      | 'changes'
+      | 'counts'
+      | 'differences'
+      | 'nodes'
+      | 'volumes'
+      | 'rewritten'
+      | 'alerts'
     >
   >
 }
@@ -54,18 +62,29 @@ export function observeWindow(
       })
     },
     async after() {
-      const compared = await asFarAsRead(census.compare(reader, evicted))
       return {
-        ...(compared && toldOf(compared)),
+        ...(await whatChanged(census.compare(reader, evicted))),
         ...(marks && (await comparedWith(reader, marks))),
       }
     },
   }
 }
 
-function toldOf({ since, changes, counts, differences }: Compared) {
+/** What was done is done; that its VMs could not be compared is said. */
+async function whatChanged(comparing: Promise<Compared | undefined>) {
+  try {
+    const compared = await comparing
+    return compared && toldOf(compared)
+  } catch (error) {
+    if (error instanceof KvupError) return { unread: ['VMs and volumes'] }
+    throw error
+  }
+}
+
+function toldOf({ since, changes, counts, differences, unread }: Compared) {
   return {
     comparedWith: since,
+    ...(unread.length > 0 && { unread }),
     changes,
     ...(counts && { counts }),
     ...(differences && { differences }),

@@ -16,8 +16,11 @@ interface Told {
 /** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
 export function changeLines(told: Told, paint: Paint): readonly string[] {
   const { comparedWith, changes = [], differences, unread = [] } = told
-  if (comparedWith === undefined) return []
   const { mark } = paint
+  const blind = unread.map(String).join(', ')
+  const blindLines =
+    blind === '' ? [] : [`${paint.warn(mark.warning)} nothing is said of what could not be read: ${blind}`]
+  if (comparedWith === undefined) return blindLines
   const lost = changes.filter((change) => change.lost)
   const rest = changes.filter((change) => !change.lost)
   const found = [
@@ -26,15 +29,11 @@ export function changeLines(told: Told, paint: Paint): readonly string[] {
     ...grouped(rest).map((line) => `${mark.dot} ${line}`),
     ...countLines(told, paint),
   ]
-  const blind = unread.map(String).join(', ')
+  const what = blind === '' ? 'VMs and volumes are as they were' : 'what could be compared is as it was'
   return [
     ...sinceLines(comparedWith, paint),
-    ...(found.length > 0
-      ? found
-      : comparedWith.late
-        ? ['VMs and volumes are as they were then']
-        : ['VMs and volumes are as they were']),
-    ...(blind === '' ? [] : [`${paint.warn(mark.warning)} not compared, for they may not be read: ${blind}`]),
+    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
+    ...blindLines,
   ]
 }
 

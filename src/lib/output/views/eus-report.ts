@@ -44,6 +44,8 @@ export interface EusReportDocument extends Document {
   changes?: readonly Change[]
   /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
   counts?: NonNullable<Compared['counts']>
+  /** What could not be read at the end, kinds or in words: nothing is said of it. */
+  unread?: readonly string[]
   /** VMs and volumes before the first write of this run and after it (night E11). */
   differences?: Differences
   /** Nodes whose labels or taints are other ones than when the window was opened. */

@@ -28,6 +28,7 @@ function unchanged(report: UpgradeReport, paint: Paint): readonly string[] {
     ]
   const held = next.length > 0 ? '; workload updates are still held' : ''
   return [
+    ...changeLines(report, paint),
     `${paint.good(paint.mark.done)} ${operator ? `HyperConverged is at ${operator.to}` : `KubeVirt is at ${to}`} and settled: nothing to do${held}`,
     ...nextLines(next, paint),
   ]
