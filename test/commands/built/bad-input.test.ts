@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/lib/cluster/object.ts'
@@ -15,6 +15,16 @@ afterAll(() => alive.stop())
 async function upgrade(...argv: readonly string[]) {
   const { code, stdout, stderr } = await kvup(['upgrade', ...argv], alive)
   return { code, stdout, stderr, writes: alive.writes() }
+}
+
+/** A folder as --manifest-base takes it. */
+function releasesOf(...versions: readonly string[]): string {
+  const folder = mkdtempSync(join(alive.folder, 'releases-'))
+  for (const version of versions) {
+    mkdirSync(join(folder, version))
+    copyFileSync(alive.manifest(version), join(folder, version, 'kubevirt-operator.yaml'))
+  }
+  return folder
 }
 
 /** It ends with this code, says so on stderr only, and has changed nothing. */
@@ -56,9 +66,22 @@ describe.concurrent('a target that cannot be meant', () => {
     )
   })
 
-  test('a skipped minor: exit 3, with the way there', async () => {
-    expect(await upgrade('--yes', '--to', 'v1.9.0')).toEqual(
-      refused(3, /leaves out v1\.8.*kvup upgrade --to v1\.8\.\d+\n.*kvup upgrade --to v1\.9\.0\n/),
+  test('minors further on, of which no manifest is there: exit 3, how far it goes', async () => {
+    const none = join(alive.folder, 'none')
+    mkdirSync(none)
+    expect(await upgrade('--yes', '--to', 'v1.9.0', '--manifest-base', none)).toEqual(
+      refused(
+        3,
+        /goes as far as v1\.8\.4: then v1\.9\.0 is refused: .*\/none\/v1\.9\.0\/kubevirt-operator\.yaml: .*\(manifest-missing\)\n.*kvup upgrade --yes --manifest-base \S*\/none --to v1\.8\.4\s/,
+      ),
+    )
+  })
+
+  test('minors further on whose VMs are not waited for between: exit 3, accepted by name only', async () => {
+    const releases = releasesOf('v1.8.4', 'v1.9.0')
+    const line = ['--yes', '--to', 'v1.9.0', '--between', 'none', '--manifest-base', releases]
+    expect(await upgrade(...line)).toEqual(
+      refused(3, /the 2 steps to v1\.9\.0: .*\(launcher-age\)\n.*--accept launcher-age\n/),
     )
   })
 
