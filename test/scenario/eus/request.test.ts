@@ -7,7 +7,7 @@ import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.t
 import { play, type Stage } from '../stage.ts'
 import { beforeWrite } from './before-write.ts'
 import { refusing } from './meanwhile.ts'
-import { eusRunOn, platformOf, serveFiles, small418 } from './window-stage.ts'
+import { eusAbortOn, eusRunOn, platformOf, serveFiles, small418 } from './window-stage.ts'
 
 const theVersion = { name: 'version' }
 const ask = (stage: Stage, desiredUpdate: object) =>
@@ -67,7 +67,8 @@ describe('a request that somebody else makes at the same time', () => {
   )
 })
 
-test('a request that was taken back and is there still keeps its loan, and says that it starts by itself', () =>
+/** Its note went with the write that took it back: what is there now is somebody else's, and a person says what becomes of it. */
+test('a request that was taken back and is there still is asked about with its kept value, and says that it starts by itself', () =>
   play(small418, async (stage) => {
     const { cluster } = stage
     /** Somebody's controller sets it again at once. */
@@ -93,7 +94,12 @@ test('a request that was taken back and is there still keeps its loan, and says 
     )
     expect(ended).toMatchObject({ code: 3, error: { reason: 'give-back-undone' } })
     expect(ended.text).toContain('oc adm upgrade --clear')
-    expect((await stage.journal.loans()).map(({ id }) => id)).toContain('desired-update')
+    const claim = { id: 'desired-update', taken: { value: { version: '4.19.14' } } }
+    expect(await stage.journal.missing()).toMatchObject([{ id: 'desired-update', why: 'missing', claim }])
+    const asked = askedFor(stage)
+    const next = await eusAbortOn(stage)
+    expect(next).toMatchObject({ code: 3, error: { reason: 'saved-value-missing' } })
+    expect(askedFor(stage)).toEqual(asked)
   }))
 
 test('a release that is offered with another image than the plan has is not asked for', () =>
