@@ -4,9 +4,10 @@ import { allChecks } from '../../../src/lib/checks/checks.ts'
 import type { ReportedCheck } from '../../../src/lib/checks/report.ts'
 import type { CheckDocument } from '../../../src/lib/output/check-document.ts'
 import type { EvidencePart } from '../../../src/lib/facts/evidence.ts'
+import { noteOf } from '../../../src/lib/procedure/saved-value.ts'
 import { rightsOf } from '../../../src/lib/upgrade/rights.ts'
 import { runText } from '../run-text.ts'
-import { clusterOf, judgedExample, nextMinor } from './check-example.ts'
+import { clusterOf, itemOf, judgedExample, nextMinor } from './check-example.ts'
 import { ask, question, unread } from './evidence.ts'
 import type { Change } from './laid-over.ts'
 import { wholeCluster } from './whole-cluster.ts'
@@ -50,7 +51,6 @@ const resources: readonly (readonly [plural: string, parts: readonly EvidencePar
   ['cronjobs', ['others']],
   ['clusterrolebindings', ['operatorRoles']],
   ['roles', ['operatorRoles']],
-  ['configmaps', ['borrowed']],
 ]
 
 describe('of a user who may do everything but read', () => {
@@ -67,6 +67,21 @@ describe('of a user who may do everything but read', () => {
     expect([code, document.outcome]).toEqual(stops ? [3, 'blocked'] : [0, 'passed'])
     expect(document).toMatchObject({ status: 'partial' })
   })
+
+  /** What was borrowed is said by a note on the KubeVirt itself. */
+  test.each([
+    ['noted there', 'passed', saved],
+    ['not noted', 'found', {}],
+  ])(
+    'configmaps: whether empty methods are borrowed is known all the same, %s',
+    async (_, is, annotations) => {
+      const changes = [...roleWithout('configmaps'), holding(annotations)]
+      const { document } = await judgedExample({ user: 'jane', changes })
+      expect(itemOf(document, 'methods-empty-without-loan').is).toBe(is)
+      expect(document.items.filter((item) => item.is === 'not-checked')).toEqual([])
+      expect(document).toMatchObject({ status: 'complete' })
+    },
+  )
 
   test('KubeVirts: then there is nothing to judge', async () => {
     const place = clusterOf({ user: 'jane', changes: roleWithout('kubevirts') })
@@ -103,8 +118,29 @@ describe('of what kubectl has printed', () => {
   })
 })
 
+const uid = '5d1f8b0e-0000-4000-8000-000000000001'
+
+const saved = noteOf({
+  id: 'workload-updates',
+  procedure: 'upgrade to v1.9.0',
+  object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt', uid },
+  path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+  was: { present: true, value: ['LiveMigrate'] },
+  by: 'anna@laptop',
+  at: '2026-11-18T17:40:00Z',
+})
+
 const said = (items: readonly ReportedCheck[]) =>
   items.flatMap(({ findings }) => findings.map(({ summary }) => summary))
+
+/** The KubeVirt with its methods emptied. */
+const holding = (annotations: Readonly<Record<string, string>>) =>
+  ({
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { name: 'kubevirt', namespace: 'kubevirt', uid, annotations },
+    spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } },
+  }) as Change
 
 /** The role of kvup-operator-manifest, all of it but one resource. */
 function roleWithout(plural: string): Change[] {
