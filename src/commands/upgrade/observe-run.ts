@@ -136,7 +136,7 @@ async function nextAfter(
 }
 
 /** What was done is done, whatever becomes of its report. */
-async function asFarAsRead<T, E>(work: Promise<T>, otherwise: E): Promise<T | E> {
+export async function asFarAsRead<T, E>(work: Promise<T>, otherwise: E): Promise<T | E> {
   try {
     return await work
   } catch (error) {

@@ -8,11 +8,12 @@ import { ensureStepsMeant } from '../../lib/procedure/stopping.ts'
 import { carryOut } from '../../lib/run/carry-out.ts'
 import { type Accepting, passGate } from '../../lib/run/gate.ts'
 import type { SealedPlan } from '../../lib/seal/read-sealed.ts'
-import { usageError } from '../../lib/system/errors.ts'
+import { KvupError, usageError } from '../../lib/system/errors.ts'
 import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import { vmsDoNotFollow } from '../../lib/upgrade/path/vms-follow.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import type { Seen } from '../../lib/workloads/census-changes.ts'
@@ -21,7 +22,7 @@ import { loanId, openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { limitsBefore } from '../limits-before.ts'
 import { giveBackLine, heldLines } from '../../lib/workloads/held-lines.ts'
-import { type Observed, observeRun } from './observe-run.ts'
+import { asFarAsRead, type Observed, observeRun } from './observe-run.ts'
 import { rehearsalOf, requestOf, type UpgradeOptions } from './options.ts'
 import { asDrift, ensureFits, readPlanFile } from './plan-file.ts'
 import { planAgain } from './plan-again.ts'
@@ -76,9 +77,22 @@ async function carryOutUpgrade(
 ): Promise<ExitCode> {
   try {
     return await carriedOut(planned, sealed, limits)
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.reason !== vmsDoNotFollow) throw error
+    throw await endedBetween(planned, error)
   } finally {
     planned.census.leave()
   }
+}
+
+/** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
+async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
+  const { cx, cluster, census, hands } = planned
+  const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
+  const failure = lostSince(compared?.changes, 'the upgrade path ended between two steps')
+  await census.close(cluster, hands.lock, true)
+  if (failure) cx.printer.note(ended.message)
+  return failure ?? ended
 }
 
 async function carriedOut(
