@@ -9,6 +9,7 @@ import { interrupted } from '../../src/lib/system/errors.ts'
 import { along, all, onePointFive, store } from './path.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
+const pet = { name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }
 const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
 const failing = { name: 'failing', migration: 'fail' } as const
 
@@ -62,6 +63,21 @@ describe('VMs between two steps of an upgrade path', () => {
       expect(last.documents.at(-1)).toMatchObject({ outcome: 'done', to: 'v1.8.4' })
       expect(observed(stage)).toBe('v1.8.4')
     }))
+
+  test('one that Evict would shut down is a risk of the whole path, taken once by its name', () =>
+    play(
+      { ...onePointFive, methods: ['LiveMigrate', 'Evict'], vms: [{ name: 'web-1' }, pet] },
+      async (stage) => {
+        store(stage, ...all)
+        const refused = await along(stage)
+        expect(refused).toMatchObject({ code: 3, error: { reason: 'evictions' } })
+        expect(refused.text).toContain('--accept evictions')
+        expect(refused.text).not.toContain('goes as far as')
+        expect(refused.text).not.toContain('--leave-held')
+        expect(await along(stage, { accept: ['evictions'] })).toMatchObject({ code: 0 })
+        expect(observed(stage)).toBe('v1.8.4')
+      },
+    ))
 
   test('one whose migrations fail again and again is told after three of them', () =>
     play({ ...onePointFive, vms: [{ name: 'web-1' }, failing] }, async (stage) => {

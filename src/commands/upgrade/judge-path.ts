@@ -57,7 +57,8 @@ export function judgePath(judging: Judging): {
   /** What the run ends by once it has gone as far as it may. */
   end?: { before: string; findings: readonly Finding[] }
 } {
-  const { foreseen, accepted, first, between, manifests, via } = judging
+  const { foreseen, accepted, between, manifests, via } = judging
+  const first = foreseen.legs.length > 1 ? judging.first.map(alongWholePath) : judging.first
   const { legs, missing: lacks } = foreseen
   const steps = legs.map((leg, index) =>
     stepOf(leg, manifests[index], {
@@ -65,11 +66,14 @@ export function judgePath(judging: Judging): {
       releases: judging.releases,
     }),
   )
-  const shut = steps.findIndex((step, index) => index > 0 && isBlocked(step.findings, accepted))
+  // What stands against the first step already, and is decided there, does not cut the path.
+  const atOnce = new Set(first.filter((finding) => isBlocked([finding], accepted)).map(({ id }) => id))
+  const stops = (finding: Finding) => !atOnce.has(finding.id) && isBlocked([finding], accepted)
+  const shut = steps.findIndex((step, index) => index > 0 && step.findings.some(stops))
   const kept = shut < 0 ? steps : steps.slice(0, shut)
   const far = kept.at(-1)?.to ?? ''
   const refused =
-    shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], accepted)
+    shut < 0 ? lacks && { before: lacks.before, findings: [lacks.finding] } : refusedAt(steps[shut], stops)
   const nearer = judging.nearer(
     far,
     kept.slice(0, -1).map(({ to }) => to),
@@ -111,10 +115,14 @@ const asEnd = (
 
 const isStop = ({ level }: Finding): boolean => level === 'blocker' || level === 'not-checked'
 
-function refusedAt(step: PathStep | undefined, accepted: readonly AcceptedRisk[]) {
+function refusedAt(step: PathStep | undefined, stops: (finding: Finding) => boolean) {
   if (step === undefined) return undefined
-  return { before: step.to, findings: step.findings.filter((finding) => isBlocked([finding], accepted)) }
+  return { before: step.to, findings: step.findings.filter(stops) }
 }
+
+/** Between two steps VM updates are resumed whatever is asked for the end: `--leave-held` spares no VM. */
+const alongWholePath = (finding: Finding): Finding =>
+  finding.id === 'evictions' ? { ...finding, remedy: [] } : finding
 
 const inStep =
   ({ to }: PathStep) =>
@@ -159,7 +167,7 @@ function foretoldOf(
     ...(manifest?.objects && { manifest: manifest.objects }),
   })
   return together(
-    plan.findings,
+    plan.findings.map(alongWholePath),
     manifest?.findings ?? [],
     results.flatMap(({ findings }) => findings),
   )

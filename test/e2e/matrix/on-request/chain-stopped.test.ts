@@ -25,7 +25,7 @@ test('with VMs that cannot move it ends between two releases, names them, and le
     '--via',
     'v1.7.0',
     '--accept',
-    'kubernetes-window',
+    'kubernetes-window,evictions',
     '--yes',
     '--settle',
     '15s',

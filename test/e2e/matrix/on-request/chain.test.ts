@@ -19,7 +19,7 @@ const upgrade = [
   '--via',
   hops.join(','),
   '--accept',
-  'issue-15373,kubernetes-window',
+  'issue-15373,kubernetes-window,evictions',
   '--yes',
   '--settle',
   '15s',
