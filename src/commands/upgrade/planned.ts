@@ -16,7 +16,7 @@ import { ownTicks } from '../../lib/system/clock.ts'
 import { seconds } from '../../lib/system/units.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
-import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
+import type { UpgradePlan, UpgradeRequest } from '../../lib/upgrade/plan.ts'
 import { isOlmPlan, olmProcedure, olmUpgradeName } from '../../lib/upgrade/olm/procedure.ts'
 import { RunCensus } from '../../lib/workloads/run-census.ts'
 import { upgradeName, upgradeProcedure } from '../../lib/upgrade/procedure.ts'
@@ -76,24 +76,7 @@ export async function planUpgrade(
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
   const { handsIn, loansIn } = handsOfRun(cx, cluster, { takeOver: options.takeOver, asks, accepted })
-  const look = async () => {
-    const reader = oneLook(cluster.reader)
-    const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
-    const seen = await withOlm(first, { cx, options, request, releases, reader })
-    const { journal } = handsIn(seen.installation.namespace)
-    const entries = await journal.entries()
-    const isResumed = isPathUnderWay(entries, request.to)
-    // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
-    const isJoined = seen.standing.target.version === request.to.text
-    const isKilled = isUnderWay(
-      entries,
-      seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text),
-      ends,
-    )
-    const isOurs = isJoined || (!isResumed && (isKilled || (await journal.loans()).length > 0))
-    const asked = { cx, options, request, seen, releases, isResumed }
-    return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
-  }
+  const look = () => lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn })
   const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
   const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
@@ -154,6 +137,31 @@ export async function planUpgrade(
     },
     madeFrom: { reading, ...(evidence && { evidence }) },
   }
+}
+
+interface Looking extends Pick<Planned, 'cx' | 'options' | 'cluster'>, ReturnType<typeof handsOfRun> {
+  request: UpgradeRequest
+  releases: Releases
+}
+
+/** All of one moment; whose edit the operator may be acting on goes by what kvup wrote down. */
+async function lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn }: Looking) {
+  const reader = oneLook(cluster.reader)
+  const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
+  const seen = await withOlm(first, { cx, options, request, releases, reader })
+  const { journal } = handsIn(seen.installation.namespace)
+  const entries = await journal.entries()
+  const isResumed = isPathUnderWay(entries, request.to)
+  // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
+  const isJoined = seen.standing.target.version === request.to.text
+  const isKilled = isUnderWay(
+    entries,
+    seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text),
+    ends,
+  )
+  const isOurs = isJoined || (!isResumed && (isKilled || (await journal.loans()).length > 0))
+  const asked = { cx, options, request, seen, releases, isResumed }
+  return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
 }
 
 /** So long virt-operator was seen to act on an edit of the CR (34 s), with room. */
