@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Lease, Leases } from '../../../src/lib/cluster/kinds/core.ts'
 import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { leaseName } from '../../../src/lib/procedure/lease-errors.ts'
 import { type Live, kvup, paste, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 
@@ -19,6 +21,9 @@ function cr() {
     methods: found.spec?.workloadUpdateStrategy?.workloadUpdateMethods,
   }
 }
+
+const holder = () =>
+  (alive.store.read(Leases, { namespace: 'kubevirt', name: leaseName }) as Lease).spec?.holderIdentity
 
 async function interruptedAt(phase: RegExp, signal: NodeJS.Signals) {
   const running: Live = startKvup(argv, alive)
@@ -75,7 +80,8 @@ test('the line that gives back works as well, once it is settled', async () => {
 test('a second Ctrl-C leaves at once', async () => {
   alive.faults.add({ is: 'slow', ms: 60_000, on: { resource: 'configmaps', verb: 'create' } })
   const running = startKvup(['upgrade', '--to', 'v1.8.4', '--yes'], alive)
-  await running.until(/KubeVirt v1\.7\.4/)
+  // It holds the lock, and writes into its journal next.
+  await vi.waitFor(() => expect(holder()).toMatch(/@/), { timeout: 20_000, interval: 5 })
   running.kill('SIGINT')
   await new Promise((next) => setTimeout(next, 50))
   const began = performance.now()
