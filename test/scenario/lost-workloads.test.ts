@@ -204,7 +204,11 @@ describe('the census in the cluster', () => {
       await cluster.death
       events.again(stage)
       await stage.until(minute)
-      const back = await stage.upgrade('v1.7.0', { accept: ['way-back', 'downgrade'] }, { host: 'other' })
+      const back = await stage.upgrade(
+        'v1.7.0',
+        { accept: ['way-back', 'downgrade', 'kubernetes-window'] },
+        { host: 'other' },
+      )
       await killed
       expect(back).toMatchObject({ code: 0, documents: [{ comparedWith: { resumed: false } }] })
       expect(censuses(stage)).toEqual([])

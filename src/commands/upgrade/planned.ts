@@ -17,9 +17,10 @@ import { seconds } from '../../lib/system/units.ts'
 import { credentialsFinding } from '../../lib/upgrade/credentials-finding.ts'
 import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan, UpgradeRequest } from '../../lib/upgrade/plan.ts'
-import { isOlmPlan, olmProcedure, olmUpgradeName } from '../../lib/upgrade/olm/procedure.ts'
+import { isOlmPlan, olmProcedure } from '../../lib/upgrade/olm/procedure.ts'
 import { RunCensus } from '../../lib/workloads/run-census.ts'
-import { upgradeName, upgradeProcedure } from '../../lib/upgrade/procedure.ts'
+import { olmUpgradeName, upgradeName } from '../../lib/upgrade/names.ts'
+import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
 import { readReleases } from '../releases/read-releases.ts'
@@ -154,12 +155,10 @@ async function lookWhole({ cx, options, request, releases, cluster, handsIn, loa
   const isResumed = isPathUnderWay(entries, request.to)
   // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
   const isJoined = seen.standing.target.version === request.to.text
-  const isKilled = isUnderWay(
-    entries,
-    seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text),
-    ends,
-  )
-  const isOurs = isJoined || (!isResumed && (isKilled || (await journal.loans()).length > 0))
+  const name = seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text)
+  const isOpen =
+    isUnderWay(entries, name, ends) || (await journal.loans()).some((loan) => loan.procedure === name)
+  const isOurs = isJoined || (!isResumed && isOpen)
   const asked = { cx, options, request, seen, releases, isResumed }
   return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
 }

@@ -39,13 +39,29 @@ export async function download(url: string, { env, signal }: Network): Promise<B
 async function arrive(url: string, agent: EnvHttpProxyAgent, signal?: AbortSignal): Promise<Response> {
   let next = url
   for (let hop = 0; hop <= mostRedirects; hop++) {
-    const response = await fetch(next, { dispatcher: agent, redirect: 'manual', ...(signal && { signal }) })
+    const { href, headers } = loginApart(new URL(next))
+    const response = await fetch(href, {
+      headers,
+      dispatcher: agent,
+      redirect: 'manual',
+      ...(signal && { signal }),
+    })
     const location = response.headers.get('location')
     if (response.status < 300 || response.status >= 400 || location === null) return response
     await response.body?.cancel()
     next = secureUrl(new URL(location, next).href).href
   }
   throw new Error(`more than ${mostRedirects} redirects`)
+}
+
+/** `fetch` takes no address with a login in it, and says the password when it refuses. A redirect elsewhere takes none along. */
+function loginApart(url: URL): { href: string; headers: Record<string, string> } {
+  const { username, password } = url
+  if (username === '' && password === '') return { href: url.href, headers: {} }
+  url.username = ''
+  url.password = ''
+  const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  return { href: url.href, headers: { authorization: `Basic ${login.toString('base64')}` } }
 }
 
 async function bodyOf(response: Response, origin: string): Promise<Buffer> {

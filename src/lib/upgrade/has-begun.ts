@@ -1,6 +1,7 @@
 import type { Loan } from '../procedure/journal.ts'
 import type { Seen } from './make-plan.ts'
 import type { UpgradePlan } from './plan.ts'
+import { olmUpgradeName, upgradeName } from './names.ts'
 import { runningUpdate } from './running-update.ts'
 
 /**
@@ -13,13 +14,16 @@ export function hasBegun(
   loans: readonly Loan[],
 ): boolean {
   const { to, owner } = plan
-  if (plan.olm) return loans.length > 0 || plan.isRest || plan.olm.isUnderWay
+  // Where nothing moves, what another run or `kvup workloads hold` has left borrowed is no beginning of this one.
+  const names = plan.olm ? [olmUpgradeName(plan.olm.to)] : [upgradeName(to.text)]
+  const own = isMoving.has(standing.verdict) ? loans : loans.filter((loan) => names.includes(loan.procedure))
+  if (plan.olm) return own.length > 0 || plan.isRest || plan.olm.isUnderWay
   const isThere = standing.observed.version === to.text && standing.verdict === 'Settled'
   return (
     isThere ||
     runningUpdate(standing, to) !== 'none' ||
     (isMoving.has(standing.verdict) && isAskedFor(plan, installation)) ||
-    loans.some(({ object }) => object.uid === owner.uid)
+    own.some(({ object }) => object.uid === owner.uid)
   )
 }
 

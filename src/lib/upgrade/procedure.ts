@@ -22,6 +22,7 @@ import { installStrategy } from './steps/install-strategy.ts'
 import { imageTagLoan, putImageTagIn } from './steps/lift-image-tag.ts'
 import { Patience } from './patience.ts'
 import { newControllerAtWork } from './steps/new-controller-leads.ts'
+import { upgradeName } from './names.ts'
 import { isInstalled } from './runs-target.ts'
 import { settledFor } from './steps/settled.ts'
 import { onceRolled, pausedWhileRolling } from './steps/while-rolling.ts'
@@ -68,9 +69,6 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
     steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
   }
 }
-
-/** By which the journal knows the upgrade to a release of KubeVirt. */
-export const upgradeName = (to: string): string => `upgrade to ${to}`
 
 const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
   standing.verdict === 'Settled' && isInstalled(plan, standing)

@@ -12,8 +12,8 @@ export type Unpacked =
   | { is: 'by-name'; census: Census }
   | { is: 'counted'; running: ReadonlyMap<string, number> }
 
-/** Of a text that kvup wrote itself: some 100 bytes a line, for hundreds of thousands of lines. Anybody else's could be endless. */
-const mostBytes = 256 * 1024 * 1024
+/** Of a text that kvup wrote itself: some 200 bytes a line, of which the ConfigMaps hold 35,000 (106 bytes each once packed). Anybody else's could be endless. */
+const mostBytes = 16 * 1024 * 1024
 
 export function pack(census: Census): Packed {
   return gzipped(linesOf(census))

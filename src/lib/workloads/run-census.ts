@@ -3,6 +3,7 @@ import { ConfigMaps } from '../cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import type { Kind } from '../cluster/kind.ts'
+import type { Entry } from '../procedure/journal.ts'
 import { meaningOf } from '../procedure/failures.ts'
 import { cutShort, ends, finished, isUnderWay } from '../procedure/under-way.ts'
 import { guardedWriter } from '../procedure/guarded-writer.ts'
@@ -183,6 +184,8 @@ export class RunCensus {
     )
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
     const isFinished = since.some(({ what }) => what === 'finished')
+    // Whoever may write ConfigMaps there can lay one down: it is believed only where the journal shows the run that took it.
+    if (!isFinished && !hasStarted(await cx.journal.entries(), procedure.name)) return undefined
     if (isFinished && !(await procedure.reached(cx))) return undefined
     return { origin, packed, resumed: true }
   }
@@ -241,4 +244,10 @@ export class RunCensus {
         this.#place.warn(`restarts that are asked for are not seen: ${error.message}`)
     })
   }
+}
+
+/** The last that the journal knows of this procedure is not its end. */
+function hasStarted(entries: readonly Entry[], procedure: string): boolean {
+  const last = entries.findLast((entry) => entry.procedure === procedure)
+  return last !== undefined && last.what !== 'finished'
 }

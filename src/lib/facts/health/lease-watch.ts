@@ -10,6 +10,8 @@ const leaders: readonly string[] = ['virt-operator', 'virt-controller']
 
 /** Term of a Lease that does not say its own, s: what KubeVirt writes (facts 10.2). */
 const usualTerm = 15
+/** Whoever writes the Lease names its term: a longer one would keep everybody waiting, s. */
+const longestTerm = 60
 /** Its leader has failed to renew it at least six times, for it tries every 2 s (facts 10.2). */
 const terms = 2
 /**
@@ -171,7 +173,7 @@ const isSilent = ({ lease, watched }: Seen): boolean => watched >= terms * termO
 
 /** ms. */
 function termOf({ spec }: Lease): number {
-  return (spec?.leaseDurationSeconds ?? usualTerm) * 1000
+  return Math.min(spec?.leaseDurationSeconds ?? usualTerm, longestTerm) * 1000
 }
 
 async function leasesNow(reader: Reader, namespace: string): Promise<Lease[]> {

@@ -35,7 +35,7 @@ export interface VmReason {
   examples: readonly string[]
   /** The one that has had it for longest. RFC 3339. */
   since?: string
-  /** Most VMs of the cluster, or of this node, have it. */
+  /** Most VMs of the cluster, or of this node, have it, and not only those of one namespace among several. */
   mostOf?: 'cluster' | `node ${string}`
 }
 
@@ -128,11 +128,15 @@ function judgeAll(
   const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
   const namesOf = (fits: (one: (typeof wanted)[number]) => boolean) =>
     new Set(wanted.filter(fits).map(({ name }) => name))
+  const namespaces = new Set(wanted.map(({ name }) => namespaceOf(name)))
   const nodes: Record<string, number> = {}
   for (const { status } of vmis)
     if (status?.nodeName !== undefined) nodes[status.nodeName] = (nodes[status.nodeName] ?? 0) + 1
   return {
-    troubles: { shouldRun: wanted.length, ...groupedBy(found, { shouldRun: wanted.length, nodes }) },
+    troubles: {
+      shouldRun: wanted.length,
+      ...groupedBy(found, { shouldRun: wanted.length, nodes, namespaces }),
+    },
     running: namesOf((one) => one.is === 'runs'),
     idle: namesOf((one) => one.is === 'starting' || (one.is === 'troubled' && !one.runs)),
   }
@@ -244,23 +248,28 @@ function withoutNames(message: string, { name, namespace }: KubeObject['metadata
 const nameOf = ({ metadata }: Pick<KubeObject, 'metadata'>): string =>
   `${metadata.namespace ?? ''}/${metadata.name}`
 
-function groupedBy(
-  found: readonly Trouble[],
-  all: { shouldRun?: number; nodes?: Readonly<Record<string, number>> },
-): Pick<VmTroubles, 'count' | 'reasons'> {
+const namespaceOf = (name: string): string => name.split('/')[0] ?? ''
+
+/** What a group of troubles is compared with. */
+interface AllVms {
+  shouldRun?: number
+  /** VMIs by node. */
+  nodes?: Readonly<Record<string, number>>
+  /** Of VMs that should run. */
+  namespaces?: ReadonlySet<string>
+}
+
+function groupedBy(found: readonly Trouble[], all: AllVms): Pick<VmTroubles, 'count' | 'reasons'> {
   const groups = Map.groupBy(found, ({ status, message }) => JSON.stringify([status, message]))
   const reasons = [...groups.values()].map((group) => reasonOf(group, all))
   reasons.sort((a, b) => b.count - a.count || (a.status < b.status ? -1 : 1))
   return { count: found.length, reasons: reasons.slice(0, reasonsAtMost) }
 }
 
-function reasonOf(
-  group: readonly Trouble[],
-  { shouldRun, nodes = {} }: { shouldRun?: number; nodes?: Readonly<Record<string, number>> },
-): VmReason {
+function reasonOf(group: readonly Trouble[], all: AllVms): VmReason {
   const [{ status, message } = { status: '', message: '' }] = group
   const from = earliest(group.map((one) => one.since))
-  const most = mostOf(group, shouldRun, nodes)
+  const most = mostOf(group, all)
   return {
     status,
     message,
@@ -273,10 +282,12 @@ function reasonOf(
 
 function mostOf(
   group: readonly Trouble[],
-  shouldRun: number | undefined,
-  nodes: Readonly<Record<string, number>>,
+  { shouldRun, nodes = {}, namespaces }: AllVms,
 ): VmReason['mostOf'] {
   if (group.length < massFrom) return undefined
+  // Of one tenant among several it is that tenant's mistake, however many they are.
+  const owners = new Set(group.map(({ name }) => namespaceOf(name)))
+  if (owners.size === 1 && (namespaces?.size ?? 1) > 1) return undefined
   if (shouldRun !== undefined && group.length * 2 > shouldRun) return 'cluster'
   for (const [node, here] of Map.groupBy(group, (one) => one.node ?? ''))
     if (node !== '' && here.length >= massFrom && here.length * 2 > (nodes[node] ?? Infinity))

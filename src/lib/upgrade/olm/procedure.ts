@@ -1,3 +1,4 @@
+import { olmUpgradeName } from '../names.ts'
 import { hyperConvergedStanding } from '../../facts/hyperconverged/hyperconverged-standing.ts'
 import { rememberSteps } from '../../procedure/remember-steps.ts'
 import type { Procedure, ReadContext, Step } from '../../procedure/step.ts'
@@ -53,9 +54,6 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
     steps: async (cx) => remembered(await stepsNow({ plan, tools, name, hops, patience }, cx)),
   }
 }
-
-/** By which the journal knows the upgrade to a release of the operator of HyperConverged. */
-export const olmUpgradeName = (to: string): string => `upgrade HyperConverged to ${to}`
 
 async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boolean> {
   const [{ subscription }, hco] = await Promise.all([

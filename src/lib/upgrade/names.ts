@@ -1,0 +1,5 @@
+/** By which the journal and the notes on objects know the upgrade to a release of KubeVirt. */
+export const upgradeName = (to: string): string => `upgrade to ${to}`
+
+/** The same of a release of the operator of HyperConverged. */
+export const olmUpgradeName = (to: string): string => `upgrade HyperConverged to ${to}`

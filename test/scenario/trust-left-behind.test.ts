@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { status } from '../../src/commands/status.ts'
+import { type ConfigMap, ConfigMaps, Leases, Namespaces } from '../../src/lib/cluster/kinds/core.ts'
+import {
+  type VirtualMachine,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { unpack } from '../../src/lib/workloads/census-text.ts'
+import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
+
+describe('a census that nobody of this run has taken', () => {
+  /** It says that nothing ran. */
+  function plant({ simulated: { store }, home, kubevirt, now }: Stage): void {
+    const packed = gzipSync('["unread","nothing"]\n')
+    const sha256 = createHash('sha256').update(packed).digest('hex')
+    const at = new Date(now).toISOString()
+    const uid = kubevirt.metadata.uid
+    const run = {
+      procedure: 'upgrade to v1.8.4',
+      kubevirt: uid,
+      at,
+      by: 'jane@here',
+      late: false,
+      parts: 1,
+      sha256,
+    }
+    const census: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'kvup-census-1', namespace: home },
+      data: { sha256, run: JSON.stringify(run) },
+      binaryData: { census: packed.toString('base64') },
+    }
+    store.create(ConfigMaps, census)
+  }
+
+  test('planted before the run, it hides no VM that the run has lost', () =>
+    play({ ...byTag, vms: [{ name: 'web-1' }, { name: 'lost' }] }, async (stage) => {
+      plant(stage)
+      const lost = { name: 'lost', namespace: 'demo' }
+      stage.later(
+        15 * second,
+        () => void stage.simulated.store.remove(VirtualMachineInstances, lost, { now: true }),
+      )
+      const ended = await stage.upgrade('v1.8.4')
+      expect(ended.code).toBe(9)
+      expect(ended.error?.message).toContain('demo/lost')
+    }))
+
+  test('one that grows without end when it is unpacked is none', () => {
+    expect(unpack(gzipSync(Buffer.alloc(64 * 1024 * 1024, '\n')))).toBeUndefined()
+  })
+})
+
+describe('an upgrade that has not begun is judged by all checks', () => {
+  const oneNodeAway = (stage: Stage) => stage.simulated.faults.set({ notReady: ['worker-1'] })
+
+  test('also where updates are held by hand', () =>
+    play({ ...byTag, vms: 1 }, async (stage) => {
+      expect(await stage.hold()).toMatchObject({ code: 0 })
+      await stage.until(60 * minute)
+      oneNodeAway(stage)
+      await stage.until(2 * minute)
+      const mark = stage.mark
+      expect(await stage.upgrade('v1.8.4', { timeout: '5m' })).toMatchObject({ code: 3 })
+      expect(stage.writes(mark)).toEqual([])
+    }))
+
+  test('also where another upgrade has left them held', () =>
+    play({ ...byManifest, vms: 1 }, async (stage) => {
+      expect(await stage.upgrade('v1.8.5', { leaveHeld: true })).toMatchObject({ code: 0 })
+      await stage.until(60 * minute)
+      oneNodeAway(stage)
+      await stage.until(2 * minute)
+      const mark = stage.mark
+      expect(await stage.upgrade('v1.9.0', { timeout: '5m' })).toMatchObject({ code: 3 })
+      expect(stage.writes(mark)).toEqual([])
+    }))
+})
+
+describe('what one tenant does', () => {
+  /** Three VMs in a namespace of their own, for which no node has room. */
+  function typos({ simulated: { store, faults } }: Stage): void {
+    faults.set({ unschedulable: '^virt-launcher-typo-' })
+    store.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-b' } })
+    const { apiVersion, kind, spec } = store.read(VirtualMachines, {
+      namespace: 'demo',
+      name: 'web-1',
+    }) as VirtualMachine
+    for (const name of ['typo-1', 'typo-2', 'typo-3'])
+      store.create(VirtualMachines, {
+        apiVersion,
+        kind,
+        metadata: { name, namespace: 'tenant-b' },
+        spec,
+      } as VirtualMachine)
+  }
+
+  test('is a line of status and changes no verdict, though most VMs are theirs', () =>
+    play({ ...byManifest, vms: 2 }, async (stage) => {
+      typos(stage)
+      await stage.until(6 * minute)
+      const seen = await stage.perform((cx) => status(cx, { exitCode: true }))
+      expect(seen.code).toBe(0)
+      expect(seen.text).toContain('tenant-b/typo-1')
+    }))
+
+  test('stops no upgrade', () =>
+    play({ ...byTag, vms: 2 }, async (stage) => {
+      stage.later(15 * second, () => typos(stage))
+      expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    }))
+})
+
+test('a Lease that names a term of a day keeps nobody waiting for two', () =>
+  play({ ...byManifest, vms: 1 }, async (stage) => {
+    await stage.until(minute)
+    stage.simulated.faults.set({ stopped: true })
+    stage.simulated.store.patch(
+      Leases,
+      { namespace: stage.home, name: 'virt-operator' },
+      {
+        type: 'merge',
+        body: { spec: { leaseDurationSeconds: 86_400, renewTime: '2025-01-01T00:00:00.000000Z' } },
+      },
+      { manager: 'somebody' },
+    )
+    const seen = await stage.perform((cx) => status(cx, { exitCode: true }))
+    expect(seen.took).toBeLessThanOrEqual(3 * minute)
+    expect(seen.code).toBe(3)
+  }))
