@@ -64,6 +64,19 @@ describe('VMs between two steps of an upgrade path', () => {
       expect(observed(stage)).toBe('v1.8.4')
     }))
 
+  test('a VM that the run lost before it ended there is told below what keeps it from going on', () =>
+    play({ ...onePointFive, vms: [{ name: 'web-1' }, { name: 'lost' }, stuck] }, async (stage) => {
+      store(stage, ...all)
+      const lost = { name: 'lost', namespace: 'demo' }
+      const { store: objects } = stage.simulated
+      stage.later(20 * second, () => void objects.remove(VirtualMachineInstances, lost, { now: true }))
+      const ended = await along(stage)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(ended.error?.notes.join('\n')).toContain('1 VM lost its instance: demo/lost')
+      expect(ended.error?.remedy).toContain('virtctl restart stuck -n demo')
+      await expectBetween(stage)
+    }))
+
   test('one that Evict would shut down is a risk of the whole path, taken once by its name', () =>
     play(
       { ...onePointFive, methods: ['LiveMigrate', 'Evict'], vms: [{ name: 'web-1' }, pet] },

@@ -87,12 +87,19 @@ async function carryOutUpgrade(
 
 /** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
 async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
-  const { cx, cluster, census, hands } = planned
+  const { cluster, census, hands } = planned
   const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
   const failure = lostSince(compared?.changes, 'the upgrade path ended between two steps')
   await census.close(cluster, hands.lock, true)
-  if (failure) cx.printer.note(ended.message)
-  return failure ?? ended
+  if (failure === undefined) return ended
+  // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
+  const { exitCode: code, reason, message, object } = ended
+  return new KvupError(code, reason, message, {
+    ...(object !== undefined && { object }),
+    notes: [...ended.notes, failure.message, ...failure.notes],
+    remedy: [...ended.remedy, ...failure.remedy],
+    cause: ended.cause,
+  })
 }
 
 async function carriedOut(
