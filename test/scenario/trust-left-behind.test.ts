@@ -11,32 +11,51 @@ import {
 import { unpack } from '../../src/lib/workloads/census-text.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
-describe('a census that nobody of this run has taken', () => {
-  /** It says that nothing ran. */
-  function plant({ simulated: { store }, home, kubevirt, now }: Stage): void {
-    const packed = gzipSync('["unread","nothing"]\n')
-    const sha256 = createHash('sha256').update(packed).digest('hex')
-    const at = new Date(now).toISOString()
-    const uid = kubevirt.metadata.uid
-    const run = {
-      procedure: 'upgrade to v1.8.4',
-      kubevirt: uid,
-      at,
-      by: 'jane@here',
-      late: false,
-      parts: 1,
-      sha256,
-    }
-    const census: ConfigMap = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'kvup-census-1', namespace: home },
-      data: { sha256, run: JSON.stringify(run) },
-      binaryData: { census: packed.toString('base64') },
-    }
-    store.create(ConfigMaps, census)
+/** It says that nothing ran. */
+function plant({ simulated: { store }, home, kubevirt, now }: Stage): void {
+  const packed = gzipSync('["unread","nothing"]\n')
+  const sha256 = createHash('sha256').update(packed).digest('hex')
+  const at = new Date(now).toISOString()
+  const uid = kubevirt.metadata.uid
+  const run = {
+    procedure: 'upgrade to v1.8.4',
+    kubevirt: uid,
+    at,
+    by: 'jane@here',
+    late: false,
+    parts: 1,
+    sha256,
   }
+  const census: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'kvup-census-1', namespace: home },
+    data: { sha256, run: JSON.stringify(run) },
+    binaryData: { census: packed.toString('base64') },
+  }
+  store.create(ConfigMaps, census)
+}
 
+const oneNodeAway = (stage: Stage) => stage.simulated.faults.set({ notReady: ['worker-1'] })
+
+/** Three VMs in a namespace of their own, for which no node has room. */
+function typos({ simulated: { store, faults } }: Stage): void {
+  faults.set({ unschedulable: '^virt-launcher-typo-' })
+  store.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-b' } })
+  const { apiVersion, kind, spec } = store.read(VirtualMachines, {
+    namespace: 'demo',
+    name: 'web-1',
+  }) as VirtualMachine
+  for (const name of ['typo-1', 'typo-2', 'typo-3'])
+    store.create(VirtualMachines, {
+      apiVersion,
+      kind,
+      metadata: { name, namespace: 'tenant-b' },
+      spec,
+    } as VirtualMachine)
+}
+
+describe('a census that nobody of this run has taken', () => {
   test('planted before the run, it hides no VM that the run has lost', () =>
     play({ ...byTag, vms: [{ name: 'web-1' }, { name: 'lost' }] }, async (stage) => {
       plant(stage)
@@ -56,8 +75,6 @@ describe('a census that nobody of this run has taken', () => {
 })
 
 describe('an upgrade that has not begun is judged by all checks', () => {
-  const oneNodeAway = (stage: Stage) => stage.simulated.faults.set({ notReady: ['worker-1'] })
-
   test('also where updates are held by hand', () =>
     play({ ...byTag, vms: 1 }, async (stage) => {
       expect(await stage.hold()).toMatchObject({ code: 0 })
@@ -82,23 +99,6 @@ describe('an upgrade that has not begun is judged by all checks', () => {
 })
 
 describe('what one tenant does', () => {
-  /** Three VMs in a namespace of their own, for which no node has room. */
-  function typos({ simulated: { store, faults } }: Stage): void {
-    faults.set({ unschedulable: '^virt-launcher-typo-' })
-    store.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'tenant-b' } })
-    const { apiVersion, kind, spec } = store.read(VirtualMachines, {
-      namespace: 'demo',
-      name: 'web-1',
-    }) as VirtualMachine
-    for (const name of ['typo-1', 'typo-2', 'typo-3'])
-      store.create(VirtualMachines, {
-        apiVersion,
-        kind,
-        metadata: { name, namespace: 'tenant-b' },
-        spec,
-      } as VirtualMachine)
-  }
-
   test('is a line of status and changes no verdict, though most VMs are theirs', () =>
     play({ ...byManifest, vms: 2 }, async (stage) => {
       typos(stage)

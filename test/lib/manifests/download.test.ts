@@ -14,8 +14,7 @@ async function listening(
   server = createServer(({ url, headers }, response) => {
     logins.push(headers.authorization)
     if (answer === 'redirect' && url === '/here') {
-      const { port } = server?.address() as AddressInfo
-      response.writeHead(302, { location: `https://localhost:${port}/there` }).end()
+      response.writeHead(302, { location: 'https://localhost:1/there' }).end()
     } else response.end('kind: List')
   })
   await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done))

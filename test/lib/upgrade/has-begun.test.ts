@@ -26,7 +26,8 @@ const seen = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...
     installation: { imageTag: installed.imageTag, operator: { version: installed.operator } },
   }) as unknown as Seen
 
-const loan = (uid: string) => ({ object: { uid } }) as unknown as Loan
+const loan = (uid: string, procedure = 'upgrade to v1.8.4') =>
+  ({ object: { uid }, procedure }) as unknown as Loan
 
 test.each([
   ['nothing of it', {}, 'image-tag', [], false],
@@ -37,6 +38,14 @@ test.each([
   ['the operator was new before', { operator: 'v1.8.4' }, 'operator-manifest', [], false],
   ['another move', { verdict: 'Updating', imageTag: 'v1.7.4' }, 'image-tag', [], false],
   ['a loan on it', {}, 'image-tag', [loan('ours')], true],
+  ['a loan of another run on it', {}, 'image-tag', [loan('ours', 'upgrade to v1.8.3')], false],
+  [
+    'a loan of another run while it moves',
+    { verdict: 'Updating' },
+    'image-tag',
+    [loan('ours', 'hold')],
+    true,
+  ],
   ['a loan on one that was before it', {}, 'image-tag', [loan('theirs')], false],
 ] as const)('%s', (...row) => {
   const [, now, method, loans, expected] = row
