@@ -3,7 +3,11 @@ import { status, type StatusOptions } from '../../src/commands/status.ts'
 import { wait } from '../../src/commands/wait.ts'
 import { EndpointSlices } from '../../src/lib/cluster/kinds/endpoint-slices.ts'
 import { type ApiService, ApiServices, ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import {
+  type VirtualMachine,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { Leases } from '../../src/lib/cluster/kinds/core.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
 import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
@@ -320,4 +324,50 @@ describe('VMs that should run and do not', () => {
       expect(ended.documents.at(-1)).not.toHaveProperty('degraded')
     })
   })
+
+  test('none of 6, each with a message of its own: Degraded, and the first of them is told', async () => {
+    await play({ ...byManifest, vms: 6 }, async (stage) => {
+      await stage.simulated.stop()
+      for (const [index, name] of sixNames.entries())
+        failing(stage, name, `failed to attach volume pvc-${index}a7f3: rpc error`)
+      const seen = await statusOf(stage, { exitCode: true })
+      expect(seen.code).toBe(3)
+      expect(seen.document.why?.[0]?.sentence).toMatch(
+        /^6 of 6 VMs that should run do not: CrashLoopBackOff: each says something of its own, the first: failed to attach volume pvc-\da7f3/,
+      )
+    })
+  })
+
+  test("one whose owner edits and restarts it during an upgrade is its owner's: exit 0, and a line", async () => {
+    await play(six, async (stage) => {
+      const mine = { namespace: 'demo', name: 'web-3' }
+      stage.later(15 * second, () => {
+        const { store, faults } = stage.simulated
+        faults.set({ unschedulable: '^virt-launcher-web-3-' })
+        const spec = { template: { spec: { nodeSelector: { typo: 'true' } } } }
+        store.patch(VirtualMachines, mine, { type: 'merge', body: { spec } })
+        store.remove(VirtualMachineInstances, mine, { now: true })
+      })
+      const ended = await stage.upgrade('v1.8.4')
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.documents.at(-1)).not.toHaveProperty('degraded')
+    })
+  })
 })
+
+const sixNames = ['web-1', 'web-2', 'web-3', 'web-4', 'web-5', 'web-6']
+
+/** Of a cluster that stands still: nobody writes anything else. */
+function failing({ simulated: { store }, now }: Stage, name: string, message: string): void {
+  const lastTransitionTime = new Date(now - 10 * minute).toISOString()
+  const conditions = [
+    { type: 'Failure', status: 'True', reason: 'FailedCreate', message, lastTransitionTime },
+  ]
+  const ref = { namespace: 'demo', name }
+  store.remove(VirtualMachineInstances, ref, { now: true })
+  const vm = store.read(VirtualMachines, ref) as VirtualMachine
+  store.put(VirtualMachines, {
+    ...vm,
+    status: { printableStatus: 'CrashLoopBackOff', conditions },
+  } as VirtualMachine)
+}

@@ -35,19 +35,26 @@ export interface Observed {
   /** Looks at alerts before the first write. */
   before(): Promise<void>
   event(event: RunEvent): void
+  /** Id of the step that is at work, or was at work last. */
+  readonly atWork: string
   report(ended: Ended): Promise<UpgradeReport>
 }
 
 export function observeRun(reader: Reader): Observed {
   const steps: StepReport[] = []
   const hops = new Map<string, number>()
+  let atWork = ''
   // None where there is no platform to ask.
   let fired: Fired | undefined
   return {
     async before() {
       fired = await asFarAsRead(firedOnPlatform(reader), undefined)
     },
+    get atWork() {
+      return atWork
+    },
     event(event: RunEvent) {
+      if (event.kind === 'step-started') atWork = event.step.id
       if (event.kind !== 'step-done') return
       const { step, changed, tookMs, note } = event
       if (step.hop !== undefined) hops.set(step.hop, (hops.get(step.hop) ?? 0) + tookMs)

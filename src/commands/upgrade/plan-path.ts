@@ -11,7 +11,7 @@ import type { Releases } from '../../lib/releases/releases.ts'
 import { type Hands } from '../../lib/run/carry-out.ts'
 import { passGate } from '../../lib/run/gate.ts'
 import { sealedParts } from '../../lib/seal/sealed-facts.ts'
-import { KvupError } from '../../lib/system/errors.ts'
+import { blocked, KvupError } from '../../lib/system/errors.ts'
 import { shellWord } from '../../lib/system/shell-word.ts'
 import { withoutFlags, wordsOf } from '../../lib/system/typed-line.ts'
 import { hasBegun } from '../../lib/upgrade/has-begun.ts'
@@ -149,6 +149,20 @@ const notThere = ({ message, remedy }: KvupError): Finding => ({
   remedy,
 })
 
+/** Nobody typed the checksum: it is that of the file which was judged when the run began. */
+function asAnotherFile(error: unknown): unknown {
+  if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') return error
+  return blocked(
+    'manifest-changed',
+    `a manifest is another file than when this run began: ${error.message}`,
+    {
+      remedy: [
+        'run the same command again     judges what is there now, and goes on where the cluster stands',
+      ],
+    },
+  )
+}
+
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */
 async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along): Promise<PathLeg> {
   const { cluster, releases, accepted, hands } = along
@@ -167,7 +181,11 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
   const read = legs.find((one) => one.plan.to.text === to.text)?.manifest.loaded
   const typed = optionsOfLeg(along.options, plan, true)
   const options = read ? { ...typed, manifestSha256: read.sha256 } : typed
-  const manifest = await prepareManifest({ ...along, cx, options, plan, seen, readNow: true })
+  const manifest = await prepareManifest({ ...along, cx, options, plan, seen, readNow: true }).catch(
+    (error: unknown) => {
+      throw typed.manifestSha256 === undefined ? asAnotherFile(error) : error
+    },
+  )
   const loans = await loansIn()
   const { findings } = await checked({ cx, plan, seen, releases, loans, manifest: manifest.loaded })
   passGate(together(plan.findings, manifest.findings, findings), accepted)

@@ -5,7 +5,7 @@ import type { Cluster } from '../../lib/cluster/cluster.ts'
 import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
-import { ends, isUnderWay } from '../../lib/procedure/under-way.ts'
+import { cutShort, ends, isUnderWay } from '../../lib/procedure/under-way.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
@@ -29,6 +29,8 @@ import { checked, together } from './judge.ts'
 import { withOlm } from './olm-goal.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
 import { foreseePath } from './foresee-path.ts'
+import { openLoan } from '../../lib/workloads/update-methods.ts'
+import { isBetweenSteps } from '../../lib/upgrade/path/path-procedure.ts'
 import { isPathUnderWay } from '../../lib/upgrade/path/upgrade-path.ts'
 import { alongPath, type PlannedLeg } from './plan-path.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
@@ -119,6 +121,8 @@ export async function planUpgrade(
     kubevirt: uid,
     who: cx.world.who,
     warn: (line) => hands.warn(line),
+    continues: openLoan(loans, uid)?.procedure,
+    isEnd: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
   })
   const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
@@ -152,12 +156,13 @@ async function lookWhole({ cx, options, request, releases, cluster, handsIn, loa
   const seen = await withOlm(first, { cx, options, request, releases, reader })
   const { journal } = handsIn(seen.installation.namespace)
   const entries = await journal.entries()
-  const isResumed = isPathUnderWay(entries, request.to)
+  const loans = await journal.loans()
+  const { uid: kubevirt = '' } = seen.installation.kubevirt.metadata
+  const isResumed = isPathUnderWay(request.to, { entries, loans, kubevirt })
   // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
   const isJoined = seen.standing.target.version === request.to.text
   const name = seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text)
-  const isOpen =
-    isUnderWay(entries, name, ends) || (await journal.loans()).some((loan) => loan.procedure === name)
+  const isOpen = isUnderWay(entries, name, ends) || loans.some((loan) => loan.procedure === name)
   const isOurs = isJoined || (!isResumed && isOpen)
   const asked = { cx, options, request, seen, releases, isResumed }
   return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }

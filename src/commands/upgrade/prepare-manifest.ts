@@ -59,11 +59,12 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
   let loading: Promise<LoadedManifest> | undefined
   let loaded: LoadedManifest | undefined
   let saved: string | undefined
-  const load = () => (loading ??= fitting(question))
+  const read = async () => (loaded = await fitting(question))
+  const load = () => (loading ??= read())
   const later = source.from === 'url' && !question.readNow
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
   const findings = later ? [] : await judgedNow(question, load)
-  if (!later) loaded = await load().catch(() => undefined)
+  if (!later) await load().catch(() => undefined)
   return {
     load,
     findings,

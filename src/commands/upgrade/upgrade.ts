@@ -13,7 +13,7 @@ import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { vmsDoNotFollow } from '../../lib/upgrade/path/vms-follow.ts'
+import { isBetweenSteps } from '../../lib/upgrade/path/path-procedure.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import type { Seen } from '../../lib/workloads/census-changes.ts'
@@ -77,11 +77,26 @@ async function carryOutUpgrade(
 ): Promise<ExitCode> {
   try {
     return await carriedOut(planned, sealed, limits)
-  } catch (error) {
-    if (!(error instanceof KvupError) || error.reason !== vmsDoNotFollow) throw error
-    throw await endedBetween(planned, error)
   } finally {
     planned.census.leave()
+  }
+}
+
+/** Between two steps nothing is half done, and people do what they are told there: what was lost is told now. */
+const endsOfPath: ReadonlySet<number> = new Set([
+  exitCode.blocked,
+  exitCode.timedOut,
+  exitCode.interrupted,
+  exitCode.terminated,
+])
+
+async function toldBetween<T>(planned: Planned, observed: Observed, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const isEnd = error instanceof KvupError && endsOfPath.has(error.exitCode)
+    if (!isEnd || !isBetweenSteps(observed.atWork)) throw error
+    throw await endedBetween(planned, error)
   }
 }
 
@@ -110,9 +125,10 @@ async function carriedOut(
   const { cx, plan, cluster, hands, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, hands.clock, (line) => cx.printer.note(line))
-  const outcome = await withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
+  const ran = withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
     run(planned, sealed, { observed, vms, began, limits }),
   )
+  const outcome = await toldBetween(planned, observed, ran)
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(
@@ -132,7 +148,9 @@ async function carriedOut(
         })
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  await census.close(cluster, hands.lock, outcome.is === 'finished')
+  const isTold =
+    outcome.is === 'finished' || (outcome.is === 'stopped-before' && isBetweenSteps(outcome.step.id))
+  await census.close(cluster, hands.lock, isTold)
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
   const failure = lostSince(report.changes, doneText(plan, outcome))

@@ -35,7 +35,8 @@ export class VmsOfRun {
   async after(signal: AbortSignal): Promise<JudgedVms> {
     let seen = await this.#tryLook()
     if (seen === undefined) return { unread: ['VMs that should run'] }
-    let stuck = this.#stuck(seen, this.#before?.running ?? new Set())
+    const ran = this.#before?.running ?? new Map<string, number>()
+    let stuck = this.#stuck(seen, ran)
     const began = ticks(this.#clock)
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
     while (stuck.length > 0 && this.#passed(began) < patience) {
@@ -44,14 +45,12 @@ export class VmsOfRun {
       // A server that was away for one look may answer the next.
       if (next === undefined) continue
       seen = next
-      stuck = this.#stuck(seen, new Set(stuck))
+      stuck = this.#stuck(seen, new Map(stuck.map((name) => [name, ran.get(name) ?? 0])))
     }
     const { troubles } = seen
     const degraded = [
       ...(stuck.length > 0
-        ? [
-            `${stuck.length} of ${this.#before?.running.size ?? 0} VMs that ran when the run began do not run: ${named(stuck)}`,
-          ]
+        ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
         : []),
       ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
     ]
@@ -75,8 +74,11 @@ export class VmsOfRun {
     }
   }
 
-  #stuck(now: SeenVms, among: ReadonlySet<string>): readonly string[] {
-    return [...now.idle].filter((name) => among.has(name)).toSorted()
+  /** Whoever edited a VM meanwhile, and restarts it, answers for it: its generation is another one. */
+  #stuck(now: SeenVms, among: ReadonlyMap<string, number>): readonly string[] {
+    return [...now.idle]
+      .flatMap(([name, generation]) => (among.get(name) === generation ? [name] : []))
+      .toSorted()
   }
 
   #passed(began: number): number {

@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../cluster/kinds/core.ts'
 import type { Clock } from '../system/clock.ts'
-import { isConflict } from '../system/errors.ts'
+import { blocked, isConflict, type KvupError } from '../system/errors.ts'
 import type { Journal } from './journal.ts'
 import { bounded, type JournalContent } from './journal-content.ts'
 import { journalOn, type JournalStore } from './journal-on.ts'
@@ -48,6 +48,7 @@ export function configMapJournal(
     const { place, content, garbled } = await find()
     const after = change(content)
     if (after === content) return content
+    if (place?.immutable === true) throw immutable(namespace)
     const fitting = bounded(after)
     await confirm()
     const text = { ...writeJournal(fitting), ...(place && movedAside(place, garbled)) }
@@ -69,6 +70,21 @@ export function configMapJournal(
   return journalOn(store, () => ({ by: who, at: clock.now().toISOString() }), {
     overrides: new Overrides(cluster.reader, namespace),
   })
+}
+
+/** Nobody can write into it any more, and it can be deleted without a loss: what was overridden is noted on the objects. */
+function immutable(namespace: string): KvupError {
+  return blocked(
+    'journal-immutable',
+    `configmaps/${journalName} in namespace ${namespace} was made immutable, so nothing can be written down, and nothing is changed without that`,
+    {
+      object: `configmaps/${journalName} in namespace ${namespace}`,
+      remedy: [
+        `kubectl -n ${namespace} delete configmap ${journalName}     only history is lost: each saved value is noted on the object that it belongs to`,
+        'run the same command again',
+      ],
+    },
+  )
 }
 
 /** Refused (409) when it was changed, or made, by somebody else meanwhile. */

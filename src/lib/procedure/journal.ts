@@ -80,4 +80,6 @@ export interface Loan {
   at: string
   /** For how long it does no harm to leave it open, and what does not work meanwhile. */
   harmless?: string
+  /** It was opened by an upgrade over several minors, which waits for VMs between them. */
+  severalMinors?: true
 }

@@ -151,6 +151,7 @@ function loanFrom(note: string, { id, family, object }: Place): Loan | undefined
     by,
     at,
     ...(line(harmless, 400) && { harmless }),
+    ...(said['severalMinors'] === true && { severalMinors: true }),
   }
 }
 
@@ -194,7 +195,7 @@ function takenIn(taken: unknown): Loan['taken'] | 'none such' {
 
 /** The annotation of a loan, for the same merge patch as the change. */
 export function noteOf(loan: Loan): Record<string, string> {
-  const { procedure, path, was, taken, by, at, harmless, object } = loan
+  const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = loan
   const note = {
     apiVersion: object.apiVersion,
     uid: object.uid,
@@ -205,6 +206,7 @@ export function noteOf(loan: Loan): Record<string, string> {
     by,
     at,
     harmless,
+    severalMinors,
   }
   return { [keyOf(loan.id)]: JSON.stringify(note) }
 }

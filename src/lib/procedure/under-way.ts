@@ -11,7 +11,13 @@ export const ends: ReadonlySet<What> = new Set<What>([...finished, ...cutShort])
 
 /** The journal shows a change of a run of this procedure, and behind it none of these ends: with `ends` a run that is at work or was killed. */
 export function isUnderWay(entries: readonly Entry[], procedure: string, ended: ReadonlySet<What>): boolean {
-  const own = entries.filter((entry) => entry.procedure === procedure)
-  const last = own.findLastIndex(({ what }) => ended.has(what))
-  return own.slice(last + 1).some(({ what }) => what === 'intends' || what === 'applied')
+  return hasChanged(
+    entries.filter((entry) => entry.procedure === procedure),
+    ({ what }) => ended.has(what),
+  )
+}
+
+/** They show a change, and none of these ends behind it. */
+export function hasChanged(own: readonly Entry[], isEnd: (entry: Entry) => boolean): boolean {
+  return own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
 }

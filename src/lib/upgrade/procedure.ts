@@ -47,6 +47,8 @@ export interface Tools {
   manifest: ReleaseManifest
   /** Of the procedure, where these steps are only part of it. */
   name?: string
+  /** They are one of an upgrade path over several minors. */
+  severalMinors?: boolean
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Borrower {
   procedure: string
   /** A person said: empty them again where somebody set others meanwhile. What was kept first stays kept. */
   again?: boolean
+  /** It goes over several minors: whoever resumes it knows by the saved value, which nobody else can write. */
+  severalMinors?: boolean
 }
 
 /**
@@ -71,7 +73,11 @@ function held(loan: Loan | undefined): StepState {
   return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
 }
 
-async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: Borrower): Promise<void> {
+async function hold(
+  cx: StepContext,
+  owner: SettingsOwner,
+  { who, procedure, severalMinors = false }: Borrower,
+): Promise<void> {
   const { reader, journal, clock } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
@@ -86,6 +92,7 @@ async function hold(cx: StepContext, owner: SettingsOwner, { who, procedure }: B
     by: who,
     at: clock.now().toISOString(),
     harmless: 'for days; hotplug and volume changes wait meanwhile',
+    ...(severalMinors && { severalMinors }),
   })
   const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(loan))
   await writeSettings(cx, owner, patch)

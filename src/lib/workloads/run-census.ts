@@ -5,7 +5,7 @@ import type { KubeObject } from '../cluster/object.ts'
 import type { Kind } from '../cluster/kind.ts'
 import type { Entry } from '../procedure/journal.ts'
 import { meaningOf } from '../procedure/failures.ts'
-import { cutShort, ends, finished, isUnderWay } from '../procedure/under-way.ts'
+import { cutShort, ends, finished, hasChanged } from '../procedure/under-way.ts'
 import { guardedWriter } from '../procedure/guarded-writer.ts'
 import type { Lock } from '../procedure/lock.ts'
 import type { Procedure, StepContext } from '../procedure/step.ts'
@@ -37,6 +37,10 @@ export interface CensusPlace {
    * and only one that was killed is taken up by the next.
    */
   eachRun?: boolean
+  /** The procedure that left workload updates paused: where another one goes on, what that one knew is what ran before. */
+  continues?: string | undefined
+  /** Ends beside that of the procedure at which what was compared was told, and people were told to act. */
+  isEnd?: (entry: Entry) => boolean
 }
 
 /** With what the end was compared. */
@@ -180,19 +184,24 @@ export class RunCensus {
     if (found?.is !== 'whole' || !this.#isOf(found.origin, procedure.name)) return undefined
     const { origin, packed } = found
     const since = (await cx.journal.entries()).filter(
-      (entry) => entry.procedure === procedure.name && Date.parse(entry.at) >= Date.parse(origin.at),
+      (entry) => entry.procedure === origin.procedure && Date.parse(entry.at) >= Date.parse(origin.at),
     )
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
     const isFinished = since.some(({ what }) => what === 'finished')
     // Whoever may write ConfigMaps there can lay one down: it is believed only where the journal shows the run that took it.
-    if (!isFinished && !hasStarted(await cx.journal.entries(), procedure.name)) return undefined
+    if (!isFinished && !hasStarted(await cx.journal.entries(), origin.procedure)) return undefined
     if (isFinished && !(await procedure.reached(cx))) return undefined
     return { origin, packed, resumed: true }
   }
 
   async #take({ name }: Procedure, cx: StepContext): Promise<Taken> {
     const { namespace, kubevirt, who, warn } = this.#place
-    const late = isUnderWay(await cx.journal.entries(), name, this.#place.eachRun ? ends : finished)
+    const { eachRun, continues, isEnd = () => false } = this.#place
+    const own = (await cx.journal.entries()).filter(
+      ({ procedure }) => procedure === name || procedure === continues,
+    )
+    const told = eachRun ? ends : finished
+    const late = hasChanged(own, (entry) => told.has(entry.what) || isEnd(entry))
     const census = await takeCensus(cx.reader)
     const origin = { procedure: name, kubevirt, at: cx.clock.now().toISOString(), by: who, late }
     const packed = pack(census)
@@ -218,7 +227,8 @@ export class RunCensus {
   }
 
   #isOf(origin: CensusOrigin, procedure: string): boolean {
-    return origin.procedure === procedure && origin.kubevirt === this.#place.kubevirt
+    const { kubevirt, continues } = this.#place
+    return (origin.procedure === procedure || origin.procedure === continues) && origin.kubevirt === kubevirt
   }
 
   /** What passes is tried again by the run; what the cluster refuses is said, and the run goes on without. */

@@ -57,22 +57,20 @@ interface Trouble {
   name: string
   since?: string | undefined
   node?: string | undefined
+  /** It runs all the same. */
+  runs?: true
 }
 
 /** What becomes of one VM: undefined where nobody wants it to run. */
-type Judged =
-  | { is: 'runs' }
-  | { is: 'starting' }
-  | { is: 'troubled'; trouble: Trouble; runs?: true }
-  | undefined
+type Judged = { is: 'runs' } | { is: 'starting' } | { is: 'troubled'; trouble: Trouble } | undefined
 
 /** All that one look saw. */
 export interface SeenVms {
   troubles: VmTroubles
-  /** `namespace/name` of those that run; of a large cluster none. */
-  running: ReadonlySet<string>
+  /** `namespace/name` of those that run, each with the generation of its VM, which is another one once its owner edited it; of a large cluster none. */
+  running: ReadonlyMap<string, number>
   /** Of those that should run and do not, on their way or not. */
-  idle: ReadonlySet<string>
+  idle: ReadonlyMap<string, number>
 }
 
 /**
@@ -84,15 +82,16 @@ export async function seeVms(reader: Reader, at: Date): Promise<SeenVms> {
     allOf(reader, VirtualMachines),
     allOf(reader, VirtualMachineInstances),
   ])
-  return vms && vmis ? judgeAll(vms, vmis, at) : judgeUnplaced(reader, at)
+  if (Array.isArray(vms) && Array.isArray(vmis)) return judgeAll(vms, vmis, at)
+  return judgeUnplaced(reader, at, Array.isArray(vmis) ? vmis.length : vmis)
 }
 
-/** Undefined where there are too many. */
-async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<T[] | undefined> {
+/** How many there are, where there are too many. */
+async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<T[] | number> {
   const all: T[] = []
   for await (const { items, remaining = 0 } of reader.pages(kind, { pageSize: firstPage })) {
     all.push(...items)
-    if (all.length + remaining > wholeAtMost) return undefined
+    if (all.length + remaining > wholeAtMost) return all.length + remaining
   }
   return all
 }
@@ -100,7 +99,8 @@ async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promi
 /** KubeVirt sets it once a node has the VMI (facts 6). */
 const unplaced = '!kubevirt.io/nodeName'
 
-async function judgeUnplaced(reader: Reader, at: Date): Promise<SeenVms> {
+/** `instances`: how many VMIs there are, of which most may have one trouble. */
+async function judgeUnplaced(reader: Reader, at: Date, instances: number): Promise<SeenVms> {
   const found: Trouble[] = []
   for await (const { items } of reader.pages(VirtualMachineInstances, { labels: unplaced }))
     for (const vmi of items) {
@@ -108,7 +108,8 @@ async function judgeUnplaced(reader: Reader, at: Date): Promise<SeenVms> {
       if (judged?.is === 'troubled') found.push(judged.trouble)
     }
   const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
-  return { troubles: { ...groupedBy(found, {}), partly }, running: new Set(), idle: new Set() }
+  const troubles = { ...groupedBy(found, { shouldRun: instances }), partly }
+  return { troubles, running: new Map(), idle: new Map() }
 }
 
 function judgeAll(
@@ -126,8 +127,9 @@ function judgeAll(
   ]
   const wanted = judged.flatMap(([name, one]) => (one === undefined ? [] : [{ name, ...one }]))
   const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
+  const generations = new Map(vms.map((vm) => [nameOf(vm), vm.metadata.generation ?? 0]))
   const namesOf = (fits: (one: (typeof wanted)[number]) => boolean) =>
-    new Set(wanted.filter(fits).map(({ name }) => name))
+    new Map(wanted.filter(fits).map(({ name }) => [name, generations.get(name) ?? 0]))
   const namespaces = new Set(wanted.map(({ name }) => namespaceOf(name)))
   const nodes: Record<string, number> = {}
   for (const { status } of vmis)
@@ -138,7 +140,7 @@ function judgeAll(
       ...groupedBy(found, { shouldRun: wanted.length, nodes, namespaces }),
     },
     running: namesOf((one) => one.is === 'runs'),
-    idle: namesOf((one) => one.is === 'starting' || (one.is === 'troubled' && !one.runs)),
+    idle: namesOf((one) => one.is === 'starting' || (one.is === 'troubled' && !one.trouble.runs)),
   }
 }
 
@@ -190,7 +192,7 @@ function judgeInstance(vmi: VirtualMachineInstance, vm: VirtualMachine | undefin
   const outOfSync = condition(vmi, 'Synchronized')?.status === 'False'
   if (phase === 'Running')
     return outOfSync
-      ? { is: 'troubled', trouble: troubleOf('Running, not synchronized', vm, vmi), runs: true }
+      ? { is: 'troubled', trouble: { ...troubleOf('Running, not synchronized', vm, vmi), runs: true } }
       : { is: 'runs' }
   const late = (since(vmi.metadata.creationTimestamp, at) ?? 0) >= startPatience
   return outOfSync || late ? { is: 'troubled', trouble: troubleOf(phase, vm, vmi) } : { is: 'starting' }
@@ -260,10 +262,33 @@ interface AllVms {
 }
 
 function groupedBy(found: readonly Trouble[], all: AllVms): Pick<VmTroubles, 'count' | 'reasons'> {
-  const groups = Map.groupBy(found, ({ status, message }) => JSON.stringify([status, message]))
-  const reasons = [...groups.values()].map((group) => reasonOf(group, all))
+  const byReason = reasonsOf(found, all)
+  const reasons = byReason.some(({ mostOf: where }) => where === 'cluster')
+    ? byReason
+    : (asOneReason(found, all) ?? byReason)
   reasons.sort((a, b) => b.count - a.count || (a.status < b.status ? -1 : 1))
   return { count: found.length, reasons: reasons.slice(0, reasonsAtMost) }
+}
+
+function reasonsOf(found: readonly Trouble[], all: AllVms): VmReason[] {
+  const groups = Map.groupBy(found, ({ status, message }) => JSON.stringify([status, message]))
+  return [...groups.values()].map((group) => reasonOf(group, all))
+}
+
+const ofTheirOwn = 'each says something of its own, the first:'
+
+/** Where most VMs of the cluster do not run and each says something of its own, as where each names its own lost disk. */
+function asOneReason(found: readonly Trouble[], all: AllVms): VmReason[] | undefined {
+  const [idle, running] = [found.filter(({ runs }) => !runs), found.filter(({ runs }) => runs)]
+  if (mostOf(idle, all) !== 'cluster') return undefined
+  const [{ message } = { message: '' }] = idle
+  const statuses = [...new Set(idle.map(({ status }) => status))]
+  const one = {
+    ...reasonOf(idle, all),
+    status: statuses.slice(0, 3).join(' or '),
+    message: `${ofTheirOwn} ${message}`,
+  }
+  return [one, ...reasonsOf(running, all)]
 }
 
 function reasonOf(group: readonly Trouble[], all: AllVms): VmReason {
@@ -303,7 +328,8 @@ export function vmCauses({ reasons, shouldRun }: VmTroubles, at: Date): readonly
     const [first = ''] = examples
     const [namespace = '', name = ''] = first.split('/')
     const of = where === 'cluster' ? `${count} of ${shouldRun} VMs` : `${count} VMs, most on ${where},`
-    const said = `${of} that should run do not, for one reason: ${status}${message === '' ? '' : `: ${message}`}`
+    const shared = message.startsWith(ofTheirOwn) ? '' : ', for one reason'
+    const said = `${of} that should run do not${shared}: ${status}${message === '' ? '' : `: ${message}`}`
     return [
       {
         kind: 'vms' as const,

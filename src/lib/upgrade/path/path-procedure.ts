@@ -101,6 +101,9 @@ const noManifest: ReleaseManifest = {
   load: () => Promise.reject(new Error('no step of this procedure is taken')),
 }
 
+/** By its id: a wait for VMs, or the checks before the next minor. Automatic VM updates are resumed there, and people may restart VMs. */
+export const isBetweenSteps = (id: string): boolean => /^(?:vms-follow|gate)-/u.test(id)
+
 interface Making {
   index: number
   /** Of the procedure. */
@@ -159,7 +162,7 @@ class Row {
   #made(): Procedure {
     const { plan, manifest, operatorVersion } = this.#leg
     const { tools, name } = this.#making
-    return upgradeProcedure(plan, { who: tools.who, operatorVersion, manifest, name })
+    return upgradeProcedure(plan, { who: tools.who, operatorVersion, manifest, name, severalMinors: true })
   }
 
   /** What a dry run says of it, and what is shown before its turn: it is made anew then. */

@@ -1,9 +1,11 @@
 import type { HopFinding } from '../../releases/finding.ts'
 import type { Method } from '../../releases/operator-rule.ts'
 import type { KubernetesWindow } from '../../releases/known-releases.ts'
-import type { Entry } from '../../procedure/journal.ts'
+import type { Entry, Loan } from '../../procedure/journal.ts'
 import type { Version } from '../../releases/version.ts'
 import type { Seen } from '../make-plan.ts'
+import { openLoan } from '../../workloads/update-methods.ts'
+import { upgradeName } from '../names.ts'
 import type { UpgradePlan } from '../plan.ts'
 
 /** One minor of an upgrade path, as far as it can be told beforehand. */
@@ -83,11 +85,26 @@ export function enteredNow({
     .filter((text) => text !== observed.version)
 }
 
-/** Whether kvup's own journal says that a run over several minors to that release was begun and has not come to its end. */
-export function isPathUnderWay(entries: readonly Entry[], { text }: Pick<Version, 'text'>): boolean {
+interface LeftBehind {
+  entries: readonly Entry[]
+  loans: readonly Loan[]
+  /** Uid of the KubeVirt. */
+  kubevirt: string
+}
+
+/**
+ * Whether a run over several minors to that release was begun and has not come to its end: by the value that it saved on the KubeVirt, which only
+ * who may change the KubeVirt can write. Where none is saved, by the journal.
+ */
+export function isPathUnderWay(
+  { text }: Pick<Version, 'text'>,
+  { entries, loans, kubevirt }: LeftBehind,
+): boolean {
+  const name = upgradeName(text)
+  const saved = openLoan(loans, kubevirt)
+  if (saved?.procedure === name) return saved.severalMinors === true
   const last = entries.findLast(
-    ({ procedure, what }) =>
-      procedure === `upgrade to ${text}` && (what === 'started' || what === 'finished'),
+    ({ procedure, what }) => procedure === name && (what === 'started' || what === 'finished'),
   )
   return last?.what === 'started' && last.text.startsWith('upgrade path ')
 }

@@ -171,9 +171,6 @@ async function machinesBehind(reader: Reader, old: readonly VirtualMachineInstan
   return new Machines(reader).behind(old.map(placeBehind))
 }
 
-/** Reason of the end between two steps of an upgrade path. */
-export const vmsDoNotFollow = 'vms-do-not-follow'
-
 const namedAtMost = 20
 
 function told(stuck: readonly Stuck[]): string {
@@ -186,7 +183,7 @@ function ended(stuck: readonly Stuck[], { next }: Following): StepState {
   const who = counted(stuck.length, 'VM', ['does not move', 'do not move'])
   return {
     is: 'blocked',
-    reason: vmsDoNotFollow,
+    reason: 'vms-do-not-follow',
     by: `${who}, and would run a virt-launcher more than one minor below ${next.text}: ${told(stuck)}; automatic VM updates are resumed, nothing waits`,
     remedy: [
       ...new Set(stuck.flatMap(({ remedy }) => remedy)),

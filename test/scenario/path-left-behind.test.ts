@@ -1,0 +1,157 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
+import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { RunEvent } from '../../src/lib/procedure/events.ts'
+import { interrupted } from '../../src/lib/system/errors.ts'
+import { mortal } from './mortal-cluster.ts'
+import { along, all, inFolder, onePointFive, store } from './path.ts'
+import { byTag, minute, play, second, type Stage } from './stage.ts'
+
+/** A mirror on this machine that serves these files. */
+async function mirrorOf(files: ReadonlyMap<string, string>): Promise<{ base: string; close(): void }> {
+  const server = createServer(({ url = '' }, response) => response.end(files.get(url.slice(1))))
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  return { base: `http://127.0.0.1:${port}/releases`, close: () => server.close() }
+}
+
+const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
+const journal = { name: 'kvup-journal', namespace: 'kubevirt' }
+const observed = (stage: Stage) => stage.kubevirt.status?.observedKubeVirtVersion
+const elsewhere = { host: 'other' }
+
+/** A line that only who may write ConfigMaps can have written. */
+function forge(stage: Stage, entry: object): void {
+  const { store: objects } = stage.simulated
+  const { data = {} } = (objects.read(ConfigMaps, journal) ?? {}) as Partial<ConfigMap>
+  const line = JSON.stringify({ at: new Date(stage.now).toISOString(), by: 'jane@here', step: '', ...entry })
+  objects.patch(ConfigMaps, journal, {
+    type: 'merge',
+    body: { data: { entries: `${data['entries'] ?? ''}${line}\n` } },
+  })
+}
+
+const name = 'upgrade to v1.8.4'
+
+describe('a path that was cut off behind the roll of its last minor but one waits for VMs, whatever became of its journal', () => {
+  const spoilt: Readonly<Record<string, (stage: Stage) => void>> = {
+    'it is as it was': () => undefined,
+    'it was deleted': (stage) => stage.simulated.store.remove(ConfigMaps, journal),
+    'somebody wrote that it has finished': (stage) =>
+      forge(stage, { procedure: name, what: 'finished', text: name }),
+  }
+  test.each(Object.entries(spoilt))('%s', async (_, spoil) => {
+    await play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
+      store(stage, ...all)
+      expect(await along(stage, { via: 'v1.7.4', until: 'settled-v1.7.4' })).toMatchObject({ code: 0 })
+      expect(stage.methods).toEqual([])
+      spoil(stage)
+      const ended = await along(stage, {}, elsewhere)
+      expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+      expect(observed(stage)).toBe('v1.7.4')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    })
+  })
+})
+
+test('one step that was cut off is no path, whatever somebody wrote into the journal', async () => {
+  await play({ ...onePointFive, version: 'v1.7.4', vms: [stuck] }, async (stage) => {
+    store(stage, ...all)
+    expect(await along(stage, { until: 'apply-operator-manifest' })).toMatchObject({ code: 0 })
+    forge(stage, { procedure: name, what: 'started', text: 'upgrade path v1.6.6 → v1.7.4 → v1.8.4' })
+    const ended = await along(stage, {}, elsewhere)
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).not.toContain('upgrade path')
+  })
+})
+
+const restart = { name: 'restart', method: 'PUT', body: {} } as const
+
+async function restarted({ cluster }: Stage, vm: string): Promise<void> {
+  const kind = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+  await cluster.writer.subresource(kind, { namespace: 'demo', name: vm }, restart)
+}
+
+const isToldToRestart = (event: RunEvent): boolean =>
+  event.kind === 'step-waiting' &&
+  event.step.id === 'vms-follow-v1.6.6' &&
+  (event.state.remedy ?? []).some((line) => line.startsWith('virtctl restart stuck'))
+
+describe('a VM that is restarted between two steps, as kvup says, is none that was lost, where the path was ended by', () => {
+  test.each(['Ctrl-C', '--timeout'])('%s', async (how) => {
+    const vms = [{ name: 'slow', migration: '3600s' as const }, stuck]
+    await play({ ...onePointFive, vms }, async (stage) => {
+      store(stage, ...all)
+      const stop = new AbortController()
+      const onEvent = (event: RunEvent) => {
+        if (how === 'Ctrl-C' && isToldToRestart(event)) stop.abort(interrupted('SIGINT'))
+      }
+      const first = await along(stage, how === 'Ctrl-C' ? {} : { timeout: '6m' }, {
+        signal: stop.signal,
+        onEvent,
+      }).catch((error: unknown) => ({ code: (error as { exitCode?: number }).exitCode }))
+      expect(first.code).toBe(how === 'Ctrl-C' ? 130 : 4)
+      await restarted(stage, 'stuck')
+      stage.simulated.store.remove(VirtualMachines, { namespace: 'demo', name: 'slow' })
+      await stage.until(3 * minute)
+      const ended = await along(stage, { until: 'virt-api-v1.7.4' }, elsewhere)
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.text).not.toContain('lost')
+      expect(ended.text).not.toContain('What ran before the first change is not known')
+    })
+  })
+})
+
+test('a path that was killed in its first step and resumed to that release alone knows what ran before', async () => {
+  await play({ ...onePointFive, vms: [{ name: 'web-1' }] }, async (stage) => {
+    store(stage, ...all)
+    const rolls = () => stage.kubevirt.status?.targetKubeVirtVersion === 'v1.6.6'
+    const cluster = mortal(stage.cluster, { afterCallWhen: rolls })
+    const killed = along(stage, {}, { cluster, host: 'dead' }).catch(() => undefined)
+    await cluster.death
+    const gone = { namespace: 'demo', name: 'web-1' }
+    stage.simulated.store.remove(VirtualMachineInstances, gone, { now: true })
+    await stage.until(5 * second)
+    const manifest = undefined as never
+    const ended = await stage.upgrade('v1.6.6', { manifest, ...inFolder }, elsewhere)
+    await killed
+    expect(ended).toMatchObject({ code: 9, error: { reason: 'workloads-lost' } })
+    expect(ended.text).toContain('demo/web-1')
+    expect(ended.text).toContain('when jane@dead began')
+  })
+})
+
+test('the manifest of a later step behind a URL is the one that was read at the beginning, or none', async () => {
+  await play({ ...onePointFive, workers: 1, vms: 0 }, async (stage) => {
+    store(stage, ...all)
+    const files = new Map(stage.files)
+    const mirror = await mirrorOf(files)
+    const file = 'releases/v1.7.4/kubevirt-operator.yaml'
+    const onEvent = (event: RunEvent) => {
+      if (event.kind === 'step-started' && event.step.id === 'virt-handler-v1.6.6')
+        files.set(file, `${files.get(file)}\n# another one\n`)
+    }
+    const ended = await along(stage, { manifestBase: mirror.base }, { onEvent })
+    mirror.close()
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'manifest-changed' } })
+    expect(observed(stage)).toBe('v1.6.6')
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('a journal that was made immutable: the line that is printed mends it, and the saved value is given back', async () => {
+  await play(byTag, async (stage) => {
+    const seal = () =>
+      stage.simulated.store.patch(ConfigMaps, journal, { type: 'merge', body: { immutable: true } })
+    stage.later(20 * second, seal)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'journal-immutable' } })
+    expect(ended.error?.remedy[0]).toMatch(/^kubectl -n kubevirt delete configmap kvup-journal /)
+    expect(stage.methods).toEqual([])
+    stage.simulated.store.remove(ConfigMaps, journal)
+    expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
