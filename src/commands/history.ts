@@ -8,8 +8,9 @@ import { ageAt } from '../lib/output/age.ts'
 import type { Document, Paint, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/wrap.ts'
 import { harmlessText } from '../lib/output/views/harmless-text.ts'
+import { resumes } from '../lib/output/views/borrowed-lines.ts'
 import { historyEntries } from '../lib/output/views/history-entries.ts'
-import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
+import { goesOn, loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
@@ -110,7 +111,9 @@ const view: View<HistoryDocument> = {
     ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
     ...loans.flatMap((loan) => [
       '',
-      ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
+      ...loanLines(loan, { asOf, isRunning: running !== undefined }, paint).flatMap((line) =>
+        wrap(line, size.columns),
+      ),
     ]),
     ...machineLines({ machines, loans, asOf }, paint).flatMap((line) => wrap(line, size.columns)),
   ],
@@ -120,13 +123,19 @@ const view: View<HistoryDocument> = {
   ],
 }
 
-function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
+function loanLines(
+  loan: Loan,
+  { asOf, isRunning }: { asOf: string; isRunning: boolean },
+  paint: Paint,
+): string[] {
   const { object, path, was, by, at, procedure, harmless } = loan
   const value = was.present ? JSON.stringify(was.value) : 'absent'
+  const on = isRunning ? undefined : goesOn(loan)
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    `  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`,
+    ...(on === undefined ? [] : [`  ${paint.mark.next} ${on}     ${resumes}`]),
+    ...(loanRemedy(loan) === on ? [] : [`  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`]),
   ]
 }
 

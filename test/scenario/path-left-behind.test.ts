@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { applyManifest } from '../../src/lib/manifests/apply.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
 import { interrupted } from '../../src/lib/system/errors.ts'
 import { mortal } from './mortal-cluster.ts'
@@ -153,5 +154,23 @@ test('a journal that was made immutable: the line that is printed mends it, and 
     stage.simulated.store.remove(ConfigMaps, journal)
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
+  })
+})
+
+test('somebody puts the operator of before back between two steps: the run ends, and says so', async () => {
+  const vms = [{ name: 'slow', migration: '40s' as const }]
+  await play({ ...onePointFive, vms }, async (stage) => {
+    store(stage, ...all)
+    let put: Promise<unknown> | undefined
+    const { reader, writer } = stage.cluster
+    const onEvent = (event: RunEvent) => {
+      if (event.kind === 'step-waiting' && event.step.id === 'vms-follow-v1.6.6')
+        put ??= applyManifest(stage.simulated.operatorManifest('v1.5.2'), { reader, writer })
+    }
+    const ended = await along(stage, {}, { onEvent })
+    await put
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'changed-by-hand' } })
+    expect(ended.error?.message).toContain('virt-operator goes back to v1.5.2')
+    expect(ended.took).toBeLessThan(10 * minute)
   })
 })

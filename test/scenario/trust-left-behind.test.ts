@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { status } from '../../src/commands/status.ts'
 import { type ConfigMap, ConfigMaps, Leases, Namespaces } from '../../src/lib/cluster/kinds/core.ts'
+import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import {
   type VirtualMachine,
   VirtualMachineInstances,
@@ -131,4 +132,18 @@ test('a Lease that names a term of a day keeps nobody waiting for two', () =>
     const seen = await stage.perform((cx) => status(cx, { exitCode: true }))
     expect(seen.took).toBeLessThanOrEqual(3 * minute)
     expect(seen.code).toBe(3)
+  }))
+
+test('a KubeVirt that was made anew from a copy while its updates were held: an upgrade says that they are off', () =>
+  play(byTag, async (stage) => {
+    expect(await stage.hold()).toMatchObject({ code: 0 })
+    await stage.until(minute)
+    const { store } = stage.simulated
+    const { metadata, ...copy } = structuredClone(stage.kubevirt)
+    const uid = '11111111-2222-4333-8444-555555555555'
+    store.put(KubeVirts, { ...copy, metadata: { ...metadata, uid } })
+    await stage.until(minute)
+    const ended = await stage.upgrade('v1.8.4')
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.text).toContain('(methods-empty-without-loan)')
   }))

@@ -188,9 +188,8 @@ function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): 
   const [first] = legs
   const releases = [steps[0]?.from, ...steps.map(({ to }) => to)].join(' → ')
   const stays = first?.seen.forecast.counts.stays ?? 0
-  const next = steps[0]?.to
   return [
-    `upgrade path: ${releases}, ${counted(steps.length, 'step')} of one minor each`,
+    `upgrade path: ${releases}, ${counted(steps.length, 'step')}${steps.length > 1 ? ' of one minor each' : ''}`,
     ...(steps.length < 2
       ? []
       : between === 'none'
@@ -199,7 +198,7 @@ function saidOf({ steps, between }: UpgradePath, legs: readonly ForeseenLeg[]): 
             'between two steps automatic VM updates are resumed, and the run waits until no VM runs a virt-launcher more than one minor below the next release',
             ...(stays > 0
               ? [
-                  `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends after ${next ?? ''} until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,
+                  `${counted(stays, 'VM', ['does', 'do'])} not move by ${stays === 1 ? 'itself' : 'themselves'}: the run ends before the first step that ${stays === 1 ? 'it is' : 'they are'} too old for, until ${stays === 1 ? 'it is' : 'they are'} migrated or restarted`,
                 ]
               : []),
           ]),

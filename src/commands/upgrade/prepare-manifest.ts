@@ -114,11 +114,15 @@ export function optionsOfLeg(options: UpgradeOptions, plan: UpgradePlan, ofPath:
 /** `SUM`, or of `v1.6.6=SUM,v1.7.4=SUM` that of this version. */
 function sumOf(typed: string, version: string): string {
   if (!typed.includes('=')) return typed
-  const [, sum] =
-    typed
-      .split(',')
-      .map((one) => one.trim().split('='))
-      .find(([name]) => name === version) ?? []
+  const sums = new Map<string, string>()
+  for (const one of typed.split(',')) {
+    const [name = '', sum = ''] = one.trim().split('=')
+    const former = sums.get(name)
+    if (former !== undefined && former !== sum)
+      throw usageError('contradiction', `--manifest-sha256 names two checksums for ${name}`)
+    sums.set(name, sum)
+  }
+  const sum = sums.get(version)
   if (sum !== undefined) return sum
   throw usageError('manifest-checksum-missing', `--manifest-sha256 names no checksum for ${version}`, {
     remedy: `--manifest-sha256 ${typed},${version}=SUM`,

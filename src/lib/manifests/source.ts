@@ -17,6 +17,10 @@ export const publicReleases = 'https://github.com/kubevirt/kubevirt/releases/dow
 export function manifestSource({ manifest, manifestBase }: SourceOptions, tag: string): ManifestSource {
   if (manifest === '-') return { from: 'stdin' }
   if (manifest === undefined) {
+    if (manifestBase === '')
+      throw usageError('manifest-url', '--manifest-base is empty', {
+        remedy: '--manifest-base DIR     with DIR/VERSION/kubevirt-operator.yaml for each release',
+      })
     const base = (manifestBase ?? publicReleases).replace(/\/+$/, '')
     if (!isAddress(base)) return { from: 'file', file: `${base}/${tag}/kubevirt-operator.yaml` }
     return { from: 'url', url: secureUrl(`${base}/${tag}/kubevirt-operator.yaml`).href }

@@ -69,10 +69,10 @@ function remedyOf({ id: loan, claim }: MissingValue): readonly string[] {
       `kvup workloads strategy set --methods ${methodsIn(claim)}     resumes automatic VM updates so`,
       `${inWindow ? `kvup eus restore ${loan}` : 'kvup workloads restore'} --keep-current     leaves them off, and forgets it`,
     ]
-  return [
-    `kvup eus restore ${loan} --keep-current     leaves it as it is, and forgets it`,
-    'kvup history     shows what kvup changed, and when',
-  ]
+  const leaves = inWindow
+    ? `kvup eus restore ${loan} --keep-current     leaves it as it is, and forgets it`
+    : 'add --accept saved-value-missing     leaves it as it is'
+  return [leaves, 'kvup history     shows what kvup changed, and when']
 }
 
 function methodsIn(claim: MissingValue['claim']): string {

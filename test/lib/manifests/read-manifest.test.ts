@@ -37,6 +37,7 @@ describe('where it comes from', () => {
     { manifest: 'ftp://mirror.example/o.yaml' },
     { manifestBase: 'http://127.0.0.1.example' },
     { manifestBase: 'ftp://mirror' },
+    { manifestBase: '' },
   ])('%j is refused', (options) => {
     expect(() => manifestSource(options, 'v1.8.4')).toThrow(
       expect.objectContaining({ exitCode: 2, reason: 'manifest-url' }),

@@ -4,26 +4,34 @@ import { ageAt } from '../age.ts'
 import type { Paint } from '../printer.ts'
 import type { Entry } from './entry.ts'
 import { harmlessText } from './harmless-text.ts'
-import { loanRemedy } from './loan-remedy.ts'
+import { goesOn, loanRemedy } from './loan-remedy.ts'
 
 interface Look {
   paint: Paint
   entry: Entry
   /** RFC 3339: ages count to here. */
   takenAt: string
+  /** kvup is at work: nothing is to be resumed. */
+  isRunning: boolean
 }
 
 /** A line per loan, and below them each command once. What a window borrowed goes back with it. */
 export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
   const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
+  const goOn = look.isRunning ? [] : [...new Set(others.flatMap((loan) => goesOn(loan) ?? []))]
+  const giveBack = [...new Set(others.map(loanRemedy))].filter((line) => !goOn.includes(line))
   return [
     ...others.flatMap((loan) => loanLine(loan, look)),
-    ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
+    ...goOn.flatMap((line) => next(`${line}     ${resumes}`, look)),
+    ...giveBack.flatMap((line) => next(`${line}     # gives it back`, look)),
     ...ofWindow.flatMap((loan) => loanLine(loan, look)),
     ...(ofWindow.length === 0 ? [] : windowWays.flatMap((line) => next(line, look))),
     ...(loans.length === 0 ? [] : next('kvup history     # shows it', look)),
   ]
 }
+
+/** What `goesOn` does. */
+export const resumes = '# goes on with that upgrade; add the flags that it was begun with'
 
 const windowWays = [
   'kvup eus status     # where their window stands',

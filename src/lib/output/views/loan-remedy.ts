@@ -1,5 +1,6 @@
 import type { Loan } from '../../procedure/journal.ts'
 import { shellWord } from '../../system/shell-word.ts'
+import { versionOf } from '../../releases/version.ts'
 import { isOfWindow } from '../../system/window-name.ts'
 
 /**
@@ -9,10 +10,15 @@ import { isOfWindow } from '../../system/window-name.ts'
 export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): string {
   const { id, path, procedure } = loan
   if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
-  const target = /^upgrade to (\S+)$/.exec(procedure)?.[1]
-  return path === '/spec/imageTag' && target !== undefined
-    ? `kvup upgrade --to ${shellWord(target)}`
-    : 'kvup workloads restore'
+  return path === '/spec/imageTag' ? (goesOn({ procedure }) ?? restores) : restores
+}
+
+const restores = 'kvup workloads restore'
+
+/** The command that goes on with the upgrade that borrowed it, without the flags of that one; undefined where something else did. */
+export function goesOn({ procedure }: Pick<Loan, 'procedure'>): string | undefined {
+  const [, target] = /^upgrade to (\S+)$/u.exec(procedure) ?? []
+  return versionOf(target) === undefined ? undefined : `kvup upgrade --to ${target}`
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u

@@ -241,6 +241,14 @@ class Row {
     const { owner, from = '', to } = this.#leg.plan
     const { standing } = await look(cx, owner)
     const at = standing.observed.version
+    const goal = standing.target.version
+    if (isBefore(goal, from))
+      return {
+        is: 'blocked',
+        reason: 'changed-by-hand',
+        by: `virt-operator goes back to ${goal}, where this run left ${from}: somebody put the former one back before ${to.text} was begun`,
+        remedy: ['run the same command again     plans the rest from what is there', 'kvup status'],
+      }
     if (at !== from && isBefore(at, from)) return { is: 'waiting', on: `KubeVirt ${from} first` }
     if (at !== from)
       return {
