@@ -35,11 +35,24 @@ export const hopSupported: Check = {
   },
 }
 
-/** Leaving out minors is mended by going through them, and Kubernetes with them. */
+/**
+ * Several minors on, `kvup upgrade` goes minor by minor in one run, and judges each when its turn comes: that is said. Where Kubernetes has to be taken
+ * along, or no way is known, it does not get there by itself.
+ */
 function withWay(found: Finding, question: Question): Finding {
   const { target } = question
   if (found.id !== 'minor-skipped' || target === undefined) return found
-  return { ...found, remedy: wayTo(target, question, found.remedy) }
+  const remedy = wayTo(target, question, found.remedy)
+  const stops = remedy.flatMap((line) => /^kvup upgrade --to (\S+)$/u.exec(line)?.[1] ?? [])
+  if (stops.length < 2 || stops.length < remedy.length || question.method === 'olm')
+    return { ...found, remedy }
+  const inBetween = stops.slice(0, -1).join(', ')
+  return {
+    id: 'minor-skipped',
+    level: 'info',
+    summary: `to ${target.text} it goes minor by minor in one run, over ${inBetween}: each step is judged again when its turn comes`,
+    remedy: [`kvup upgrade --to ${target.text}`],
+  }
 }
 
 const neverSettled: Finding = {

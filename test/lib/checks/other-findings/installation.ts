@@ -77,6 +77,12 @@ export const ofTheInstallation: readonly Row[] = [
     ['warning major-step', 'info release-unknown'],
     { installed: 'v1.9.0', run: 'check --to v2.0.0' },
   ],
+  [
+    'hop-supported',
+    'over a minor of which no release is known',
+    ['blocker minor-skipped', 'warning release-unknown'],
+    { installed: 'v1.8.4', run: 'check --to v1.11.0' },
+  ],
   ['hop-supported', 'not from the last patch', ['warning patch-skipped'], { installed: 'v1.8.2' }],
   [
     'hop-supported',
