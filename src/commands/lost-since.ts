@@ -2,10 +2,14 @@ import { counted } from '../lib/system/counted.ts'
 import { type KvupError, lost } from '../lib/system/errors.ts'
 import { someOf } from '../lib/system/some-of.ts'
 import type { Change } from '../lib/workloads/census-changes.ts'
+import type { ComparedWith } from '../lib/workloads/run-census.ts'
 
 /** Exit 9 where VMs or volumes were lost; undefined otherwise. `done`: what the run did all the same, `KubeVirt v1.8.4 is installed`. */
-export function lostSince(changes: readonly Change[] | undefined, done: string): KvupError | undefined {
-  const all = (changes ?? []).filter((change) => change.lost)
+export function lostSince(
+  { changes = [], comparedWith }: { changes?: readonly Change[]; comparedWith?: ComparedWith },
+  done: string,
+): KvupError | undefined {
+  const all = changes.filter((change) => change.lost)
   if (all.length === 0) return undefined
   const volumes = all.filter(isVolume)
   const machines = all.filter((change) => !isVolume(change))
@@ -21,7 +25,11 @@ export function lostSince(changes: readonly Change[] | undefined, done: string):
   ]
   return lost('workloads-lost', `${done}, but ${parts.join('; ')}`, {
     notes: [
-      'No owner is seen to have done it. A restart that was asked for while no kvup ran leaves no trace and counts as lost.',
+      'No owner is seen to have done it.',
+      // What is asked for is seen while a run lives.
+      ...(comparedWith?.resumed === true
+        ? ['A restart that was asked for while no kvup ran leaves no trace and counts as lost.']
+        : []),
     ],
     remedy: all.slice(0, 3).flatMap(linesFor),
   })

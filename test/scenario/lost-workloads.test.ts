@@ -196,8 +196,13 @@ describe('the census in the cluster', () => {
     })
   })
 
-  test('of a run that never ended is replaced by the next one that begins', async () => {
-    await play(shape, async (stage) => {
+  const takenUp = { code: 9, documents: [{ comparedWith: { resumed: true } }] }
+  const replaced = { code: 0, documents: [{ comparedWith: { resumed: false } }] }
+  test.each([
+    ['and left updates held is taken up by the one that goes back', ['LiveMigrate'], takenUp],
+    ['and held nothing is replaced by the next one that begins', [], replaced],
+  ] as const)('of a run that was killed %s', async (_, methods, expected) => {
+    await play({ ...shape, methods: [...methods] }, async (stage) => {
       await whole(stage)
       const cluster = mortal(stage.cluster, { afterCallWhen: () => patched(stage) })
       const killed = stage.upgrade('v1.8.4', {}, { cluster, host: 'dead' }).catch(() => undefined)
@@ -210,7 +215,7 @@ describe('the census in the cluster', () => {
         { host: 'other' },
       )
       await killed
-      expect(back).toMatchObject({ code: 0, documents: [{ comparedWith: { resumed: false } }] })
+      expect(back).toMatchObject(expected)
       expect(censuses(stage)).toEqual([])
     })
   })

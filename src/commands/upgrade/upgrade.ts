@@ -104,7 +104,10 @@ async function toldBetween<T>(planned: Planned, observed: Observed, work: Promis
 async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
   const { cluster, census, hands } = planned
   const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
-  const failure = lostSince(compared?.changes, 'the upgrade path ended between two steps')
+  const failure = lostSince(
+    compared ? { changes: compared.changes, comparedWith: compared.since } : {},
+    'the upgrade path ended between two steps',
+  )
   await census.close(cluster, hands.lock, true)
   if (failure === undefined) return ended
   // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
@@ -153,7 +156,7 @@ async function carriedOut(
   await census.close(cluster, hands.lock, isTold)
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
-  const failure = lostSince(report.changes, doneText(plan, outcome))
+  const failure = lostSince(report, doneText(plan, outcome))
   const degraded = failure ?? degradedAfter(judged, plan.to.text)
   if (degraded) throw degraded
   return exitCode.done

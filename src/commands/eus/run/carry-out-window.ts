@@ -47,8 +47,9 @@ export async function carryOutWindow(cx: Context, seen: SeenWindow, work: Window
 }
 
 /** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
-export function endOf({ to, outcome, changes }: EusReportDocument, code: ExitCode): ExitCode {
-  const failure = code === exitCode.done ? lostSince(changes, doneText(to, outcome)) : undefined
+export function endOf(report: EusReportDocument, code: ExitCode): ExitCode {
+  const { to, outcome } = report
+  const failure = code === exitCode.done ? lostSince(report, doneText(to, outcome)) : undefined
   if (failure) throw failure
   return code
 }
