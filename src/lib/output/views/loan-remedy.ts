@@ -1,6 +1,5 @@
 import type { Loan } from '../../procedure/journal.ts'
 import { shellWord } from '../../system/shell-word.ts'
-import { versionOf } from '../../releases/version.ts'
 import { isOfWindow } from '../../system/window-name.ts'
 
 /**
@@ -17,8 +16,8 @@ const restores = 'kvup workloads restore'
 
 /** The command that goes on with the upgrade that borrowed it, without the flags of that one; undefined where something else did. */
 export function goesOn({ procedure }: Pick<Loan, 'procedure'>): string | undefined {
-  const [, target] = /^upgrade to (\S+)$/u.exec(procedure) ?? []
-  return versionOf(target) === undefined ? undefined : `kvup upgrade --to ${target}`
+  const [, target] = /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure) ?? []
+  return target === undefined ? undefined : `kvup upgrade --to ${target}`
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
