@@ -174,3 +174,28 @@ test('somebody puts the operator of before back between two steps: the run ends,
     expect(ended.took).toBeLessThan(10 * minute)
   })
 })
+
+describe('whose manifest is gone when it is resumed', () => {
+  const resumedWithout = async (stage: Stage, until: string) => {
+    store(stage, 'v1.8.4')
+    expect(await along(stage, { until })).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual([])
+    stage.files.clear()
+    return along(stage, {}, elsewhere)
+  }
+  const shape = { ...onePointFive, version: 'v1.7.4', vms: 1 }
+
+  test('an upgrade that runs its release everywhere is ended without it', () =>
+    play(shape, async (stage) => {
+      const ended = await resumedWithout(stage, 'settled')
+      expect(ended).toMatchObject({ code: 0 })
+      expect(ended.text).toContain('KubeVirt runs v1.8.4 already, without its manifest being read')
+      expect(stage.methods).toEqual(['LiveMigrate'])
+    }))
+
+  test('one that has still to apply it is refused', () =>
+    play(shape, async (stage) => {
+      const ended = await resumedWithout(stage, 'hold-workload-updates')
+      expect(ended).toMatchObject({ code: 2, error: { reason: 'manifest-missing' } })
+    }))
+})

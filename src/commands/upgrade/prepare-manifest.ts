@@ -56,10 +56,10 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
   if (plan.method !== 'operator-manifest' || plan.request.follow) return unused(options, plan)
   const source = manifestSource(options, plan.to.text)
   const file = options.backup ?? `kvup-backup-${plan.from ?? 'unknown'}-${plan.owner.uid.slice(0, 8)}.yaml`
-  let loading: Promise<LoadedManifest> | undefined
+  let loading: Promise<LoadedManifest | undefined> | undefined
   let loaded: LoadedManifest | undefined
   let saved: string | undefined
-  const read = async () => (loaded = await fitting(question))
+  const read = async () => (loaded = await unlessNeedless(question))
   const load = () => (loading ??= read())
   const later = source.from === 'url' && !question.readNow
   if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
@@ -69,7 +69,8 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
     load,
     findings,
     async prepare() {
-      const { manifest } = await load()
+      const { manifest } = (await load()) ?? {}
+      if (manifest === undefined) return
       if (later) passGate(await judge(manifest, question), accepted)
       saved = await save(manifest, file, question)
     },
@@ -85,10 +86,11 @@ export async function prepareManifest(question: Question): Promise<PreparedManif
 
 async function judgedNow(
   question: Question,
-  load: () => Promise<LoadedManifest>,
+  load: () => Promise<LoadedManifest | undefined>,
 ): Promise<readonly Finding[]> {
   try {
-    return await judge((await load()).manifest, question)
+    const loaded = await load()
+    return loaded === undefined ? [] : await judge(loaded.manifest, question)
   } catch (error) {
     if (!question.readNow || !(error instanceof KvupError) || error.exitCode !== exitCode.unreachable)
       throw error
@@ -158,6 +160,23 @@ function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManif
 }
 
 const noManifest = () => Promise.reject(new Error('the image-tag method has no manifest'))
+
+/** An upgrade of which only the end is left has applied it: whoever ends it need not have the file, or a way to its address, any more. */
+async function unlessNeedless(question: Question): Promise<LoadedManifest | undefined> {
+  const { cx, plan } = question
+  try {
+    return await fitting(question)
+  } catch (error) {
+    const isAway =
+      error instanceof KvupError &&
+      (error.exitCode === exitCode.unreachable || error.reason === 'manifest-missing')
+    if (!plan.isRest || !isAway) throw error
+    cx.printer.note(
+      `KubeVirt runs ${plan.to.text} already, without its manifest being read: ${error.message}`,
+    )
+    return undefined
+  }
+}
 
 async function fitting({ cx, options, plan, seen }: Question): Promise<LoadedManifest> {
   const source = manifestSource(options, plan.to.text)

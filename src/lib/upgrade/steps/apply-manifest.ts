@@ -7,7 +7,8 @@ import { seconds } from '../../system/units.ts'
 
 /** A release's kubevirt-operator.yaml, checked and made to fit this installation; loaded once, when it is first needed. */
 export interface ReleaseManifest {
-  load(): Promise<LoadedManifest>
+  /** Undefined where it cannot be read and is not needed: everything runs this release already. */
+  load(): Promise<LoadedManifest | undefined>
   /** Why it could not be fetched for a plan, which is shown without it. */
   readonly unread?: string | undefined
 }
@@ -30,7 +31,9 @@ export function applyManifest(release: ReleaseManifest): Step {
     async check({ reader }): Promise<StepState> {
       if (release.unread !== undefined)
         return { is: 'blocked', reason: 'manifest-not-read', by: release.unread }
-      const { manifest, sha256 } = await release.load()
+      const loaded = await release.load()
+      if (loaded === undefined) return { is: 'done', note: 'not compared with its manifest' }
+      const { manifest, sha256 } = loaded
       const { objects, origin } = manifest
       const changes = await manifestChanges(reader, objects)
       if (isApplied(changes)) return { is: 'done' }
@@ -42,8 +45,8 @@ export function applyManifest(release: ReleaseManifest): Step {
       }
     },
     async apply({ reader, writer }) {
-      const { objects } = (await release.load()).manifest
-      await applyObjects(objects, { reader, writer })
+      const loaded = await release.load()
+      if (loaded !== undefined) await applyObjects(loaded.manifest.objects, { reader, writer })
     },
   }
 }
