@@ -78,10 +78,7 @@ async function bodyOf(response: Response, origin: string): Promise<Buffer> {
 function refused(origin: string, { status, statusText }: Response): Error {
   if (status === 404 || status === 410) {
     return usageError('manifest-missing', `there is no manifest at ${origin} (${status})`, {
-      remedy: [
-        'is it a version that was released? https://github.com/kubevirt/kubevirt/releases',
-        ...airGap(origin),
-      ],
+      remedy: ['is it a version that was released? https://github.com/kubevirt/kubevirt/releases', mirror],
     })
   }
   return unreachable('manifest-unreachable', `cannot fetch ${origin}: ${status} ${statusText}`.trimEnd(), {
@@ -91,16 +88,19 @@ function refused(origin: string, { status, statusText }: Response): Error {
 
 const mirror = 'or name a mirror that holds the releases: --manifest-base URL'
 
-/** It is there, and the way to it is not: a line for a machine that has one. */
-const elsewhere = (origin: string) => [
-  `curl -fLO ${shellWord(origin)}     on a machine with a way to it; then the same line here with --manifest FILE`,
-  mirror,
-]
-
-const airGap = (origin: string) => [
-  `without a way to it: fetch ${origin} elsewhere, then add --manifest FILE`,
-  mirror,
-]
+/** It is there, and the way to it is not: a line for a machine that has one. A folder serves one release as well as an upgrade path. */
+function elsewhere(origin: string): readonly string[] {
+  const [, tag] = /\/([^/]+)\/kubevirt-operator\.yaml$/u.exec(origin) ?? []
+  return tag === undefined
+    ? [
+        `curl -fLO ${shellWord(origin)}     on a machine with a way to it; then the same line here with --manifest FILE`,
+      ]
+    : [
+        `curl -fL --create-dirs -o ${shellWord(`releases/${tag}/kubevirt-operator.yaml`)} ${shellWord(origin)}     on a machine with a way to it`,
+        'then the same line here with --manifest-base releases, or for one release with --manifest FILE',
+        mirror,
+      ]
+}
 
 /** undici hides the cause of a failure one level below "fetch failed". */
 function why(error: unknown): string {
