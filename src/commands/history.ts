@@ -8,9 +8,9 @@ import { ageAt } from '../lib/output/age.ts'
 import type { Document, Paint, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/wrap.ts'
 import { harmlessText } from '../lib/output/views/harmless-text.ts'
-import { resumes } from '../lib/output/views/borrowed-lines.ts'
+import { goingOn } from '../lib/output/views/borrowed-lines.ts'
 import { historyEntries } from '../lib/output/views/history-entries.ts'
-import { goesOn, loanRemedy } from '../lib/output/views/loan-remedy.ts'
+import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
 import type { Entry, Loan } from '../lib/procedure/journal.ts'
 import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
@@ -130,12 +130,12 @@ function loanLines(
 ): string[] {
   const { object, path, was, by, at, procedure, harmless } = loan
   const value = was.present ? JSON.stringify(was.value) : 'absent'
-  const on = isRunning ? undefined : goesOn(loan)
+  const on = isRunning ? undefined : goingOn(loan)
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    ...(on === undefined ? [] : [`  ${paint.mark.next} ${on}     ${resumes}`]),
-    ...(loanRemedy(loan) === on ? [] : [`  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`]),
+    ...(on === undefined ? [] : [`  ${on}`]),
+    `  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`,
   ]
 }
 

@@ -4,7 +4,7 @@ import { ageAt } from '../age.ts'
 import type { Paint } from '../printer.ts'
 import type { Entry } from './entry.ts'
 import { harmlessText } from './harmless-text.ts'
-import { goesOn, loanRemedy } from './loan-remedy.ts'
+import { loanRemedy, ofUpgrade } from './loan-remedy.ts'
 
 interface Look {
   paint: Paint
@@ -18,20 +18,19 @@ interface Look {
 /** A line per loan, and below them each command once. What a window borrowed goes back with it. */
 export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
   const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
-  const goOn = look.isRunning ? [] : [...new Set(others.flatMap((loan) => goesOn(loan) ?? []))]
-  const giveBack = [...new Set(others.map(loanRemedy))].filter((line) => !goOn.includes(line))
   return [
     ...others.flatMap((loan) => loanLine(loan, look)),
-    ...goOn.flatMap((line) => next(`${line}     ${resumes}`, look)),
-    ...giveBack.flatMap((line) => next(`${line}     # gives it back`, look)),
+    ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
     ...ofWindow.flatMap((loan) => loanLine(loan, look)),
     ...(ofWindow.length === 0 ? [] : windowWays.flatMap((line) => next(line, look))),
     ...(loans.length === 0 ? [] : next('kvup history     # shows it', look)),
   ]
 }
 
-/** What `goesOn` does. */
-export const resumes = '# goes on with that upgrade; add the flags that it was begun with'
+/** No line to paste: the flags that it was begun with are not known, and by the operator manifest it does not go without them. */
+export function goingOn(loan: Loan): string | undefined {
+  return ofUpgrade(loan) && `run again as it was begun, the ${loan.procedure} goes on`
+}
 
 const windowWays = [
   'kvup eus status     # where their window stands',
@@ -41,13 +40,12 @@ const windowWays = [
 const next = (line: string, { paint, entry }: Look): string[] =>
   entry('', paint.dim(`${paint.mark.next} ${line}`))
 
-function loanLine(loan: Loan, { takenAt, paint, entry }: Look): string[] {
+function loanLine(loan: Loan, { takenAt, paint, entry, isRunning }: Look): string[] {
+  const on = isRunning ? undefined : goingOn(loan)
   const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
   const harmless = loan.harmless ? `; ${harmlessText(loan.harmless)}` : ''
-  return entry(
-    'borrowed',
-    paint.warn(`${nameOf(loan)}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
-  )
+  const said = `${nameOf(loan)}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`
+  return [...entry('borrowed', paint.warn(said)), ...(on === undefined ? [] : entry('', on))]
 }
 
 /** Of pools and health checks there are several. */

@@ -7,17 +7,16 @@ import { isOfWindow } from '../../system/window-name.ts'
  * by theirs. Pools, whose nodes roll then, and what was asked of the platform go back with the end of the window.
  */
 export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): string {
-  const { id, path, procedure } = loan
+  const { id, path } = loan
   if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
-  return path === '/spec/imageTag' ? (goesOn({ procedure }) ?? restores) : restores
-}
-
-const restores = 'kvup workloads restore'
-
-/** The command that goes on with the upgrade that borrowed it, without the flags of that one; undefined where something else did. */
-export function goesOn({ procedure }: Pick<Loan, 'procedure'>): string | undefined {
-  const [, target] = /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure) ?? []
-  return target === undefined ? undefined : `kvup upgrade --to ${target}`
+  const target = ofUpgrade(loan)
+  return path === '/spec/imageTag' && target !== undefined
+    ? `kvup upgrade --to ${target}`
+    : 'kvup workloads restore'
 }
 
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
+
+/** The release that an upgrade which borrowed it leads to; undefined where something else did, or where it is no version. */
+export const ofUpgrade = ({ procedure }: Pick<Loan, 'procedure'>): string | undefined =>
+  /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]
