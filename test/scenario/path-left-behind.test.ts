@@ -175,14 +175,15 @@ test('somebody puts the operator of before back between two steps: the run ends,
   })
 })
 
+async function resumedWithout(stage: Stage, until: string) {
+  store(stage, 'v1.8.4')
+  expect(await along(stage, { until })).toMatchObject({ code: 0 })
+  expect(stage.methods).toEqual([])
+  stage.files.clear()
+  return along(stage, {}, elsewhere)
+}
+
 describe('whose manifest is gone when it is resumed', () => {
-  const resumedWithout = async (stage: Stage, until: string) => {
-    store(stage, 'v1.8.4')
-    expect(await along(stage, { until })).toMatchObject({ code: 0 })
-    expect(stage.methods).toEqual([])
-    stage.files.clear()
-    return along(stage, {}, elsewhere)
-  }
   const shape = { ...onePointFive, version: 'v1.7.4', vms: 1 }
 
   test('an upgrade that runs its release everywhere is ended without it', () =>
