@@ -5,7 +5,8 @@ import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { applyManifest } from '../../src/lib/manifests/apply.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
-import { interrupted } from '../../src/lib/system/errors.ts'
+import { interrupted, unreachable } from '../../src/lib/system/errors.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import { mortal } from './mortal-cluster.ts'
 import { along, all, inFolder, onePointFive, store } from './path.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
@@ -102,6 +103,35 @@ describe('a VM that is restarted between two steps, as kvup says, is none that w
       expect(ended.text).not.toContain('lost')
       expect(ended.text).not.toContain('What ran before the first change is not known')
     })
+  })
+})
+
+test('where VMs cannot be compared at an end between two steps, what was lost is told by the next run', async () => {
+  await play({ ...onePointFive, vms: [stuck, { name: 'web-1' }] }, async (stage) => {
+    store(stage, ...all)
+    let isAway = false
+    const { reader } = stage.cluster
+    const pages: typeof reader.pages = (kind, options) => {
+      if (isAway && kind.kind === 'PersistentVolumeClaim')
+        throw unreachable('unreachable', 'the server is away')
+      return reader.pages(kind, options)
+    }
+    const onEvent = (event: RunEvent) => {
+      if (isAway || !isToldToRestart(event)) return
+      isAway = true
+      const gone = { namespace: 'demo', name: 'web-1' }
+      stage.simulated.store.remove(VirtualMachineInstances, gone, { now: true })
+    }
+    const cluster = { ...stage.cluster, reader: readerWith(reader, { pages }) }
+    const ended = await along(stage, {}, { cluster, onEvent })
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+    expect(ended.text).not.toContain('web-1 (restarted)')
+    isAway = false
+    await restarted(stage, 'stuck')
+    await stage.until(3 * minute)
+    const resumed = await along(stage, { until: 'virt-api-v1.7.4' }, elsewhere)
+    expect(resumed).toMatchObject({ code: 9 })
+    expect(resumed.text).toContain('demo/web-1')
   })
 })
 

@@ -104,8 +104,10 @@ async function toldBetween<T>(planned: Planned, observed: Observed, work: Promis
 async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
   const { cluster, census, hands } = planned
   const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
+  // What could not be told now is told by the next run.
+  if (compared === undefined) return ended
   const failure = lostSince(
-    compared ? { changes: compared.changes, comparedWith: compared.since } : {},
+    { changes: compared.changes, comparedWith: compared.since },
     'the upgrade path ended between two steps',
   )
   await census.close(cluster, hands.lock, true)
@@ -128,10 +130,11 @@ async function carriedOut(
   const { cx, plan, cluster, hands, manifest, census } = planned
   const observed = observeRun(cluster.reader)
   const vms = new VmsOfRun(cluster.reader, hands.clock, (line) => cx.printer.note(line))
-  const ran = withWayOn({ cx, plan: () => planned.now(), journal: hands.journal }, (began) =>
-    run(planned, sealed, { observed, vms, began, limits }),
+  const situation = { cx, plan: () => planned.now(), journal: hands.journal }
+  // Within the time that an interrupted run has to leave.
+  const outcome = await withWayOn(situation, (began) =>
+    toldBetween(planned, observed, run(planned, sealed, { observed, vms, began, limits })),
   )
-  const outcome = await toldBetween(planned, observed, ran)
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(
@@ -151,8 +154,8 @@ async function carriedOut(
         })
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  const isTold =
-    outcome.is === 'finished' || (outcome.is === 'stopped-before' && isBetweenSteps(outcome.step.id))
+  const isBetween = outcome.is === 'stopped-before' && isBetweenSteps(outcome.step.id)
+  const isTold = outcome.is === 'finished' || (isBetween && report.comparedWith !== undefined)
   await census.close(cluster, hands.lock, isTold)
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
