@@ -337,22 +337,6 @@ describe('VMs that should run and do not', () => {
       )
     })
   })
-
-  test("one whose owner edits and restarts it during an upgrade is its owner's: exit 0, and a line", async () => {
-    await play(six, async (stage) => {
-      const mine = { namespace: 'demo', name: 'web-3' }
-      stage.later(15 * second, () => {
-        const { store, faults } = stage.simulated
-        faults.set({ unschedulable: '^virt-launcher-web-3-' })
-        const spec = { template: { spec: { nodeSelector: { typo: 'true' } } } }
-        store.patch(VirtualMachines, mine, { type: 'merge', body: { spec } })
-        store.remove(VirtualMachineInstances, mine, { now: true })
-      })
-      const ended = await stage.upgrade('v1.8.4')
-      expect(ended).toMatchObject({ code: 0 })
-      expect(ended.documents.at(-1)).not.toHaveProperty('degraded')
-    })
-  })
 })
 
 const sixNames = ['web-1', 'web-2', 'web-3', 'web-4', 'web-5', 'web-6']

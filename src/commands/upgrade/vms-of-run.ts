@@ -74,11 +74,9 @@ export class VmsOfRun {
     }
   }
 
-  /** Whoever edited a VM meanwhile, and restarts it, answers for it: its generation is another one. */
+  /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */
   #stuck(now: SeenVms, among: ReadonlyMap<string, number>): readonly string[] {
-    return [...now.idle]
-      .flatMap(([name, generation]) => (among.get(name) === generation ? [name] : []))
-      .toSorted()
+    return [...now.idle.keys()].filter((name) => among.has(name)).toSorted()
   }
 
   #passed(began: number): number {
