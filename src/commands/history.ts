@@ -8,7 +8,6 @@ import { ageAt } from '../lib/output/age.ts'
 import type { Document, Paint, View } from '../lib/output/printer.ts'
 import { wrap } from '../lib/output/wrap.ts'
 import { harmlessText } from '../lib/output/views/harmless-text.ts'
-import { goingOn } from '../lib/output/views/borrowed-lines.ts'
 import { historyEntries } from '../lib/output/views/history-entries.ts'
 import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
@@ -111,9 +110,7 @@ const view: View<HistoryDocument> = {
     ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
     ...loans.flatMap((loan) => [
       '',
-      ...loanLines(loan, { asOf, isRunning: running !== undefined }, paint).flatMap((line) =>
-        wrap(line, size.columns),
-      ),
+      ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
     ]),
     ...machineLines({ machines, loans, asOf }, paint).flatMap((line) => wrap(line, size.columns)),
   ],
@@ -123,18 +120,12 @@ const view: View<HistoryDocument> = {
   ],
 }
 
-function loanLines(
-  loan: Loan,
-  { asOf, isRunning }: { asOf: string; isRunning: boolean },
-  paint: Paint,
-): string[] {
+function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
   const { object, path, was, by, at, procedure, harmless } = loan
   const value = was.present ? JSON.stringify(was.value) : 'absent'
-  const on = isRunning ? undefined : goingOn(loan)
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    ...(on === undefined ? [] : [`  ${on}`]),
     `  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`,
   ]
 }

@@ -94,7 +94,6 @@ test('prints the journal and what is still borrowed: age, value and the line tha
     '',
     '! borrowed 3h ago by jane@here for upgrade to v1.8.4: /spec/workloadUpdateStrategy/workloadUpdateMethods of KubeVirt kubevirt, which was ["LiveMigrate"]',
     '  harmless for days; hotplug waits',
-    '  run again as it was begun, the upgrade to v1.8.4 goes on',
     '  -> kvup workloads restore     # gives it back',
   ])
   expect(names).toEqual([expect.stringMatching(/^entry\//), 'loan/workload-updates'])

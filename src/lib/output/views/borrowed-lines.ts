@@ -4,15 +4,13 @@ import { ageAt } from '../age.ts'
 import type { Paint } from '../printer.ts'
 import type { Entry } from './entry.ts'
 import { harmlessText } from './harmless-text.ts'
-import { loanRemedy, ofUpgrade } from './loan-remedy.ts'
+import { loanRemedy } from './loan-remedy.ts'
 
 interface Look {
   paint: Paint
   entry: Entry
   /** RFC 3339: ages count to here. */
   takenAt: string
-  /** kvup is at work: nothing is to be resumed. */
-  isRunning: boolean
 }
 
 /** A line per loan, and below them each command once. What a window borrowed goes back with it. */
@@ -27,11 +25,6 @@ export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
   ]
 }
 
-/** No line to paste: the flags that it was begun with are not known, and by the operator manifest it does not go without them. */
-export function goingOn(loan: Loan): string | undefined {
-  return ofUpgrade(loan) && `run again as it was begun, the ${loan.procedure} goes on`
-}
-
 const windowWays = [
   'kvup eus status     # where their window stands',
   'kvup eus abort     # ends the window, and gives back what it borrowed',
@@ -40,12 +33,13 @@ const windowWays = [
 const next = (line: string, { paint, entry }: Look): string[] =>
   entry('', paint.dim(`${paint.mark.next} ${line}`))
 
-function loanLine(loan: Loan, { takenAt, paint, entry, isRunning }: Look): string[] {
-  const on = isRunning ? undefined : goingOn(loan)
+function loanLine(loan: Loan, { takenAt, paint, entry }: Look): string[] {
   const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
   const harmless = loan.harmless ? `; ${harmlessText(loan.harmless)}` : ''
-  const said = `${nameOf(loan)}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`
-  return [...entry('borrowed', paint.warn(said)), ...(on === undefined ? [] : entry('', on))]
+  return entry(
+    'borrowed',
+    paint.warn(`${nameOf(loan)}, was ${value}, by ${loan.by}, ${ageAt(loan.at, takenAt)} ago${harmless}`),
+  )
 }
 
 /** Of pools and health checks there are several. */

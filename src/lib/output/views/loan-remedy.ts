@@ -18,5 +18,5 @@ export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): strin
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
 
 /** The release that an upgrade which borrowed it leads to; undefined where something else did, or where it is no version. */
-export const ofUpgrade = ({ procedure }: Pick<Loan, 'procedure'>): string | undefined =>
+const ofUpgrade = ({ procedure }: Pick<Loan, 'procedure'>): string | undefined =>
   /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]

@@ -60,12 +60,7 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...entry('managed by', managedBy(status)),
     ...entry('operator', operatorText(status)),
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
-    ...borrowedLines(status.borrowed ?? [], {
-      paint,
-      entry,
-      takenAt: status.takenAt,
-      isRunning: status.running !== undefined,
-    }),
+    ...borrowedLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
     ...lentLines(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
