@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Question } from '../../lib/checks/check.ts'
 import type { Cluster } from '../../lib/cluster/cluster.ts'
-import type { Loan } from '../../lib/procedure/journal.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import { gatherEvidence } from '../../lib/facts/gather-evidence.ts'
 import { installation, type Installation, theInstallation } from '../../lib/facts/installation.ts'
@@ -83,7 +82,6 @@ async function borrowedIn(
   const found = await openLoans(cluster, { namespace, clock })
   if ('unread' in found) return { known: false, why: found.unread }
   // Of a KubeVirt that was deleted and made anew from a copy, nothing is given back by itself.
-  const isGone = ({ object }: Loan) => object.kind === 'KubeVirt' && object.uid !== uid
-  const loans = found.loans.filter((loan) => !isGone(loan))
+  const loans = found.loans.filter(({ object }) => object.kind !== 'KubeVirt' || object.uid === uid)
   return { known: true, items: loans.map(({ id, by }) => ({ id, by })) }
 }

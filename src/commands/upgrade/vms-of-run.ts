@@ -35,7 +35,7 @@ export class VmsOfRun {
   async after(signal: AbortSignal): Promise<JudgedVms> {
     let seen = await this.#tryLook()
     if (seen === undefined) return { unread: ['VMs that should run'] }
-    const ran = this.#before?.running ?? new Map<string, number>()
+    const ran = this.#before?.running ?? new Set<string>()
     let stuck = this.#stuck(seen, ran)
     const began = ticks(this.#clock)
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
@@ -45,7 +45,7 @@ export class VmsOfRun {
       // A server that was away for one look may answer the next.
       if (next === undefined) continue
       seen = next
-      stuck = this.#stuck(seen, new Map(stuck.map((name) => [name, ran.get(name) ?? 0])))
+      stuck = this.#stuck(seen, new Set(stuck))
     }
     const { troubles } = seen
     const degraded = [
@@ -75,8 +75,8 @@ export class VmsOfRun {
   }
 
   /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */
-  #stuck(now: SeenVms, among: ReadonlyMap<string, number>): readonly string[] {
-    return [...now.idle.keys()].filter((name) => among.has(name)).toSorted()
+  #stuck(now: SeenVms, among: ReadonlySet<string>): readonly string[] {
+    return [...now.idle].filter((name) => among.has(name)).toSorted()
   }
 
   #passed(began: number): number {

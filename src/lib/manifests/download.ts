@@ -94,6 +94,7 @@ function elsewhere(origin: string): readonly string[] {
   return tag === undefined
     ? [
         `curl -fLO ${shellWord(origin)}     on a machine with a way to it; then the same line here with --manifest FILE`,
+        mirror,
       ]
     : [
         `curl -fL --create-dirs -o ${shellWord(`releases/${tag}/kubevirt-operator.yaml`)} ${shellWord(origin)}     on a machine with a way to it`,

@@ -5,7 +5,7 @@ import { minorOf, type Version } from '../../releases/version.ts'
 import type { Check, Question } from '../check.ts'
 import type { Finding } from '../finding.ts'
 import { hopOf } from '../hop-of.ts'
-import { wayTo } from './way.ts'
+import { pathFromHere, wayTo } from './way.ts'
 
 /** Facts 7: the version policy, which nothing in KubeVirt enforces. */
 export const hopSupported: Check = {
@@ -42,11 +42,14 @@ export const hopSupported: Check = {
 function withWay(found: Finding, question: Question): Finding {
   const { target } = question
   if (found.id !== 'minor-skipped' || target === undefined) return found
-  const remedy = wayTo(target, question, found.remedy)
-  const stops = remedy.flatMap((line) => /^kvup upgrade --to (\S+)$/u.exec(line)?.[1] ?? [])
-  if (stops.length < 2 || stops.length < remedy.length || question.method === 'olm')
-    return { ...found, remedy }
-  const inBetween = stops.slice(0, -1).join(', ')
+  const way = pathFromHere(target, question)
+  const isOneRun = way?.is === 'path' && way.steps.every((step) => step.is === 'kubevirt')
+  if (!isOneRun || question.method === 'olm')
+    return { ...found, remedy: wayTo(target, question, found.remedy) }
+  const inBetween = way.steps
+    .slice(0, -1)
+    .map(({ to }) => to)
+    .join(', ')
   return {
     id: 'minor-skipped',
     level: 'info',

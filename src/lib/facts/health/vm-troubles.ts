@@ -67,10 +67,10 @@ type Judged = { is: 'runs' } | { is: 'starting' } | { is: 'troubled'; trouble: T
 /** All that one look saw. */
 export interface SeenVms {
   troubles: VmTroubles
-  /** `namespace/name` of those that run, each with the generation of its VM, which is another one once its owner edited it; of a large cluster none. */
-  running: ReadonlyMap<string, number>
+  /** `namespace/name` of those that run; of a large cluster none. */
+  running: ReadonlySet<string>
   /** Of those that should run and do not, on their way or not. */
-  idle: ReadonlyMap<string, number>
+  idle: ReadonlySet<string>
 }
 
 /**
@@ -109,7 +109,7 @@ async function judgeUnplaced(reader: Reader, at: Date, instances: number): Promi
     }
   const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
   const troubles = { ...groupedBy(found, { shouldRun: instances }), partly }
-  return { troubles, running: new Map(), idle: new Map() }
+  return { troubles, running: new Set(), idle: new Set() }
 }
 
 function judgeAll(
@@ -127,9 +127,8 @@ function judgeAll(
   ]
   const wanted = judged.flatMap(([name, one]) => (one === undefined ? [] : [{ name, ...one }]))
   const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
-  const generations = new Map(vms.map((vm) => [nameOf(vm), vm.metadata.generation ?? 0]))
   const namesOf = (fits: (one: (typeof wanted)[number]) => boolean) =>
-    new Map(wanted.filter(fits).map(({ name }) => [name, generations.get(name) ?? 0]))
+    new Set(wanted.filter(fits).map(({ name }) => name))
   const namespaces = new Set(wanted.map(({ name }) => namespaceOf(name)))
   const nodes: Record<string, number> = {}
   for (const { status } of vmis)
