@@ -72,7 +72,7 @@ export function configMapJournal(
   })
 }
 
-/** Nobody can write into it any more, and it can be deleted without a loss: what was overridden is noted on the objects. */
+/** Nobody can write into it any more, and it has to be deleted: what was overridden is noted on the objects, what ran before is forgotten. */
 function immutable(namespace: string): KvupError {
   return blocked(
     'journal-immutable',
@@ -80,7 +80,7 @@ function immutable(namespace: string): KvupError {
     {
       object: `configmaps/${journalName} in namespace ${namespace}`,
       remedy: [
-        `kubectl -n ${namespace} delete configmap ${journalName}     only history is lost: each saved value is noted on the object that it belongs to`,
+        `kubectl -n ${namespace} delete configmap ${journalName}     saved values stay, on the objects that they belong to; what kvup did before, and what ran then, is not known any more`,
         'run the same command again',
       ],
     },

@@ -82,16 +82,15 @@ export async function seeVms(reader: Reader, at: Date): Promise<SeenVms> {
     allOf(reader, VirtualMachines),
     allOf(reader, VirtualMachineInstances),
   ])
-  if (Array.isArray(vms) && Array.isArray(vmis)) return judgeAll(vms, vmis, at)
-  return judgeUnplaced(reader, at, Array.isArray(vmis) ? vmis.length : vmis)
+  return vms && vmis ? judgeAll(vms, vmis, at) : judgeUnplaced(reader, at)
 }
 
-/** How many there are, where there are too many. */
-async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<T[] | number> {
+/** Undefined where there are too many. */
+async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<T[] | undefined> {
   const all: T[] = []
   for await (const { items, remaining = 0 } of reader.pages(kind, { pageSize: firstPage })) {
     all.push(...items)
-    if (all.length + remaining > wholeAtMost) return all.length + remaining
+    if (all.length + remaining > wholeAtMost) return undefined
   }
   return all
 }
@@ -99,8 +98,7 @@ async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promi
 /** KubeVirt sets it once a node has the VMI (facts 6). */
 const unplaced = '!kubevirt.io/nodeName'
 
-/** `instances`: how many VMIs there are, of which most may have one trouble. */
-async function judgeUnplaced(reader: Reader, at: Date, instances: number): Promise<SeenVms> {
+async function judgeUnplaced(reader: Reader, at: Date): Promise<SeenVms> {
   const found: Trouble[] = []
   for await (const { items } of reader.pages(VirtualMachineInstances, { labels: unplaced }))
     for (const vmi of items) {
@@ -108,8 +106,7 @@ async function judgeUnplaced(reader: Reader, at: Date, instances: number): Promi
       if (judged?.is === 'troubled') found.push(judged.trouble)
     }
   const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
-  const troubles = { ...groupedBy(found, { shouldRun: instances }), partly }
-  return { troubles, running: new Set(), idle: new Set() }
+  return { troubles: { ...groupedBy(found, {}), partly }, running: new Set(), idle: new Set() }
 }
 
 function judgeAll(
