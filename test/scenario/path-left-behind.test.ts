@@ -179,9 +179,14 @@ test('a journal that was made immutable: the line that is printed mends it, and 
     stage.later(20 * second, seal)
     const ended = await stage.upgrade('v1.8.4')
     expect(ended).toMatchObject({ code: 3, error: { reason: 'journal-immutable' } })
-    expect(ended.error?.remedy[0]).toMatch(/^kubectl -n kubevirt delete configmap kvup-journal /)
+    expect(ended.error?.remedy[0]).toMatch(
+      /^kubectl -n kubevirt get configmap kvup-journal -o yaml \| sed '\/\^immutable: \/d' \| kubectl replace --force -f - /,
+    )
     expect(stage.methods).toEqual([])
+    const { immutable, ...sealed } = stage.simulated.store.read(ConfigMaps, journal) as ConfigMap
+    expect(immutable).toBe(true)
     stage.simulated.store.remove(ConfigMaps, journal)
+    stage.simulated.store.put(ConfigMaps, sealed)
     expect(await stage.upgrade('v1.8.4')).toMatchObject({ code: 0 })
     expect(stage.methods).toEqual(['LiveMigrate'])
   })

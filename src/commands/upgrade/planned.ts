@@ -6,6 +6,7 @@ import { oneLook } from '../../lib/cluster/one-look.ts'
 import type { Evidence } from '../../lib/facts/evidence.ts'
 import type { Loan } from '../../lib/procedure/journal.ts'
 import { cutShort, ends, isUnderWay } from '../../lib/procedure/under-way.ts'
+import { stoppedBefore } from '../../lib/procedure/step-sequence.ts'
 import { RememberedJournal } from '../../lib/procedure/remembered-journal.ts'
 import type { Procedure, ReadContext } from '../../lib/procedure/step.ts'
 import type { Hands } from '../../lib/run/carry-out.ts'
@@ -19,7 +20,7 @@ import { makePlan, type Seen } from '../../lib/upgrade/make-plan.ts'
 import type { UpgradePlan, UpgradeRequest } from '../../lib/upgrade/plan.ts'
 import { isOlmPlan, olmProcedure } from '../../lib/upgrade/olm/procedure.ts'
 import { RunCensus } from '../../lib/workloads/run-census.ts'
-import { olmUpgradeName, upgradeName } from '../../lib/upgrade/names.ts'
+import { isUpgradeName, olmUpgradeName, upgradeName } from '../../lib/upgrade/names.ts'
 import { upgradeProcedure } from '../../lib/upgrade/procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/see.ts'
 import { acceptedRisks } from '../check/accepted-risks.ts'
@@ -30,7 +31,7 @@ import { withOlm } from './olm-goal.ts'
 import { requestOf, type UpgradeOptions } from './options.ts'
 import { foreseePath } from './foresee-path.ts'
 import { openLoan } from '../../lib/workloads/update-methods.ts'
-import { isBetweenSteps } from '../../lib/upgrade/path/path-procedure.ts'
+import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path/path-procedure.ts'
 import { isPathUnderWay } from '../../lib/upgrade/path/upgrade-path.ts'
 import { alongPath, type PlannedLeg } from './plan-path.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepare-manifest.ts'
@@ -121,8 +122,11 @@ export async function planUpgrade(
     kubevirt: uid,
     who: cx.world.who,
     warn: (line) => hands.warn(line),
-    continues: openLoan(loans, uid)?.procedure,
-    isEnd: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
+    takesUp: isUpgradeName,
+    saved: openLoan(loans, near.olm?.hyperconverged.uid ?? uid),
+    isEnd: ({ what, step, text }) =>
+      cutShort.has(what) &&
+      (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
   })
   const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {

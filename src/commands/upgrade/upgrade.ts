@@ -13,11 +13,12 @@ import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
 import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
-import { isBetweenSteps } from '../../lib/upgrade/path/path-procedure.ts'
+import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path/path-procedure.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import type { Seen } from '../../lib/workloads/census-changes.ts'
 import { lostSince } from '../lost-since.ts'
+import type { Compared } from '../../lib/workloads/run-census.ts'
 import { loanId, openLoan } from '../../lib/workloads/update-methods.ts'
 import { carryingOut } from './carry-out-lines.ts'
 import { limitsBefore } from '../limits-before.ts'
@@ -110,16 +111,25 @@ async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupErr
     { changes: compared.changes, comparedWith: compared.since },
     'the upgrade path ended between two steps',
   )
-  await census.close(cluster, hands.lock, true)
-  if (failure === undefined) return ended
+  // What was lost, or could not be read, the next run tells again: who is killed now has not told it.
+  await census.close(cluster, hands.lock, 'between')
+  const notes = notTold(compared)
+  if (failure === undefined && notes.length === 0) return ended
   // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
   const { exitCode: code, reason, message, object } = ended
   return new KvupError(code, reason, message, {
     ...(object !== undefined && { object }),
-    notes: [...ended.notes, failure.message, ...failure.notes],
-    remedy: [...ended.remedy, ...failure.remedy],
+    notes: [...ended.notes, ...(failure ? [failure.message, ...failure.notes] : []), ...notes],
+    remedy: [...ended.remedy, ...(failure?.remedy ?? [])],
     cause: ended.cause,
   })
+}
+
+function notTold({ unread, counts = [] }: Compared): readonly string[] {
+  return [
+    ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
+    ...counts.map(({ namespace, before, now }) => `${namespace}: ${before} VMs ran before, ${now} run now`),
+  ]
 }
 
 async function carriedOut(
@@ -154,9 +164,8 @@ async function carriedOut(
         })
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  const isBetween = outcome.is === 'stopped-before' && isBetweenSteps(outcome.step.id)
-  const isTold = outcome.is === 'finished' || (isBetween && report.comparedWith !== undefined)
-  await census.close(cluster, hands.lock, isTold)
+  const isBetween = outcome.is === 'stopped-before' && isOutsideOfRolls(outcome.step.id)
+  await census.close(cluster, hands.lock, outcome.is === 'finished' ? 'over' : isBetween ? 'between' : 'open')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
   const failure = lostSince(report, doneText(plan, outcome))

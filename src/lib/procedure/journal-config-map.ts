@@ -72,7 +72,7 @@ export function configMapJournal(
   })
 }
 
-/** Nobody can write into it any more, and it has to be deleted: what was overridden is noted on the objects, what ran before is forgotten. */
+/** Nobody can write into it any more. It has to be made anew with its text: what VMs ran before an upgrade is believed only beside it. */
 function immutable(namespace: string): KvupError {
   return blocked(
     'journal-immutable',
@@ -80,7 +80,7 @@ function immutable(namespace: string): KvupError {
     {
       object: `configmaps/${journalName} in namespace ${namespace}`,
       remedy: [
-        `kubectl -n ${namespace} delete configmap ${journalName}     saved values stay, on the objects that they belong to; what kvup did before, and what ran then, is not known any more`,
+        `kubectl -n ${namespace} get configmap ${journalName} -o yaml | sed '/^immutable: /d' | kubectl replace --force -f -     makes it anew, with all that is in it`,
         'run the same command again',
       ],
     },

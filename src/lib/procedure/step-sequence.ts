@@ -107,12 +107,15 @@ export class StepSequence {
   }
 
   async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
-    await this.#run.patiently(() => this.#run.record('interrupted', step.id, `stopped before it: ${because}`))
+    await this.#run.patiently(() => this.#run.record('interrupted', step.id, `${stoppedBefore}: ${because}`))
     const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
     const tookMs = this.#run.ticks - this.#run.began
     return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
   }
 }
+
+/** How the entry of a run begins that was told where to stop, or had no time for the next step. */
+export const stoppedBefore = 'stopped before it'
 
 const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
 

@@ -24,9 +24,17 @@ export interface Seen {
   evicted: 'nobody' | 'not-migratable' | 'drained' | 'everybody'
 }
 
+/** Of time, in ms since 1970. */
+export interface Span {
+  from: number
+  to: number
+}
+
 interface Between extends Seen {
   before: Census
   after: Census
+  /** Times in which an upgrade stood between two steps: nobody saw who asked for a restart then, and no component rolled. */
+  between?: readonly Span[]
 }
 
 /** A verdict without the object that it is about. */
@@ -96,23 +104,36 @@ function goneFrom(
   was: InstanceMark,
   { vm, between }: { vm: MachineMark; between: Between },
 ): Judged {
-  const { after, shutDown } = between
+  const { after } = between
   const now = after.machines.get(name)
   if (now === undefined) return owners('deleted', 'the VM was deleted')
   if (now.uid !== vm.uid) return owners('replaced', replaced)
   const what = after.instances.has(name) ? 'restarted' : 'stopped'
   const why = ownersDoing(name, vm, between)
   if (why !== undefined) return owners(what, why)
-  if (was.phase !== 'Running') return owners(what, `it did not run before (${was.phase || 'no phase'})`)
-  const { evicted } = between
-  if (evicted === 'everybody' || (evicted === 'not-migratable' && !was.migratable))
-    return owners(what, 'evicted, as was accepted')
-  if (evicted === 'drained' && was.drains)
-    return owners(what, 'its node was drained, and it asks for no migration')
-  if (shutDown.has(was.uid)) return owners(what, 'its guest shut down')
+  const ended =
+    endedOtherwise(was, between) ?? (isMadeBetween(after.instances.get(name), between) ? standing : undefined)
+  if (ended !== undefined) return owners(what, ended)
   if (what === 'stopped' && endsByItself.has(vm.runStrategy))
     return owners('shut-down', `its guest shut down (runStrategy ${vm.runStrategy})`)
   return lost(what, 'its spec is unchanged, and nobody is seen to have asked for it')
+}
+
+const standing = 'while the upgrade stood between two steps and no kvup ran'
+
+/** What else may end an instance whose VM is as it was, in words. */
+function endedOtherwise(was: InstanceMark, { evicted, shutDown }: Between): string | undefined {
+  if (was.phase !== 'Running') return `it did not run before (${was.phase || 'no phase'})`
+  if (evicted === 'everybody' || (evicted === 'not-migratable' && !was.migratable))
+    return 'evicted, as was accepted'
+  if (evicted === 'drained' && was.drains) return 'its node was drained, and it asks for no migration'
+  return shutDown.has(was.uid) ? 'its guest shut down' : undefined
+}
+
+function isMadeBetween(is: InstanceMark | undefined, { between = [] }: Between): boolean {
+  // The API server notes whole seconds.
+  const made = Date.parse(is?.made ?? '') + 999
+  return between.some(({ from, to }) => made >= from && made < to)
 }
 
 /** KubeVirt starts these again after a failure and not after an orderly end, so one that stays away has ended in order. */

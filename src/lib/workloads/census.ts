@@ -26,6 +26,8 @@ export interface InstanceMark extends Mark {
   migratable: boolean
   /** The drain of its node ends it: nothing in it asks to be migrated instead. */
   drains: boolean
+  /** RFC 3339, when it was created; not kept, for only that of the end is asked for. */
+  made?: string
   /** The VirtualMachineInstanceReplicaSet, `namespace/name`, that made it. */
   set?: string
 }
@@ -171,6 +173,7 @@ function instanceMark(vmi: VirtualMachineInstance): InstanceMark {
     ready: condition(vmi, 'Ready')?.status === 'True',
     migratable,
     drains: strategy === 'LiveMigrateIfPossible' ? !migratable : !blocksDrains.has(strategy),
+    ...(vmi.metadata.creationTimestamp !== undefined && { made: vmi.metadata.creationTimestamp }),
     ...(set !== undefined && { set }),
   }
 }

@@ -3,15 +3,15 @@ import { ConfigMaps } from '../cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../cluster/kinds/virtual-machines.ts'
 import type { KubeObject } from '../cluster/object.ts'
 import type { Kind } from '../cluster/kind.ts'
-import type { Entry } from '../procedure/journal.ts'
+import type { Entry, Loan } from '../procedure/journal.ts'
 import { meaningOf } from '../procedure/failures.ts'
 import { cutShort, ends, finished, hasChanged } from '../procedure/under-way.ts'
 import { guardedWriter } from '../procedure/guarded-writer.ts'
 import type { Lock } from '../procedure/lock.ts'
 import type { Procedure, StepContext } from '../procedure/step.ts'
 import { ApiError, KvupError } from '../system/errors.ts'
-import { isAsked, takeCensus } from './census.ts'
-import { type Change, changesBetween, type Seen } from './census-changes.ts'
+import { type Census, isAsked, takeCensus } from './census.ts'
+import { type Change, changesBetween, type Seen, type Span } from './census-changes.ts'
 import { compareCensus, type Differences, newMigrations } from './census-differences.ts'
 import { pack, packCounts, type Packed, runningIn, unpack } from './census-text.ts'
 import {
@@ -37,9 +37,11 @@ export interface CensusPlace {
    * and only one that was killed is taken up by the next.
    */
   eachRun?: boolean
-  /** The procedure that left workload updates paused: where another one goes on, what that one knew is what ran before. */
-  continues?: string | undefined
-  /** Ends beside that of the procedure at which what was compared was told, and people were told to act. */
+  /** Of which procedures that were cut off the next one takes up the census: what the one knew is what ran before the other. */
+  takesUp?: (procedure: string) => boolean
+  /** The methods that were saved on the cluster, by whomever, and not given back: only who may change the KubeVirt can write that. Something is still going on, then. */
+  saved?: Loan | undefined
+  /** Ends beside that of the procedure at which what was compared was told, and from which on nothing rolls. */
   isEnd?: (entry: Entry) => boolean
 }
 
@@ -70,17 +72,22 @@ interface Taken {
   /** By an earlier process of this run. */
   resumed: boolean
   packed: Packed
+  /** In which no upgrade ran, and nothing rolled. */
+  between: readonly Span[]
 }
 
 /**
  * The VMs and volumes as they were when a run began: taken under the lock before anything is changed, kept in ConfigMaps so that
- * whoever ends the run compares with it, and deleted once that was told. A run that resumes uses the one that is there. Where it may
- * not be kept, or cannot be, this process alone knows it, which is said; no upgrade ends over it.
+ * whoever ends the run compares with it, and deleted once that was told. A run that resumes uses the one that is there, and one to another release
+ * takes up that of the upgrade that was cut off, under its own name. Where it may not be kept, or cannot be, this process alone knows it, which is said; no
+ * upgrade ends over it.
  */
 export class RunCensus {
   readonly #place: CensusPlace
   #mayKeep = true
   #taken: Taken | undefined
+  /** Nothing was lost, and nothing is unread that was read when it began: whoever goes on needs none of what ran before. */
+  #isAllTold = false
   readonly #asked = new Set<string>()
   readonly #shutDown = new Set<string>()
   readonly #watching = new AbortController()
@@ -115,27 +122,30 @@ export class RunCensus {
   /** Undefined where the run never came to its first step. Throws KvupError where the cluster cannot be read. */
   async compare(reader: Reader, evicted: Seen['evicted']): Promise<Compared | undefined> {
     if (this.#taken === undefined) return undefined
-    const { origin, resumed, packed } = this.#taken
+    const { origin, resumed, packed, between } = this.#taken
     const { at, by, late } = origin
     const since = { at, by, resumed, late }
     const unpacked = unpack(packed)
     const after = await takeCensus(reader)
-    if (unpacked === undefined) return { since: { ...since, late: true }, changes: [], unread: after.unread }
+    const { unread } = after
+    this.#isAllTold = false
+    if (unpacked === undefined) return { since: { ...since, late: true }, changes: [], unread }
     if (unpacked.is === 'counted') {
-      const now = runningIn(after)
-      const counts = [...unpacked.running]
-        .map(([namespace, before]) => ({ namespace, before, now: now.get(namespace) ?? 0 }))
-        .filter(({ before, now: runs }) => runs < before)
-      return { since, changes: [], counts, unread: after.unread }
+      const counts = fewerThan(unpacked.running, runningIn(after))
+      this.#isAllTold = counts.length === 0 && unread.length === 0
+      return { since, changes: [], counts, unread }
     }
     const before = unpacked.census
-    const seen = { asked: this.#asked, shutDown: this.#shutDown, evicted }
+    const seen = { asked: this.#asked, shutDown: this.#shutDown, evicted, between }
+    const changes = await changesBetween(reader, { before, after, ...seen })
+    const isRead = unread.every((kind) => before.unread.includes(kind))
+    this.#isAllTold = isRead && !late && !changes.some(({ lost }) => lost)
     return {
       since,
       differences: compareCensus(before, after),
       migrations: newMigrations(before, after),
-      changes: await changesBetween(reader, { before, after, ...seen }),
-      unread: [...new Set([...before.unread, ...after.unread])],
+      changes,
+      unread: [...new Set([...before.unread, ...unread])],
     }
   }
 
@@ -147,14 +157,16 @@ export class RunCensus {
   /**
    * Ends the watch, and deletes the census where the run is over: only now that its end was told, for whoever is killed before is
    * to be told by the next. By then the lock was given back, and is taken once more. What cannot be deleted the next run replaces.
+   * `between`: the run goes on another time, and till then people do what they like: one that still has something to tell stays.
    */
   async close(
     { reader, writer }: Pick<Cluster, 'reader' | 'writer'>,
     lock: Lock,
-    isOver: boolean,
+    end: 'over' | 'between' | 'open',
   ): Promise<void> {
     this.leave()
-    if ((!isOver && !this.#place.eachRun) || !this.#mayKeep || this.#taken === undefined) return
+    const isOver = end === 'over' || (end === 'between' && this.#isAllTold) || this.#place.eachRun === true
+    if (!isOver || !this.#mayKeep || this.#taken === undefined) return
     const { namespace, warn } = this.#place
     try {
       await lock.hold((held) => dropCensus({ reader, writer: guardedWriter(writer, held) }, namespace))
@@ -175,60 +187,100 @@ export class RunCensus {
     })
   }
 
-  /** The one that an earlier process of this run has left. One of a run that has finished since is used only to tell its end. */
+  /** The one that was left by a run that was cut off. One of a run that has finished since is used only to tell its end. */
   async #kept(procedure: Procedure, cx: StepContext): Promise<Taken | undefined> {
     if (!this.#mayKeep) return undefined
     const found = await this.#orWarn('what ran before cannot be read in', () =>
       findCensus(cx.reader, this.#place.namespace),
     )
-    if (found?.is !== 'whole' || !this.#isOf(found.origin, procedure.name)) return undefined
+    if (found?.is !== 'whole' || found.origin.kubevirt !== this.#place.kubevirt) return undefined
     const { origin, packed } = found
-    const since = (await cx.journal.entries()).filter(
-      (entry) => entry.procedure === origin.procedure && Date.parse(entry.at) >= Date.parse(origin.at),
-    )
+    const entries = await cx.journal.entries()
+    const own = entries.filter((entry) => entry.procedure === origin.procedure)
+    const since = own.filter(({ at }) => Date.parse(at) >= Date.parse(origin.at))
+    const isOwn = origin.procedure === procedure.name
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
-    const isFinished = since.some(({ what }) => what === 'finished')
-    // Whoever may write ConfigMaps there can lay one down: it is believed only where the journal shows the run that took it.
-    if (!isFinished && !hasStarted(await cx.journal.entries(), origin.procedure)) return undefined
-    if (isFinished && !(await procedure.reached(cx))) return undefined
-    return { origin, packed, resumed: true }
+    const between = this.#spansBetween(entries, { from: origin.at, to: cx.clock.now() })
+    const taken = { origin, packed, resumed: true, between }
+    if (since.some(({ what }) => what === 'finished'))
+      return isOwn && (await procedure.reached(cx)) ? taken : undefined
+    if (!this.#isBelieved(origin, { own, isOwn })) return undefined
+    return isOwn
+      ? taken
+      : { ...taken, origin: await this.#keep({ ...origin, procedure: procedure.name }, packed, cx) }
+  }
+
+  /** Whoever may write ConfigMaps there can lay one down: the journal has to show the run that took it, or where that was deleted, a value that it saved. */
+  #isBelieved(
+    { procedure, at }: CensusOrigin,
+    { own, isOwn }: { own: readonly Entry[]; isOwn: boolean },
+  ): boolean {
+    const { saved, takesUp = () => false } = this.#place
+    if (!isOwn && (saved === undefined || !takesUp(procedure))) return false
+    if (own.length === 0) return saved !== undefined && Date.parse(saved.at) >= Date.parse(at)
+    return isOwn ? own.at(-1)?.what !== 'finished' : hasChanged(own, ({ what }) => what === 'finished')
+  }
+
+  /** From each end behind which nothing rolls to the next beginning. */
+  #spansBetween(entries: readonly Entry[], { from, to }: { from: string; to: Date }): readonly Span[] {
+    const { isEnd = () => false } = this.#place
+    return entries.flatMap((entry, index) => {
+      if (!isEnd(entry) || Date.parse(entry.at) < Date.parse(from)) return []
+      const next = entries.slice(index + 1).find(({ what }) => what === 'started')
+      return [{ from: Date.parse(entry.at), to: next ? Date.parse(next.at) : to.getTime() }]
+    })
   }
 
   async #take({ name }: Procedure, cx: StepContext): Promise<Taken> {
-    const { namespace, kubevirt, who, warn } = this.#place
-    const { eachRun, continues, isEnd = () => false } = this.#place
-    const own = (await cx.journal.entries()).filter(
-      ({ procedure }) => procedure === name || procedure === continues,
-    )
-    const told = eachRun ? ends : finished
-    const late = hasChanged(own, (entry) => told.has(entry.what) || isEnd(entry))
+    const { kubevirt, who } = this.#place
+    const late = this.#hasBegun(name, await cx.journal.entries())
     const census = await takeCensus(cx.reader)
     const origin = { procedure: name, kubevirt, at: cx.clock.now().toISOString(), by: who, late }
     const packed = pack(census)
-    if (this.#mayKeep) {
-      const isTooMuch = packed.length > mostCensusBytes
-      if (isTooMuch) warn('there are too many VMs to keep their names: a run that resumes only counts them')
+    await this.#keep(origin, packed.length > mostCensusBytes ? this.#countsOf(census) : packed, cx)
+    return { origin, packed, resumed: false, between: [] }
+  }
+
+  #countsOf(census: Census): Packed {
+    this.#place.warn('there are too many VMs to keep their names: a run that resumes only counts them')
+    return packCounts(census)
+  }
+
+  async #keep(origin: CensusOrigin, packed: Packed, cx: StepContext): Promise<CensusOrigin> {
+    if (this.#mayKeep)
       await this.#orWarn('what runs before is only known to this process, for it cannot be kept in', () =>
-        keepCensus(cx, namespace, { origin, packed: isTooMuch ? packCounts(census) : packed }),
+        keepCensus(cx, this.#place.namespace, { origin, packed }),
       )
-    }
-    return { origin, packed, resumed: false }
+    return origin
+  }
+
+  /** Changes were made before now of which nobody has told what came of them: of this procedure, or of the one that saved a value and was cut off. */
+  #hasBegun(name: string, entries: readonly Entry[]): boolean {
+    const { eachRun, saved, takesUp = () => false, isEnd = () => false } = this.#place
+    const told = eachRun ? ends : finished
+    const isTold = (entry: Entry) => told.has(entry.what) || isEnd(entry)
+    // An upgrade to another release that has finished since has told it as well.
+    const entriesOf = (procedure: string) =>
+      entries.filter(
+        (entry) => entry.procedure === procedure || (takesUp(entry.procedure) && finished.has(entry.what)),
+      )
+    if (hasChanged(entriesOf(name), isTold)) return true
+    if (saved === undefined || !takesUp(saved.procedure)) return false
+    const isKnown = entries.some(({ procedure }) => procedure === saved.procedure)
+    return !isKnown || hasChanged(entriesOf(saved.procedure), isTold)
   }
 
   /** Of this run, and not told yet. Whoever may not read it has none. */
   async #isOpen(reader: Reader, procedure: string): Promise<boolean> {
     try {
       const found = await findCensus(reader, this.#place.namespace)
-      return found.is === 'whole' && this.#isOf(found.origin, procedure)
+      if (found.is !== 'whole') return false
+      const { origin } = found
+      return origin.procedure === procedure && origin.kubevirt === this.#place.kubevirt
     } catch (error) {
       if (error instanceof ApiError) return false
       throw error
     }
-  }
-
-  #isOf(origin: CensusOrigin, procedure: string): boolean {
-    const { kubevirt, continues } = this.#place
-    return (origin.procedure === procedure || origin.procedure === continues) && origin.kubevirt === kubevirt
   }
 
   /** What passes is tried again by the run; what the cluster refuses is said, and the run goes on without. */
@@ -256,8 +308,11 @@ export class RunCensus {
   }
 }
 
-/** The last that the journal knows of this procedure is not its end. */
-function hasStarted(entries: readonly Entry[], procedure: string): boolean {
-  const last = entries.findLast((entry) => entry.procedure === procedure)
-  return last !== undefined && last.what !== 'finished'
+function fewerThan(
+  was: ReadonlyMap<string, number>,
+  is: ReadonlyMap<string, number>,
+): NonNullable<Compared['counts']> {
+  return [...was]
+    .map(([namespace, before]) => ({ namespace, before, now: is.get(namespace) ?? 0 }))
+    .filter(({ before, now }) => now < before)
 }

@@ -87,7 +87,7 @@ export async function workOnWindow(
       census,
     })
     const report = await ended(cx, seen, { work, observed, outcome })
-    await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished')
+    await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished' ? 'over' : 'open')
     const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
     return { report, code: late ? exitCode.timedOut : exitCode.done }
   } finally {

@@ -104,6 +104,26 @@ const noManifest: ReleaseManifest = {
 /** By its id: a wait for VMs, or the checks before the next minor. Automatic VM updates are resumed there, and people may restart VMs. */
 export const isBetweenSteps = (id: string): boolean => /^(?:vms-follow|gate)-/u.test(id)
 
+const outsideOfRolls = [
+  'hold-workload-updates',
+  'migrations-in-flight',
+  'apply-operator-manifest',
+  'set-image-tag',
+  'virt-controller-leads',
+  'give-back-workload-updates',
+  'settled-again',
+  'workloads',
+  'vms-follow',
+  'gate',
+]
+
+/**
+ * By the id of the step that it stopped before: no component rolls while it stands there, as before the first change, between two steps and once KubeVirt has
+ * settled. What was lost up to there is told, and what becomes of VMs while it stands is none of its doing.
+ */
+export const isOutsideOfRolls = (id: string): boolean =>
+  outsideOfRolls.some((stem) => id === stem || id.startsWith(`${stem}-v`))
+
 interface Making {
   index: number
   /** Of the procedure. */

@@ -103,6 +103,11 @@ export function isPathUnderWay(
   const name = upgradeName(text)
   const saved = openLoan(loans, kubevirt)
   if (saved?.procedure === name) return saved.severalMinors === true
+  // Whoever goes on to another release resumes it all the same; one that has finished leaves its value by choice.
+  const isOver = entries.some(
+    ({ procedure, what, at }) => procedure === saved?.procedure && what === 'finished' && at >= saved.at,
+  )
+  if (saved?.severalMinors && !isOver) return true
   const last = entries.findLast(
     ({ procedure, what }) => procedure === name && (what === 'started' || what === 'finished'),
   )

@@ -1,0 +1,334 @@
+import { describe, expect, test } from 'vitest'
+import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
+import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
+import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { readerWith } from '../../src/lib/cluster/reader-with.ts'
+import type { RunEvent } from '../../src/lib/procedure/events.ts'
+import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
+import { packCounts, unpack } from '../../src/lib/workloads/census-text.ts'
+import { findCensus, keepCensus } from '../../src/lib/workloads/kept-census.ts'
+import { mortal } from './mortal-cluster.ts'
+import { along, all, inFolder, onePointFive, store } from './path.ts'
+import { byTag, minute, play, second, type Stage } from './stage.ts'
+
+const oneVm = { ...byTag, vms: [{ name: 'web-1' }] }
+const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
+const back = { accept: ['way-back', 'downgrade', 'kubernetes-window'] }
+const journal = { name: 'kvup-journal', namespace: 'kubevirt' }
+const elsewhere = { host: 'other' }
+
+const censuses = ({ simulated, home }: Stage) =>
+  (simulated.store.list(ConfigMaps, { namespace: home }).items as ConfigMap[]).filter(({ metadata }) =>
+    metadata.name.startsWith('kvup-census-'),
+  )
+
+function lose({ simulated }: Stage, vm = 'web-1'): void {
+  simulated.store.remove(VirtualMachineInstances, { namespace: 'demo', name: vm }, { now: true })
+}
+
+async function restarted({ cluster }: Stage, vm: string): Promise<void> {
+  const kind = { ...VirtualMachines, apiVersion: 'subresources.kubevirt.io/v1' }
+  const call = { name: 'restart', method: 'PUT', body: {} } as const
+  await cluster.writer.subresource(kind, { namespace: 'demo', name: vm }, call)
+}
+
+function hasFinished({ simulated }: Stage, procedure: string): boolean {
+  const { data = {} } = (simulated.store.read(ConfigMaps, journal) ?? {}) as Partial<ConfigMap>
+  const lines = (data['entries'] ?? '').trim().split('\n')
+  return lines.some((line) => line.includes(`"${procedure}"`) && line.includes('"what":"finished"'))
+}
+
+type Terminal = Parameters<Stage['upgrade']>[2]
+
+/** Killed with SIGKILL as soon as that holds. */
+async function killedWhen(
+  stage: Stage,
+  isTime: () => boolean,
+  run: (terminal: Terminal) => Promise<unknown>,
+): Promise<void> {
+  const cluster = mortal(stage.cluster, { afterCallWhen: isTime })
+  const killed = run({ cluster, host: 'dead' }).catch(() => undefined)
+  await cluster.death
+  await killed
+}
+
+const patched = (stage: Stage) => () => stage.kubevirt.spec?.imageTag === 'v1.8.4'
+const upgradeKilled = (stage: Stage): Promise<void> =>
+  killedWhen(stage, patched(stage), (terminal) => stage.upgrade('v1.8.4', {}, terminal))
+
+const lostByDead = {
+  code: 9,
+  error: { reason: 'workloads-lost' },
+  documents: [{ comparedWith: { by: 'jane@dead', resumed: true, late: false } }],
+}
+
+describe('what an upgrade that was killed saw is told by the one that goes back, also where that one is killed in its turn', () => {
+  const deaths: Readonly<Record<string, (stage: Stage) => boolean>> = {
+    'once it has given workload updates back': ({ methods }) => methods.length > 0,
+    'once it has finished, before it told': (stage) => hasFinished(stage, 'upgrade to v1.7.0'),
+  }
+  test.each(Object.entries(deaths))('%s', (_, isDead) =>
+    play(oneVm, async (stage) => {
+      await upgradeKilled(stage)
+      lose(stage)
+      await stage.until(minute)
+      await killedWhen(
+        stage,
+        () => isDead(stage),
+        (terminal) => stage.upgrade('v1.7.0', back, terminal),
+      )
+      await stage.until(minute)
+      const ended = await stage.upgrade('v1.7.0', back, elsewhere)
+      expect(ended).toMatchObject(lostByDead)
+      expect(ended.text).toContain('demo/web-1')
+      expect(censuses(stage)).toEqual([])
+      await stage.until(20 * minute)
+      await restarted(stage, 'web-1')
+      await stage.until(5 * minute)
+      expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject({
+        code: 0,
+        documents: [{ comparedWith: { by: 'jane@other', resumed: false, late: false } }],
+      })
+    }),
+  )
+
+  const before: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
+    'a person held updates before': (stage) => stage.hold(),
+    'another upgrade left updates held before': (stage) => stage.upgrade('v1.8.0', { leaveHeld: true }),
+  }
+  test.each(Object.entries(before))('where %s', (_, first) =>
+    play(oneVm, async (stage) => {
+      expect(await first(stage)).toMatchObject({ code: 0 })
+      const { observedKubeVirtVersion: to = '' } = stage.kubevirt.status ?? {}
+      await upgradeKilled(stage)
+      lose(stage)
+      await stage.until(minute)
+      expect(await stage.upgrade(to, back, elsewhere)).toMatchObject(lostByDead)
+    }),
+  )
+})
+
+test('a path that takes up the census of a single step keeps it as its own', () =>
+  play({ ...onePointFive, vms: [{ name: 'web-1' }] }, async (stage) => {
+    store(stage, ...all)
+    const rollsTo = (version: string) => () => stage.kubevirt.status?.targetKubeVirtVersion === version
+    const single = { manifest: undefined as never, ...inFolder }
+    await killedWhen(stage, rollsTo('v1.6.6'), (terminal) => stage.upgrade('v1.6.6', single, terminal))
+    lose(stage)
+    await stage.until(5 * second)
+    await killedWhen(stage, rollsTo('v1.7.4'), (terminal) =>
+      along(stage, {}, { ...terminal, host: 'second' }),
+    )
+    const ended = await along(stage, {}, elsewhere)
+    expect(ended).toMatchObject(lostByDead)
+    expect(ended.text).toContain('demo/web-1')
+  }))
+
+test('a journal that was deleted while updates are paused hides no loss', () =>
+  play(oneVm, async (stage) => {
+    await upgradeKilled(stage)
+    lose(stage)
+    await stage.until(minute)
+    stage.simulated.store.remove(ConfigMaps, journal)
+    expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject(lostByDead)
+  }))
+
+test('where the census was deleted as well, nobody says that VMs are as they were', () =>
+  play(oneVm, async (stage) => {
+    await upgradeKilled(stage)
+    stage.simulated.store.remove(ConfigMaps, journal)
+    for (const { metadata } of censuses(stage))
+      stage.simulated.store.remove(ConfigMaps, { name: metadata.name, namespace: stage.home })
+    const ended = await stage.upgrade('v1.8.4', {}, elsewhere)
+    expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: true } }] })
+    expect(ended.text).toContain('What ran before the first change is not known')
+  }))
+
+test('a hold that was killed is no upgrade whose beginning is not known', () =>
+  play(oneVm, async (stage) => {
+    await killedWhen(
+      stage,
+      () => stage.methods.length === 0,
+      (terminal) => stage.hold({}, terminal),
+    )
+    const ended = await stage.upgrade('v1.8.4', {}, elsewhere)
+    expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: false } }] })
+  }))
+
+const isToldToRestart = (event: RunEvent): boolean =>
+  event.kind === 'step-waiting' &&
+  event.step.id === 'vms-follow-v1.6.6' &&
+  (event.state.remedy ?? []).some((line) => line.startsWith('virtctl restart stuck'))
+
+/** A cluster that is `mischief` from the moment at which kvup says what helps, and a path that is interrupted a little later. */
+async function interruptedWhereTold(
+  stage: Stage,
+  { lost, mischief }: { lost: boolean; mischief: (isOn: () => boolean) => Partial<Stage['cluster']> },
+) {
+  store(stage, ...all)
+  const stop = new AbortController()
+  let isOn = false
+  const onEvent = (event: RunEvent) => {
+    if (isOn || !isToldToRestart(event)) return
+    isOn = true
+    if (lost) lose(stage)
+    stage.later(5 * second, () => stop.abort(interrupted('SIGINT')))
+  }
+  const cluster = mortal({ ...stage.cluster, ...mischief(() => isOn) }, { afterCallWhen: () => isGone })
+  let isGone = false
+  const ended = await along(stage, {}, { cluster, onEvent, signal: stop.signal })
+  // The process is gone once it has said its last words.
+  isGone = true
+  isOn = false
+  await stage.until(5 * second)
+  await restarted(stage, 'stuck')
+  await stage.until(3 * minute)
+  return ended
+}
+
+/** Of the API server: reads of that kind fail. */
+const failing = (stage: Stage, kindName: string, status: number) => (isOn: () => boolean) => {
+  const { reader } = stage.cluster
+  const pages: typeof reader.pages = (kind, options) => {
+    if (isOn() && kind.kind === kindName)
+      throw new ApiError(status, 'ServiceUnavailable', 'the server is busy')
+    return reader.pages(kind, options)
+  }
+  return { reader: readerWith(reader, { pages }) }
+}
+
+const slowDelete =
+  ({ cluster: { writer }, clock }: Stage) =>
+  () => ({
+    writer: {
+      create: writer.create.bind(writer),
+      mergePatch: writer.mergePatch.bind(writer),
+      jsonPatch: writer.jsonPatch.bind(writer),
+      apply: writer.apply.bind(writer),
+      subresource: writer.subresource.bind(writer),
+      delete: async (...asked: Parameters<typeof writer.delete>) => {
+        const done = await writer.delete(...asked)
+        if (asked[1].name.startsWith('kvup-census')) await clock.sleep(1200)
+        return done
+      },
+    },
+  })
+
+const slowList = (stage: Stage) => (isOn: () => boolean) => {
+  const { reader } = stage.cluster
+  const pages = async function* (kind, options) {
+    if (isOn() && kind.kind === 'PersistentVolumeClaim') await stage.clock.sleep(second)
+    yield* reader.pages(kind, options)
+  } as typeof reader.pages
+  return { reader: readerWith(reader, { pages }) }
+}
+
+const oneLost = 'stopped where it was told to, but 1 VM lost its instance: demo/web-1 (restarted)'
+
+describe('Ctrl-C between two steps: what was lost is told then or by the next run, and what was restarted as kvup said is no loss, where', () => {
+  const mischiefs: Readonly<
+    Record<string, (stage: Stage) => (isOn: () => boolean) => Partial<Stage['cluster']>>
+  > = {
+    'the census is deleted slowly': slowDelete,
+    'reading takes longer than there is time': slowList,
+    'VMIs cannot be read (503)': (stage) => failing(stage, 'VirtualMachineInstance', 503),
+    'VMs cannot be read (429)': (stage) => failing(stage, 'VirtualMachine', 429),
+  }
+  for (const lost of [true, false])
+    test.each(Object.entries(mischiefs))(`%s; something was lost: ${lost}`, (_, mischief) =>
+      play({ ...onePointFive, vms: [stuck, { name: 'web-1' }] }, async (stage) => {
+        const first = await interruptedWhereTold(stage, { lost, mischief: mischief(stage) })
+        expect(first.code).toBe(130)
+        const ended = await along(stage, { until: 'virt-api-v1.7.4' }, elsewhere)
+        expect(ended.code).toBe(lost ? 9 : 0)
+        expect(ended.error?.message).toBe(lost ? oneLost : undefined)
+      }),
+    )
+})
+
+test('what was lost is told at an end between two steps and again at the end, for who is killed there has told nothing', () =>
+  play({ ...onePointFive, vms: [stuck, { name: 'web-1' }] }, async (stage) => {
+    store(stage, ...all)
+    let isTold = false
+    const onEvent = (event: RunEvent) => {
+      if (isTold || !isToldToRestart(event)) return
+      isTold = true
+      lose(stage)
+    }
+    const first = await along(stage, {}, { onEvent })
+    expect(first).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+    expect(first.text).toContain('demo/web-1 (restarted)')
+    expect(censuses(stage)).toHaveLength(1)
+    await stage.until(minute)
+    await restarted(stage, 'stuck')
+    await stage.until(3 * minute)
+    const ended = await along(stage, { until: 'virt-api-v1.7.4' }, elsewhere)
+    expect(ended.code).toBe(9)
+    expect(ended.error?.message).toMatch(/1 VM lost its instance: demo\/web-1 \(restarted\)$/)
+  }))
+
+test('where VMs are only counted, an end between two steps says where fewer run', () =>
+  play({ ...onePointFive, vms: [{ name: 'web-1', runStrategy: 'Manual' }, stuck] }, async (stage) => {
+    store(stage, ...all)
+    await stage.start('web-1')
+    const rolls = () => stage.kubevirt.status?.targetKubeVirtVersion === 'v1.6.6'
+    await killedWhen(stage, rolls, (terminal) => along(stage, {}, terminal))
+    const found = await findCensus(stage.cluster.reader, 'kubevirt')
+    if (found.is !== 'whole') throw new Error('no census')
+    const known = unpack(found.packed)
+    if (known?.is !== 'by-name') throw new Error('no names')
+    await keepCensus(stage.cluster, 'kubevirt', { origin: found.origin, packed: packCounts(known.census) })
+    lose(stage)
+    await stage.until(5 * second)
+    const ended = await along(stage, {}, elsewhere)
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+    expect(ended.text).toContain('demo: 2 VMs ran before, 1 run now')
+    expect(censuses(stage)).toHaveLength(1)
+  }))
+
+describe('a restart while an upgrade stands where nothing rolls is no loss:', () => {
+  const stops: Readonly<Record<string, Partial<UpgradeOptions>>> = {
+    'told to stop behind the checks between two steps': { until: 'gate-v1.7.4' },
+    'told to stop before the hold of the next step': { pauseBefore: ['hold-workload-updates-v1.7.4'] },
+    'told to stop before the first change': { pauseBefore: ['apply-operator-manifest-v1.6.6'] },
+  }
+  test.each(Object.entries(stops))('%s', (_, stop) =>
+    play({ ...onePointFive, vms: [{ name: 'web-1' }] }, async (stage) => {
+      store(stage, ...all)
+      const first = await along(stage, stop)
+      expect(first).toMatchObject({ code: 0, documents: [{ outcome: 'stopped-before' }] })
+      await stage.until(10 * minute)
+      await restarted(stage, 'web-1')
+      await stage.until(3 * minute)
+      const ended = await along(stage, {}, elsewhere)
+      expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: false } }] })
+      expect(ended.text).not.toContain('lost')
+    }),
+  )
+
+  test('told to stop once KubeVirt has settled; weeks later its owner goes on to another release', () =>
+    play(oneVm, async (stage) => {
+      expect(await stage.upgrade('v1.7.4', { until: 'settled' })).toMatchObject({ code: 0 })
+      await restarted(stage, 'web-1')
+      await stage.until(5 * minute)
+      expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject({ code: 0 })
+    }))
+
+  test('told to stop while it rolls: what is lost then is lost', () =>
+    play(oneVm, async (stage) => {
+      expect(await stage.upgrade('v1.8.4', { until: 'set-image-tag' })).toMatchObject({ code: 0 })
+      await restarted(stage, 'web-1')
+      await stage.until(5 * minute)
+      expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject({ code: 9 })
+    }))
+})
+
+test('a path that was cut off and is resumed to another patch of its last minor waits for VMs as well', () =>
+  play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
+    store(stage, ...all, 'v1.8.3')
+    expect(await along(stage, { via: 'v1.7.4', until: 'settled-v1.7.4' })).toMatchObject({ code: 0 })
+    const options = { manifest: undefined as never, ...inFolder }
+    const ended = await stage.upgrade('v1.8.3', options, elsewhere)
+    expect(ended).toMatchObject({ code: 3, error: { reason: 'vms-do-not-follow' } })
+    expect(stage.kubevirt.status?.observedKubeVirtVersion).toBe('v1.7.4')
+  }))
