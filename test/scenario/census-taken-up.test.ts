@@ -7,6 +7,7 @@ import type { RunEvent } from '../../src/lib/procedure/events.ts'
 import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
 import { packCounts, unpack } from '../../src/lib/workloads/census-text.ts'
 import { findCensus, keepCensus } from '../../src/lib/workloads/kept-census.ts'
+import { runningAhead } from './laptop.ts'
 import { mortal } from './mortal-cluster.ts'
 import { along, all, inFolder, onePointFive, store } from './path.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
@@ -107,6 +108,20 @@ describe('what an upgrade that was killed saw is told by the one that goes back,
     }),
   )
 })
+
+test('a host whose clock is behind finished it and was killed before it told: the next one tells', () =>
+  play(oneVm, async (stage) => {
+    const behind = { clock: runningAhead(stage.clock, -10 * minute), host: 'behind' }
+    await upgradeKilled(stage)
+    lose(stage)
+    await stage.until(minute)
+    await killedWhen(
+      stage,
+      () => hasFinished(stage, 'upgrade to v1.8.4'),
+      (terminal) => stage.upgrade('v1.8.4', {}, { ...terminal, ...behind }),
+    )
+    expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject(lostByDead)
+  }))
 
 test('a path that takes up the census of a single step keeps it as its own', () =>
   play({ ...onePointFive, vms: [{ name: 'web-1' }] }, async (stage) => {

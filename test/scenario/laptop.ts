@@ -48,7 +48,7 @@ export async function overHttp(
   }
 }
 
-const runningAhead = (clock: Clock, ahead: number): Clock => ({
+export const runningAhead = (clock: Clock, ahead: number): Clock => ({
   now: () => new Date(clock.now().getTime() + ahead),
   sleep: (ms, signal) => clock.sleep(ms, signal),
 })

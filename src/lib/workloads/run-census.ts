@@ -196,11 +196,11 @@ export class RunCensus {
     if (found?.is !== 'whole' || found.origin.kubevirt !== this.#place.kubevirt) return undefined
     const { origin, packed } = found
     const entries = await cx.journal.entries()
-    const own = entries.filter((entry) => entry.procedure === origin.procedure)
-    const since = own.filter(({ at }) => Date.parse(at) >= Date.parse(origin.at))
+    const isOf = (entry: Entry) => entry.procedure === origin.procedure
+    const [own, since] = [entries.filter(isOf), entriesSince(origin, entries).filter(isOf)]
     const isOwn = origin.procedure === procedure.name
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
-    const between = this.#spansBetween(entries, { from: origin.at, to: cx.clock.now() })
+    const between = this.#spansBetween(entriesSince(origin, entries), cx.clock.now())
     const taken = { origin, packed, resumed: true, between }
     if (since.some(({ what }) => what === 'finished'))
       return isOwn && (await procedure.reached(cx)) ? taken : undefined
@@ -222,12 +222,12 @@ export class RunCensus {
   }
 
   /** From each end behind which nothing rolls to the next beginning. */
-  #spansBetween(entries: readonly Entry[], { from, to }: { from: string; to: Date }): readonly Span[] {
+  #spansBetween(entries: readonly Entry[], now: Date): readonly Span[] {
     const { isEnd = () => false } = this.#place
     return entries.flatMap((entry, index) => {
-      if (!isEnd(entry) || Date.parse(entry.at) < Date.parse(from)) return []
+      if (!isEnd(entry)) return []
       const next = entries.slice(index + 1).find(({ what }) => what === 'started')
-      return [{ from: Date.parse(entry.at), to: next ? Date.parse(next.at) : to.getTime() }]
+      return [{ from: Date.parse(entry.at), to: next ? Date.parse(next.at) : now.getTime() }]
     })
   }
 
@@ -315,4 +315,11 @@ function fewerThan(
   return [...was]
     .map(([namespace, before]) => ({ namespace, before, now: is.get(namespace) ?? 0 }))
     .filter(({ before, now }) => now < before)
+}
+
+/** Those that were written once the census was taken, by their order: clocks of other hosts differ from that of the one that took it. */
+function entriesSince({ at, by }: CensusOrigin, entries: readonly Entry[]): readonly Entry[] {
+  const isLater = (entry: Entry) => Date.parse(entry.at) >= Date.parse(at)
+  const first = entries.findIndex((entry) => entry.by === by && isLater(entry))
+  return first === -1 ? entries.filter(isLater) : entries.slice(first)
 }
