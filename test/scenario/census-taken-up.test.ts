@@ -109,6 +109,20 @@ describe('what an upgrade that was killed saw is told by the one that goes back,
   )
 })
 
+test('the way back is ended before it changes anything, and the upgrade goes on: it tells what it saw', () =>
+  play(oneVm, async (stage) => {
+    await upgradeKilled(stage)
+    lose(stage)
+    await stage.until(minute)
+    await killedWhen(
+      stage,
+      () => censuses(stage).some(({ data }) => data?.['run']?.includes('v1.7.0')),
+      (terminal) => stage.upgrade('v1.7.0', back, terminal),
+    )
+    await stage.until(minute)
+    expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject(lostByDead)
+  }))
+
 test('a host whose clock is behind finished it and was killed before it told: the next one tells', () =>
   play(oneVm, async (stage) => {
     const behind = { clock: runningAhead(stage.clock, -10 * minute), host: 'behind' }

@@ -8,6 +8,8 @@ import type { Packed } from './census-text.ts'
 export interface CensusOrigin {
   /** Of the run that took it: `upgrade to v1.8.4`. */
   procedure: string
+  /** Of those that took it up when that one was cut off. */
+  takenUpBy?: readonly string[]
   /** Uid of the KubeVirt. */
   kubevirt: string
   /** RFC 3339. */
@@ -40,6 +42,12 @@ interface Head extends CensusOrigin {
   parts: number
   sha256: string
 }
+
+/** Every procedure that it is of. */
+export const proceduresOf = ({ procedure, takenUpBy = [] }: CensusOrigin): readonly string[] => [
+  procedure,
+  ...takenUpBy,
+]
 
 /** Throws ApiError. */
 export async function findCensus(reader: Reader, namespace: string): Promise<KeptCensus> {
@@ -137,12 +145,15 @@ function pieceOf({ data, binaryData }: ConfigMap, sha256: string): Buffer | unde
 function headOf({ data }: ConfigMap): Head | undefined {
   const run = parsed(data?.['run'] ?? '')
   if (typeof run !== 'object' || run === null) return undefined
-  const { procedure, kubevirt, at, by, late, parts, sha256 } = run as Partial<Record<keyof Head, unknown>>
+  const { procedure, takenUpBy, kubevirt, at, by, late, parts, sha256 } = run as Partial<
+    Record<keyof Head, unknown>
+  >
   const texts = [procedure, kubevirt, at, by, sha256]
   if (!texts.every((text) => typeof text === 'string') || Number.isNaN(Date.parse(String(at))))
     return undefined
   if (typeof parts !== 'number' || parts < 1 || parts > censusNames.length) return undefined
-  return { ...(run as Head), late: late === true }
+  const others = Array.isArray(takenUpBy) ? takenUpBy.filter((name) => typeof name === 'string') : []
+  return { ...(run as Head), takenUpBy: others, late: late === true }
 }
 
 function parsed(text: string): unknown {

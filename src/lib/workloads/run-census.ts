@@ -21,6 +21,7 @@ import {
   findCensus,
   keepCensus,
   mostCensusBytes,
+  proceduresOf,
 } from './kept-census.ts'
 
 /** Which run it is of. */
@@ -79,7 +80,7 @@ interface Taken {
 /**
  * The VMs and volumes as they were when a run began: taken under the lock before anything is changed, kept in ConfigMaps so that
  * whoever ends the run compares with it, and deleted once that was told. A run that resumes uses the one that is there, and one to another release
- * takes up that of the upgrade that was cut off, under its own name. Where it may not be kept, or cannot be, this process alone knows it, which is said; no
+ * takes up that of the upgrade that was cut off, and adds its own name. Where it may not be kept, or cannot be, this process alone knows it, which is said; no
  * upgrade ends over it.
  */
 export class RunCensus {
@@ -196,28 +197,26 @@ export class RunCensus {
     if (found?.is !== 'whole' || found.origin.kubevirt !== this.#place.kubevirt) return undefined
     const { origin, packed } = found
     const entries = await cx.journal.entries()
-    const isOf = (entry: Entry) => entry.procedure === origin.procedure
+    const names = proceduresOf(origin)
+    const isOf = (entry: Entry) => names.includes(entry.procedure)
     const [own, since] = [entries.filter(isOf), entriesSince(origin, entries).filter(isOf)]
-    const isOwn = origin.procedure === procedure.name
+    const isOwn = names.includes(procedure.name)
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
     const between = this.#spansBetween(entriesSince(origin, entries), cx.clock.now())
     const taken = { origin, packed, resumed: true, between }
-    if (since.some(({ what }) => what === 'finished'))
-      return isOwn && (await procedure.reached(cx)) ? taken : undefined
+    const end = since.find(({ what }) => what === 'finished')
+    if (end) return end.procedure === procedure.name && (await procedure.reached(cx)) ? taken : undefined
     if (!this.#isBelieved(origin, { own, isOwn })) return undefined
-    return isOwn
-      ? taken
-      : { ...taken, origin: await this.#keep({ ...origin, procedure: procedure.name }, packed, cx) }
+    if (isOwn) return taken
+    const takenUp = { ...origin, takenUpBy: [...names.slice(1), procedure.name] }
+    return { ...taken, origin: await this.#keep(takenUp, packed, cx) }
   }
 
   /** Whoever may write ConfigMaps there can lay one down: the journal has to show the run that took it, or where that was deleted, a value that it saved. */
-  #isBelieved(
-    { procedure, at }: CensusOrigin,
-    { own, isOwn }: { own: readonly Entry[]; isOwn: boolean },
-  ): boolean {
+  #isBelieved(origin: CensusOrigin, { own, isOwn }: { own: readonly Entry[]; isOwn: boolean }): boolean {
     const { saved, takesUp = () => false } = this.#place
-    if (!isOwn && (saved === undefined || !takesUp(procedure))) return false
-    if (own.length === 0) return saved !== undefined && Date.parse(saved.at) >= Date.parse(at)
+    if (!isOwn && (saved === undefined || !takesUp(origin.procedure))) return false
+    if (own.length === 0) return saved !== undefined && Date.parse(saved.at) >= Date.parse(origin.at)
     return isOwn ? own.at(-1)?.what !== 'finished' : hasChanged(own, ({ what }) => what === 'finished')
   }
 
@@ -276,7 +275,7 @@ export class RunCensus {
       const found = await findCensus(reader, this.#place.namespace)
       if (found.is !== 'whole') return false
       const { origin } = found
-      return origin.procedure === procedure && origin.kubevirt === this.#place.kubevirt
+      return proceduresOf(origin).includes(procedure) && origin.kubevirt === this.#place.kubevirt
     } catch (error) {
       if (error instanceof ApiError) return false
       throw error
