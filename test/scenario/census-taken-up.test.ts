@@ -4,6 +4,7 @@ import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
 import { readerWith } from '../../src/lib/cluster/reader-with.ts'
 import type { RunEvent } from '../../src/lib/procedure/events.ts'
+import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
 import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
 import { packCounts, unpack } from '../../src/lib/workloads/census-text.ts'
 import { findCensus, keepCensus } from '../../src/lib/workloads/kept-census.ts'
@@ -13,6 +14,13 @@ import { along, all, inFolder, onePointFive, store } from './path.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
 
 const oneVm = { ...byTag, vms: [{ name: 'web-1' }] }
+const twoHops = {
+  methods: ['LiveMigrate'],
+  workers: 1,
+  controlPlanes: 1,
+  vms: [{ name: 'web-1' }],
+  olm: okdOlm({ installed: '1.16.0', channel: 'stable-v1.16' }),
+}
 const stuck = { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' }
 const back = { accept: ['way-back', 'downgrade', 'kubernetes-window'] }
 const journal = { name: 'kvup-journal', namespace: 'kubevirt' }
@@ -332,6 +340,20 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
       const ended = await along(stage, {}, elsewhere)
       expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: false } }] })
       expect(ended.text).not.toContain('lost')
+    }),
+  )
+
+  test.each(['set-channel-1.18.1', 'approve-1.18.1'])('HyperConverged, told to stop before %s', (id) =>
+    play(twoHops, async (stage) => {
+      expect(await stage.upgrade('1.18.1', { settle: '5s', pauseBefore: [id] })).toMatchObject({ code: 0 })
+      expect(censuses(stage)).toEqual([])
+      await stage.until(minute)
+      await restarted(stage, 'web-1')
+      await stage.until(3 * minute)
+      expect(await stage.upgrade('1.18.1', { settle: '5s' }, elsewhere)).toMatchObject({
+        code: 0,
+        documents: [{ comparedWith: { late: false } }],
+      })
     }),
   )
 

@@ -109,8 +109,11 @@ const outsideOfRolls = [
   'migrations-in-flight',
   'apply-operator-manifest',
   'set-image-tag',
+  'set-channel',
+  'approve',
   'virt-controller-leads',
   'give-back-workload-updates',
+  'workload-updates-passed-on',
   'settled-again',
   'workloads',
   'vms-follow',
@@ -122,7 +125,7 @@ const outsideOfRolls = [
  * settled. What was lost up to there is told, and what becomes of VMs while it stands is none of its doing.
  */
 export const isOutsideOfRolls = (id: string): boolean =>
-  outsideOfRolls.some((stem) => id === stem || id.startsWith(`${stem}-v`))
+  outsideOfRolls.some((stem) => id === stem || id.startsWith(`${stem}-`))
 
 interface Making {
   index: number
