@@ -9,6 +9,7 @@ import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
 import { packCounts, unpack } from '../../src/lib/workloads/census-text.ts'
 import { findCensus, keepCensus } from '../../src/lib/workloads/kept-census.ts'
 import { runningAhead } from './laptop.ts'
+import { migrate } from './machines.ts'
 import { mortal } from './mortal-cluster.ts'
 import { along, all, inFolder, onePointFive, store } from './path.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
@@ -48,6 +49,16 @@ function hasFinished({ simulated }: Stage, procedure: string): boolean {
 }
 
 type Terminal = Parameters<Stage['upgrade']>[2]
+
+/** Each of its calls, so that one of them can be another. */
+const boundTo = (writer: Stage['cluster']['writer']): Stage['cluster']['writer'] => ({
+  create: writer.create.bind(writer),
+  mergePatch: writer.mergePatch.bind(writer),
+  jsonPatch: writer.jsonPatch.bind(writer),
+  apply: writer.apply.bind(writer),
+  subresource: writer.subresource.bind(writer),
+  delete: writer.delete.bind(writer),
+})
 
 /** Killed with SIGKILL as soon as that holds. */
 async function killedWhen(
@@ -116,6 +127,41 @@ describe('what an upgrade that was killed saw is told by the one that goes back,
     }),
   )
 })
+
+test('a census that is taken up is written again where the API server was away for a moment', () =>
+  play(oneVm, async (stage) => {
+    await upgradeKilled(stage)
+    lose(stage)
+    await stage.until(minute)
+    const { writer } = stage.cluster
+    let isAway = true
+    const create: typeof writer.create = async (kind, object) => {
+      if (isAway && object.metadata.name?.startsWith('kvup-census')) {
+        isAway = false
+        throw new ApiError(503, 'ServiceUnavailable', 'the server is away')
+      }
+      return writer.create(kind, object)
+    }
+    const cluster = { ...stage.cluster, writer: { ...boundTo(writer), create } }
+    const ended = await stage.upgrade('v1.7.0', back, { ...elsewhere, cluster })
+    expect(isAway).toBe(false)
+    expect(ended).toMatchObject(lostByDead)
+    expect(censuses(stage)).toEqual([])
+  }))
+
+test('where an upgrade was killed once it had given updates back, another release is not told that nothing ran before', () =>
+  play(oneVm, async (stage) => {
+    await killedWhen(
+      stage,
+      () => patched(stage)() && stage.methods.length > 0,
+      (terminal) => stage.upgrade('v1.8.4', {}, terminal),
+    )
+    lose(stage)
+    await stage.until(minute)
+    const ended = await stage.upgrade('v1.7.0', back, elsewhere)
+    expect(ended).toMatchObject({ code: 0, documents: [{ comparedWith: { late: true } }] })
+    expect(ended.text).toContain('What ran before the first change is not known')
+  }))
 
 test('the way back is ended before it changes anything, and the upgrade goes on: it tells what it saw', () =>
   play(oneVm, async (stage) => {
@@ -238,11 +284,7 @@ const slowDelete =
   ({ cluster: { writer }, clock }: Stage) =>
   () => ({
     writer: {
-      create: writer.create.bind(writer),
-      mergePatch: writer.mergePatch.bind(writer),
-      jsonPatch: writer.jsonPatch.bind(writer),
-      apply: writer.apply.bind(writer),
-      subresource: writer.subresource.bind(writer),
+      ...boundTo(writer),
       delete: async (...asked: Parameters<typeof writer.delete>) => {
         const done = await writer.delete(...asked)
         if (asked[1].name.startsWith('kvup-census')) await clock.sleep(1200)
@@ -363,6 +405,35 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
       await restarted(stage, 'web-1')
       await stage.until(5 * minute)
       expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject({ code: 0 })
+    }))
+
+  const waiting = { ...byTag, vms: [{ name: 'busy', migration: 'hang' as const }, { name: 'web-1' }] }
+  test.each([4, 130])('ended (%i) while it waited for a migration before the first change', (code) =>
+    play(waiting, async (stage) => {
+      await migrate(stage, 'busy')
+      const stop = new AbortController()
+      stage.later(code === 130 ? 30 * second : 60 * minute, () => stop.abort(interrupted('SIGINT')))
+      const first = await stage.upgrade('v1.8.4', { migrationsTimeout: '2m' }, { signal: stop.signal })
+      expect(first.code).toBe(code)
+      await stage.until(10 * minute)
+      await restarted(stage, 'web-1')
+      await stage.until(10 * minute)
+      expect(await stage.upgrade('v1.8.4', { migrations: 'cancel' }, elsewhere)).toMatchObject({ code: 0 })
+    }),
+  )
+
+  test('what was lost is told by the run that was told to stop, and not by those that go on', () =>
+    play({ ...onePointFive, vms: [{ name: 'web-1' }] }, async (stage) => {
+      store(stage, ...all)
+      let isLost = false
+      const onEvent = (event: RunEvent) => {
+        if (isLost || event.kind !== 'step-started' || event.step.id !== 'virt-handler-v1.6.6') return
+        isLost = true
+        lose(stage)
+      }
+      expect(await along(stage, { until: 'gate-v1.7.4' }, { onEvent })).toMatchObject({ code: 9 })
+      await stage.until(60 * minute)
+      expect(await along(stage, {}, elsewhere)).toMatchObject({ code: 0 })
     }))
 
   test('told to stop while it rolls: what is lost then is lost', () =>

@@ -109,7 +109,7 @@ async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupErr
   if (compared === undefined) return ended
   const failure = lostSince(
     { changes: compared.changes, comparedWith: compared.since },
-    'the upgrade path ended between two steps',
+    'the upgrade ended between two steps',
   )
   // What was lost, or could not be read, the next run tells again: who is killed now has not told it.
   await census.close(cluster, hands.lock, 'between')
@@ -165,7 +165,7 @@ async function carriedOut(
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
   const isBetween = outcome.is === 'stopped-before' && isOutsideOfRolls(outcome.step.id)
-  await census.close(cluster, hands.lock, outcome.is === 'finished' ? 'over' : isBetween ? 'between' : 'open')
+  await census.close(cluster, hands.lock, outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
   const failure = lostSince(report, doneText(plan, outcome))

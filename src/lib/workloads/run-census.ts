@@ -87,7 +87,13 @@ export class RunCensus {
   readonly #place: CensusPlace
   #mayKeep = true
   #taken: Taken | undefined
-  /** Nothing was lost, and nothing is unread that was read when it began: whoever goes on needs none of what ran before. */
+  #toKeep: Pick<Taken, 'origin' | 'packed'> | undefined
+  #hasBegun = false
+  /** Another upgrade left a census of which nobody has told what became of it. */
+  #isLeftUntold = false
+  /** Nothing is unread that was read when it began. */
+  #isAllRead = false
+  /** And nothing was lost: whoever goes on needs none of what ran before. */
   #isAllTold = false
   readonly #asked = new Set<string>()
   readonly #shutDown = new Set<string>()
@@ -129,18 +135,19 @@ export class RunCensus {
     const unpacked = unpack(packed)
     const after = await takeCensus(reader)
     const { unread } = after
-    this.#isAllTold = false
+    this.#isAllRead = this.#isAllTold = false
     if (unpacked === undefined) return { since: { ...since, late: true }, changes: [], unread }
     if (unpacked.is === 'counted') {
       const counts = fewerThan(unpacked.running, runningIn(after))
-      this.#isAllTold = counts.length === 0 && unread.length === 0
+      this.#isAllRead = unread.length === 0
+      this.#isAllTold = this.#isAllRead && counts.length === 0
       return { since, changes: [], counts, unread }
     }
     const before = unpacked.census
     const seen = { asked: this.#asked, shutDown: this.#shutDown, evicted, between }
     const changes = await changesBetween(reader, { before, after, ...seen })
-    const isRead = unread.every((kind) => before.unread.includes(kind))
-    this.#isAllTold = isRead && !late && !changes.some(({ lost }) => lost)
+    this.#isAllRead = unread.every((kind) => before.unread.includes(kind))
+    this.#isAllTold = this.#isAllRead && !late && !changes.some(({ lost }) => lost)
     return {
       since,
       differences: compareCensus(before, after),
@@ -158,16 +165,17 @@ export class RunCensus {
   /**
    * Ends the watch, and deletes the census where the run is over: only now that its end was told, for whoever is killed before is
    * to be told by the next. By then the lock was given back, and is taken once more. What cannot be deleted the next run replaces.
-   * `between`: the run goes on another time, and till then people do what they like: one that still has something to tell stays.
+   * `told`, `between`: the run goes on another time, and till then people do what they like. Where its losses were told it goes once everything was read, and
+   * where they are only about to be told, once there are none.
    */
   async close(
     { reader, writer }: Pick<Cluster, 'reader' | 'writer'>,
     lock: Lock,
-    end: 'over' | 'between' | 'open',
+    end: 'over' | 'told' | 'between' | 'open',
   ): Promise<void> {
     this.leave()
-    const isOver = end === 'over' || (end === 'between' && this.#isAllTold) || this.#place.eachRun === true
-    if (!isOver || !this.#mayKeep || this.#taken === undefined) return
+    const isOver = { over: true, told: this.#isAllRead, between: this.#isAllTold, open: false }[end]
+    if ((!isOver && !this.#place.eachRun) || !this.#mayKeep || this.#taken === undefined) return
     const { namespace, warn } = this.#place
     try {
       await lock.hold((held) => dropCensus({ reader, writer: guardedWriter(writer, held) }, namespace))
@@ -178,8 +186,11 @@ export class RunCensus {
   }
 
   async #begin(procedure: Procedure, cx: StepContext): Promise<void> {
-    if (this.#taken !== undefined) return
-    this.#taken = (await this.#kept(procedure, cx)) ?? (await this.#take(procedure, cx))
+    if (this.#hasBegun) return
+    this.#taken ??= (await this.#kept(procedure, cx)) ?? (await this.#take(procedure, cx))
+    // A write that is refused for a moment is tried again with what was read before it: nothing else knows that by then.
+    if (this.#toKeep) await this.#keep(this.#toKeep, cx)
+    this.#hasBegun = true
     this.#watch(cx.reader, VirtualMachines, (vm) => {
       if (isAsked(vm)) this.#asked.add(vm.metadata.uid ?? '')
     })
@@ -201,6 +212,7 @@ export class RunCensus {
     const isOf = (entry: Entry) => names.includes(entry.procedure)
     const [own, since] = [entries.filter(isOf), entriesSince(origin, entries).filter(isOf)]
     const isOwn = names.includes(procedure.name)
+    this.#isLeftUntold = this.#place.takesUp?.(origin.procedure) === true
     if (this.#place.eachRun && since.some(({ what }) => cutShort.has(what))) return undefined
     const between = this.#spansBetween(entriesSince(origin, entries), cx.clock.now())
     const taken = { origin, packed, resumed: true, between }
@@ -209,7 +221,8 @@ export class RunCensus {
     if (!this.#isBelieved(origin, { own, isOwn })) return undefined
     if (isOwn) return taken
     const takenUp = { ...origin, takenUpBy: [...names.slice(1), procedure.name] }
-    return { ...taken, origin: await this.#keep(takenUp, packed, cx) }
+    this.#toKeep = { origin: takenUp, packed }
+    return { ...taken, origin: takenUp }
   }
 
   /** Whoever may write ConfigMaps there can lay one down: the journal has to show the run that took it, or where that was deleted, a value that it saved. */
@@ -232,11 +245,11 @@ export class RunCensus {
 
   async #take({ name }: Procedure, cx: StepContext): Promise<Taken> {
     const { kubevirt, who } = this.#place
-    const late = this.#hasBegun(name, await cx.journal.entries())
+    const late = this.#isLeftUntold || this.#isUnderWay(name, await cx.journal.entries())
     const census = await takeCensus(cx.reader)
     const origin = { procedure: name, kubevirt, at: cx.clock.now().toISOString(), by: who, late }
     const packed = pack(census)
-    await this.#keep(origin, packed.length > mostCensusBytes ? this.#countsOf(census) : packed, cx)
+    this.#toKeep = { origin, packed: packed.length > mostCensusBytes ? this.#countsOf(census) : packed }
     return { origin, packed, resumed: false, between: [] }
   }
 
@@ -245,16 +258,15 @@ export class RunCensus {
     return packCounts(census)
   }
 
-  async #keep(origin: CensusOrigin, packed: Packed, cx: StepContext): Promise<CensusOrigin> {
+  async #keep(kept: Pick<Taken, 'origin' | 'packed'>, cx: StepContext): Promise<void> {
     if (this.#mayKeep)
       await this.#orWarn('what runs before is only known to this process, for it cannot be kept in', () =>
-        keepCensus(cx, this.#place.namespace, { origin, packed }),
+        keepCensus(cx, this.#place.namespace, kept),
       )
-    return origin
   }
 
   /** Changes were made before now of which nobody has told what came of them: of this procedure, or of the one that saved a value and was cut off. */
-  #hasBegun(name: string, entries: readonly Entry[]): boolean {
+  #isUnderWay(name: string, entries: readonly Entry[]): boolean {
     const { eachRun, saved, takesUp = () => false, isEnd = () => false } = this.#place
     const told = eachRun ? ends : finished
     const isTold = (entry: Entry) => told.has(entry.what) || isEnd(entry)

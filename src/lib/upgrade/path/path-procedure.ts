@@ -101,14 +101,16 @@ const noManifest: ReleaseManifest = {
   load: () => Promise.reject(new Error('no step of this procedure is taken')),
 }
 
-/** By its id: a wait for VMs, or the checks before the next minor. Automatic VM updates are resumed there, and people may restart VMs. */
-export const isBetweenSteps = (id: string): boolean => /^(?:vms-follow|gate)-/u.test(id)
+/** By its id: a wait for VMs, the checks before the next minor, or the wait for migrations before the first change. Nothing rolls there, and people may restart VMs. */
+export const isBetweenSteps = (id: string): boolean =>
+  /^(?:vms-follow-|gate-|migrations-in-flight(?:-|$))/u.test(id)
 
 const outsideOfRolls = [
   'hold-workload-updates',
   'migrations-in-flight',
   'apply-operator-manifest',
   'set-image-tag',
+  'lift-image-tag',
   'set-channel',
   'approve',
   'virt-controller-leads',
