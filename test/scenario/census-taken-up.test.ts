@@ -445,6 +445,29 @@ describe('a restart while an upgrade stands where nothing rolls is no loss:', ()
     }))
 })
 
+test('resumed in the middle of a roll and told to stop before a step that was done long ago: what is lost then is lost', () =>
+  play(oneVm, async (stage) => {
+    await upgradeKilled(stage)
+    const until = 'hold-workload-updates'
+    expect(await stage.upgrade('v1.8.4', { until }, { host: 'second' })).toMatchObject({ code: 0 })
+    expect(censuses(stage)).toHaveLength(1)
+    lose(stage)
+    await stage.until(5 * minute)
+    expect(await stage.upgrade('v1.8.4', {}, elsewhere)).toMatchObject(lostByDead)
+  }))
+
+test('a path that was cut off and brought to its end by an upgrade with --leave-held is over: updates stay paused', () =>
+  play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
+    store(stage, ...all, 'v1.8.3')
+    const held = { manifest: undefined as never, ...inFolder, leaveHeld: true }
+    const rolls = () => stage.kubevirt.status?.targetKubeVirtVersion === 'v1.7.4'
+    await killedWhen(stage, rolls, (terminal) => along(stage, {}, terminal))
+    expect(await stage.upgrade('v1.7.4', held, elsewhere)).toMatchObject({ code: 0 })
+    await stage.until(60 * minute)
+    expect(await stage.upgrade('v1.8.3', held, elsewhere)).toMatchObject({ code: 0 })
+    expect(stage.methods).toEqual([])
+  }))
+
 test('a path that was cut off and is resumed to another patch of its last minor waits for VMs as well', () =>
   play({ ...onePointFive, version: 'v1.6.6', vms: [stuck] }, async (stage) => {
     store(stage, ...all, 'v1.8.3')

@@ -127,6 +127,7 @@ export async function planUpgrade(
     isEnd: ({ what, step, text }) =>
       cutShort.has(what) &&
       (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
+    isBetween: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
   })
   const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {

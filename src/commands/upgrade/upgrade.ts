@@ -14,6 +14,7 @@ import { accessFor } from '../../lib/upgrade/access.ts'
 import { nothingToDoReport, type UpgradeReport } from '../../lib/upgrade/report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/plan.ts'
 import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path/path-procedure.ts'
+import { look } from '../../lib/upgrade/look.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-writes.ts'
 import { roleFor } from '../../lib/upgrade/required-access.ts'
 import type { Seen } from '../../lib/workloads/census-changes.ts'
@@ -125,6 +126,18 @@ async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupErr
   })
 }
 
+/** Stopped before this step: does nothing roll? A run that goes on in the middle of a roll stands before steps that were done long ago. */
+async function isStanding({ cx, plan, cluster, hands }: Planned, step: string): Promise<boolean> {
+  if (isBetweenSteps(step)) return true
+  if (!isOutsideOfRolls(step)) return false
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
+  const seen = await asFarAsRead(look(reading, plan.owner), undefined)
+  if (seen === undefined) return false
+  // The operator may still act on the pause, which rolls nothing.
+  const { target, observed } = seen.standing
+  return target.version === observed.version && target.id === observed.id
+}
+
 function notTold({ unread, counts = [] }: Compared): readonly string[] {
   return [
     ...(unread.length > 0 ? [`not compared, for it could not be read: ${unread.join(', ')}`] : []),
@@ -164,7 +177,7 @@ async function carriedOut(
         })
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  const isBetween = outcome.is === 'stopped-before' && isOutsideOfRolls(outcome.step.id)
+  const isBetween = outcome.is === 'stopped-before' && (await isStanding(planned, outcome.step.id))
   await census.close(cluster, hands.lock, outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open')
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut

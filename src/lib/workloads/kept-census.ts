@@ -152,8 +152,17 @@ function headOf({ data }: ConfigMap): Head | undefined {
   if (!texts.every((text) => typeof text === 'string') || Number.isNaN(Date.parse(String(at))))
     return undefined
   if (typeof parts !== 'number' || parts < 1 || parts > censusNames.length) return undefined
-  const others = Array.isArray(takenUpBy) ? takenUpBy.filter((name) => typeof name === 'string') : []
-  return { ...(run as Head), takenUpBy: others, late: late === true }
+  // Only what is known: whoever takes it up writes it again.
+  return {
+    procedure: String(procedure),
+    takenUpBy: Array.isArray(takenUpBy) ? takenUpBy.map(String) : [],
+    kubevirt: String(kubevirt),
+    at: String(at),
+    by: String(by),
+    late: late === true,
+    parts,
+    sha256: String(sha256),
+  }
 }
 
 function parsed(text: string): unknown {

@@ -44,6 +44,8 @@ export interface CensusPlace {
   saved?: Loan | undefined
   /** Ends beside that of the procedure at which what was compared was told, and from which on nothing rolls. */
   isEnd?: (entry: Entry) => boolean
+  /** Of those the ones at which nothing can have rolled, wherever KubeVirt stood: what is made anew behind them is no loss. */
+  isBetween?: (entry: Entry) => boolean
 }
 
 /** With what the end was compared. */
@@ -235,9 +237,9 @@ export class RunCensus {
 
   /** From each end behind which nothing rolls to the next beginning. */
   #spansBetween(entries: readonly Entry[], now: Date): readonly Span[] {
-    const { isEnd = () => false } = this.#place
+    const { isBetween = () => false } = this.#place
     return entries.flatMap((entry, index) => {
-      if (!isEnd(entry)) return []
+      if (!isBetween(entry)) return []
       const next = entries.slice(index + 1).find(({ what }) => what === 'started')
       return [{ from: Date.parse(entry.at), to: next ? Date.parse(next.at) : now.getTime() }]
     })

@@ -5,7 +5,7 @@ import type { Entry, Loan } from '../../procedure/journal.ts'
 import type { Version } from '../../releases/version.ts'
 import type { Seen } from '../make-plan.ts'
 import { openLoan } from '../../workloads/update-methods.ts'
-import { upgradeName } from '../names.ts'
+import { isUpgradeName, upgradeName } from '../names.ts'
 import type { UpgradePlan } from '../plan.ts'
 
 /** One minor of an upgrade path, as far as it can be told beforehand. */
@@ -103,11 +103,16 @@ export function isPathUnderWay(
   const name = upgradeName(text)
   const saved = openLoan(loans, kubevirt)
   if (saved?.procedure === name) return saved.severalMinors === true
-  // Whoever goes on to another release resumes it all the same; one that has finished leaves its value by choice.
-  const isOver = entries.some(
-    ({ procedure, what, at }) => procedure === saved?.procedure && what === 'finished' && at >= saved.at,
-  )
-  if (saved?.severalMinors && !isOver) return true
+  // Whoever goes on to another release resumes it all the same, where the journal shows that it began and that no upgrade has finished since.
+  if (saved?.severalMinors) {
+    const began = entries.findLastIndex(
+      ({ procedure, what }) => procedure === saved.procedure && what === 'started',
+    )
+    const isOver = entries
+      .slice(began)
+      .some(({ procedure, what }) => isUpgradeName(procedure) && what === 'finished')
+    if (began !== -1 && !isOver) return true
+  }
   const last = entries.findLast(
     ({ procedure, what }) => procedure === name && (what === 'started' || what === 'finished'),
   )
