@@ -15,7 +15,7 @@ const fresh = `${out}.${process.pid}`
 /** Every command needs the first, and every one that asks a cluster the second. */
 const first = {
   start: ['src/main.ts'],
-  cluster: ['src/open.ts', 'src/lib/cluster/http/open-cluster.ts', 'src/lib/cluster/http/secure-sockets.ts'],
+  cluster: ['src/open.ts', 'src/lib/kube/http/http-cluster.ts'],
 }
 
 const modules = new Map()

@@ -1,7 +1,8 @@
-import type { Cluster } from './lib/cluster/cluster.ts'
-import type { Connection } from './lib/cluster/connection.ts'
+import type { Cluster } from './lib/kube/cluster.ts'
+import type { Connection } from './lib/kube/http/target.ts'
 import type { Printer, Prompt } from './lib/output/printer.ts'
-import type { Clock } from './lib/system/clock.ts'
+import type { Clock } from './lib/kube/clock.ts'
+import type { ExitCode } from './lib/kube/errors.ts'
 
 /** Everything a command may touch besides its own options. Tests build one by hand. */
 export interface Context {
@@ -49,3 +50,20 @@ export interface GlobalFlags extends Connection {
   input?: boolean
   verbosity: number
 }
+
+/** What a command does: options and positional arguments in (a list for `[name...]`), an exit code out (none is 0). */
+type Run<O, A extends (string | string[])[]> = (
+  cx: Context,
+  options: O,
+  ...args: A
+) => Promise<ExitCode | void>
+
+/** Turns a `Run` into a commander action; `main` supplies it. */
+export type Wire = <O, A extends (string | string[])[]>(
+  run: Run<O, A>,
+) => (...all: unknown[]) => Promise<void>
+
+declare const KVUP_VERSION: string | undefined
+
+/** Of kvup itself; written in by the build. */
+export const kvupVersion: string = typeof KVUP_VERSION === 'undefined' ? '0.0.0-source' : KVUP_VERSION

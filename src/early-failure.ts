@@ -1,12 +1,10 @@
 import { seal } from './lib/output/document.ts'
 import { errorLines } from './lib/output/error-text.ts'
-import { formatAsked } from './lib/output/format.ts'
-import { jsonLine, jsonText } from './lib/output/json-text.ts'
-import { inLocale, isUnicode, paintFor } from './lib/output/paint.ts'
+import { formatAsked, jsonLine, jsonText } from './lib/output/formats/output-format.ts'
+import { inLocale, isUnicode, paintFor } from './lib/output/terminal.ts'
 import { type KnownCommand, usageRemedy } from './lib/output/usage-remedy.ts'
-import { yamlText } from './lib/output/yaml-text.ts'
-import { KvupError, usageError } from './lib/system/errors.ts'
-import { exitCode } from './lib/system/exit-codes.ts'
+import { yamlText } from './lib/output/formats/yaml-text.ts'
+import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 
 interface Streams {
   stdout: { write(text: string): unknown }

@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import { reportFormats } from './commands/report-formats.ts'
-import { typedConnection } from './commands/typed-connection.ts'
-import type { Context } from './context.ts'
+import { reportFormats } from './commands/manual.ts'
+import { connection, typedConnection } from './commands/global-options.ts'
+import type { Context, Wire } from './context.ts'
 import { helpWords } from './lib/output/usage-remedy.ts'
-import { leavingSoon } from './lib/procedure/leaving-soon.ts'
-import { exitCode } from './lib/system/exit-codes.ts'
-import { KvupError, usageError } from './lib/system/errors.ts'
+import { leavingSoon } from './lib/kube/interruption.ts'
+import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 import type { Called } from './open.ts'
-import { connection } from './commands/global-options.ts'
-import { program } from './program.ts'
-import type { Wire } from './wire.ts'
+import { program } from './cli.ts'
 
 /** What `main` needs of a process; `process` itself is one. */
-export interface Invocation {
+interface Invocation {
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
   argv?: readonly string[]
@@ -20,12 +17,12 @@ export interface Invocation {
 }
 
 /** A context, and the way to end its output: with the error, in the asked format, if there was one. */
-export interface Opened {
+interface Opened {
   cx: Context
   finish(error?: unknown): Promise<void>
 }
 
-export type OpenContext = (command: Command, called: Called) => Promise<Opened>
+type OpenContext = (command: Command, called: Called) => Promise<Opened>
 
 const openLate: OpenContext = async (flags, called) => (await import('./open.ts')).openContext(flags, called)
 

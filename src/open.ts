@@ -1,27 +1,31 @@
-import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { hostname, tmpdir, userInfo } from 'node:os'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname, release, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { withBugLog } from './bug-log.ts'
-import type { Context, GlobalFlags, World } from './context.ts'
-import { fillIn, type ParsedCommand } from './lib/config/fill-in.ts'
-import { settledSettings } from './lib/config/settled.ts'
-import { ClusterClock, listenerOf } from './lib/cluster/cluster-clock.ts'
-import type { Cluster } from './lib/cluster/cluster.ts'
-import { type OpenPrinter, openPrinter } from './lib/output/open-printer.ts'
+import { type Context, type GlobalFlags, kvupVersion, type World } from './context.ts'
+import { fillIn, type ParsedCommand, settledSettings } from './lib/kube/settings.ts'
+import { ClusterClock, listenerOf } from './lib/kube/http/cluster-clock.ts'
+import type { Cluster } from './lib/kube/cluster.ts'
+import { type OpenPrinter, openPrinter, speakingPrinter } from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { sanitise } from './lib/output/sanitise.ts'
-import { speakingPrinter } from './lib/output/speaking-printer.ts'
-import { commandSpeech, type SpokenFlag } from './lib/output/spoken-commands.ts'
-import type { Stream } from './lib/output/stream.ts'
-import { mostBytes, readBounded, tooLarge } from './lib/system/bounded-file.ts'
-import { type Clock, systemClock } from './lib/system/clock.ts'
-import { interrupted, KvupError } from './lib/system/errors.ts'
-import { exitCode } from './lib/system/exit-codes.ts'
-import { shellWord } from './lib/system/shell-word.ts'
-import { kvupVersion } from './lib/system/version.ts'
-import { writeWhole } from './write-whole.ts'
+import { commandSpeech, type SpokenFlag } from './lib/output/command-line.ts'
+import type { Stream } from './lib/output/terminal.ts'
+import { mostBytes, readBounded, tooLarge } from './lib/kube/bounded-file.ts'
+import { type Clock, systemClock } from './lib/kube/clock.ts'
+import { exitCode, interrupted, KvupError, Unforeseen } from './lib/kube/errors.ts'
+import { shellWord } from './lib/kube/shell-line.ts'
+import { redactBody } from './lib/kube/http/trace.ts'
 
 /** What the command line says besides the flags. */
 export interface Called {
@@ -93,7 +97,7 @@ function isBug(error: unknown): boolean {
 
 function logged(error: unknown, called: Called): unknown {
   const { version: node, platform } = process
-  return withBugLog(error, { commandLine: commandLine(called), node, platform, at: systemClock.now() })
+  return withBugLog(error, { commandLine: typedLine(called), node, platform, at: systemClock.now() })
 }
 
 const isCompletion = ({ argv }: Called) => argv[0] === '__complete'
@@ -126,7 +130,7 @@ interface Connecting {
 }
 
 async function connect(flags: GlobalFlags, { printer, clock, ending }: Connecting): Promise<Cluster> {
-  const { openCluster } = await import('./lib/cluster/http/open-cluster.ts')
+  const { openCluster } = await import('./lib/kube/http/http-cluster.ts')
   return openCluster(flags, {
     clock: systemClock,
     heard: listenerOf(clock, printer),
@@ -190,7 +194,7 @@ function signalOf(): AbortSignal {
 }
 
 /** As it was typed, for a shell. */
-function commandLine({ name, argv }: Called): string {
+function typedLine({ name, argv }: Called): string {
   return [name, ...argv.map(shellWord)].join(' ')
 }
 
@@ -202,7 +206,7 @@ function world(called: Called): World {
     host,
     machine: thisMachine(),
     version: kvupVersion,
-    commandLine: commandLine(called),
+    commandLine: typedLine(called),
     isAlive,
     env: process.env,
     readText,
@@ -263,4 +267,59 @@ async function readStdin(): Promise<string> {
     chunks.push(Buffer.from(chunk as Uint8Array))
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+export interface Circumstances {
+  /** As it was typed. */
+  commandLine: string
+  node: string
+  platform: string
+  at: Date
+}
+
+/**
+ * What was not foreseen, with the file that holds its stack and its circumstances: readable by this user alone, nothing secret in
+ * it. Where no file can be written the error is returned as it is.
+ */
+export function withBugLog(error: unknown, circumstances: Circumstances): unknown {
+  try {
+    const file = join(mkdtempSync(join(tmpdir(), 'kvup-bug-')), 'kvup.log')
+    writeFileSync(file, logOf(error, circumstances), { mode: 0o600, flag: 'wx' })
+    return new Unforeseen(error, file)
+  } catch {
+    return error
+  }
+}
+
+function logOf(error: unknown, { commandLine, node, platform, at }: Circumstances): string {
+  const lines = [
+    `kvup ${kvupVersion}, Node ${node}, ${platform} ${release()}, ${at.toISOString()}`,
+    commandLine,
+    ...causes(error),
+  ]
+  return `${sanitise(redactBody(lines.join('\n'), ''))}\n`
+}
+
+function causes(error: unknown): string[] {
+  if (!(error instanceof Error)) return [String(error)]
+  const text = error.stack ?? error.message
+  return error.cause === undefined ? [text] : [text, 'caused by', ...causes(error.cause)]
+}
+
+/**
+ * Writes a file that only this user can read. Killed, or the disk full: there is the whole file or none. A link stays one, and what is no
+ * file (a pipe, a device) is written into and never replaced. Throws what the file system says.
+ */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const there = statSync(file, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isFile()) return writeFileSync(file, text)
+  const target = there ? realpathSync(file) : file
+  const begun = `${target}.${randomUUID()}.part`
+  try {
+    writeFileSync(begun, text, { mode: 0o600, flag: 'wx' })
+    renameSync(begun, target)
+  } catch (error) {
+    rmSync(begun, { force: true })
+    throw error
+  }
 }

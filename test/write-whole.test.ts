@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { writeWhole } from '../src/write-whole.ts'
+import { writeWhole } from '../src/open.ts'
 
 let folder: string
 const at = (name: string) => join(folder, name)

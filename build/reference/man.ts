@@ -1,4 +1,4 @@
-import { exitCode } from '../../src/lib/system/exit-codes.ts'
+import { exitCode } from '../../src/lib/kube/errors.ts'
 import type { Description, Item } from './describe.ts'
 
 /** `kvup-workloads-restore.1`. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { program } from '../../src/program.ts'
+import { program } from '../../src/cli.ts'
 import { describeTree } from './describe.ts'
 import { manFile, manPage } from './man.ts'
 import { markdownFile, markdownIndex, markdownPage } from './markdown.ts'

@@ -1,4 +1,10 @@
-import { lesserRoles, type Right, rightsOf, type RoleName, roleNames } from '../../src/lib/upgrade/rights.ts'
+import {
+  lesserRoles,
+  type Right,
+  rightsOf,
+  type RoleName,
+  roleNames,
+} from '../../src/lib/upgrade/role-rights.ts'
 
 const about: Record<RoleName, string> = {
   'kvup-view':
@@ -28,7 +34,7 @@ export function rbacPage(): string {
       const inherited = lesser === undefined ? 0 : rightsOf(lesser).length
       return [`## ${name}`, about[name], rows(rightsOf(name).slice(inherited))]
     }),
-    '<!-- made by npm run reference from src/lib/upgrade/rights.ts -->',
+    '<!-- made by npm run reference from src/lib/upgrade/role-rights.ts -->',
   ]
     .join('\n\n')
     .concat('\n')

@@ -1,5 +1,4 @@
 import { Option } from 'commander'
-import { acceptedWords } from './accepted-words.ts'
 
 /** The same words in every command that has findings. */
 export const acceptOption = (): Option => accepting('take risks by finding name, with commas (repeatable)')
@@ -10,3 +9,11 @@ export const acceptWithReason = (): Option =>
 
 const accepting = (help: string): Option =>
   new Option('--accept <id>', help).argParser(acceptedWords).default([], 'none')
+
+/** What `--accept` takes, each time that it is given: names with commas between them. A reason runs to the end, commas and all. */
+export function acceptedWords(value: string, before: readonly string[]): readonly string[] {
+  const at = value.indexOf('=')
+  const names = (at < 0 ? value : value.slice(0, at)).split(',').map((name) => name.trim())
+  const words = names.map((name, i) => (at >= 0 && i === names.length - 1 ? name + value.slice(at) : name))
+  return [...before, ...words.filter((word) => word !== '')]
+}

@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { Wire } from '../wire.ts'
+import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
 import { acceptWithReason } from './accept-option.ts'
 import { asksCluster, manual } from './manual.ts'
-import { fromOption } from './reader-for.ts'
+import { fromOption } from './read-cluster.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: CheckOptions) =>

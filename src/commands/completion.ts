@@ -1,8 +1,7 @@
 import { Argument, Command } from 'commander'
-import type { Context } from '../context.ts'
-import { completionScript, type Shell, shells } from '../lib/output/completion/scripts.ts'
+import type { Context, Wire } from '../context.ts'
+import { completionScript, type Shell, shells } from '../lib/output/completion/completion-scripts.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import type { Wire } from '../wire.ts'
 import { manual } from './manual.ts'
 
 export interface CompletionScript extends Document {

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
-import type { Context, GlobalFlags } from '../context.ts'
-import { type Settled, settledSettings } from '../lib/config/settled.ts'
+import type { Context, GlobalFlags, Wire } from '../context.ts'
+import { type Settled, settledSettings } from '../lib/kube/settings.ts'
 import type { Column, Document, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
-import type { Wire } from '../wire.ts'
 import { manual } from './manual.ts'
 
 export interface ConfigViewOptions {

@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { Wire } from '../wire.ts'
+import type { Context, Wire } from '../context.ts'
 import type { DemoOptions } from './demo/demo.ts'
 import { manual } from './manual.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Wire } from '../wire.ts'
+import type { Wire } from '../context.ts'
 import { eusEntries } from './eus/entries.ts'
 import type { Manual } from './manual.ts'
 
@@ -78,7 +78,7 @@ export const entries: readonly Entry[] = [
       {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
-        load: async () => (await import('./workloads/hold.ts')).holdCommand,
+        load: async () => (await import('./workloads/pause-updates.ts')).holdCommand,
       },
       {
         name: 'strategy',
@@ -121,12 +121,12 @@ export const entries: readonly Entry[] = [
         name: 'show',
         description:
           'Show what a change of a running VM does, who says so, and what this version makes of it',
-        load: async () => (await import('./rollout/show.ts')).showRolloutCommand,
+        load: async () => (await import('./rollout/live-update.ts')).showRolloutCommand,
       },
       {
         name: 'set',
         description: 'Set what a change of a running VM does: LiveUpdate, Stage, or the default',
-        load: async () => (await import('./rollout/set.ts')).setRolloutCommand,
+        load: async () => (await import('./rollout/live-update.ts')).setRolloutCommand,
       },
       {
         name: 'restart-required',

@@ -1,26 +1,23 @@
 import { Command } from 'commander'
-import type { Context } from '../context.ts'
-import type { Reader } from '../lib/cluster/cluster.ts'
-import { known, itemsOf } from '../lib/facts/known.ts'
-import { findKubeVirts } from '../lib/facts/find-kubevirts.ts'
-import { notOne } from '../lib/facts/installation.ts'
+import type { Context, Wire } from '../context.ts'
+import type { Reader } from '../lib/kube/cluster.ts'
+import { itemsOf, known } from '../lib/kube/known.ts'
+import { findKubeVirts } from '../lib/kubevirt/snapshot.ts'
+import { notOne } from '../lib/kubevirt/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
-import type { Document, Paint, View } from '../lib/output/printer.ts'
-import { wrap } from '../lib/output/wrap.ts'
-import { harmlessText } from '../lib/output/views/harmless-text.ts'
-import { historyEntries } from '../lib/output/views/history-entries.ts'
-import { loanRemedy } from '../lib/output/views/loan-remedy.ts'
+import type { Column, Document, Paint, Size, View } from '../lib/output/printer.ts'
+import { displayWidth, wrap } from '../lib/output/text.ts'
+import { harmlessText, loanRemedy } from '../lib/output/views/saved-values.ts'
 import { holderText, type ShownHolder } from '../lib/output/views/lock-holder.ts'
-import type { Entry, Loan } from '../lib/procedure/journal.ts'
-import { configMapJournal } from '../lib/procedure/journal-config-map.ts'
-import { missingText } from '../lib/run/missing-values.ts'
-import { giveBackLine } from '../lib/workloads/held-lines.ts'
-import { type LentMachine, lentMachines } from '../lib/workloads/unblock/lent-machines.ts'
-import { loanId } from '../lib/workloads/update-methods.ts'
-import type { Wire } from '../wire.ts'
+import type { Entry, Loan } from '../lib/engine/journal.ts'
+import { configMapJournal } from '../lib/engine/journal-config-map.ts'
+import { missingText } from './run-change.ts'
+import { giveBackLine, loanId } from '../lib/vms/update-methods.ts'
+import { type LentMachine, lentMachines } from '../lib/vms/unblock/vm-overrides.ts'
 import { asksCluster, manual } from './manual.ts'
-import { fromOption, readerFor } from './reader-for.ts'
-import { whoHoldsLock } from './who-holds-lock.ts'
+import { fromOption, readerFor } from './read-cluster.ts'
+import { whoHoldsLock } from './lock-holder.ts'
+import { table } from '../lib/output/table.ts'
 
 export interface HistoryDocument extends Document {
   kind: 'History'
@@ -153,4 +150,55 @@ function machineLines(
     ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
     `  ${mark.next} ${givesMachinesBack(loans)}     # gives it back`,
   ]
+}
+
+/** What tells one entry from another. */
+const identifying: readonly Column<Entry>[] = [
+  { name: 'AT', cell: timeOf },
+  { name: 'BY', cell: ({ by }) => by },
+  { name: 'PROCEDURE', cell: ({ procedure }) => procedure },
+  { name: 'WHAT', cell: ({ what }) => what },
+  { name: 'STEP', cell: ({ step }) => (step === '' ? '-' : step) },
+]
+const columns: readonly Column<Entry>[] = [
+  ...identifying,
+  { name: 'TEXT', holds: 'text', cell: ({ text }) => text },
+]
+const gap = 3
+
+/**
+ * A table where what identifies an entry stands in it uncut; else the entries below the run that they belong to, with their texts broken between words. `-o wide`
+ * is always the table.
+ */
+export function historyEntries(items: readonly Entry[], paint: Paint, size: Size): string[] {
+  return size.wide || hasRoom(items, size.columns)
+    ? table(columns, items, { ...size, paint })
+    : byRun(items, paint, size.columns)
+}
+
+/** The text is broken between words, but in no narrower column than the widest of the others. */
+function hasRoom(items: readonly Entry[], room: number): boolean {
+  const widths = identifying.map(({ name, cell }) =>
+    Math.max(...[name, ...items.map((item) => String(cell(item)))].map(displayWidth)),
+  )
+  const taken = widths.reduce((sum, width) => sum + width + gap, 0)
+  return taken + Math.max(...widths) <= room
+}
+
+function byRun(items: readonly Entry[], paint: Paint, room: number): string[] {
+  return items.flatMap((item, index) => {
+    const before = items[index - 1]
+    const goesOn = before?.procedure === item.procedure && before.by === item.by
+    const heading = [...(index === 0 ? [] : ['']), ...wrap(runOf(item, paint), room)]
+    return [...(goesOn ? [] : heading), ...wrap(entryOf(item), room)]
+  })
+}
+
+const runOf = ({ procedure, by }: Entry, paint: Paint): string => `${paint.strong(procedure)}, by ${by}`
+
+const entryOf = (entry: Entry): string =>
+  `${timeOf(entry)}  ${entry.what.padEnd('gave-back'.length)}  ${entry.step === '' ? '' : `${entry.step}: `}${entry.text}`
+
+function timeOf({ at }: Entry): string {
+  return at.replace(/\.\d+Z$/, 'Z')
 }

@@ -1,4 +1,5 @@
-import { exitCode } from '../lib/system/exit-codes.ts'
+import { exitCode } from '../lib/kube/errors.ts'
+import type { ReportFormat } from '../lib/output/printer.ts'
 
 const codes: Readonly<Record<keyof typeof exitCode, string>> = {
   done: 'done, or nothing to do',
@@ -48,4 +49,10 @@ export function manual({ examples, codes: more = [], more: words, last = everywh
     ...shown.map(([name, code]) => `  ${String(code).padEnd(3)} ${codes[name as keyof typeof exitCode]}`),
     `\n${last}\n`,
   ].join('\n')
+}
+
+/** Formats that only some commands have, besides those of `-o` everywhere. */
+export const reportFormats: Readonly<Record<string, readonly ReportFormat[]>> = {
+  check: ['junit', 'sarif', 'markdown'],
+  plan: ['markdown'],
 }

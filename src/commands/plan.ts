@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { Wire } from '../wire.ts'
+import type { Context, Wire } from '../context.ts'
 import { asksCluster, manual } from './manual.ts'
 import type { PlanOptions } from './plan/plan.ts'
-import { fromOption } from './reader-for.ts'
-import { planningFlags } from './upgrade/flags.ts'
+import { fromOption } from './read-cluster.ts'
+import { planningFlags } from './upgrade.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: PlanOptions) => (await import('./plan/plan.ts')).plan(cx, options)

@@ -1,12 +1,11 @@
 import { Argument, Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { Role } from '../lib/cluster/kinds/extension.ts'
-import { roleYaml } from '../lib/manifests/role-yaml.ts'
+import type { Context, Wire } from '../context.ts'
+import type { Role } from '../lib/kube/kinds/extension-kinds.ts'
+import { roleYaml } from '../lib/manifests/manifest-diff.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import { usageError } from '../lib/system/errors.ts'
-import { type RoleName, roleNames } from '../lib/upgrade/rights.ts'
+import { usageError } from '../lib/kube/errors.ts'
+import { type RoleName, roleNames } from '../lib/upgrade/role-rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../lib/upgrade/roles.ts'
-import type { Wire } from '../wire.ts'
 import { manual } from './manual.ts'
 
 export interface RbacOptions {

@@ -1,14 +1,12 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { ReleasesDocument } from '../lib/output/views/releases.ts'
-import { releasesView } from '../lib/output/views/releases.ts'
-import { kubernetesWindow, latestPatch } from '../lib/releases/known-releases.ts'
-import { allReleases, type Releases } from '../lib/releases/releases.ts'
-import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/version.ts'
-import { usageError } from '../lib/system/errors.ts'
-import type { Wire } from '../wire.ts'
+import type { Context, Wire } from '../context.ts'
+import { allReleases, kubernetesWindow, latestPatch, type Releases } from '../lib/releases/releases.ts'
+import { compareVersions, minorOf, parseVersion, type Version } from '../lib/releases/release-versions.ts'
+import { usageError } from '../lib/kube/errors.ts'
 import { manual } from './manual.ts'
 import { readReleases } from './releases/read-releases.ts'
+import type { Column, View } from '../lib/output/printer.ts'
+import { table } from '../lib/output/table.ts'
 
 export interface ReleasesOptions {
   since?: string
@@ -64,3 +62,39 @@ function row(version: Version, all: Releases): ReleasesDocument['items'][number]
     ...(window && { kubernetes: { min: window.min, max: window.max, byRule: !window.known } }),
   }
 }
+
+/** The release data as `--releases` takes them, with a list of what is in them. */
+export interface ReleasesDocument extends Releases {
+  items: readonly ReleaseRow[]
+}
+
+interface ReleaseRow {
+  version: string
+  minor: string
+  /** YYYY-MM-DD. */
+  released: string
+  /** The last patch of its minor. */
+  latest: boolean
+  /** Both ends included; `byRule`: not from a table, each minor moves it by one. */
+  kubernetes?: { min: string; max: string; byRule: boolean }
+}
+
+export const releasesView: View<ReleasesDocument> = {
+  text: ({ items, asOf }, paint, size) => [
+    ...table(columns, items, { ...size, paint }),
+    '',
+    `as of ${asOf}; newer ones are judged by rule, and --releases FILE brings newer data`,
+  ],
+  names: ({ items }) => items.map(({ version }) => `release/${version}`),
+}
+
+const columns: readonly Column<ReleaseRow>[] = [
+  { name: 'VERSION', cell: ({ version }) => version, tone: ({ latest }) => (latest ? 'strong' : 'dim') },
+  { name: 'RELEASED', cell: ({ released }) => released },
+  { name: 'LATEST', cell: ({ latest }) => (latest ? 'yes' : 'no') },
+  {
+    name: 'KUBERNETES',
+    cell: ({ kubernetes: window }) =>
+      window && `${window.min} to ${window.max}${window.byRule ? ' (by rule)' : ''}`,
+  },
+]

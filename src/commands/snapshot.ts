@@ -1,10 +1,16 @@
 import { Command } from 'commander'
-import type { Context } from '../context.ts'
-import type { KubeObject } from '../lib/cluster/object.ts'
+import type { Context, Wire } from '../context.ts'
+import type { KubeObject } from '../lib/kube/object.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import type { Wire } from '../wire.ts'
 import { asksCluster, manual } from './manual.ts'
-import { takeSnapshot } from './snapshot/take-snapshot.ts'
+import { RecordingReader } from '../lib/kube/saved/recording-reader.ts'
+import type { SnapshotIndex } from '../lib/kube/saved/saved-cluster.ts'
+import { gatherEvidence } from '../lib/kubevirt/full-snapshot.ts'
+import { findKubeVirts, homeOf } from '../lib/kubevirt/snapshot.ts'
+import { takeForWindow } from '../lib/eus/plan/eus-snapshot.ts'
+import { isPlatform, takeWhatIsAbove } from '../lib/openshift/layers.ts'
+import { configMapJournal } from '../lib/engine/journal-config-map.ts'
+import { accessOf, type NeededAccess } from '../lib/upgrade/roles.ts'
 
 export interface SnapshotOptions {
   toFile?: string
@@ -66,7 +72,7 @@ export async function snapshot(cx: Context, { toFile, redact = false }: Snapshot
       lines,
       status,
     )
-  const { writeSaved } = await import('../lib/cluster/saved/write-saved.ts')
+  const { writeSaved } = await import('../lib/kube/saved/saved-file.ts')
   await writeSaved(toFile, [index, ...objects])
   cx.printer.result<SavedDocument>(
     {
@@ -95,4 +101,52 @@ const summary: View<SavedDocument> = {
     `  ${paint.mark.next} kvup status --from ${file}`,
   ],
   names: ({ file }) => [`snapshot/${file}`],
+}
+
+interface Taken {
+  index: SnapshotIndex
+  objects: readonly KubeObject[]
+}
+
+/**
+ * Asks what the read commands ask and keeps every answer: what was not asked is not in it, and says so when it is asked for. Throws
+ * what the Reader throws for anything but 403 and 404.
+ */
+export async function takeSnapshot(cx: Context, redact: boolean): Promise<Taken> {
+  const cluster = await cx.cluster()
+  const { reviewer } = cluster
+  const recorder = new RecordingReader(cluster.reader)
+  const home = homeOf(await findKubeVirts(recorder))
+  const rights = home === undefined ? undefined : rightsAsked(home)
+  const asked = { reader: recorder, reviewer: recorder.reviewing(reviewer) }
+  const { takenAt } = await gatherEvidence(asked, cx.clock, { rights })
+  if (home !== undefined)
+    await configMapJournal(
+      { ...cluster, reader: recorder },
+      { namespace: home, who: '', clock: cx.clock },
+    ).missing()
+  await takeWhatIsAbove(recorder)
+  if (await isPlatform(recorder)) await takeForWindow(recorder)
+  const objects = recorder.objects()
+  const index: SnapshotIndex = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'SnapshotIndex',
+    metadata: { name: 'snapshot' },
+    takenAt,
+    takenBy: `kvup/${cx.world.version}`,
+    redacted: redact,
+    objects: objects.length,
+    ...(home !== undefined && { kubevirtNamespace: home }),
+    ...recorder.recorded(),
+  }
+  if (!redact) return { index, objects }
+  const me = await reviewer.whoAmI().catch(() => undefined)
+  const { redacted } = await import('../lib/kube/saved/redact-snapshot.ts')
+  return redacted(objects, { home, users: me === undefined ? [] : [me], index })
+}
+
+/** Of each method that an upgrade may take, each once: a check of what was saved asks for the rights of one of them. */
+function rightsAsked(home: string): readonly NeededAccess[] {
+  const all = [...accessOf('kvup-operator-manifest', home), ...accessOf('kvup-olm', home)]
+  return [...new Map(all.map((one) => [JSON.stringify(one.access), one])).values()]
 }

@@ -1,10 +1,9 @@
 import { Command } from 'commander'
-import type { Context } from '../context.ts'
-import { type Installation, installation } from '../lib/facts/installation.ts'
-import { takeSnapshot } from '../lib/facts/snapshot.ts'
+import type { Context, Wire } from '../context.ts'
+import { type Installation, findInstallation } from '../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import type { Document, DocumentStatus, View } from '../lib/output/printer.ts'
-import { skewOf } from '../lib/releases/skew.ts'
-import type { Wire } from '../wire.ts'
+import { skewOf } from '../lib/releases/platform-releases.ts'
 import { asksCluster, manual } from './manual.ts'
 
 export interface VersionOptions {
@@ -56,7 +55,7 @@ export async function version(cx: Context, { client = false }: VersionOptions): 
 async function versionsThere(cx: Context) {
   const { reader } = await cx.cluster()
   const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock)
-  const found = installation(snapshot)
+  const found = findInstallation(snapshot)
   if (found.is === 'unknown') cx.printer.warn(`the version of KubeVirt is not known: ${found.why}`)
   const server = snapshot.serverVersion?.gitVersion ?? ''
   const installed = found.is === 'one' ? kubevirt(found) : undefined

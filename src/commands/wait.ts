@@ -1,15 +1,25 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../context.ts'
-import type { StatusReport } from '../lib/facts/status-report.ts'
-import { parseWaitCondition, type WaitCondition } from '../lib/facts/wait-condition.ts'
-import { vmTroubleLines } from '../lib/output/views/vm-trouble-lines.ts'
-import { type WaitDocument, waitView } from '../lib/output/views/wait.ts'
-import { ownTicks } from '../lib/system/clock.ts'
-import { formatDuration, parseDuration } from '../lib/system/duration.ts'
-import { type KvupError, timedOut } from '../lib/system/errors.ts'
-import type { Wire } from '../wire.ts'
+import type { Context, Wire } from '../context.ts'
+import { statusChanges, type StatusReport } from '../lib/status/status-report.ts'
+import { missingFor, parseWaitCondition, type WaitCondition } from '../lib/status/wait-condition.ts'
+import { vmTroubleLines } from '../lib/output/views/report-lines.ts'
+import { type Clock, minutes, ownTicks, ticks } from '../lib/kube/clock.ts'
+import { formatDuration, parseDuration } from '../lib/kube/duration.ts'
+import { blocked, forbidden, isNotFound, type KvupError, timedOut } from '../lib/kube/errors.ts'
 import { asksCluster, manual } from './manual.ts'
-import { untilItHolds } from './wait/until-it-holds.ts'
+import type { Reader } from '../lib/kube/cluster.ts'
+import { MachineConfigPools } from '../lib/kube/kinds/openshift-kinds.ts'
+import { poolsMissing } from '../lib/openshift/machine-config-pools.ts'
+import { meaningOf, remarkOn } from '../lib/engine/run-session.ts'
+import { roleRemedy } from '../lib/kube/access-rights.ts'
+import { newControllerLeads } from '../lib/kubevirt/lease-holders.ts'
+import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
+import { countWorkloads } from '../lib/kubevirt/vm-tally.ts'
+import { countUnlabelled } from '../lib/vms/outdated-count.ts'
+import type { Cause } from '../lib/kubevirt/diagnosis/cause.ts'
+import type { VmTroubles } from '../lib/kubevirt/diagnosis/vm-troubles.ts'
+import type { Document, View } from '../lib/output/printer.ts'
+import { wrap } from '../lib/output/text.ts'
 
 export interface WaitOptions {
   for: string
@@ -130,4 +140,162 @@ function tooLate(condition: WaitCondition, { report, missing }: Seen, timeout: n
       remedy: [...new Set([...why.flatMap(({ look }) => look), 'kvup status'])],
     },
   )
+}
+
+export interface Waiting {
+  reader: Reader
+  clock: Clock
+  signal: AbortSignal
+  /** Told at every look that differs; `missing` is undefined where the condition holds, the report where KubeVirt is not asked about. */
+  seen(report: StatusReport | undefined, missing: string | undefined): void
+  /** Told what the wait goes on in spite of. */
+  remark(line: string): void
+  /** Told before a wait that is not for a change. */
+  told?(line: string): void
+}
+
+/** Between two looks where no change tells us, ms. */
+const lookAgain = 5000
+
+/**
+ * Ends when the condition holds; throws the signal's reason, and what makes waiting useless. A server that is away for a
+ * while is waited for, but not before it has answered once.
+ */
+export async function untilItHolds(condition: WaitCondition, waiting: Waiting): Promise<void> {
+  const { clock, signal } = waiting
+  const before: Before = { answered: false }
+  for (;;) {
+    try {
+      const holds =
+        condition.is === 'pools' ? poolsHold(waiting, before) : holdsNow(condition, waiting, before)
+      if (await holds) return
+    } catch (error) {
+      if (!before.answered || meaningOf(error) !== 'retry') throw error
+      waiting.remark(remarkOn(error))
+    }
+    await clock.sleep(lookAgain, signal)
+  }
+}
+
+interface Before {
+  answered: boolean
+  /** When the condition held for the first time but for what cannot be seen yet, ms. */
+  heldAt?: number
+}
+
+/** For how long a doubt is waited for behind what KubeVirt says, ms. */
+const doubtsAtMost = 2 * minutes
+
+function isOver(before: Before, clock: Clock): boolean {
+  const now = ticks(clock)
+  before.heldAt ??= now
+  return now - before.heldAt >= doubtsAtMost
+}
+
+/** Pools are few and take minutes: they are listed again. */
+async function poolsHold(waiting: Waiting, before: Before): Promise<boolean> {
+  const pools = await waiting.reader.list(MachineConfigPools).catch((error: unknown) => {
+    throw isNotFound(error) ? noPools() : error
+  })
+  before.answered = true
+  const missing = poolsMissing(pools)
+  waiting.seen(undefined, missing)
+  return missing === undefined
+}
+
+function noPools(): Error {
+  return blocked('no-pools', 'this cluster has no MachineConfigPools: they are of OpenShift and OKD', {
+    remedy: 'kubectl get nodes',
+  })
+}
+
+/** Follows until a look has all that is asked; then false where that look alone does not prove it. */
+async function holdsNow(condition: WaitCondition, waiting: Waiting, before: Before) {
+  const { reader, clock } = waiting
+  for await (const report of statusChanges(waiting)) {
+    before.answered = true
+    refuseHopeless(condition, report)
+    const missing = missingFor(condition, report)
+    const unseen =
+      missing === undefined && condition.is === 'workloads'
+        ? await outdatedUnseen(reader, clock, { isOver: isOver(before, clock) })
+        : undefined
+    waiting.seen(report, missing ?? unseen)
+    if (missing === undefined) return unseen === undefined
+  }
+  return false
+}
+
+function refuseHopeless(condition: WaitCondition, { installation, next, workloads }: StatusReport): void {
+  if (!installation)
+    throw blocked('no-kubevirt-cr', 'there is no KubeVirt resource: nothing will ever settle', {
+      remedy: next ?? [],
+    })
+  if (condition.is === 'workloads' && workloads.outdated.labelled === undefined)
+    throw forbidden('instances-not-readable', 'the virtual machine instances may not be read', {
+      remedy: roleRemedy('kvup-view'),
+    })
+}
+
+/**
+ * Why "no VMI is labelled outdated" does not say yet that none is (lab 10, 15); undefined when it does. Lists all VMIs. Throws
+ * `forbidden` where it cannot be told, now or later. Who leads is a doubt: another release may elect otherwise, so it is asked about only while the patience
+ * lasts; VMIs that are not labelled are counted ones, and waited for.
+ */
+export async function outdatedUnseen(
+  reader: Reader,
+  clock: Clock,
+  patience: { isOver: boolean },
+): Promise<string | undefined> {
+  const snapshot = await takeSnapshot(reader, ['pods', 'leases'], clock)
+  const leads = newControllerLeads(snapshot)
+  if (leads === undefined)
+    throw forbidden('leader-not-known', 'it cannot be told which virt-controller leads', {
+      notes: ['before one of the new version does, nothing can be said of outdated instances'],
+      remedy: roleRemedy('kvup-view'),
+    })
+  if (!leads && !patience.isOver) return 'a virt-controller of the new version to take its Lease'
+  const left = await countUnlabelled(reader, snapshot)
+  if (left > 0) return `virt-controller to label ${left} outdated VMIs`
+  // Last: what was labelled since the look that asked for this counts.
+  const { outdated } = await countWorkloads(reader)
+  return outdated === 0 ? undefined : `${outdated} VMIs that are labelled outdated now`
+}
+
+export interface WaitDocument extends Document {
+  kind: 'Wait'
+  /** The condition. */
+  for: string
+  met: boolean
+  verdict?: NonNullable<StatusReport['verdict']>
+  /** Observed. */
+  version?: string
+  tookSeconds: number
+  /** The first thing that is missing. */
+  waitingFor?: string
+  why?: readonly Cause[]
+  /** VMs that should run and do not; absent where there is none. */
+  vms?: VmTroubles
+  /** What could not be seen and was therefore not judged. */
+  remarks?: readonly string[]
+}
+
+export const waitView: View<WaitDocument> = {
+  text: ({ for: condition, met, version, verdict, tookSeconds, vms }, paint, size) => [
+    ...wrap(
+      [
+        met ? paint.good(`${condition} holds`) : paint.bad(`${condition} does not hold`),
+        ...kubeVirtWords({ ...(verdict && { verdict }), ...(version !== undefined && { version }) }),
+        `after ${formatDuration(tookSeconds * 1000)}`,
+      ].join(` ${paint.mark.dot} `),
+      size.columns,
+    ),
+    ...(vms ? vmTroubleLines(vms).flatMap((line) => wrap(line, size.columns)) : []),
+  ],
+  names: ({ for: condition }) => [`condition/${condition}`],
+}
+
+/** Nothing where KubeVirt was not asked about, as for the pools. */
+function kubeVirtWords({ verdict, version }: Pick<WaitDocument, 'verdict' | 'version'>): string[] {
+  return verdict === undefined ? [] : [`KubeVirt ${version ?? 'of no version yet'}`, verdict.toLowerCase()]
 }

@@ -1,12 +1,15 @@
 import { beforeAll, expect, test } from 'vitest'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { MigrationPolicies, type MigrationPolicy } from '../../src/lib/cluster/kinds/migration-policies.ts'
-import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { ClusterRoleBindings, ClusterRoles } from '../../src/lib/cluster/kinds/extension.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import { loanLabel } from '../../src/lib/workloads/unblock/vm-loan.ts'
+import {
+  KubeVirts,
+  MigrationPolicies,
+  type MigrationPolicy,
+  VirtualMachines,
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { ClusterRoleBindings, ClusterRoles } from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import { loanLabel } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { runText } from '../lib/run-text.ts'
 
 const clock = new SimClock()

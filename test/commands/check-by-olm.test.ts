@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 
 const clock = new SimClock()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { allChecks } from '../../src/lib/checks/checks.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import type { CheckDocument } from '../../src/lib/output/check-document.ts'
+import { allChecks } from '../../src/lib/checks/check-run.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import type { CheckDocument } from '../../src/lib/output/views/check-report.ts'
 import {
   type CheckExample,
   checkExample,

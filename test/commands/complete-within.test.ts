@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { within } from '../../src/commands/complete/within.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { within } from '../../src/commands/complete.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
 
 const took = async (work: (clock: SimClock) => Promise<void>) => {
   const clock = new SimClock()

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { namespaceOf } from '../../src/lib/simulator/namespace-of.ts'
-import { servedCatalog } from '../../src/lib/simulator/olm/served-catalog.ts'
-import { servedGraph } from '../../src/lib/simulator/openshift/served-graph.ts'
-import { scenarioNamed } from '../../src/lib/simulator/scenarios/scenarios.ts'
-import { startScenario } from '../../src/lib/simulator/scenarios/start-scenario.ts'
+import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { namespaceOf } from '../../src/simulator/cluster-shape.ts'
+import { servedCatalog } from '../../src/simulator/olm/catalog-content.ts'
+import { servedGraph } from '../../src/simulator/openshift/cluster-updates.ts'
+import { scenarioNamed } from '../../src/simulator/scenarios.ts'
+import { startScenario } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 
 /** The line of a scenario as it would be typed, with more behind it, on its cluster. */

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { demo } from '../../src/commands/demo/demo.ts'
 import type { Context } from '../../src/context.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { scenarioNamed } from '../../src/lib/simulator/scenarios/scenarios.ts'
-import { startScenario } from '../../src/lib/simulator/scenarios/start-scenario.ts'
-import { systemClock } from '../../src/lib/system/clock.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { scenarioNamed } from '../../src/simulator/scenarios.ts'
+import { startScenario } from '../../src/simulator/simulated-cluster.ts'
+import { systemClock } from '../../src/lib/kube/clock.ts'
 import { runText } from '../lib/run-text.ts'
 
 /** What a served demo says before it waits for Ctrl-C, which comes at once. */

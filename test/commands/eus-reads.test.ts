@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../src/commands/eus/plan/plan.ts'
-import type { Cluster, Reader } from '../../src/lib/cluster/cluster.ts'
-import { oneLook } from '../../src/lib/cluster/one-look.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { planEus } from '../../src/commands/eus/eus-plan-document.ts'
+import type { Cluster, Reader } from '../../src/lib/kube/cluster.ts'
+import { oneLook } from '../../src/lib/kube/read-cache.ts'
+import type { Kind } from '../../src/lib/kube/object.ts'
 import { eusRunOn, eusStatusOn, serveFiles, twoWorkers418 } from '../scenario/eus/window-stage.ts'
 import { type Ended, play, type Stage, type Terminal } from '../scenario/stage.ts'
 

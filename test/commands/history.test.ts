@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { history, type HistoryDocument } from '../../src/commands/history.ts'
 import type { Context } from '../../src/context.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { Namespaces } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Document, Paint, View } from '../../src/lib/output/printer.ts'
-import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
-import { noteOf } from '../../src/lib/procedure/saved-value.ts'
-import { storeCluster } from '../../src/lib/simulator/api/client.ts'
-import { Store } from '../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
+import { noteOf } from '../../src/lib/engine/saved-values.ts'
+import { storeCluster } from '../../src/simulator/api/store-client.ts'
+import { Store } from '../../src/simulator/api/store.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
 
 const plain = (text: string) => text
 const paint: Paint = {

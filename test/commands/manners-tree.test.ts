@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { describeTree } from '../../build/reference/describe.ts'
 import { timeOfDay } from '../../src/lib/output/age.ts'
 import { main } from '../../src/main.ts'
-import { program } from '../../src/program.ts'
+import { program } from '../../src/cli.ts'
 
 /** Every command, as it is declared; those that completion calls are not for people. */
 const root = await program('kvup', () => async () => undefined, 'all')

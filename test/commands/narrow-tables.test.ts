@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { runText } from '../lib/run-text.ts'
 
 /** Where an upgrade has just ended and no update methods are set: every VM is outdated, and none may be migrated or evicted. */

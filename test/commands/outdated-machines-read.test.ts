@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate } from '../../src/lib/simulator/simulate.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 
 test('the table reads a few VMs of those that stay, every one only where what helps it is printed', async () => {

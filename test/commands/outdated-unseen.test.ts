@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { outdatedUnseen } from '../../src/commands/wait/outdated-unseen.ts'
-import type { Cluster, Reader } from '../../src/lib/cluster/cluster.ts'
-import type { Lease } from '../../src/lib/cluster/kinds/core.ts'
-import type { VirtualMachineInstance } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { outdatedUnseen } from '../../src/commands/wait.ts'
+import type { Cluster, Reader } from '../../src/lib/kube/cluster.ts'
+import type { Lease } from '../../src/lib/kube/kinds/core-kinds.ts'
+import type { VirtualMachineInstance } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 
 const clock = new SimClock()
 let simulated: SimulatedCluster

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { oneNamespaceHelps, partlyUnread } from '../../src/commands/partly-unread.ts'
-import { commandSpeech } from '../../src/lib/output/spoken-commands.ts'
-import { ApiError, type KvupError } from '../../src/lib/system/errors.ts'
+import { oneNamespaceHelps, partlyUnread } from '../../src/commands/read-cluster.ts'
+import { commandSpeech } from '../../src/lib/output/command-line.ts'
+import { ApiError, type KvupError } from '../../src/lib/kube/errors.ts'
 
 const speech = commandSpeech({ name: 'kvup', connection: [] })
 const spoken = (error: unknown) => speech.error(error) as KvupError

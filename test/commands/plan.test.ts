@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { fileIn } from './saved.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
-import { isWrite } from '../../src/lib/simulator/api/audit.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 
 const clock = new SimClock()

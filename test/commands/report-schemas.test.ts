@@ -4,8 +4,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
 
 const clock = new SimClock()

@@ -4,10 +4,10 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import { runText } from '../lib/run-text.ts'
 
 const running: SimulatedCluster[] = []

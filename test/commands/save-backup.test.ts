@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { saveBackup } from '../../src/commands/upgrade/save-backup.ts'
+import { saveBackup } from '../../src/commands/upgrade/prepared-manifest.ts'
 import type { Context } from '../../src/context.ts'
-import { changeOf } from '../../src/lib/manifests/changes.ts'
+import { changeOf } from '../../src/lib/manifests/apply-manifest.ts'
 import { example, liveOperator } from '../lib/manifests/example.ts'
 
 const wanted = example().operator

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { asPlanned, sealedRequest } from '../../src/commands/upgrade/sealed-request.ts'
-import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
+import { asPlanned, sealedRequest, type UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
 
 const typed = {
   method: 'auto',

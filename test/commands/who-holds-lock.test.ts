@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { whoHoldsLock } from '../../src/commands/who-holds-lock.ts'
-import { Leases } from '../../src/lib/cluster/kinds/core.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { whoHoldsLock } from '../../src/commands/lock-holder.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { holderText } from '../../src/lib/output/views/lock-holder.ts'
-import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { exampleOf } from '../lib/facts/example.ts'
 
 const at = '2026-11-21T10:00:00Z'

@@ -4,17 +4,17 @@ import {
   ClusterRoles,
   type PolicyRule,
   RoleBindings,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
 import {
+  KubeVirts,
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { MigrationsDocument } from '../../src/lib/output/views/migrations.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import { followMigrations } from '../../src/lib/workloads/migrations/changes.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { MigrationsDocument } from '../../src/lib/output/views/vms/migrations.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import { followMigrations } from '../../src/lib/vms/migrations/migration-watch.ts'
 import { runText } from '../lib/run-text.ts'
 
 const at = new Date('2026-01-03T00:00:00Z')

@@ -2,21 +2,18 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Cluster, Page, Reader, Where } from '../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
+import { type Cluster, type Page, type Reader, readerWith, type Where } from '../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
   type PolicyRule,
   RoleBindings,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { readerWith } from '../../src/lib/cluster/reader-with.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { KubeVirts, VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { runText } from '../lib/run-text.ts'
 
 const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }

@@ -1,4 +1,4 @@
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 
 /**
  * Something that claims to be a Kubernetes API. `namespace` exists, is empty of what the contract makes, and is the

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Cluster, DeepPartial } from '../../src/lib/cluster/cluster.ts'
-import { atVersion } from '../../src/lib/cluster/kind.ts'
-import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
+import type { Cluster, DeepPartial } from '../../src/lib/kube/cluster.ts'
+import { atVersion } from '../../src/lib/kube/object.ts'
+import { type HyperConverged, HyperConvergeds } from '../../src/lib/kube/kinds/operator-kinds.ts'
 
 type Version = 'v1beta1' | 'v1'
 

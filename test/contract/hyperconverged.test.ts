@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { atVersion } from '../../src/lib/cluster/kind.ts'
-import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
-import { storeCluster } from '../../src/lib/simulator/api/client.ts'
-import { seed } from '../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { atVersion } from '../../src/lib/kube/object.ts'
+import { HyperConvergeds } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { storeCluster } from '../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../src/simulator/api/store.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import {
   hyperConvergedDefinition,
   hyperConvergedKind,
   hyperConvergedObject,
-} from '../../src/lib/simulator/hyperconverged/objects.ts'
-import type { HyperConvergedShape } from '../../src/lib/simulator/hyperconverged/versions.ts'
+  type HyperConvergedShape,
+} from '../../src/simulator/hyperconverged/hyperconverged-crd.ts'
 import { hyperConvergedPromises } from './hyperconverged-versions.ts'
 
 const namespace = 'kubevirt-hyperconverged'

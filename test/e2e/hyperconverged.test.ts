@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hold } from '../../src/commands/workloads/hold.ts'
+import { hold } from '../../src/commands/workloads/pause-updates.ts'
 import { restore } from '../../src/commands/workloads/restore.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { hyperConvergedPromises } from '../contract/hyperconverged-versions.ts'
 import {
   crdsMissing,

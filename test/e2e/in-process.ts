@@ -1,7 +1,7 @@
 import type { Context } from '../../src/context.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
-import { type Clock, systemClock } from '../../src/lib/system/clock.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
+import { type Clock, systemClock } from '../../src/lib/kube/clock.ts'
 import { type Recorded, recordingPrinter } from '../scenario/recording-printer.ts'
 import type { Lab } from './lab.ts'
 

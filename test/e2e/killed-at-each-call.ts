@@ -1,4 +1,4 @@
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import type { Context } from '../../src/context.ts'
 import { mortal } from '../scenario/mortal-cluster.ts'
 import { briskClock, processOn } from './in-process.ts'

@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { ConfigMaps, Namespaces, type Node, Nodes } from '../../src/lib/cluster/kinds/core.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { ConfigMaps, Namespaces, type Node, Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type ClusterVersion,
   ClusterVersions,
   type MachineConfigPool,
   MachineConfigPools,
-} from '../../src/lib/cluster/kinds/openshift.ts'
-import { condition, type KubeObject } from '../../src/lib/cluster/object.ts'
-import type { ControllerContext } from '../../src/lib/simulator/machinery/controller.ts'
-import { Faults } from '../../src/lib/simulator/machinery/faults.ts'
-import { seeded } from '../../src/lib/simulator/machinery/luck.ts'
-import { setNodeReady } from '../../src/lib/simulator/machinery/nodes.ts'
-import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
-import { openShiftKinds } from '../../src/lib/simulator/openshift/kinds.ts'
-import { openShiftObjects } from '../../src/lib/simulator/openshift/objects.ts'
-import { runOpenShift } from '../../src/lib/simulator/openshift/openshift.ts'
-import { scaledClock } from '../../src/lib/simulator/scaled-clock.ts'
-import { systemClock } from '../../src/lib/system/clock.ts'
+} from '../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition, type KubeObject } from '../../src/lib/kube/object.ts'
+import { type ControllerContext, seeded } from '../../src/simulator/machinery/controller.ts'
+import { Faults } from '../../src/simulator/machinery/machinery-faults.ts'
+import { setNodeReady } from '../../src/simulator/machinery/node-lifecycle.ts'
+import { ocp418to420 } from '../../src/simulator/openshift/openshift-shape.ts'
+import { openShiftKinds, openShiftObjects } from '../../src/simulator/openshift/openshift-objects.ts'
+import { runOpenShift } from '../../src/simulator/openshift/openshift.ts'
+import { scaledClock } from '../../src/simulator/simulated-clock.ts'
+import { systemClock } from '../../src/lib/kube/clock.ts'
 import { clusterOf } from './in-process.ts'
 import { type Lab, startLab } from './lab.ts'
 

@@ -1,6 +1,6 @@
-import type { Cluster, Reader, Reviewer, Writer } from '../../src/lib/cluster/cluster.ts'
-import { SteadyClock } from '../../src/lib/simulator/steady-clock.ts'
-import { type Clock, systemClock } from '../../src/lib/system/clock.ts'
+import type { Cluster, Reader, Reviewer, Writer } from '../../src/lib/kube/cluster.ts'
+import { SteadyClock } from '../../src/simulator/simulated-clock.ts'
+import { type Clock, systemClock } from '../../src/lib/kube/clock.ts'
 
 /**
  * Time for a real API server that is asked to live through hours in minutes: it passes only while no request is under way, so that a

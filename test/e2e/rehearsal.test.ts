@@ -1,17 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
-import type { FieldChange } from '../../src/lib/cluster/leaves.ts'
-import { applyManifest } from '../../src/lib/manifests/apply.ts'
-import { isApplied, liveOf, manifestChanges } from '../../src/lib/manifests/changes.ts'
-import { operatorManifest as manifestOf } from '../../src/lib/manifests/manifest.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
+import type { FieldChange } from '../../src/lib/kube/field-changes.ts'
+import { applyManifest, isApplied, liveOf, manifestChanges } from '../../src/lib/manifests/apply-manifest.ts'
+import { operatorManifest as manifestOf, parseManifest } from '../../src/lib/manifests/manifest.ts'
 import { manifestDiff } from '../../src/lib/manifests/manifest-diff.ts'
-import { parseManifest } from '../../src/lib/manifests/parse.ts'
-import { Recording } from '../../src/lib/procedure/recording-writer.ts'
-import { changedFields } from '../../src/lib/procedure/rehearsed-change.ts'
-import { rehearsing } from '../../src/lib/procedure/rehearsing-writer.ts'
-import { systemClock } from '../../src/lib/system/clock.ts'
+import { Recording, rehearsingBy } from '../../src/lib/engine/procedure-dry-run.ts'
+import { changedFields } from '../../src/lib/engine/dry-run-change.ts'
+import { systemClock } from '../../src/lib/kube/clock.ts'
 import { type Lab, operatorManifest, startLab } from './lab.ts'
 
 let lab: Lab
@@ -51,7 +48,7 @@ test.each([['apply'], ['apply --server-side'], ['create']])(
     expect(diff.rights.map(({ role }) => role)).toContain('kubevirt-operator')
 
     async function rehearsed(mode: 'client' | 'server'): Promise<string[]> {
-      const recording = new Recording(cluster.reader, (seen) => rehearsing(mode, cluster.reviewer, seen))
+      const recording = new Recording(cluster.reader, (seen) => rehearsingBy(mode, cluster.reviewer, seen))
       await applyManifest(objects, recording)
       return recording.changes.flatMap(({ object, fields }) => linesOf(object.kind, fields))
     }

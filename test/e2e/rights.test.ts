@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Access } from '../../src/lib/cluster/cluster.ts'
-import { accessOf, probeAccess, requiredAccess, statusAccess } from '../../src/lib/upgrade/required-access.ts'
+import type { Access } from '../../src/lib/kube/cluster.ts'
+import { accessOf, probeAccess, requiredAccess, statusAccess } from '../../src/lib/upgrade/roles.ts'
 import { eventually, expectRolled } from './installation.ts'
 import { kvup } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'

@@ -1,8 +1,8 @@
 import type { Context } from '../../src/context.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { openPrinter } from '../../src/lib/output/open-printer.ts'
 import { main } from '../../src/main.ts'
-import type { Clock } from '../../src/lib/system/clock.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
 
 /** Where a command runs: on a simulated cluster, or on a cluster from a file, which is read only. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { byTag, play } from './stage.ts'
 
 test('a VM that has migrated is not taken for one that runs twice: its old launcher is listed until it is gone', async () => {

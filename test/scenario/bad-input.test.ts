@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { byManifest, byTag, play } from './stage.ts'
 
 const cases = [

@@ -1,7 +1,5 @@
-import type { Change, Cluster, Where } from '../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { readerWith } from '../../src/lib/cluster/reader-with.ts'
+import { type Change, type Cluster, readerWith, type Where } from '../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 
 /** `silent`: after the first sync nothing more is said. `dying`: the stream is lost after so many changes, each time. */
 export type Badness = { is: 'silent' } | { is: 'dying'; after: number }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { Leases } from '../../src/lib/cluster/kinds/core.ts'
-import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import { condition } from '../../src/lib/cluster/object.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { condition } from '../../src/lib/kube/object.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 const identifier = 'kubevirt.io/install-strategy-identifier'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { interrupted } from '../../src/lib/system/errors.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
 const noteKey = 'kvup.io/saved-workload-updates'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { isWrite } from '../../src/lib/simulator/api/audit.ts'
-import type { Clock } from '../../src/lib/system/clock.ts'
-import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { immortal, Killed, mortal } from './mortal-cluster.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 

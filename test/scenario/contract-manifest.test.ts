@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ClusterRoles } from '../../src/lib/cluster/kinds/extension.ts'
-import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import { ClusterRoles } from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { byManifest, play, type Stage } from './stage.ts'
 
 const backup = { backup: 'before.yaml' } as const

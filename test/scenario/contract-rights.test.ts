@@ -7,10 +7,10 @@ import {
   type RoleBinding,
   RoleBindings,
   Roles,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { isWrite } from '../../src/lib/simulator/api/audit.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
-import { type Right, type RoleName, rightsOf } from '../../src/lib/upgrade/rights.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { type Right, rightsOf, type RoleName } from '../../src/lib/upgrade/role-rights.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 

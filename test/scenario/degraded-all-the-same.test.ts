@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { status, type StatusOptions } from '../../src/commands/status.ts'
 import { wait } from '../../src/commands/wait.ts'
-import { EndpointSlices } from '../../src/lib/cluster/kinds/endpoint-slices.ts'
-import { type ApiService, ApiServices, ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
+import { EndpointSlices, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { type ApiService, ApiServices, ValidatingWebhooks } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import {
   type VirtualMachine,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
-import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
 const statusOf = async (stage: Stage, options: StatusOptions = {}) => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const simulator = fileURLToPath(new URL('../../src/lib/simulator/', import.meta.url))
+const simulator = fileURLToPath(new URL('../../src/simulator/', import.meta.url))
 const source = (path: string) => readFileSync(`${simulator}${path}`, 'utf8')
 
 /** Of every interface that such a file exports and that is named so: what can be switched on. */
@@ -12,12 +12,12 @@ function faultsIn(text: string): string[] {
 
 /**
  * Every fault that the code knows, as it is written there: of the layers (machinery, operator, OLM, HyperConverged, platform) by name, in whichever
- * folder a `faults.ts` lies; of the API by what it `is`.
+ * file they are declared; of the API by what it `is`.
  */
 export function faultNames(): string[] {
-  const api = /export type ApiFault =([\s\S]*?)\n\n/.exec(source('faults.ts'))?.[1] ?? ''
+  const api = /export type ApiFault =([\s\S]*?)\n\n/.exec(source('api/api-faults.ts'))?.[1] ?? ''
   return [
-    ...globSync('*/faults.ts', { cwd: simulator }).flatMap((file) => faultsIn(source(file))),
+    ...globSync('**/*.ts', { cwd: simulator }).flatMap((file) => faultsIn(source(file))),
     ...[...api.matchAll(/readonly is: '([^']+)'/g)].map(([, is = '']) => is),
   ]
 }

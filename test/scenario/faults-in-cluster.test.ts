@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { DaemonSets } from '../../src/lib/cluster/kinds/apps.ts'
-import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import { DaemonSets, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
 const shape = { ...byTag, workers: 2 } as const

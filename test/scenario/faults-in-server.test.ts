@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/lib/system/errors.ts'
-import type { ApiFault } from '../../src/lib/simulator/faults.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
+import type { ApiFault } from '../../src/simulator/api/api-faults.ts'
 import { withBadWatches } from './bad-watches.ts'
 import { expectEnd } from './killed.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import type { Access } from '../../src/lib/cluster/cluster.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { coveredBy } from '../../src/lib/seal/covered.ts'
-import { sealed, type Seal } from '../../src/lib/seal/seal.ts'
-import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import type { Access } from '../../src/lib/kube/cluster.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { coveredBy, type Seal, sealPlan } from '../../src/lib/engine/sealed-plan.ts'
+import type { VmShape } from '../../src/simulator/vm-shape.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
 
@@ -159,7 +158,7 @@ function withoutGuard(file: string): string {
   expect(said).toHaveLength(plan.said.length - 1)
   const { digest: _, ...seal } = plan.seal
   const old = { ...plan, said, steps }
-  return stringify({ ...old, seal: sealed(seal, coveredBy(old)) })
+  return stringify({ ...old, seal: sealPlan(seal, coveredBy(old)) })
 }
 
 test('W5 a plan that was sealed before there was a guard is carried out with it, and goes on once workload updates are given back', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
-import type { HyperConvergedFaults } from '../../src/lib/simulator/hyperconverged/faults.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { type HyperConverged, HyperConvergeds } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { HyperConvergedFaults } from '../../src/simulator/hyperconverged/hyperconverged-context.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { runText } from '../lib/run-text.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import type { RunEvent } from '../../src/lib/procedure/events.ts'
-import type { Simulation } from '../../src/lib/simulator/simulate.ts'
-import { interrupted } from '../../src/lib/system/errors.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { brief, expectEnd } from './killed.ts'
 import { type Ended, play, second, type Stage, type Terminal } from './stage.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { killAndResume, survive } from './killed.ts'
 
 const shape = { olm: okdOlm(), methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }

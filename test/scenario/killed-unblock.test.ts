@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type VirtualMachine, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { loanAnnotation } from '../../src/lib/workloads/unblock/vm-loan.ts'
+import { type VirtualMachine, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { loanAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
 import { byManifest, play, type Stage, type Terminal } from './stage.ts'
 

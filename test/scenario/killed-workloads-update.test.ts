@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { expectWhole } from './killed.ts'
 import { immortal, Killed, mortal } from './mortal-cluster.ts'
-import { type Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 import { documentOf, migrationsIn, outdated } from './updates.ts'
 
 const vms = [

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Entry } from '../../src/lib/procedure/journal.ts'
-import type { Simulation } from '../../src/lib/simulator/simulate.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Entry } from '../../src/lib/engine/journal.ts'
+import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
 import { play, second, type Stage } from './stage.ts'
 

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ClusterClock } from '../../src/lib/cluster/cluster-clock.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { openCluster } from '../../src/lib/cluster/http/open-cluster.ts'
-import { serveSimulator } from '../../src/lib/simulator/api/server.ts'
-import type { SimClock } from '../../src/lib/simulator/clock.ts'
-import type { Clock } from '../../src/lib/system/clock.ts'
+import { ClusterClock } from '../../src/lib/kube/http/cluster-clock.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
+import { serveSimulator } from '../../src/simulator/api/http-server.ts'
+import type { SimClock } from '../../src/simulator/simulated-clock.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
 import type { Stage } from './stage.ts'
 
 /** A machine of its own before a cluster: what it talks over, and a clock that need not be right. */

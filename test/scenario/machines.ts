@@ -3,8 +3,8 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { outdatedLabel } from '../../src/lib/facts/workload-count.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { outdatedLabel } from '../../src/lib/kubevirt/vm-tally.ts'
 import type { Stage } from './stage.ts'
 
 /** Migrates a VM, as `virtctl migrate` does. */

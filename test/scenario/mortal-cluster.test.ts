@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
-import { storeCluster } from '../../src/lib/simulator/api/client.ts'
-import { ensureNamespace } from '../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
+import { ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { storeCluster } from '../../src/simulator/api/store-client.ts'
+import { ensureNamespace, Store } from '../../src/simulator/api/store.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { immortal, Killed, mortal } from './mortal-cluster.ts'
 
 const ref = { name: 'x', namespace: 'a' }

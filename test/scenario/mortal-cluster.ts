@@ -1,6 +1,5 @@
-import type { Cluster, Reader, Reviewer, Where, Writer } from '../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import type { Cluster, Reader, Reviewer, Where, Writer } from '../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 
 /** Thrown in place of an answer: the process is gone. Nothing in kvup may catch it and go on. */
 export class Killed extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import type { Stage } from './stage.ts'
 import { documentOf, migrationsIn, outdated } from './updates.ts'
 

@@ -3,7 +3,7 @@ import {
   InstallPlans,
   type Subscription,
   Subscriptions,
-} from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { minute, second, type Stage } from './stage.ts'
 
 export const pendingPlans = ({ simulated }: Stage): readonly InstallPlan[] =>

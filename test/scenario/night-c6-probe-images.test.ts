@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CheckOptions } from '../../src/commands/check/check.ts'
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
@@ -8,13 +8,13 @@ import {
   type RoleBinding,
   RoleBindings,
   Roles,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import type { CheckDocument } from '../../src/lib/output/check-document.ts'
-import type { ReportedCheck } from '../../src/lib/checks/report.ts'
-import { interrupted } from '../../src/lib/system/errors.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import type { CheckDocument } from '../../src/lib/output/views/check-report.ts'
+import type { ReportedCheck } from '../../src/lib/checks/check-run.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { Killed, mortal } from './mortal-cluster.ts'
-import { Refusal } from '../../src/lib/simulator/api/refusal.ts'
+import { Refusal } from '../../src/simulator/api/api-refusal.ts'
 import { byManifest, type Ended, minute, play, second, type Stage, type Terminal } from './stage.ts'
 
 const target = 'v1.9.0'

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import {
-  InstallPlans,
-  OperatorConditions,
-  Subscriptions,
-} from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import type { HyperConvergedFaults } from '../../src/lib/simulator/hyperconverged/faults.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
+import { InstallPlans, OperatorConditions, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { HyperConvergedFaults } from '../../src/simulator/hyperconverged/hyperconverged-context.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { minute, play, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { interrupted } from '../../src/lib/system/errors.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { byTag, play, type Stage } from './stage.ts'
 
 const small = { workers: 1, controlPlanes: 1, methods: ['LiveMigrate'] } as const

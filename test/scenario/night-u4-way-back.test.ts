@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { explanations } from '../../src/lib/checks/explanations.ts'
-import { CustomResourceDefinitions } from '../../src/lib/cluster/kinds/extension.ts'
+import { CustomResourceDefinitions } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { migrate, migration } from './machines.ts'
 import { byTag, minute, play, type Stage } from './stage.ts'
 

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { CustomResourceDefinitions, ValidatingWebhooks } from '../../src/lib/cluster/kinds/extension.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import type { Kind } from '../../src/lib/kube/object.ts'
+import { CustomResourceDefinitions, ValidatingWebhooks } from '../../src/lib/kube/kinds/extension-kinds.ts'
+import {
+  KubeVirts,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { instance } from './machines.ts'
 import { byManifest, byTag, play, type Stage } from './stage.ts'
 

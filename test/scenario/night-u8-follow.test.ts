@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DaemonSets } from '../../src/lib/cluster/kinds/apps.ts'
+import { DaemonSets } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 const flux = {

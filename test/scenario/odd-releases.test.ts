@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../src/lib/cluster/kinds/apps.ts'
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import type { SimulationFaults } from '../../src/lib/simulator/simulation-faults.ts'
-import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
-import type { UpgradeReport } from '../../src/lib/upgrade/report.ts'
+import {
+  type DaemonSet,
+  DaemonSets,
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+} from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { SimulationFaults } from '../../src/simulator/simulated-cluster.ts'
+import { methodsOf } from '../../src/lib/vms/update-methods.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
 import { byManifest, byTag, type Ended, minute, play, second, type Stage } from './stage.ts'
 
 /** Releases that nobody has seen: what they do otherwise is a warning at most, and the run ends. */

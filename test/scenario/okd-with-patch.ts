@@ -1,5 +1,4 @@
-import type { OlmShape } from '../../src/lib/simulator/olm/shape.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { okdOlm, type OlmShape } from '../../src/simulator/olm/olm-shape.ts'
 
 /** OKD's HyperConverged 1.17.3 with a z-stream behind it, in the channel that is set: 1.17.4. */
 export function okdWithPatch(): OlmShape {

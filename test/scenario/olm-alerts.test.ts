@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { ocpOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { type Shape, small418 } from './eus/window-stage.ts'
 import { byTag, play, type Stage } from './stage.ts'
 

@@ -4,8 +4,8 @@ import {
   ClusterServiceVersions,
   type InstallPlan,
   InstallPlans,
-} from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+} from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { minute, play, second } from './stage.ts'
 
 const shape = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
-import { Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import type { PlanDocument } from '../../src/lib/output/views/upgrade-plan-document.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
+import { HyperConvergeds, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { play, type Stage } from './stage.ts'
 
 const okd = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1, olm: okdOlm() }

@@ -1,7 +1,7 @@
-import { Jobs } from '../../src/lib/cluster/kinds/apps.ts'
-import { type InstallPlan, InstallPlans } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { OlmFaults } from '../../src/lib/simulator/olm/faults.ts'
-import { okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import { Jobs } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { type InstallPlan, InstallPlans } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { OlmFaults } from '../../src/simulator/olm/olm-context.ts'
+import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import type { StallRow } from './stall-rows.ts'
 
 const inOlm =

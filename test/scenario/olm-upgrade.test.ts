@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
-import { InstallPlans, Subscriptions } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
+import { HyperConvergeds, InstallPlans, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { ocpOlm, okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { play, second, type Stage } from './stage.ts'
 
 const small = { methods: ['LiveMigrate'], workers: 1, controlPlanes: 1 }

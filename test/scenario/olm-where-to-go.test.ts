@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PackageManifests } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { ocpOlm, okdOlm } from '../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420, okd419 } from '../../src/lib/simulator/openshift/graphs.ts'
+import { PackageManifests } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { ocpOlm, okdOlm } from '../../src/simulator/olm/olm-shape.ts'
+import { ocp418to420, okd419 } from '../../src/simulator/openshift/openshift-shape.ts'
 import { okdWithPatch } from './okd-with-patch.ts'
 import { play } from './stage.ts'
 

@@ -1,10 +1,9 @@
-import type { Cluster, Where } from '../../src/lib/cluster/cluster.ts'
-import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import { groupOf, type Kind } from '../../src/lib/cluster/kind.ts'
-import { InstallPlans } from '../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { parseTemplate } from '../../src/lib/output/jsonpath/template.ts'
-import type { Store } from '../../src/lib/simulator/api/store.ts'
+import type { Cluster, Where } from '../../src/lib/kube/cluster.ts'
+import { Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { groupOf, type Kind, type KubeObject } from '../../src/lib/kube/object.ts'
+import { InstallPlans } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import { parseTemplate } from '../../src/lib/output/formats/jsonpath.ts'
+import type { Store } from '../../src/simulator/api/store.ts'
 import { shellWords } from './shell-words.ts'
 
 interface Place {

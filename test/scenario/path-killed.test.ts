@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { expectEnd } from './killed.ts'
 import { immortal, Killed, mortal } from './mortal-cluster.ts'
-import { along, all, onePointFive, store } from './path.ts'
+import { all, along, onePointFive, store } from './path.ts'
 import { play } from './stage.ts'
 
 const shape = { ...onePointFive, workers: 2, vms: 1 }

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { PlanDocument } from '../../src/lib/output/views/upgrade-plan-document.ts'
+import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
 import { knownReleases } from '../../src/lib/releases/releases.ts'
 import { readSchema, validate } from '../lib/docs/json-schema.ts'
-import { along, all, inFolder, onePointFive, store } from './path.ts'
+import { all, along, inFolder, onePointFive, store } from './path.ts'
 import { play, type Stage } from './stage.ts'
 
 const few = { ...onePointFive, workers: 1, vms: 0 }

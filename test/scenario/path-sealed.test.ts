@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { Deployments } from '../../src/lib/cluster/kinds/apps.ts'
-import { Nodes } from '../../src/lib/cluster/kinds/core.ts'
-import { applyManifest } from '../../src/lib/manifests/apply.ts'
-import { along, all, inFolder, onePointFive, store } from './path.ts'
+import { Deployments } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { Nodes } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { applyManifest } from '../../src/lib/manifests/apply-manifest.ts'
+import { all, along, inFolder, onePointFive, store } from './path.ts'
 import { minute, play, type Stage, type Terminal } from './stage.ts'
 
 const few = { ...onePointFive, workers: 1, vms: 0 }

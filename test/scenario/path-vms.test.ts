@@ -3,10 +3,10 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { applyManifest } from '../../src/lib/manifests/apply.ts'
-import { interrupted } from '../../src/lib/system/errors.ts'
-import { along, all, onePointFive, store } from './path.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { applyManifest } from '../../src/lib/manifests/apply-manifest.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
+import { all, along, onePointFive, store } from './path.ts'
 import { minute, play, second, type Stage } from './stage.ts'
 
 const pet = { name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { UpgradeReport } from '../../src/lib/upgrade/report.ts'
-import { along, all, onePointFive, store } from './path.ts'
+import type { UpgradeReport } from '../../src/lib/upgrade/upgrade-report.ts'
+import { all, along, onePointFive, store } from './path.ts'
 import { play } from './stage.ts'
 
 const versions = ['v1.5.2', ...all]

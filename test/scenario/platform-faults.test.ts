@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ClusterVersions, MachineConfigPools } from '../../src/lib/cluster/kinds/openshift.ts'
-import { ocpOlm } from '../../src/lib/simulator/olm/shapes.ts'
-import type { OpenShiftFaults } from '../../src/lib/simulator/openshift/faults.ts'
-import { ocp418to420 } from '../../src/lib/simulator/openshift/graphs.ts'
+import { ClusterVersions, MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
+import { ocpOlm } from '../../src/simulator/olm/olm-shape.ts'
+import type { OpenShiftFaults } from '../../src/simulator/openshift/platform-context.ts'
+import { ocp418to420 } from '../../src/simulator/openshift/openshift-shape.ts'
 import { runText } from '../lib/run-text.ts'
 import { minute, play, type Stage } from './stage.ts'
 

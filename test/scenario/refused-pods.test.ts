@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Event, Events } from '../../src/lib/cluster/kinds/core.ts'
-import type { ApiFault } from '../../src/lib/simulator/faults.ts'
+import { type Event, Events } from '../../src/lib/kube/kinds/core-kinds.ts'
+import type { ApiFault } from '../../src/simulator/api/api-faults.ts'
 import { byTag, minute, play } from './stage.ts'
 
 const policy: ApiFault = {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { readerWith } from '../../src/lib/cluster/reader-with.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import { type Cluster, readerWith } from '../../src/lib/kube/cluster.ts'
+import { VirtualMachineInstances } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { eusRunOn, small418 } from './eus/window-stage.ts'
 import { byTag, play, type Stage } from './stage.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { ApiError } from '../../src/lib/system/errors.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { ApiError } from '../../src/lib/kube/errors.ts'
 import { byTag, play } from './stage.ts'
 
 /** Whoever asks it for nodes is refused. */

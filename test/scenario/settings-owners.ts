@@ -1,7 +1,6 @@
-import { atVersion } from '../../src/lib/cluster/kind.ts'
-import { type HyperConverged, HyperConvergeds } from '../../src/lib/cluster/kinds/hyperconverged.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import type { Simulation } from '../../src/lib/simulator/simulate.ts'
+import { atVersion, type KubeObject } from '../../src/lib/kube/object.ts'
+import { type HyperConverged, HyperConvergeds } from '../../src/lib/kube/kinds/operator-kinds.ts'
+import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { byTag, type Stage } from './stage.ts'
 
 const shape = {

@@ -1,37 +1,38 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
-import { hold, type HoldOptions } from '../../src/commands/workloads/hold.ts'
-import { type RestoreOptions, restore } from '../../src/commands/workloads/restore.ts'
-import { type UnblockOptions, unblock } from '../../src/commands/workloads/unblock.ts'
+import { hold, type HoldOptions } from '../../src/commands/workloads/pause-updates.ts'
+import { restore, type RestoreOptions } from '../../src/commands/workloads/restore.ts'
+import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
-import { update } from '../../src/commands/workloads/update/update.ts'
-import type { UpdateOptions } from '../../src/commands/workloads/update/options.ts'
-import { setWorkloadStrategy, type SetStrategyOptions } from '../../src/commands/workloads/strategy/set.ts'
-import { showWorkloadStrategy } from '../../src/commands/workloads/strategy/show.ts'
+import { update } from '../../src/commands/workloads/run-update.ts'
+import type { UpdateOptions } from '../../src/commands/workloads/wave-options.ts'
+import {
+  type SetStrategyOptions,
+  setWorkloadStrategy,
+  showWorkloadStrategy,
+} from '../../src/commands/workloads/strategy.ts'
 import { plan, type PlanOptions } from '../../src/commands/plan/plan.ts'
-import type { UpgradeOptions } from '../../src/commands/upgrade/options.ts'
+import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.ts'
 import { upgrade } from '../../src/commands/upgrade/upgrade.ts'
 import type { Context } from '../../src/context.ts'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
-import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { installation } from '../../src/lib/facts/installation.ts'
-import { takeSnapshot } from '../../src/lib/facts/snapshot.ts'
-import { versionOf } from '../../src/lib/releases/version.ts'
-import { chooseMethod } from '../../src/lib/upgrade/method.ts'
-import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
-import type { Journal } from '../../src/lib/procedure/journal.ts'
-import type { RunEvent } from '../../src/lib/procedure/events.ts'
-import { configMapJournal } from '../../src/lib/procedure/journal-config-map.ts'
-import { type AuditRecord, isWrite } from '../../src/lib/simulator/api/audit.ts'
-import { type Patch } from '../../src/lib/simulator/api/patch.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { ApiFaults } from '../../src/lib/simulator/faults.ts'
-import { type Simulation, type SimulatedCluster, simulate } from '../../src/lib/simulator/simulate.ts'
-import { withFaults } from '../../src/lib/simulator/with-faults.ts'
-import type { Clock } from '../../src/lib/system/clock.ts'
-import { type KvupError, KvupError as Foreseen } from '../../src/lib/system/errors.ts'
-import { methodsOf } from '../../src/lib/workloads/update-methods.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { type KubeVirt, KubeVirts, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { findInstallation } from '../../src/lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
+import { versionOf } from '../../src/lib/releases/release-versions.ts'
+import { chooseMethod } from '../../src/lib/upgrade/upgrade-plan.ts'
+import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
+import type { Journal } from '../../src/lib/engine/journal.ts'
+import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import { configMapJournal } from '../../src/lib/engine/journal-config-map.ts'
+import { type AuditRecord, isWrite } from '../../src/simulator/api/api-request.ts'
+import type { Patch } from '../../src/simulator/api/patch.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { ApiFaults, withFaults } from '../../src/simulator/api/api-faults.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
+import { type KvupError, KvupError as Foreseen } from '../../src/lib/kube/errors.ts'
+import { methodsOf } from '../../src/lib/vms/update-methods.ts'
 import { type Recorded, recordingPrinter } from './recording-printer.ts'
 
 export const kvupUser = 'kubernetes-admin'
@@ -163,7 +164,7 @@ export class Stage {
   /** As a person would: the manifest is named where one will be applied. */
   async #wantsManifest(to: string, { method = 'auto', follow }: Partial<UpgradeOptions>): Promise<boolean> {
     if (follow) return false
-    const found = installation(
+    const found = findInstallation(
       await takeSnapshot(
         this.simulated.cluster({ user: 'stage', groups: ['system:masters'] }).reader,
         [],

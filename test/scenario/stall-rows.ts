@@ -1,7 +1,7 @@
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import type { ApiFault } from '../../src/lib/simulator/faults.ts'
-import type { Simulation } from '../../src/lib/simulator/simulate.ts'
-import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
+import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { ApiFault } from '../../src/simulator/api/api-faults.ts'
+import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
+import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
 import { byManifest, byTag, kvupUser, second, type Stage } from './stage.ts'
 
 /** A fault, and what kvup has to say of it. */

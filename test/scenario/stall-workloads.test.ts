@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { PodDisruptionBudgets } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { PodDisruptionBudgets } from '../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { runText } from '../lib/run-text.ts'
 import { pasteKubectl } from './pasted-kubectl.ts'
 import { isCommand, remediesIn } from './printed-commands.ts'

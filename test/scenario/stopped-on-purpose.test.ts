@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { byTag, play } from './stage.ts'
 
 const vms = [

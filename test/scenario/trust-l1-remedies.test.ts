@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../src/lib/output/error-text.ts'
-import { paintFor } from '../../src/lib/output/paint.ts'
-import { blocked } from '../../src/lib/system/errors.ts'
-import { loanRemedy } from '../../src/lib/output/views/loan-remedy.ts'
+import { paintFor } from '../../src/lib/output/terminal.ts'
+import { blocked } from '../../src/lib/kube/errors.ts'
+import { loanRemedy } from '../../src/lib/output/views/saved-values.ts'
 import { byTag, play, second, type Stage } from './stage.ts'
-import { oneLine, shellWord } from '../../src/lib/system/shell-word.ts'
+import { oneLine, shellWord } from '../../src/lib/kube/shell-line.ts'
 
 const paint = paintFor({ colour: false, unicode: true })
 

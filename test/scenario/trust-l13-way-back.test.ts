@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Refusal } from '../../src/lib/simulator/api/refusal.ts'
+import { Refusal } from '../../src/simulator/api/api-refusal.ts'
 import { byManifest, play } from './stage.ts'
 
 test('L13 where nothing but the loan was written nobody is led back', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import {
-  VirtualMachineInstanceMigrations,
   type VirtualMachineInstanceMigration,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+  VirtualMachineInstanceMigrations,
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { minute, type Stage } from './stage.ts'
 import { migrationsIn, outdated } from './updates.ts'
 

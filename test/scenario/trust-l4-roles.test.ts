@@ -6,9 +6,9 @@ import {
   type RoleBinding,
   RoleBindings,
   Roles,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { type RoleName, roleNames } from '../../src/lib/upgrade/rights.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { type RoleName, roleNames } from '../../src/lib/upgrade/role-rights.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { runText } from '../lib/run-text.ts'
 import type { Stage } from './stage.ts'

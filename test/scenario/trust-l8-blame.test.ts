@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { lastWriter } from '../../src/lib/procedure/last-writer.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import { lastWriter } from '../../src/lib/kube/last-writer.ts'
 import { byTag, play, second, type Stage } from './stage.ts'
 
 /** Lists of KubeVirts are empty while this is so, as those of a server that has lost its cache are. */

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { status } from '../../src/commands/status.ts'
-import { type ConfigMap, ConfigMaps, Leases, Namespaces } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { type ConfigMap, ConfigMaps, Leases, Namespaces } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
+  KubeVirts,
   type VirtualMachine,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { unpack } from '../../src/lib/workloads/census-text.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { unpack } from '../../src/lib/vms/census/saved-census.ts'
 import { byManifest, byTag, minute, play, second, type Stage } from './stage.ts'
 
 /** It says that nothing ran. */

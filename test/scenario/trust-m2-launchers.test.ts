@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
-import type { OwnerReference } from '../../src/lib/cluster/object.ts'
+import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { OwnerReference } from '../../src/lib/kube/object.ts'
 import { instance } from './machines.ts'
 import { byTag, play, type Stage } from './stage.ts'
 import { documentOf, migrationsIn, outdated } from './updates.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { asYaml } from '../../src/lib/manifests/as-yaml.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import { asYaml } from '../../src/lib/manifests/apply-manifest.ts'
 import { byManifest, play, type Stage } from './stage.ts'
 
 type Json = Record<string, unknown>

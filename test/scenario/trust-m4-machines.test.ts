@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import { identityOf, isDead, processOf } from '../../src/lib/procedure/lease-holder.ts'
+import { identityOf, isDead, leaseLock, processOf } from '../../src/lib/engine/lease.ts'
 import { minute, second } from './stage.ts'
-import { Engine } from '../lib/procedure/engine.ts'
-import { leaseLock } from '../../src/lib/procedure/lease-lock.ts'
-import { namespace } from '../lib/procedure/engine.ts'
-import { Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { Engine, namespace } from '../lib/procedure/engine.ts'
+import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 
 /** A run on a machine called localhost, which sees none of the processes of any other. */
 function lockOf(engine: Engine, machine: string | undefined, pid: number) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ConfigMap, ConfigMaps } from '../../src/lib/cluster/kinds/core.ts'
-import type { Loan } from '../../src/lib/procedure/journal.ts'
+import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
+import type { Loan } from '../../src/lib/engine/journal.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 /** Findings H1 and L3 of an audit: what anybody but the caller can write is evidence, never an order. */

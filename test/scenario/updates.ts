@@ -3,9 +3,9 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { WorkloadsUpdateDocument } from '../../src/lib/output/views/workloads-update.ts'
-import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { WorkloadsUpdateDocument } from '../../src/lib/output/views/vms/wave-run.ts'
+import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import { byTag, type Ended, play, type Stage } from './stage.ts'
 
 /** Every VM is outdated, and nobody has moved any. */

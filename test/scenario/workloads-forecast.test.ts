@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { Nodes, PodDisruptionBudgets } from '../../src/lib/cluster/kinds/core.ts'
-import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
+import { Nodes, PodDisruptionBudgets } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
+  type KubeVirt,
+  KubeVirts,
   type VirtualMachineInstance,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { simulate, type SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
-import type { OperatorFaults } from '../../src/lib/simulator/virt-operator/faults.ts'
-import { forecastUpdates } from '../../src/lib/workloads/forecast.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { VmShape } from '../../src/simulator/vm-shape.ts'
+import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
+import { forecastUpdates } from '../../src/lib/vms/forecast/update-forecast.ts'
 import { runText } from '../lib/run-text.ts'
 
 const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }

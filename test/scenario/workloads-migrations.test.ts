@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { mixedVms, type VmShape } from '../../src/lib/simulator/virtual-machine.ts'
-import type { MigrationsDocument } from '../../src/lib/output/views/migrations.ts'
+import { mixedVms, type VmShape } from '../../src/simulator/vm-shape.ts'
+import type { MigrationsDocument } from '../../src/lib/output/views/vms/migrations.ts'
 import { runText } from '../lib/run-text.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import {
   ClusterRoleBindings,
   ClusterRoles,
@@ -7,13 +7,13 @@ import {
   type RoleBinding,
   RoleBindings,
   Roles,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { storeCluster } from '../../src/lib/simulator/api/client.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { ApiError, interrupted } from '../../src/lib/system/errors.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ApiError, interrupted } from '../../src/lib/kube/errors.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { runText } from '../lib/run-text.ts'
 import { instance } from './machines.ts'

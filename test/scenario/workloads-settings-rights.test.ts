@@ -7,8 +7,8 @@ import {
   type RoleBinding,
   RoleBindings,
   Roles,
-} from '../../src/lib/cluster/kinds/extension.ts'
-import { isWrite } from '../../src/lib/simulator/api/audit.ts'
+} from '../../src/lib/kube/kinds/extension-kinds.ts'
+import { isWrite } from '../../src/simulator/api/api-request.ts'
 import { rolesFor } from '../../src/lib/upgrade/roles.ts'
 import { owners } from './settings-owners.ts'
 import { play, type Stage } from './stage.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { minute, play } from './stage.ts'
 import { editMethods, hyperConvergeds, owners, storedMethods, storedOwner } from './settings-owners.ts'
 

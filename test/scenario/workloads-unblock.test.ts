@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { type VirtualMachine, VirtualMachines } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import { VirtualMachineInstances } from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { VmShape } from '../../src/lib/simulator/virtual-machine.ts'
-import { loanAnnotation } from '../../src/lib/workloads/unblock/vm-loan.ts'
+import {
+  type VirtualMachine,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { VmShape } from '../../src/simulator/vm-shape.ts'
+import { loanAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { runText } from '../lib/run-text.ts'
 import { byManifest, minute, play, type Stage } from './stage.ts'
 

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Pod, Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import { type Pod, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { Ended } from './stage.ts'
-import { byTag, play, type Stage } from './stage.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { byTag, type Ended, play, type Stage } from './stage.ts'
 import { documentOf } from './updates.ts'
 
 const count = 200

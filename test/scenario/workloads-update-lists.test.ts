@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Cluster, Where } from '../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { readerWith } from '../../src/lib/cluster/reader-with.ts'
+import { type Cluster, readerWith, type Where } from '../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { withBadWatches } from './bad-watches.ts'
 import { documentOf, migrationsIn, outdated, overlaps } from './updates.ts'
 

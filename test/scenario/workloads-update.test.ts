@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { instance, migrate } from './machines.ts'
-import { interrupted } from '../../src/lib/system/errors.ts'
+import { interrupted } from '../../src/lib/kube/errors.ts'
 import { byTag, minute, play, second } from './stage.ts'
 import { documentOf, labelled, madeAt, migrationsIn, outdated, overlaps } from './updates.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { microTime } from '../../src/lib/procedure/lease-acquire.ts'
-import { type Lease, Leases } from '../../src/lib/cluster/kinds/core.ts'
+import { microTime } from '../../src/lib/engine/lease.ts'
+import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { runText } from '../lib/run-text.ts'
 import { overHttp } from './laptop.ts'
 import { byTag, minute, play, second, type Stage } from './stage.ts'

@@ -1,8 +1,8 @@
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
 import type {
+  KubeVirt,
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Line } from './read.ts'
 
 /** What became of a VM's instance over a transcript. */

@@ -1,8 +1,8 @@
-import type { DaemonSet, Deployment } from '../../src/lib/cluster/kinds/apps.ts'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { itemsOf } from '../../src/lib/facts/known.ts'
-import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
-import { standing, type Verdict } from '../../src/lib/facts/standing.ts'
+import type { DaemonSet, Deployment } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { itemsOf } from '../../src/lib/kube/known.ts'
+import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
+import { standing, type Verdict } from '../../src/lib/kubevirt/rollout-status.ts'
 import { type Line, moments, type Replay } from './to-snapshots.ts'
 
 /** So many ms the verdict may be behind the real operator. */

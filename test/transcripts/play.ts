@@ -1,7 +1,7 @@
-import type { DeepPartial } from '../../src/lib/cluster/cluster.ts'
-import { type KubeVirt, KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { SimClock } from '../../src/lib/simulator/clock.ts'
-import { type SimulatedCluster, type Simulation, simulate } from '../../src/lib/simulator/simulate.ts'
+import type { DeepPartial } from '../../src/lib/kube/cluster.ts'
+import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../src/simulator/simulated-clock.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
 import type { Line } from './read.ts'
 import { record } from './record.ts'
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import zlib from 'node:zlib'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 
 /** One line of a transcript: a change of an object, or a note of whoever recorded it. `t` in ms since its start. */
 export interface Line {

@@ -1,14 +1,13 @@
-import type { Kind } from '../../src/lib/cluster/kind.ts'
-import { DaemonSets, Deployments, Jobs } from '../../src/lib/cluster/kinds/apps.ts'
-import { Events } from '../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { Pods } from '../../src/lib/cluster/kinds/pods.ts'
+import type { Kind } from '../../src/lib/kube/object.ts'
+import { DaemonSets, Deployments, Jobs, Pods } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import { Events } from '../../src/lib/kube/kinds/core-kinds.ts'
 import {
+  KubeVirts,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { SimulatedCluster } from '../../src/lib/simulator/simulate.ts'
-import type { Clock } from '../../src/lib/system/clock.ts'
+} from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
+import type { Clock } from '../../src/lib/kube/clock.ts'
 import type { Line } from './read.ts'
 
 const kinds: readonly Kind[] = [

@@ -1,7 +1,6 @@
-import type { DaemonSet, Deployment, Job } from '../../src/lib/cluster/kinds/apps.ts'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Pod } from '../../src/lib/cluster/kinds/pods.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
+import type { DaemonSet, Deployment, Job, Pod } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
 import type { Line } from './read.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mixedVms } from '../../src/lib/simulator/virtual-machine.ts'
+import { mixedVms } from '../../src/simulator/vm-shape.ts'
 import { counts, fates, phases } from './fates.ts'
 import { play } from './play.ts'
 import { readTranscript } from './read.ts'

@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { newControllerLeads } from '../../src/lib/facts/controller.ts'
-import { KubeVirts } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import { rolloutTimes } from '../../src/lib/facts/rollout-times.ts'
-import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
-import { type Standing, standing } from '../../src/lib/facts/standing.ts'
-import { parseVersion } from '../../src/lib/releases/version.ts'
-import { applyManifest, type ReleaseManifest } from '../../src/lib/upgrade/steps/apply-manifest.ts'
-import { componentRolled } from '../../src/lib/upgrade/steps/component.ts'
-import { installStrategy } from '../../src/lib/upgrade/steps/install-strategy.ts'
-import { newControllerAtWork } from '../../src/lib/upgrade/steps/new-controller-leads.ts'
-import { operatorRolled } from '../../src/lib/upgrade/steps/operator-rolled.ts'
-import { setImageTag } from '../../src/lib/upgrade/steps/set-image-tag.ts'
-import { settledFor } from '../../src/lib/upgrade/steps/settled.ts'
-import { timeRange } from '../../src/lib/upgrade/time-range.ts'
+import { newControllerLeads } from '../../src/lib/kubevirt/lease-holders.ts'
+import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
+import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
+import { type Standing, standing } from '../../src/lib/kubevirt/rollout-status.ts'
+import { parseVersion } from '../../src/lib/releases/release-versions.ts'
+import {
+  applyManifest,
+  operatorRolled,
+  type ReleaseManifest,
+} from '../../src/lib/upgrade/methods/operator-manifest.ts'
+import { componentRolled, installStrategy } from '../../src/lib/upgrade/steps/component-rollout.ts'
+import { newControllerAtWork, settledFor } from '../../src/lib/upgrade/steps/verification.ts'
+import { setImageTag } from '../../src/lib/upgrade/methods/image-tag.ts'
+import { timeRange } from '../../src/lib/upgrade/upgrade-duration.ts'
 import { type Moment, moments, transcript } from './to-snapshots.ts'
 
 /**

@@ -1,12 +1,11 @@
-import type { DaemonSet, Deployment, Job, ReplicaSet } from '../../src/lib/cluster/kinds/apps.ts'
-import type { Event, Lease } from '../../src/lib/cluster/kinds/core.ts'
-import type { KubeVirt } from '../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Pod } from '../../src/lib/cluster/kinds/pods.ts'
-import type { KubeObject } from '../../src/lib/cluster/object.ts'
-import { type Known, notAsked } from '../../src/lib/facts/known.ts'
-import type { Snapshot } from '../../src/lib/facts/snapshot.ts'
-import { isOperand, isOperator } from '../../src/lib/facts/stamps.ts'
-import { readTranscript, type Line as Recorded } from './read.ts'
+import type { DaemonSet, Deployment, Job, Pod, ReplicaSet } from '../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Event, Lease } from '../../src/lib/kube/kinds/core-kinds.ts'
+import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../../src/lib/kube/object.ts'
+import { type Known, notAsked } from '../../src/lib/kube/known.ts'
+import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
+import { isOperand, isOperator } from '../../src/lib/kubevirt/installed-components.ts'
+import { type Line as Recorded, readTranscript } from './read.ts'
 
 /** With the wall-clock time of the recording, RFC 3339. */
 export interface Line extends Recorded {

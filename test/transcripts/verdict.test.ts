@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { standing } from '../../src/lib/facts/standing.ts'
+import { standing } from '../../src/lib/kubevirt/rollout-status.ts'
 import { judge } from './judge.ts'
 import { type Line, moments, transcript } from './to-snapshots.ts'
 

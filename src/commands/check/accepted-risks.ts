@@ -1,9 +1,9 @@
 import { explanations, isRefusal } from '../../lib/checks/explanations.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
-import type { AcceptedRisk } from '../../lib/checks/report.ts'
-import { parseAccepted } from '../../lib/run/gate.ts'
-import { usageError } from '../../lib/system/errors.ts'
-import { nearest } from '../../lib/system/nearest.ts'
+import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
+import { parseAccepted } from '../../lib/checks/risk-gate.ts'
+import { usageError } from '../../lib/kube/errors.ts'
+import { nearest } from '../../lib/kube/text.ts'
 
 /** Throws `usage` for a name that no finding has, with the nearest that one has. */
 export function acceptedRisks(words: readonly string[], releases: Releases): readonly AcceptedRisk[] {

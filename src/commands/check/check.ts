@@ -1,25 +1,23 @@
 import type { Context } from '../../context.ts'
-import { allChecks } from '../../lib/checks/checks.ts'
-import { clockSkew } from '../../lib/checks/machinery/clock-skew.ts'
-import type { Installation } from '../../lib/facts/installation.ts'
-import { usageError } from '../../lib/system/errors.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
+import { type AcceptedRisk, allChecks, reportOf, runChecks } from '../../lib/checks/check-run.ts'
+import { clockSkew } from '../../lib/checks/groups/machinery-checks.ts'
+import type { Installation } from '../../lib/kubevirt/installation.ts'
+import { type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
-import type { Check, Question } from '../../lib/checks/check.ts'
-import { type AcceptedRisk, reportOf } from '../../lib/checks/report.ts'
-import { runChecks } from '../../lib/checks/run-checks.ts'
-import type { CheckDocument } from '../../lib/output/check-document.ts'
-import { checkView } from '../../lib/output/views/check-report.ts'
-import { parseVersion, type Version } from '../../lib/releases/version.ts'
-import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
-import { readerFor } from '../reader-for.ts'
+import type { Check, Finding, Question } from '../../lib/checks/check-definition.ts'
+import { type CheckDocument, checkView } from '../../lib/output/views/check-report.ts'
+import { parseVersion, type Version } from '../../lib/releases/release-versions.ts'
+import { readerFor } from '../read-cluster.ts'
 import { readReleases } from '../releases/read-releases.ts'
 import { acceptedRisks } from './accepted-risks.ts'
-import { look } from './look.ts'
-import { nearTarget } from '../upgrade/near-target.ts'
-import { manifestObjects } from './manifest-objects.ts'
-import { checksByOlm, type OlmWay, olmWay } from './olm-way.ts'
-import { ensureProbesFit } from './probe-flags.ts'
+import { look } from './checked-cluster.ts'
+import { nearTarget } from '../upgrade/plan-findings.ts'
+import { olmGoal, type OlmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
+import { seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
+import { mustBeVersion, operatorManifest, parseManifest } from '../../lib/manifests/manifest.ts'
+import { manifestSource, readManifest } from '../../lib/manifests/manifest-source.ts'
 
 export interface CheckOptions {
   to?: string
@@ -124,5 +122,112 @@ function ensureOlmOwns({ method }: CheckOptions, { manager }: Installation): voi
   if (method === 'olm' && manager.kind !== 'hyperconverged')
     throw usageError('not-by-olm', 'no HyperConverged owns KubeVirt here: --method olm is not its way', {
       remedy: 'leave it out',
+    })
+}
+
+/** How HyperConverged comes to a release, as `kvup upgrade` reads `--to`; or why it does not go there. */
+export type OlmWay = { goal: OlmGoal } | { refused: KvupError }
+
+/** Undefined where it cannot be asked: OLM does not keep that HyperConverged, or may not be read, or was not saved. */
+export async function olmWay(
+  { reader }: Pick<Cluster, 'reader'>,
+  asked: { to: string; accepted: readonly string[]; releases: Releases },
+): Promise<OlmWay | undefined> {
+  const { to, accepted, releases } = asked
+  const command = `kvup upgrade --to ${to} --method olm`
+  const request = { typed: to, approveAlso: [], accepted, command }
+  const seen = await unless(
+    () => true,
+    () => seeOperator(reader),
+  )
+  if (seen instanceof KvupError) return undefined
+  const goal = await unless(isBlocked, async () => olmGoal({ request, seen, releases }))
+  return goal instanceof KvupError ? { refused: goal } : { goal }
+}
+
+const isBlocked = (error: KvupError): boolean => error.exitCode === exitCode.blocked
+
+async function unless<T>(
+  expected: (error: KvupError) => boolean,
+  work: () => Promise<T>,
+): Promise<T | KvupError> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof KvupError && expected(error)) return error
+    throw error
+  }
+}
+
+/**
+ * In the place of the check that says who owns KubeVirt: OLM is asked, and what it says is what a plan says. Where the way leads over several minors of KubeVirt
+ * there is no one target to judge: each hop has its own.
+ */
+export function checksByOlm(
+  checks: readonly Check[],
+  way: OlmWay,
+  { installation, target }: Pick<Question, 'installation' | 'target'>,
+): readonly Check[] {
+  return checks.flatMap((one) => {
+    if (one.id === 'manager') return [byOlm(way, installation, target !== undefined)]
+    return one.needsTarget && target === undefined ? [] : [one]
+  })
+}
+
+const byOlm = (way: OlmWay, { manager }: Installation, isNear: boolean): Check => ({
+  id: 'manager',
+  group: 'installation',
+  title: `OLM can take HyperConverged there${isNear ? '' : '; what each minor of KubeVirt on the way brings is judged at its hop'}`,
+  findings: 'any',
+  needs: [],
+  blocks: true,
+  assess: () => ('goal' in way ? way.goal.findings : [refusal(way.refused, manager.name ?? '')]),
+})
+
+const refusal = ({ message, remedy }: KvupError, name: string): Finding => ({
+  id: 'managed-by-hyperconverged',
+  level: 'blocker',
+  summary: `HyperConverged ${name} decides which KubeVirt is installed, and does not go there: ${message}`,
+  remedy,
+})
+
+/** What `--manifest` names, of the version that is asked about. Throws `usage` for another one, and without a version. */
+export async function manifestObjects(
+  { world, signal }: Context,
+  manifest: string | undefined,
+  to: Version | undefined,
+): Promise<readonly KubeObject[] | undefined> {
+  if (manifest === undefined) return undefined
+  if (to === undefined)
+    throw usageError('manifest-without-to', '--manifest needs the version that it is of', {
+      remedy: 'add --to VERSION',
+    })
+  const { text, origin } = await readManifest(manifestSource({ manifest }, to.text), { ...world, signal })
+  const read = operatorManifest(parseManifest(text, origin), origin)
+  mustBeVersion(read, to.text)
+  return read.objects
+}
+
+interface Asked {
+  probeImages?: boolean
+  to?: string
+  manifest?: string
+  from?: string
+}
+
+/** Refused before the cluster is read. Throws `usage`. */
+export function ensureProbesFit({ probeImages, to, manifest, from }: Asked): void {
+  if (!probeImages) return
+  if (from !== undefined)
+    throw usageError(
+      'probe-saved',
+      '--probe-images makes pods, and a saved cluster has no nodes to make them on',
+      {
+        remedy: 'leave out --from, or --probe-images',
+      },
+    )
+  if (to === undefined || manifest === undefined)
+    throw usageError('probe-without-manifest', '--probe-images needs to know the images of the target', {
+      remedy: 'add --to VERSION --manifest FILE|URL',
     })
 }

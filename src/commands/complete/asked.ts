@@ -1,8 +1,7 @@
 import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
-import type { Connection } from '../../lib/cluster/connection.ts'
-import type { Candidate, Wanted } from '../../lib/output/completion/complete.ts'
-import type { TypedOptions } from '../../lib/output/completion/place.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { Connection } from '../../lib/kube/http/target.ts'
+import type { Candidate, TypedOptions, Wanted } from '../../lib/output/completion/completion.ts'
 
 /** What is wanted at the cursor, and the options that stand before it. */
 export interface Asked extends Wanted {
@@ -38,7 +37,7 @@ export function connectionOf({ cx: { flags }, options }: Asked): Connection {
 
 /** The cluster that is meant; it says nothing on stderr, whatever happens. Throws as `openCluster` does. */
 export async function clusterOf(asked: Asked): Promise<Cluster> {
-  const { openCluster } = await import('../../lib/cluster/http/open-cluster.ts')
+  const { openCluster } = await import('../../lib/kube/http/http-cluster.ts')
   const { clock, world } = asked.cx
   return openCluster(connectionOf(asked), {
     clock,

@@ -1,10 +1,10 @@
-import type { Reader } from '../../lib/cluster/cluster.ts'
-import type { KubeVirt } from '../../lib/cluster/kinds/kubevirt.ts'
-import { findKubeVirts } from '../../lib/facts/find-kubevirts.ts'
-import { managerOf } from '../../lib/facts/ownership.ts'
-import { versionOf } from '../../lib/releases/version.ts'
-import { reachable } from '../../lib/upgrade/reachable.ts'
-import { type Asked, last, clusterOf, type Source } from './asked.ts'
+import type { Reader } from '../../lib/kube/cluster.ts'
+import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { findKubeVirts } from '../../lib/kubevirt/snapshot.ts'
+import { managerOf } from '../../lib/kubevirt/installation.ts'
+import { versionOf } from '../../lib/releases/release-versions.ts'
+import { reachable } from '../../lib/releases/reachable.ts'
+import { type Asked, clusterOf, last, type Source } from './asked.ts'
 
 /**
  * Where the cluster can go in one hop; where a HyperConverged owns KubeVirt, what the catalog of its operator has. Throws where that is not known: no
@@ -19,8 +19,8 @@ export const reachableVersions: Source = async (asked, offer) => {
 
 async function offerReleases(reader: Reader, offer: Parameters<Source>[1]): Promise<void> {
   const [{ seeOperator }, { releasesAhead }, { knownReleases }] = await Promise.all([
-    import('../../lib/upgrade/olm/operator-seen.ts'),
-    import('../../lib/upgrade/olm/releases-ahead.ts'),
+    import('../../lib/upgrade/methods/olm-operator.ts'),
+    import('../../lib/upgrade/methods/operator-target.ts'),
     import('../../lib/releases/releases.ts'),
   ])
   const seen = await seeOperator(reader)

@@ -1,21 +1,22 @@
-import type { Context } from '../../context.ts'
+import type { Context, Wire } from '../../context.ts'
 import type { Column, Document, View } from '../../lib/output/printer.ts'
 import { table } from '../../lib/output/table.ts'
-import { serveSimulator } from '../../lib/simulator/api/server.ts'
-import { namespaceOf } from '../../lib/simulator/namespace-of.ts'
-import { servedCatalog } from '../../lib/simulator/olm/served-catalog.ts'
-import { servedGraph } from '../../lib/simulator/openshift/served-graph.ts'
-import { scaledClock } from '../../lib/simulator/scaled-clock.ts'
-import type { Scenario } from '../../lib/simulator/scenarios/scenario.ts'
-import { scenarioNamed, scenarios } from '../../lib/simulator/scenarios/scenarios.ts'
-import { startScenario } from '../../lib/simulator/scenarios/start-scenario.ts'
-import { SteadyClock } from '../../lib/simulator/steady-clock.ts'
-import { usageError } from '../../lib/system/errors.ts'
-import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
-import { firstLine } from './first-line.ts'
-import { insideDemo } from './inside-demo.ts'
-import { runInside } from './run-inside.ts'
-import { typed } from './typed.ts'
+import { serveSimulator } from '../../simulator/api/http-server.ts'
+import { namespaceOf } from '../../simulator/cluster-shape.ts'
+import { servedCatalog } from '../../simulator/olm/catalog-content.ts'
+import { servedGraph } from '../../simulator/openshift/cluster-updates.ts'
+import { scaledClock, SteadyClock } from '../../simulator/simulated-clock.ts'
+import { type Scenario, scenarioNamed, scenarios } from '../../simulator/scenarios.ts'
+import { startScenario } from '../../simulator/simulated-cluster.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { openCluster } from '../../lib/kube/http/http-cluster.ts'
+import type { RunEvent } from '../../lib/engine/run-context.ts'
+import type { Clock } from '../../lib/kube/clock.ts'
+import { eusRunCommand } from '../eus.ts'
+import { upgradeCommand } from '../upgrade.ts'
+import { updateCommand } from '../workloads/update.ts'
+import type { Command } from 'commander'
 
 export interface DemoOptions {
   scenario: string
@@ -132,4 +133,130 @@ async function keepServing(
   if (!signal.aborted)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   return exitCode.done
+}
+
+/** Where the files of a served demo lie, by their names. */
+export type LaidDown = ReadonlyMap<string, string>
+
+/** By the names of the files that a demo lays down. */
+const flagsOf: Readonly<Record<string, string>> = {
+  'graph.json': '--graph-file',
+  'catalog.yaml': '--catalog-file',
+  'kubevirt-operator.yaml': '--manifest',
+}
+
+/** What to begin with on a served demo: it asks or only reads, and needs nothing but what was laid down. */
+export function firstLine(scenario: Scenario, laid: LaidDown): string {
+  if ('update' in scenario) return 'kvup workloads outdated'
+  const files = [...laid].flatMap(([name, file]) => [flagsOf[name] ?? '', shellWord(file)])
+  if ('typed' in scenario) {
+    const { command, args } = scenario.typed
+    const words = command === 'eus run' ? ['eus plan', ...files] : [command, ...args.map(shellWord)]
+    return ['kvup', ...words].join(' ')
+  }
+  const { to, method, flags = [] } = scenario.upgrade
+  const by = method === 'operator-manifest' ? files : ['--method', method]
+  return ['kvup upgrade --to', to, ...by, ...flags.map(shellWord)].join(' ')
+}
+
+interface Simulated {
+  clock: Clock
+  speed: number
+  kubeconfig: string
+  /** The release's kubevirt-operator.yaml. */
+  manifest: string
+  /** Texts that lie beside the person who types, by the names of their files. */
+  files: Readonly<Record<string, string>>
+}
+
+/** The context of a command that works on the simulated cluster: its clock is the cluster's, and nobody is asked. */
+export async function insideDemo(
+  cx: Context,
+  { clock, speed, kubeconfig, manifest, files }: Simulated,
+): Promise<Context> {
+  const file = cx.world.scratchFile('kubeconfig')
+  await cx.world.writeText(file, kubeconfig)
+  const onTheWall = wallTimes(cx.clock, clock, speed)
+  const cluster = await openCluster(
+    { kubeconfig: file },
+    {
+      clock,
+      random: () => 0.5,
+      env: {},
+      onWarning: (text) => cx.printer.warn(text),
+      verbosity: 0,
+      userAgent: `kvup/${cx.world.version}`,
+    },
+  )
+  return {
+    ...cx,
+    clock,
+    cluster: async () => cluster,
+    prompt: { confirm: async () => true },
+    printer: { ...cx.printer, event: (event) => cx.printer.event(onTheWall(event)) },
+    flags: { ...cx.flags, yes: true },
+    world: {
+      ...cx.world,
+      readStdin: async () => manifest,
+      readText: async (name) => files[name] ?? cx.world.readText(name),
+      writeText: async () => undefined,
+    },
+  }
+}
+
+/** The printer's clock is the wall's: a person who watches sees the seconds that pass, and how long ago or far away is what. */
+function wallTimes(wall: Clock, clock: Clock, speed: number): (event: RunEvent) => RunEvent {
+  const on = (time: string) => {
+    const from = Date.parse(time) - clock.now().getTime()
+    return new Date(wall.now().getTime() + from / speed).toISOString()
+  }
+  return (event) => {
+    const moved = { ...event, at: on(event.at) }
+    if (moved.kind !== 'step-waiting') return moved
+    const { since } = moved.state
+    const state = since === undefined ? moved.state : { ...moved.state, since: on(since) }
+    return { ...moved, state, until: on(moved.until) }
+  }
+}
+
+const commands = { upgrade: upgradeCommand, 'eus run': eusRunCommand } as const
+
+/** What a person would type on this cluster. */
+export function typed(scenario: Scenario): Typed {
+  if ('typed' in scenario) {
+    const { command, args } = scenario.typed
+    return { line: ['kvup', command, ...args.map(shellWord)].join(' '), command: commands[command], args }
+  }
+  if ('update' in scenario) {
+    const { update } = scenario
+    return { line: 'kvup workloads update', command: updateCommand, args: update }
+  }
+  const { to, method, flags = [] } = scenario.upgrade
+  const manifest = method === 'operator-manifest' ? ['--manifest', '-'] : []
+  return {
+    line: `kvup upgrade --to ${to}`,
+    command: upgradeCommand,
+    args: ['--to', to, '--method', method, ...manifest, ...flags],
+  }
+}
+
+/** A command with its arguments, and the line that is printed where it has to be typed again. */
+export interface Typed {
+  line: string
+  command: (wire: Wire) => Command
+  args: readonly string[]
+}
+
+/** A command as it would be typed on the simulated cluster, through its own flags and defaults. */
+export async function runInside(inside: Context, { line, command, args }: Typed): Promise<ExitCode> {
+  let code: ExitCode = exitCode.done
+  const here = { ...inside, world: { ...inside.world, commandLine: line } }
+  const wire: Wire =
+    (run) =>
+    async (...all) => {
+      const act = run as unknown as (cx: Context, options: object) => Promise<ExitCode | void>
+      code = (await act(here, (all.at(-1) as { opts(): object }).opts())) ?? exitCode.done
+    }
+  await command(wire).parseAsync([...args], { from: 'user' })
+  return code
 }

@@ -1,4 +1,4 @@
-import { scenarios } from '../../lib/simulator/scenarios/scenarios.ts'
+import { scenarios } from '../../simulator/scenarios.ts'
 
 /** For completion: what `--scenario` takes. */
 export function scenarioNames(): { value: string; description: string }[] {

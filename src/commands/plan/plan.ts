@@ -1,14 +1,14 @@
-import type { Context } from '../../context.ts'
-import { planView } from '../../lib/output/views/upgrade-plan.ts'
-import { passGate } from '../../lib/run/gate.ts'
-import { usageError } from '../../lib/system/errors.ts'
-import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
-import type { UpgradeOptions } from '../upgrade/options.ts'
-import { readerFor } from '../reader-for.ts'
-import { planUpgrade } from '../upgrade/planned.ts'
-import { afterPlan } from '../upgrade/carry-out-lines.ts'
-import { planDocument } from '../upgrade/show-plan.ts'
-import { savePlan } from './save-plan.ts'
+import type { Context, World } from '../../context.ts'
+import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
+import { passGate } from '../../lib/checks/risk-gate.ts'
+import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
+import type { UpgradeOptions } from '../upgrade/upgrade-options.ts'
+import { readerFor } from '../read-cluster.ts'
+import { planUpgrade } from '../upgrade/planned-upgrade.ts'
+import { afterPlan } from '../upgrade/next-commands.ts'
+import { planDocument } from '../upgrade/plan-document.ts'
+import { seal } from '../../lib/output/document.ts'
+import type { Document } from '../../lib/output/printer.ts'
 
 export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
   exitCode?: boolean
@@ -32,4 +32,16 @@ export async function plan(cx: Context, options: PlanOptions): Promise<ExitCode>
   cx.printer.result(document, planView)
   if (document.pending) passGate(planned.findings, planned.accepted)
   return document.pending && options.exitCode ? exitCode.asked : exitCode.done
+}
+
+/** Writes what `-o yaml` prints. Throws `usage` for a file that cannot be written. */
+export async function savePlan(world: World, file: string, document: Document): Promise<void> {
+  const { yamlText } = await import('../../lib/output/formats/yaml-text.ts')
+  await world.writeText(file, yamlText(seal(document, 'complete'), true)).catch((cause: unknown) => {
+    throw usageError(
+      'plan-not-saved',
+      `the plan cannot be written to ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'name a file that can be written: --to-file FILE', cause },
+    )
+  })
 }

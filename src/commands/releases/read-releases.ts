@@ -1,6 +1,6 @@
 import type { World } from '../../context.ts'
 import { knownReleases, parseReleases, type Releases } from '../../lib/releases/releases.ts'
-import { usageError } from '../../lib/system/errors.ts'
+import { usageError } from '../../lib/kube/errors.ts'
 
 /** The built-in release data, or those of a file. Throws `usage` for one that cannot be read or is no release file. */
 export async function readReleases({ readText }: Pick<World, 'readText'>, file?: string): Promise<Releases> {

@@ -1,23 +1,22 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../../context.ts'
-import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
-import { takeSnapshot } from '../../lib/facts/snapshot.ts'
-import { type RestartRequiredDocument, restartRequiredView } from '../../lib/output/views/restart-required.ts'
-import { configMapJournal } from '../../lib/procedure/journal-config-map.ts'
-import type { Entry } from '../../lib/procedure/journal.ts'
-import { versionOf } from '../../lib/releases/version.ts'
-import { KvupError } from '../../lib/system/errors.ts'
-import { type ExitCode, exitCode } from '../../lib/system/exit-codes.ts'
-import { narrowedLine } from '../../lib/system/narrowed-line.ts'
-import { listRestartRequired, type Unread } from '../../lib/workloads/rollout/list-restart-required.ts'
-import type { RestartRequiredItem } from '../../lib/workloads/rollout/restart-required-item.ts'
-import { revertingClears, vmRolloutOf } from '../../lib/workloads/rollout/vm-rollout.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
+import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { type RestartRequiredDocument, restartRequiredView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
+import type { Entry } from '../../lib/engine/journal.ts'
+import { versionOf } from '../../lib/releases/release-versions.ts'
+import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { narrowedLine } from '../../lib/kube/shell-line.ts'
+import {
+  listRestartRequired,
+  type RestartRequiredItem,
+  type Unread,
+} from '../../lib/vms/rollout/restart-required.ts'
+import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { partlyUnread } from '../partly-unread.ts'
-import { fromOption, type LookedAt, readerFor } from '../reader-for.ts'
-import { noSuchPlace } from '../workloads/no-such-place.ts'
-import { selectionOf } from '../workloads/outdated/selection.ts'
+import { fromOption, type LookedAt, partlyUnread, readerFor } from '../read-cluster.ts'
+import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
 
 export interface RestartRequiredOptions {
   allNamespaces?: boolean

@@ -1,14 +1,13 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../../context.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { withChangeFlags } from '../workloads/change-flags.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
-import type { RestartOptions } from './restart/restart.ts'
+import { withChangeFlags } from '../change-options.ts'
+import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-options.ts'
+import type { RestartOptions } from './run-restart.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: RestartOptions) =>
-  (await import('./restart/restart.ts')).restartVms(cx, options)
+  (await import('./run-restart.ts')).restartVms(cx, options)
 
 export function restartCommand(wire: Wire): Command {
   const command = new Command('restart')

@@ -1,16 +1,15 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../../context.ts'
-import { exitCode } from '../../lib/system/exit-codes.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
+import { exitCode } from '../../lib/kube/errors.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { fromOption } from '../reader-for.ts'
-import type { ForecastOptions } from './forecast/forecast.ts'
+import { fromOption } from '../read-cluster.ts'
+import type { ForecastOptions } from './run-forecast.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: ForecastOptions) =>
   options.score === undefined
-    ? (await import('./forecast/forecast.ts')).forecast(cx, options)
-    : (await import('./forecast/score.ts')).score(cx, options.score, options)
+    ? (await import('./run-forecast.ts')).forecast(cx, options)
+    : (await import('./run-forecast.ts')).score(cx, options.score, options)
 
 const alone = ['to', 'methods', 'probe', 'selector', 'allNamespaces']
 

@@ -1,14 +1,13 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../../context.ts'
-import { exitCode } from '../../lib/system/exit-codes.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
+import { exitCode } from '../../lib/kube/errors.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { fromOption } from '../reader-for.ts'
-import type { OutdatedOptions } from './outdated/outdated.ts'
+import { fromOption } from '../read-cluster.ts'
+import type { OutdatedOptions } from './list-outdated.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: OutdatedOptions) =>
-  (await import('./outdated/outdated.ts')).outdated(cx, options)
+  (await import('./list-outdated.ts')).outdated(cx, options)
 
 export function outdatedCommand(wire: Wire): Command {
   return new Command('outdated')

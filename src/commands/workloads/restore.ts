@@ -1,33 +1,56 @@
 import { Command } from 'commander'
-import type { Context } from '../../context.ts'
-import { giveBackView, type GiveBackDocument } from '../../lib/output/views/give-back.ts'
-import { standingParts } from '../../lib/facts/snapshot.ts'
-import { windowHoldsFinding } from '../../lib/eus/run/window-open-finding.ts'
-import type { Loan } from '../../lib/procedure/journal.ts'
-import { blocked, usageError } from '../../lib/system/errors.ts'
-import { parseDuration } from '../../lib/system/duration.ts'
-import { shellWord } from '../../lib/system/shell-word.ts'
-import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
-import { carryOut, type Work } from '../../lib/run/carry-out.ts'
-import { parseAccepted } from '../../lib/run/gate.ts'
-import { asLoan, settleMissingValues } from '../../lib/run/missing-values.ts'
-import { settledFor } from '../../lib/upgrade/steps/settled.ts'
-import { evictionFinding, forecastOutdated } from '../../lib/workloads/eviction-finding.ts'
-import { nameOf } from '../../lib/workloads/find-owner.ts'
-import { type Forecast, forecastText, forecastUpdates } from '../../lib/workloads/forecast.ts'
-import { restoreLine } from '../../lib/workloads/held-lines.ts'
-import { loanOn } from '../../lib/workloads/loan-on.ts'
-import { type Meanwhile, restoreProcedure } from '../../lib/workloads/restore.ts'
-import { methodsIn, type SettingsOwner } from '../../lib/workloads/strategy/owner.ts'
-import { keptMethods, loanId, methodsText } from '../../lib/workloads/update-methods.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
+import {
+  type GiveBackDocument,
+  giveBackView,
+  type RestoredMachine,
+} from '../../lib/output/views/vms/paused-updates.ts'
+import { standingParts } from '../../lib/kubevirt/snapshot.ts'
+import { windowHoldsFinding } from '../../lib/eus/window.ts'
+import type { Loan } from '../../lib/engine/journal.ts'
+import {
+  ApiError,
+  blocked,
+  exitCode,
+  type ExitCode,
+  type KvupError,
+  usageError,
+} from '../../lib/kube/errors.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { asLoan, carryOut, settleMissingValues, type Work } from '../run-change.ts'
+import { parseAccepted } from '../../lib/checks/risk-gate.ts'
+import { settledFor } from '../../lib/upgrade/steps/verification.ts'
+import {
+  evictionFinding,
+  type Forecast,
+  forecastOutdated,
+  forecastText,
+  forecastUpdates,
+} from '../../lib/vms/forecast/update-forecast.ts'
+import { methodsIn, nameOf, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import { keptMethods, loanId, loanOn, methodsText, restoreLine } from '../../lib/vms/update-methods.ts'
+import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
-import { rehearsed } from './dry-run.ts'
-import { machineLoans, type MachinesEnd, restoreMachines } from './restore/machines.ts'
-import { namespaceOf } from './outdated/selection.ts'
+import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { namespaceOf } from './vm-selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
-import { withResume } from './with-resume.ts'
+import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import type { RehearsedStep } from '../../lib/engine/procedure-dry-run.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { workloadsAccess } from '../../lib/upgrade/roles.ts'
+import {
+  fieldsOf,
+  findMachineLoans,
+  giveMachineBack,
+  leaveIt,
+  type MachineLoan,
+  type RefusedVms,
+  retryOf,
+  waitsForAnswer,
+  waysOut,
+} from '../../lib/vms/unblock/restore-vms.ts'
+import { fieldName, wasText } from '../../lib/vms/unblock/vm-overrides.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean
@@ -218,4 +241,154 @@ function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
     throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
   if (overwrite) return 'overwrite'
   return keepCurrent ? 'keep-current' : 'ask'
+}
+
+interface VmTerms {
+  loans: readonly MachineLoan[]
+  meanwhile: Meanwhile
+  options: { timeout: string; dryRun?: DryRun }
+}
+
+/** What became of what VMs were lent. */
+export interface MachinesEnd {
+  machines: readonly RestoredMachine[]
+  /** Of a dry run. */
+  dryRun?: 'client' | 'server'
+  steps: readonly RehearsedStep[]
+  /** Some were left for a person to say; the others are done. */
+  error?: KvupError
+}
+
+/** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
+export async function machineLoans(
+  cx: Context,
+  { cluster }: SettingsWork,
+  names: readonly string[],
+): Promise<readonly MachineLoan[]> {
+  const namespace = namespaceOf(cx.flags.namespace)
+  try {
+    const all = await findMachineLoans(cluster.reader, namespace)
+    return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    cx.printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    return []
+  }
+}
+
+/** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
+export async function restoreMachines(cx: Context, seen: SettingsWork, terms: VmTerms): Promise<MachinesEnd> {
+  const { loans, meanwhile, options } = terms
+  const { hands, installation } = seen
+  const asks = loans.filter(({ standing }) => waitsForAnswer(standing, meanwhile))
+  const giving = loans.filter((loan) => !asks.includes(loan))
+  const machines = [...giving.map((loan) => machineOf(loan, meanwhile)), ...asks.map(asking)]
+  const error = asks.length > 0 ? { error: someAsk(asks) } : {}
+  if (giving.length === 0) return { machines, steps: [], ...error }
+  const refused: RefusedVms = new Map()
+  const procedure = procedureOn(seen, giving, { meanwhile, refused })
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  if (dry) return { machines, ...dry, ...error }
+  const work = {
+    procedure,
+    findings: [],
+    accepted: [],
+    rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
+    question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(giving.length)}?`,
+    limits: { timeoutMs: parseDuration(options.timeout) },
+  }
+  await withResume(cx, carryOut(work, { ...hands, announce: () => announceVms(cx, machines) }))
+  const after = machines.map((machine) => refusedOr(machine, refused.get(vmNameOf(machine))))
+  return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
+}
+
+function refusedOr(machine: RestoredMachine, why: string | undefined): RestoredMachine {
+  if (why === undefined) return machine
+  const { namespace, name } = machine
+  return { namespace, name, outcome: 'asks', changes: [], why, reason: 'vm-refused' }
+}
+
+/** The others are given back: each of these has its reason, and its note still. */
+function someRefused(machines: readonly RestoredMachine[]): KvupError {
+  const left = machines.filter(({ outcome }) => outcome === 'asks')
+  const refs = left.filter(({ reason }) => reason === 'vm-refused')
+  return blocked(
+    'vm-refused',
+    `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
+    {
+      notes: left.slice(0, toldAtMost).map((machine) => `${vmNameOf(machine)}: ${machine.why}`),
+      remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
+    },
+  )
+}
+
+const firstNames = (refs: readonly { namespace: string; name: string }[]): string =>
+  `${refs.slice(0, 3).map(vmNameOf).join(', ')}${refs.length > 3 ? ', …' : ''}`
+
+const countText = (count: number) => (count === 1 ? '1 VM' : `${count} VMs`)
+const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`
+
+function procedureOn(
+  { owner }: SettingsWork,
+  giving: readonly MachineLoan[],
+  { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
+): Procedure {
+  const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
+  const steps = giving.map(({ ref }) => giveMachineBack(ref, meanwhile, refused))
+  return {
+    name: 'restore VMs',
+    loans: [],
+    reached: async (reading) => {
+      for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
+      return true
+    },
+    steps: async () => (meanwhile === 'keep-current' ? steps : [settled, ...steps]),
+  }
+}
+
+/** So many are told before the question; a dry run shows all. */
+const toldAtMost = 20
+
+function announceVms({ printer }: Context, machines: readonly RestoredMachine[]): void {
+  const giving = machines.filter(({ outcome }) => outcome !== 'asks')
+  for (const machine of giving.slice(0, toldAtMost))
+    printer.note(`${vmNameOf(machine)}: ${machine.changes.join(', ') || 'only the note is taken off'}`)
+  if (giving.length > toldAtMost)
+    printer.note(`and ${giving.length - toldAtMost} more (--dry-run=client shows all)`)
+}
+
+function machineOf({ ref, standing, runsWithLent }: MachineLoan, meanwhile: Meanwhile): RestoredMachine {
+  const fields = fieldsOf(standing)
+  const leave = meanwhile === 'keep-current'
+  return {
+    ...ref,
+    outcome: leave ? 'closed' : 'given-back',
+    changes: leave ? [] : fields.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`),
+    ...(runsWithLent && !leave && { runsWithLent, next: restartOf(ref) }),
+  }
+}
+
+const restartOf = ({ namespace, name }: MachineLoan['ref']) =>
+  `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
+
+function asking({ ref, standing }: MachineLoan): RestoredMachine {
+  return {
+    ...ref,
+    outcome: 'asks',
+    changes: [],
+    ...(standing.is !== 'to-give-back' && { why: standing.why, reason: standing.id }),
+  }
+}
+
+function someAsk(asks: readonly MachineLoan[]): KvupError {
+  const told = asks.map(asking)
+  const refs = asks.map(({ ref }) => ref)
+  return blocked(
+    told[0]?.reason ?? '',
+    `nothing was given back to ${countText(asks.length)} (${firstNames(refs)}): a person has to say`,
+    {
+      notes: told.slice(0, toldAtMost).map((machine) => `${vmNameOf(machine)}: ${machine.why}`),
+      remedy: asks.every(({ standing }) => standing.is === 'unreadable') ? leaveIt(refs) : waysOut(refs),
+    },
+  )
 }

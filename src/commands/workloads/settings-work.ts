@@ -1,17 +1,19 @@
 import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
-import type { KubeObject } from '../../lib/cluster/object.ts'
-import { type Installation, theInstallation } from '../../lib/facts/installation.ts'
-import { type Part, takeSnapshot } from '../../lib/facts/snapshot.ts'
-import { type Standing, standing } from '../../lib/facts/standing.ts'
-import type { Hands } from '../../lib/run/carry-out.ts'
-import { parseAccepted } from '../../lib/run/gate.ts'
-import { ownerOf } from '../../lib/upgrade/make-plan.ts'
-import { type Used, workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
-import { readOwner } from '../../lib/workloads/find-owner.ts'
-import { findSettingsOwner } from '../../lib/workloads/strategy/find-settings-owner.ts'
-import { passesOn, type SettingsOwner } from '../../lib/workloads/strategy/owner.ts'
-import { handsOf } from '../upgrade/hands.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import type { KubeObject } from '../../lib/kube/object.ts'
+import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { type Standing, standing } from '../../lib/kubevirt/rollout-status.ts'
+import { type Hands, handsOf } from '../run-change.ts'
+import { parseAccepted } from '../../lib/checks/risk-gate.ts'
+import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
+import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
+import {
+  findSettingsOwner,
+  passesOn,
+  readOwner,
+  type SettingsOwner,
+} from '../../lib/vms/strategy/settings-owner.ts'
 
 /** What the commands that change the settings of workload updates work with. */
 export interface SettingsWork {

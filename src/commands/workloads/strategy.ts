@@ -1,9 +1,36 @@
 import { Command } from 'commander'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { withChangeFlags } from './change-flags.ts'
-import { setWorkloadStrategy } from './strategy/set.ts'
-import { showWorkloadStrategy } from './strategy/show.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import {
+  type WorkloadStrategyDocument,
+  workloadStrategyView,
+} from '../../lib/output/views/vms/workload-strategy.ts'
+import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
+import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { carryOut, type Work } from '../run-change.ts'
+import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { forecastOutdated } from '../../lib/vms/forecast/update-forecast.ts'
+import { giveBackLine, keptMethods, loanOn, methodsOf } from '../../lib/vms/update-methods.ts'
+import {
+  type Choice,
+  choiceFindings,
+  choiceText,
+  ensureNotHeld,
+  gateFinding,
+  parseWanted,
+  setStrategy,
+  type TypedSettings,
+  type Wanted,
+} from '../../lib/vms/strategy/set-strategy.ts'
+import { ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import {
+  effectiveSettings,
+  overridingPolicies,
+  readMigrationPolicies,
+} from '../../lib/vms/strategy/workload-settings.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],
@@ -53,4 +80,117 @@ function setCommand(wire: Wire): Command {
       }),
     )
     .action(wire(setWorkloadStrategy))
+}
+
+/** `kvup workloads strategy show`: reads only. */
+export async function showWorkloadStrategy(cx: Context): Promise<ExitCode> {
+  cx.printer.result(await strategyDocument(await seeSettings(cx, {})), workloadStrategyView)
+  return exitCode.done
+}
+
+export interface SetStrategyOptions extends TypedSettings, ChangeOptions {}
+
+/** `kvup workloads strategy set`: what is typed is judged before the cluster is read. */
+export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptions): Promise<ExitCode> {
+  const wanted = parseWanted(options)
+  const timeoutMs = parseDuration(options.timeout)
+  const seen = await seeSettings(cx, options)
+  ensureNotHeld(wanted, loanOn(seen.owner, await seen.hands.journal.loans()))
+  const procedure = procedureOf(seen, wanted)
+  const choice = await choiceOf(seen, wanted)
+  const work = workOf(seen, { procedure, choice, options, timeoutMs })
+  const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun: options.dryRun })
+  if (dry) {
+    await printed(cx, seen, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
+    passGate(work.findings, work.accepted)
+    return exitCode.done
+  }
+  const announce = () => {
+    const warnings = work.findings.map(({ summary, id }) => `${summary} (${id})`)
+    for (const line of [...choiceText(choice), ...warnings]) cx.printer.note(line)
+  }
+  const ended = await withResume(cx, carryOut(work, { ...seen.hands, announce }))
+  const changed = ended.is === 'finished' && ended.changed.length > 0
+  return printed(cx, seen, { outcome: changed ? 'set' : 'already-so' })
+}
+
+/** Nothing is borrowed by it, and nothing has to be given back. */
+function procedureOf({ owner }: SettingsWork, wanted: Wanted): Procedure {
+  const step = setStrategy(owner, wanted)
+  return {
+    name: 'set the workload update strategy',
+    loans: [],
+    reached: async (reading) => (await step.check(reading)).is === 'done',
+    steps: async () => [step],
+  }
+}
+
+async function choiceOf(
+  { installation: { kubevirt }, cluster: { reader } }: SettingsWork,
+  wanted: Wanted,
+): Promise<Choice> {
+  const methods = wanted['workloadUpdateMethods']
+  if (!Array.isArray(methods)) return { wanted, kubevirt }
+  return { wanted, kubevirt, forecast: await forecastOutdated(reader, kubevirt, methods) }
+}
+
+interface Terms {
+  procedure: Procedure
+  choice: Choice
+  options: SetStrategyOptions
+  timeoutMs: number
+}
+
+function workOf({ owner, holding }: SettingsWork, { procedure, choice, options, timeoutMs }: Terms): Work {
+  return {
+    procedure,
+    findings: [...ownerFinding(owner, holding), ...choiceFindings(choice)],
+    accepted: parseAccepted(options.accept),
+    rights: rightsFor(owner),
+    question: `Set ${Object.keys(choice.wanted).join(', ')} on ${owner.kind.kind} ${owner.ref.name}?`,
+    limits: { timeoutMs },
+  }
+}
+
+async function printed(
+  { printer }: Context,
+  seen: SettingsWork,
+  more: Partial<WorkloadStrategyDocument>,
+): Promise<ExitCode> {
+  printer.result({ ...(await strategyDocument(seen)), ...more }, workloadStrategyView)
+  return exitCode.done
+}
+
+/** What is in effect now, read again, with what is borrowed of it. */
+export async function strategyDocument({
+  cluster: { reader },
+  owner,
+  hands,
+  installation: { name, namespace },
+}: SettingsWork): Promise<WorkloadStrategyDocument> {
+  const [holding, kubevirt, loans, policies] = await Promise.all([
+    readOwner(reader, owner),
+    readOwner(reader, owner.kubevirt),
+    hands.journal.loans(),
+    readMigrationPolicies(reader),
+  ])
+  const items = effectiveSettings(owner, holding, kubevirt)
+  const findings = gateFinding(kubevirt, methodsOf(kubevirt))
+  const loan = loanOn(owner, loans)
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'WorkloadStrategy',
+    kubevirt: { name, namespace },
+    owner: ownerInDocument(owner),
+    ...(version !== undefined && { version }),
+    ...(loan && {
+      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: giveBackLine(loan) },
+    }),
+    items,
+    ...(policies.known
+      ? { policies: overridingPolicies(policies.items, items) }
+      : { remarks: [`whether MigrationPolicies override them is not known: ${policies.why}`] }),
+    ...(findings.length > 0 && { findings }),
+  }
 }

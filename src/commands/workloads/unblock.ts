@@ -1,32 +1,36 @@
 import { Command } from 'commander'
-import type { Context } from '../../context.ts'
-import type { Cluster } from '../../lib/cluster/cluster.ts'
-import { type UnblockDocument, type UnblockItem, unblockView } from '../../lib/output/views/unblock.ts'
-import { theInstallation } from '../../lib/facts/installation.ts'
-import { takeSnapshot } from '../../lib/facts/snapshot.ts'
-import { VirtualMachines } from '../../lib/cluster/kinds/virtual-machines.ts'
-import type { Procedure } from '../../lib/procedure/step.ts'
-import { carryOut, type Work } from '../../lib/run/carry-out.ts'
-import { parseAccepted } from '../../lib/run/gate.ts'
-import { parseDuration } from '../../lib/system/duration.ts'
-import { usageError } from '../../lib/system/errors.ts'
-import { exitCode, type ExitCode } from '../../lib/system/exit-codes.ts'
-import { workloadsAccess } from '../../lib/upgrade/workloads-access.ts'
-import { clusterEvictionOf } from '../../lib/workloads/cluster-eviction.ts'
-import { giveBackLine } from '../../lib/workloads/held-lines.ts'
-import { narrowedLine } from '../../lib/system/narrowed-line.ts'
-import { unblockFindings } from '../../lib/workloads/unblock/findings.ts'
-import { unblockStep } from '../../lib/workloads/unblock/unblock-step.ts'
-import { loanId } from '../../lib/workloads/update-methods.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import { type UnblockDocument, type UnblockItem, unblockView } from '../../lib/output/views/vms/unblock.ts'
+import { theInstallation } from '../../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { carryOut, handsOf, type Work } from '../run-change.ts'
+import { parseAccepted } from '../../lib/checks/risk-gate.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
+import { workloadsAccess } from '../../lib/upgrade/roles.ts'
+import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
+import { giveBackLine, loanId } from '../../lib/vms/update-methods.ts'
+import { narrowedLine, shellWord } from '../../lib/kube/shell-line.ts'
+import {
+  type Blocking,
+  blockingOf,
+  findBlockers,
+  unblockFindings,
+  unblockStep,
+} from '../../lib/vms/unblock/unblock-vms.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { handsOf } from '../upgrade/hands.ts'
-import { type ChangeOptions, withChangeFlags } from './change-flags.ts'
-import { rehearsed } from './dry-run.ts'
-import { namespaceOf } from './outdated/selection.ts'
-import { candidatesOf, type Asked, isToUnblock, itemOf, type Candidate } from './unblock/candidates.ts'
-import { noSuchPlace } from './no-such-place.ts'
-import { withResume } from './with-resume.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { namespaceOf, noSuchPlace } from './vm-selection.ts'
+import {
+  fieldName,
+  lentText,
+  type MachineRead,
+  type MachineRef,
+  readMachines,
+} from '../../lib/vms/unblock/vm-overrides.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean
@@ -58,7 +62,7 @@ export function unblockCommand(wire: Wire): Command {
     .action(wire<UnblockOptions, [string[]]>(unblock))
 }
 
-const name = 'unblock VMs'
+const procedureName = 'unblock VMs'
 
 /** Lends each VM what lets it be evicted; the loan is on the VM. Throws `usage` where no VM is named, `blocked` for one that does not exist. */
 export async function unblock(
@@ -142,7 +146,7 @@ function procedureOn(
 ): Procedure {
   const steps = candidates.map(({ ref }) => unblockStep(ref, lending))
   return {
-    name,
+    name: procedureName,
     loans: [],
     reached: async (reading) => {
       for (const step of steps) if ((await step.check(reading)).is !== 'done') return false
@@ -175,5 +179,77 @@ function documentOf(
     kind: 'UnblockedWorkloads',
     items,
     ...(bare.length > 0 && { bare }),
+  }
+}
+
+/** The VMs that a person means. */
+export type Asked =
+  | { all: true; namespace: string | undefined }
+  | { all: false; namespace: string; names: readonly string[] }
+
+/** One of them, and what is to be done about it. */
+export interface Candidate {
+  ref: MachineRef
+  read: MachineRead
+  blocking: Blocking
+  /** `evictionStrategy None (was LiveMigrate)`. */
+  changes: readonly string[]
+}
+
+export const isToUnblock = ({ blocking }: Candidate): boolean => blocking.is === 'blocks'
+
+/** Throws `blocked` for a name that no VM has. */
+export async function candidatesOf(
+  reader: Reader,
+  asked: Asked,
+  clusterEviction: string | undefined,
+): Promise<{ candidates: readonly Candidate[]; bare: readonly MachineRef[] }> {
+  const { namespace } = asked
+  const { machines, bare } = asked.all
+    ? await findBlockers(reader, { namespace, clusterEviction })
+    : { machines: asked.names.map((name) => ({ namespace: asked.namespace, name })), bare: [] }
+  const reads = await readMachines(reader, machines)
+  const missing = machines.filter((_, index) => reads[index]?.vm === undefined)
+  const [first] = missing
+  if (first !== undefined && !asked.all) throw noSuchVm(first)
+  const candidates = machines.flatMap((ref, index) => {
+    const read = reads[index]
+    if (read?.vm === undefined) return []
+    const blocking = blockingOf(read.vm, read.vmi, { clusterEviction })
+    return [{ ref, read, blocking, changes: blocking.is === 'blocks' ? blocking.lends.map(lentText) : [] }]
+  })
+  return { candidates, bare: [...bare, ...missing] }
+}
+
+function noSuchVm({ namespace, name }: MachineRef): Error {
+  return blocked('no-such-vm', `there is no VM ${name} in namespace ${namespace}`, {
+    object: `virtualmachines/${name} in namespace ${namespace}`,
+    remedy: `kubectl -n ${shellWord(namespace)} get vms`,
+  })
+}
+
+/** How it is told; `done` is the outcome of one that is to be unblocked. */
+export function itemOf(
+  { ref, read, blocking, changes }: Candidate,
+  done: UnblockItem['outcome'],
+): UnblockItem {
+  const restart = `virtctl restart ${shellWord(ref.name)} -n ${shellWord(ref.namespace)}`
+  if (blocking.is === 'free') return { ...ref, outcome: 'not-blocking', why: blocking.why }
+  if (blocking.is === 'refused') return { ...ref, outcome: 'refused', why: blocking.why, reason: blocking.id }
+  if (blocking.is === 'unblocked')
+    return { ...ref, outcome: 'already-unblocked', ...(blocking.waits && { next: restart }) }
+  const loses = read.vmi === undefined ? [] : lostData(read.vmi)
+  return {
+    ...ref,
+    outcome: done,
+    changes,
+    lent: blocking.lends.map(({ path, was, lent }) => ({
+      path,
+      field: fieldName(path),
+      ...(was.present && { was: was.value }),
+      lent,
+    })),
+    ...(loses.length > 0 && { loses }),
+    next: restart,
   }
 }

@@ -1,14 +1,12 @@
 import { Command, Option } from 'commander'
-import type { Context } from '../../context.ts'
-import type { Wire } from '../../wire.ts'
+import type { Context, Wire } from '../../context.ts'
 import { asksCluster, manual } from '../manual.ts'
-import { withChangeFlags } from './change-flags.ts'
-import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../waves/wave-flags.ts'
-import type { UpdateOptions } from './update/options.ts'
+import { withChangeFlags } from '../change-options.ts'
+import { paceFlags, selectionFlags, stopFlags, type UpdateOptions, waveFlags } from './wave-options.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: UpdateOptions) =>
-  (await import('./update/update.ts')).update(cx, options)
+  (await import('./run-update.ts')).update(cx, options)
 
 const examples = [
   ['kvup workloads update', 'migrates what can be migrated'],

@@ -13,3 +13,41 @@ export const explanations: readonly Explanation[] = pages
 export function isRefusal({ text }: Explanation): boolean {
   return text.startsWith('Refused, and cannot be accepted.')
 }
+
+const levelWord = '(?:Blocker|Warning|Info)'
+
+/** How an explanation begins before it says what it is about: its level, for which method, where. */
+const beginnings: readonly RegExp[] = [
+  /^Refused, and cannot be accepted\. /u,
+  new RegExp(`^${levelWord}(?:, [^.:]*)?\\. `, 'u'),
+  /^Image-tag only\. /u,
+  new RegExp(`^${levelWord}(?:,| or) [^.:]*: `, 'u'),
+  new RegExp(`^${levelWord} (?:where|while) `, 'u'),
+  // Names of findings.
+  /^(?:[a-z-]+, )+[a-z-]+\. /u,
+]
+
+/** A sentence that is longer than this is cut at the next of its clauses. */
+const longest = 80
+
+/** What an explanation is about in one line: its first sentence, without the level and its clauses. */
+export function meaningOf(text: string): string {
+  const plain = text
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, '$1')
+    .replaceAll('`', '')
+    .replaceAll(/\s+/gu, ' ')
+  const about = beginnings.reduce((rest, beginning) => rest.replace(beginning, ''), plain)
+  return capital(short(/^.*?(?=[.:;](?:\s|$)|$)/u.exec(about)?.[0] ?? about))
+}
+
+function short(sentence: string): string {
+  if (sentence.length <= longest) return sentence
+  const bare = sentence.replaceAll(/ \([^)]*\)/gu, '')
+  return bare.length <= longest
+    ? bare
+    : bare.replace(/(?<=.{28}), (?:and|or|so|where|which|warning) .*$/u, '')
+}
+
+/** Names stay as they are written. */
+const capital = (sentence: string): string =>
+  sentence.replace(/^(?:the|a|an) /u, (article) => article.charAt(0).toUpperCase() + article.slice(1))

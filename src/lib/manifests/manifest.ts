@@ -1,11 +1,20 @@
-import { Deployments, type Deployment } from '../cluster/kinds/apps.ts'
-import type { KubeObject } from '../cluster/object.ts'
-import { usageError } from '../system/errors.ts'
-import { inApplyOrder, kindOf } from './kinds.ts'
-import { notAManifest } from './parse.ts'
-import { nameOf } from './name-of.ts'
-import { versionsIn } from './operator-image.ts'
-import { malformed } from './well-formed.ts'
+import { type Container, type Deployment, Deployments } from '../kube/kinds/workload-kinds.ts'
+import type { Kind, KubeObject, Metadata } from '../kube/object.ts'
+import { usageError } from '../kube/errors.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  PriorityClasses,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+  ServiceAccounts,
+} from '../kube/kinds/extension-kinds.ts'
+import { type Document, parseAllDocuments } from 'yaml'
+import { ConfigMaps, Namespaces, PodDisruptionBudgets } from '../kube/kinds/core-kinds.ts'
+import type { Reader } from '../kube/cluster.ts'
 
 /** A kubevirt-operator.yaml: what it holds, in the order in which it is applied. */
 export interface Manifest {
@@ -67,4 +76,311 @@ function lookOf(objects: readonly KubeObject[], operator: Deployment | undefined
   if (operator !== undefined && !crd) return 'the CustomResourceDefinition kubevirts.kubevirt.io is missing'
   if (crd) return 'the Deployment virt-operator is missing'
   return `it holds ${kinds.join(', ')}`
+}
+
+/** The first list in an object that kvup reads and that holds something else than objects; undefined where all is well. */
+function malformed(object: KubeObject): string | undefined {
+  return (
+    Object.entries(listsOf(object)).find(([, list]) => !isListOfObjects(list))?.[0] ?? withoutVerbs(object)
+  )
+}
+
+function listsOf(object: KubeObject): Record<string, unknown> {
+  const { containers, initContainers } = (object as Deployment).spec?.template?.spec ?? {}
+  const all = [containers, initContainers].flatMap((list) => (isListOfObjects(list) ? (list ?? []) : []))
+  return {
+    rules: (object as Role).rules,
+    subjects: (object as RoleBinding).subjects,
+    containers,
+    initContainers,
+    env: all.flatMap(({ env }) => env ?? []),
+  }
+}
+
+function withoutVerbs(role: Role): string | undefined {
+  return (role.rules ?? []).every(({ verbs }) => Array.isArray(verbs)) ? undefined : 'verbs'
+}
+
+function isListOfObjects(list: unknown): boolean {
+  if (list === undefined || list === null) return true
+  return Array.isArray(list) && list.every((item) => typeof item === 'object' && item !== null)
+}
+
+/**
+ * The objects of a multi-document YAML or JSON text, Lists unfolded, without what only a server writes. Scalars are read as
+ * kubectl reads them (YAML 1.1: `yes` is true, 0644 is 420). Throws `usage` where the text is something else.
+ */
+export function parseManifest(text: string, origin: string): KubeObject[] {
+  const objects = documentsOf(text, origin).flatMap((document) => objectsOf(document, origin))
+  if (objects.length === 0) throw notAManifest(origin, 'it is empty')
+  const seen = new Set<string>()
+  for (const object of objects) {
+    const key = [object.apiVersion, object.kind, object.metadata.namespace, object.metadata.name].join('/')
+    if (seen.has(key)) throw notAManifest(origin, `${nameOf(object)} is in it twice`)
+    seen.add(key)
+  }
+  return objects.map((object) => withoutServerFields(object))
+}
+
+function notAManifest(origin: string, why: string): Error {
+  return usageError('not-a-manifest', `${origin} is no kubevirt-operator.yaml: ${why}`, {
+    remedy: 'name the kubevirt-operator.yaml of the release: --manifest FILE|URL',
+  })
+}
+
+/** Types that YAML 1.1 has and kubectl does not turn into anything: they stay text. */
+const unwantedTags = new Set(
+  ['binary', 'omap', 'pairs', 'set', 'timestamp'].map((t) => `tag:yaml.org,2002:${t}`),
+)
+
+function documentsOf(text: string, origin: string): unknown[] {
+  if (/^\s*<(!doctype|html|\?xml)/i.test(text))
+    throw notAManifest(origin, 'it is an HTML page, perhaps of a login or a proxy')
+  if (text.includes('\0')) throw notAManifest(origin, 'it is a binary file')
+  const documents = parseAllDocuments(text, {
+    version: '1.1',
+    customTags: (tags) =>
+      tags.filter((tag) => typeof tag === 'string' || !(unwantedTags.has(tag.tag) || tag.format === 'TIME')),
+  })
+  if ('empty' in documents) return []
+  return documents.map((document) => valueOf(document, origin))
+}
+
+function valueOf(document: Document, origin: string): unknown {
+  const [error] = document.errors
+  if (error !== undefined) throw notAManifest(origin, `it is no YAML: ${error.message.split('\n', 1)[0]}`)
+  try {
+    return document.toJS() as unknown
+  } catch (cause) {
+    throw notAManifest(origin, `it is no YAML: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+function objectsOf(document: unknown, origin: string): KubeObject[] {
+  if (document === null || document === undefined) return []
+  if (!isRecord(document)) throw notAManifest(origin, 'it holds text that is no Kubernetes object')
+  if (
+    typeof document['kind'] === 'string' &&
+    document['kind'].endsWith('List') &&
+    Array.isArray(document['items'])
+  ) {
+    return document['items'].flatMap((item) => objectsOf(item, origin))
+  }
+  if (!isKubeObject(document))
+    throw notAManifest(origin, 'it holds a document without apiVersion, kind or name')
+  return [document]
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isKubeObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
+  const { apiVersion, kind, metadata } = value
+  return (
+    typeof apiVersion === 'string' &&
+    typeof kind === 'string' &&
+    isRecord(metadata) &&
+    typeof metadata['name'] === 'string'
+  )
+}
+
+const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
+const NetworkPolicies: Kind = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+  namespaced: true,
+}
+
+/**
+ * Kinds that an operator manifest may hold, in the order in which they are applied: what others need comes first,
+ * and the Deployment last, so that the new operator finds its rights (facts 7, issue PR 18497).
+ */
+const manifestKinds: readonly Kind[] = [
+  Namespaces,
+  CustomResourceDefinitions,
+  PriorityClasses,
+  ClusterRoles,
+  ServiceAccounts,
+  Roles,
+  RoleBindings,
+  ClusterRoleBindings,
+  ConfigMaps,
+  Services,
+  NetworkPolicies,
+  PodDisruptionBudgets,
+  Deployments,
+]
+
+/** Throws `usage` for a kind that no operator manifest of KubeVirt holds: kvup applies nothing it does not know. */
+export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>): Kind {
+  const kind = manifestKinds.find((k) => k.kind === object.kind && k.apiVersion === object.apiVersion)
+  if (kind !== undefined) return kind
+  throw usageError(
+    'unknown-kind',
+    `the manifest holds ${nameOf(object)} (${object.apiVersion}), a kind that does not belong into an operator manifest`,
+    { remedy: 'take it out of the file and apply it yourself: kubectl apply --server-side -f FILE' },
+  )
+}
+
+/** A copy in the order of `manifestKinds`; within a kind as in the file. */
+function inApplyOrder(objects: readonly KubeObject[]): KubeObject[] {
+  return objects.toSorted((a, b) => place(a) - place(b))
+}
+
+const place = (object: KubeObject) => manifestKinds.indexOf(kindOf(object))
+
+const serverMetadata = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+  'ownerReferences',
+  'selfLink',
+])
+
+const bookkeeping =
+  /^(kubectl\.kubernetes\.io\/last-applied-configuration|deployment\.kubernetes\.io\/revision)$/
+
+/** The object as a person would write it: no status, no uid, nothing that only the server or a controller keeps. */
+export function withoutServerFields(object: KubeObject): KubeObject {
+  const {
+    apiVersion,
+    kind,
+    metadata: known,
+    status: _,
+    ...rest
+  } = object as KubeObject & { status?: unknown }
+  const metadata = without(known, (key) => serverMetadata.has(key)) as unknown as Metadata
+  if (metadata.annotations !== undefined) {
+    const annotations = without(metadata.annotations, (key) => bookkeeping.test(key)) as Record<
+      string,
+      string
+    >
+    if (Object.keys(annotations).length > 0) metadata.annotations = annotations
+    else delete metadata.annotations
+  }
+  return { apiVersion, kind, metadata, ...rest }
+}
+
+function without(from: object, unwanted: (key: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !unwanted(key)))
+}
+
+const labels = ['kubevirt.io', 'operator.kubevirt.io']
+const kinds: readonly Kind[] = [ClusterRoles, ClusterRoleBindings, ServiceAccounts, Roles, RoleBindings]
+
+/**
+ * Objects that an older operator manifest has left and this one lacks: labelled as operator manifests label theirs and not
+ * made by virt-operator itself. They are shown to a person, never deleted.
+ */
+export async function notInManifest(reader: Pick<Reader, 'list'>, manifest: Manifest): Promise<KubeObject[]> {
+  const lists = kinds.flatMap((kind) =>
+    labels.map((label) => labelled(reader, kind, label, manifest.namespace)),
+  )
+  const found = (await Promise.all(lists)).flat().filter((object) => !madeByOperator(object))
+  const left = new Map(found.map((object) => [keyOf(object), object]))
+  for (const object of manifest.objects) left.delete(keyOf(object))
+  return [...left.values()]
+}
+
+/** Items of a list come without kind and apiVersion from a real server. */
+async function labelled(
+  reader: Pick<Reader, 'list'>,
+  kind: Kind,
+  label: string,
+  namespace: string,
+): Promise<KubeObject[]> {
+  const items = await reader.list(kind, { labels: label, ...(kind.namespaced && { namespace }) })
+  return items.map((item) => Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind }, item))
+}
+
+const keyOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
+
+const madeByOperator = ({ metadata }: KubeObject) =>
+  metadata.labels?.['app.kubernetes.io/managed-by']?.startsWith('virt-operator') === true
+
+/**
+ * The manifest for the namespace that the operator lives in. Another one is refused (`usage`), because it would make a second
+ * operator, unless `rewrite` asks to move everything in it: objects, subjects of bindings, environment.
+ */
+export function inNamespace(manifest: Manifest, namespace: string, rewrite: boolean): Manifest {
+  if (manifest.namespace === namespace) return manifest
+  if (!rewrite) {
+    throw usageError(
+      'manifest-namespace',
+      `the manifest ${manifest.origin} is for namespace ${manifest.namespace}, the operator runs in ${namespace}`,
+      { remedy: 'add --rewrite-namespace to apply it there instead' },
+    )
+  }
+  const objects = manifest.objects.map((object) => moved(object, manifest.namespace, namespace))
+  return operatorManifest(objects, manifest.origin)
+}
+
+function moved(object: KubeObject, from: string, to: string): KubeObject {
+  const copy = structuredClone(object)
+  if (copy.metadata.namespace === from) copy.metadata.namespace = to
+  if (copy.kind === 'Namespace' && copy.metadata.name === from) copy.metadata.name = to
+  for (const subject of (copy as RoleBinding).subjects ?? []) {
+    if (subject.namespace === from) subject.namespace = to
+  }
+  for (const variable of containersOf(copy).flatMap((c) => c.env ?? [])) {
+    if (variable.name.includes('NAMESPACE') && variable.value === from) variable.value = to
+  }
+  return copy
+}
+
+/** An image of the operator as virt-operator itself takes it apart (facts 2.1). */
+export interface OperatorImage {
+  registry: string
+  /** `corp-` in `registry/corp-virt-operator:v1.8.4`; mostly empty. */
+  prefix: string
+  /** `:v1.8.4` or `@sha256:…`; empty where there is neither. */
+  suffix: string
+}
+
+export function operatorImage(image: string | undefined): OperatorImage | undefined {
+  const [, registry, prefix, suffix] = /^(.*)\/(.*)virt-operator([@:].*)?$/.exec(image ?? '') ?? []
+  if (registry === undefined || prefix === undefined) return undefined
+  return { registry, prefix, suffix: suffix ?? '' }
+}
+
+/** The container of the operator: named so, or the only one. */
+export function operatorContainer(deployment: Deployment): Container | undefined {
+  const containers = deployment.spec?.template?.spec?.containers ?? []
+  return containers.find((c) => c.name === 'virt-operator') ?? containers[0]
+}
+
+/** Everything in an operator Deployment that names a version, and where. */
+function versionsIn(deployment: Deployment): { version: string; where: string }[] {
+  const container = operatorContainer(deployment)
+  const env = new Map((container?.env ?? []).map(({ name, value }) => [name, value]))
+  const named = [
+    {
+      version: tagOf(env.get('VIRT_OPERATOR_IMAGE') ?? env.get('OPERATOR_IMAGE')),
+      where: 'VIRT_OPERATOR_IMAGE',
+    },
+    { version: env.get('KUBEVIRT_VERSION'), where: 'KUBEVIRT_VERSION' },
+    { version: tagOf(container?.image), where: 'the image of virt-operator' },
+  ]
+  return named.flatMap(({ version, where }) => (version ? [{ version, where }] : []))
+}
+
+function tagOf(image: string | undefined): string | undefined {
+  const suffix = operatorImage(image)?.suffix ?? ''
+  return /^:([^@]+)/.exec(suffix)?.[1]
+}
+
+/** Every container of an object with a pod template, those to change in a copy included; none elsewhere. */
+export function containersOf(object: KubeObject): Container[] {
+  const pod = (object as Deployment).spec?.template?.spec
+  return [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])]
+}
+
+/** `Deployment virt-operator`: how an object of a manifest is named to a person. */
+export function nameOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  return `${kind} ${metadata.name}`
 }

@@ -1,9 +1,8 @@
-import { KvupError, Unforeseen } from '../system/errors.ts'
-import { exitCode } from '../system/exit-codes.ts'
+import { exitCode, KvupError, Unforeseen } from '../kube/errors.ts'
 import type { Document, DocumentStatus } from './printer.ts'
 
 /** The `error` of a document. `code` is the exit code; the rest is there where it is known. */
-export interface DocumentError {
+interface DocumentError {
   code: number
   reason: string
   message: string

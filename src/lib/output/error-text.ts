@@ -1,7 +1,6 @@
-import { brief } from './brief.ts'
-import { displayWidth, pad } from './display-width.ts'
+import { brief, displayWidth, pad } from './text.ts'
 import { describeError } from './document.ts'
-import { KvupError, Unforeseen } from '../system/errors.ts'
+import { KvupError, Unforeseen } from '../kube/errors.ts'
 import type { Paint } from './printer.ts'
 import { sanitise, sanitiseLine } from './sanitise.ts'
 

@@ -1,10 +1,17 @@
-import { type Beat, type Clock, systemBeat } from '../system/clock.ts'
-import { usageError } from '../system/errors.ts'
-import { answerIn, type Answering } from './answer-format.ts'
-import { type OutputFormat, parseOutput } from './format.ts'
-import { jsonLine } from './json-text.ts'
-import { besidePage, LivePage } from './live-page.ts'
-import { type ColourWish, isColoured, isUnicode, paintFor } from './paint.ts'
+import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
+import { usageError } from '../kube/errors.ts'
+import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
+import { jsonLine, type OutputFormat, parseOutput } from './formats/output-format.ts'
+import { besidePage, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
+import {
+  type ColourWish,
+  type Environment,
+  isColoured,
+  isLive,
+  isUnicode,
+  paintFor,
+  type Stream,
+} from './terminal.ts'
 import type {
   Document,
   DocumentStatus,
@@ -16,9 +23,7 @@ import type {
   Size,
   View,
 } from './printer.ts'
-import { collectedRows, type OpenRows, rowsIn } from './rows-answer.ts'
-import { type LiveTerminal, type Story, tellStory } from './story.ts'
-import { type Environment, isLive, type Stream } from './stream.ts'
+import type { CommandSpeech } from './command-line.ts'
 
 /** What a printer needs to know. Flags are as typed; nothing is read from the process. */
 export interface PrinterOptions {
@@ -67,7 +72,9 @@ export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter>
   }
   const answer = await answerIn(format, how)
   const sort =
-    options.sortBy === undefined ? asItIs : (await import('./sort-by.ts')).itemSorter(options.sortBy)
+    options.sortBy === undefined
+      ? asItIs
+      : (await import('./formats/jsonpath-formats.ts')).itemSorter(options.sortBy)
   const give: typeof answer.give = (given) => answer.give({ ...given, document: sort(given.document) })
   const tellRows = sort === asItIs ? rowsIn(format, how, give) : collectedRows(give)
   let rows: OpenRows | undefined
@@ -132,4 +139,43 @@ function paintOn(stream: Stream, { color, env }: PrinterOptions): Paint {
 function sizeOf({ stdout, headers }: PrinterOptions, format: OutputFormat): Size {
   const columns = stdout.isTTY === true ? (stdout.columns?.() ?? 80) : Infinity
   return { columns, wide: format.is === 'wide', headers }
+}
+
+/** The printer, with every command that it prints made to mean the cluster that was named on the command line. */
+export function speakingPrinter(printer: OpenPrinter, speech: CommandSpeech): OpenPrinter {
+  return {
+    result(document, view, status) {
+      if (isData(document)) printer.result(document, view, status)
+      else printer.result(speech.parts(document), speakingView(view, speech), status)
+    },
+    rows: (kind, view) => speakingRows(printer.rows(kind, speakingRowsView(view, speech)), speech),
+    event: (event) => printer.event(speech.parts(event)),
+    note: (line) => printer.note(speech.line(line)),
+    warn: (line) => printer.warn(speech.line(line)),
+    finish: (error) => printer.finish(speech.error(error)),
+    live: printer.live,
+  }
+}
+
+/** Objects of the cluster, to be read again by kvup: nothing in them is a word of ours. */
+function isData({ kind }: Document): boolean {
+  return kind === 'Snapshot'
+}
+
+function speakingView<T extends Document>(view: View<T>, speech: CommandSpeech): View<T> {
+  return { ...view, text: (...shown) => view.text(...shown).map((line) => speech.line(line)) }
+}
+
+function speakingRowsView<Row, T extends Document>(
+  view: RowsView<Row, T>,
+  speech: CommandSpeech,
+): RowsView<Row, T> {
+  return { ...view, below: (...shown) => view.below(...shown).map((line) => speech.line(line)) }
+}
+
+function speakingRows<Row, T extends Document>(rows: Rows<Row, T>, speech: CommandSpeech): Rows<Row, T> {
+  return {
+    add: (more) => rows.add(speech.parts(more)),
+    end: (document, status) => rows.end(speech.parts(document), status),
+  }
 }

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../procedure/events.ts'
+import type { RunEvent } from '../engine/run-context.ts'
 
 /** Every JSON or YAML document that kvup prints. `status` and `error` are added by the printer, last. */
 export interface Document {

@@ -1,10 +1,9 @@
-import type { KvupError } from '../system/errors.ts'
-import { interrupted, usageError } from '../system/errors.ts'
+import { interrupted, type KvupError, usageError } from '../kube/errors.ts'
 import type { Prompt } from './printer.ts'
 import { sanitise } from './sanitise.ts'
 
 /** What a prompt needs of the process: where answers come from and where questions go (stderr). */
-export interface Asking {
+interface Asking {
   stdin: NodeJS.ReadStream | (NodeJS.ReadableStream & { isTTY?: boolean })
   stderr: NodeJS.WritableStream
   /** `--yes`. */

@@ -1,5 +1,5 @@
-import { nearest } from '../system/nearest.ts'
-import { shellWord } from '../system/shell-word.ts'
+import { nearest } from '../kube/text.ts'
+import { shellWord } from '../kube/shell-line.ts'
 
 /** A command of the tree, as far as it is needed to say what was meant. */
 export interface KnownCommand {
@@ -10,7 +10,7 @@ export interface KnownCommand {
 }
 
 /** What commander refused, and the words that were typed. */
-export interface Refused {
+interface Refused {
   code: string
   message: string
   argv: readonly string[]

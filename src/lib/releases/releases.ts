@@ -1,6 +1,14 @@
-import { usageError } from '../system/errors.ts'
+import { usageError } from '../kube/errors.ts'
 import known from './releases.json' with { type: 'json' }
-import { compareVersions, type Version, versionOf } from './version.ts'
+import {
+  compareVersions,
+  minorOf,
+  operatorMinor,
+  type OperatorVersion,
+  operatorVersionOf,
+  type Version,
+  versionOf,
+} from './release-versions.ts'
 
 /** What is known of releases, as of a day, with its sources in it. `--releases FILE` replaces all of it. */
 export interface Releases {
@@ -144,4 +152,84 @@ export function allReleases({ minors }: Releases): readonly Version[] {
     .map((text) => versionOf(text))
     .filter((version) => version !== undefined)
     .toSorted(compareVersions)
+}
+
+/** The last minor of a major version that is over; undefined while it goes on. */
+export function lastMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
+  return releases.lastMinorOfMajor[String(major)]
+}
+
+/** The newest minor of a major version that is known. */
+export function newestMinorOf(major: number, releases: Releases = knownReleases): number | undefined {
+  const minors = allReleases(releases).filter((version) => version.major === major)
+  return minors.at(-1)?.minor
+}
+
+/** The newest patch of a minor (`v1.8`) that is known. */
+export function latestPatch(minor: string, releases: Releases = knownReleases): Version | undefined {
+  return Object.keys(releases.minors[minor]?.releases ?? {})
+    .map((text) => versionOf(text))
+    .filter((version) => version !== undefined)
+    .toSorted(compareVersions)
+    .at(-1)
+}
+
+/** Minors of Kubernetes, both ends included. */
+export interface KubernetesWindow {
+  min: string
+  max: string
+  /** False: by the rule that each minor of KubeVirt moves the window by one. */
+  known: boolean
+}
+
+/** What a release supports (facts 7). Undefined where neither table nor rule reaches: before v0.59, after v1. */
+export function kubernetesWindow(
+  version: Version,
+  releases: Releases = knownReleases,
+): KubernetesWindow | undefined {
+  const [min, max] = releases.minors[minorOf(version)]?.kubernetes ?? []
+  if (min !== undefined && max !== undefined) return { min, max, known: true }
+  if (version.major !== 1) return undefined
+  return { min: `1.${version.minor + 25}`, max: `1.${version.minor + 27}`, known: false }
+}
+
+/** Distributions of HyperConverged: the upstream one bears 1.y.z, that of OpenShift the version of the platform (ocp 1.2). */
+export type OperatorLine = 'upstream' | 'openshift'
+
+export function lineOf({ major }: Pick<OperatorVersion, 'major'>): OperatorLine {
+  return major < 4 ? 'upstream' : 'openshift'
+}
+
+/** The row of exactly this operator; OpenShift's own patch releases are in no table. */
+export function releaseOfOperator(
+  { text }: Pick<OperatorVersion, 'text'>,
+  { hyperconverged }: Pick<Releases, 'hyperconverged'>,
+): HyperConvergedRelease | undefined {
+  return hyperconverged.find(({ version }) => version === text)
+}
+
+/** The operators that bring exactly this KubeVirt (`v1.8.4`), in the order of the table: the newest last. */
+export function operatorsBringing(
+  kubevirt: string,
+  { hyperconverged }: Pick<Releases, 'hyperconverged'>,
+): readonly string[] {
+  return hyperconverged.filter((row) => row.kubevirt === kubevirt).map(({ version }) => version)
+}
+
+/**
+ * The platform minor that an operator belongs to, `4.18` (night E8): on OpenShift its own, upstream by the table, and beyond it
+ * by nothing: undefined.
+ */
+export function platformOfOperator(
+  operator: OperatorVersion,
+  { hyperconverged }: Pick<Releases, 'hyperconverged'>,
+): string | undefined {
+  if (lineOf(operator) === 'openshift') return operatorMinor(operator)
+  const minor = operatorMinor(operator)
+  return hyperconverged.find(({ version }) => minorOfText(version) === minor)?.platform
+}
+
+function minorOfText(text: string): string | undefined {
+  const version = operatorVersionOf(text)
+  return version && operatorMinor(version)
 }

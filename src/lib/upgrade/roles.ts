@@ -1,5 +1,12 @@
-import { ClusterRoles, type PolicyRule, type Role, Roles } from '../cluster/kinds/extension.ts'
-import { type Right, type RoleName, rightsOf } from './rights.ts'
+import { ClusterRoles, type PolicyRule, type Role, Roles } from '../kube/kinds/extension-kinds.ts'
+import { type Right, rightsOf, type RoleName } from './role-rights.ts'
+import type { Access } from '../kube/cluster.ts'
+import type { Method } from '../releases/hop-findings.ts'
+import { InstanceReplicaSets } from '../kube/kinds/kubevirt-kinds.ts'
+import type { UpgradePath } from './upgrade-path.ts'
+import { censusNames } from '../vms/census/saved-census.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+import { groupOf, type Kind } from '../kube/object.ts'
 
 /** The ClusterRole and the Role in KubeVirt's namespace that make up one of kvup's roles. */
 export function rolesFor(name: RoleName, namespace: string): [cluster: Role, inNamespace: Role] {
@@ -48,6 +55,141 @@ function ruleOf({ group, resources, verbs, names }: Right, namespace: string): P
 }
 
 /** `$namespace` is known only when the role is printed or asked for. */
-export function namesIn(names: readonly string[], namespace: string): string[] {
+function namesIn(names: readonly string[], namespace: string): string[] {
   return names.map((name) => (name === '$namespace' ? namespace : name))
+}
+
+/** One question for the preflight. */
+export interface NeededAccess {
+  access: Access
+  why: string
+  /** A refusal is a warning, not the end. */
+  optional: boolean
+}
+
+const roleOfMethod: Readonly<Record<Method, RoleName>> = {
+  'image-tag': 'kvup-upgrade',
+  'operator-manifest': 'kvup-operator-manifest',
+  olm: 'kvup-olm',
+}
+
+/** The role that a method needs. */
+export function roleFor(method: Method): RoleName {
+  return roleOfMethod[method]
+}
+
+/** Every right of the method's role that an upgrade uses, one question per verb, resource and object name. */
+export function requiredAccess(method: Method, namespace: string): NeededAccess[] {
+  const used = rightsOf(roleFor(method)).filter(({ onlyChecks }) => !onlyChecks)
+  return used.filter(isAskedFor).flatMap((right) => questions(right, namespace))
+}
+
+/** What `kvup check` asks about; that of its probes is asked for by whoever makes them. */
+export function accessOf(role: RoleName, namespace: string): NeededAccess[] {
+  return rightsOf(role)
+    .filter(isAskedFor)
+    .flatMap((right) => questions(right, namespace))
+}
+
+const isAskedFor = ({ onlyProbes, onlyStatus }: Right): boolean => !onlyProbes && !onlyStatus
+
+/** What is granted to look at what is above KubeVirt: no preflight asks for it, for most clusters have none of it. */
+export function statusAccess(namespace: string): NeededAccess[] {
+  return rightsOf('kvup-view')
+    .filter(({ onlyStatus }) => onlyStatus)
+    .flatMap((right) => questions(right, namespace))
+}
+
+/** What `kvup check --probe-images` writes; all of it is needed then. */
+export function probeAccess(namespace: string): NeededAccess[] {
+  return rightsOf('kvup-upgrade')
+    .filter(({ onlyProbes }) => onlyProbes)
+    .flatMap((right) => questions(right, namespace))
+}
+
+function questions({ scope, group, resources, verbs, names, why, optional }: Right, namespace: string) {
+  const where = scope === 'kubevirt' ? { namespace } : {}
+  const objects = names.length > 0 ? namesIn(names, namespace).map((name) => ({ name })) : [{}]
+  return resources.flatMap((path) => {
+    const [resource = path, subresource] = path.split('/')
+    const below = subresource === undefined ? {} : { subresource }
+    return verbs.flatMap((verb) =>
+      objects.map((only) => ({
+        access: { verb, group, resource, ...below, ...where, ...only },
+        why,
+        optional,
+      })),
+    )
+  })
+}
+
+/** What this plan needs: cancelling migrations only where that was asked for, and nothing on what somebody else owns. */
+export function accessFor(
+  { method, owner, request }: UpgradePlan,
+  path?: UpgradePath,
+): {
+  required: Access[]
+  optional: Access[]
+} {
+  const all = requiredAccess(request.follow ? 'image-tag' : method, owner.ref.namespace)
+  const needed = all.filter(({ access }) => !request.follow || !isOwned(access))
+  const cancels = ({ access }: { access: Access }) =>
+    request.migrations === 'cancel' &&
+    access.resource === 'virtualmachineinstancemigrations' &&
+    access.verb === 'delete'
+  const required = needed.filter((need) => !need.optional || cancels(need))
+  const optional = needed.filter(
+    (need) =>
+      need.optional &&
+      !cancels(need) &&
+      need.access.verb !== 'delete' &&
+      !isOfCensus(need.access) &&
+      (request.waitWorkloads || isWaitedFor(path) || !isLaunchers(need.access)),
+  )
+  return { required: required.map(({ access }) => access), optional: optional.map(({ access }) => access) }
+}
+
+/** VMs are waited for between the steps of an upgrade path. */
+const isWaitedFor = (path: UpgradePath | undefined): boolean =>
+  path !== undefined && path.steps.length > 1 && path.between === 'wait'
+
+/** Whoever takes the census asks, and says what comes of a no. */
+const isOfCensus = ({ resource, name = '' }: Access) =>
+  resource === 'configmaps' ? censusNames.includes(name) : resource === InstanceReplicaSets.plural
+
+/** Where VMs are not waited for, nobody looks whether one runs twice (night W5). */
+const isLaunchers = ({ resource, verb, namespace }: Access) =>
+  resource === 'pods' && verb === 'list' && namespace === undefined
+
+const isOwned = ({ resource, verb }: Access) => resource === 'kubevirts' && verb === 'patch'
+
+/** A verb on a kind that a command of `kvup workloads` or `kvup rollout` uses besides the journal and the lock. */
+export interface Used {
+  kind: Pick<Kind, 'apiVersion' | 'plural'>
+  verb: string
+  subresource?: string
+}
+
+type WorkloadsRole = 'kvup-workloads' | 'kvup-settings'
+
+/** What such a command needs before its first write: the rows of its role that nobody can do without, and those that it uses. The role is the lesser one that has them. */
+export function workloadsAccess(
+  namespace: string,
+  uses: readonly Used[],
+): { required: Access[]; optional: Access[]; role: WorkloadsRole } {
+  const role = uses.some(isSetting) ? 'kvup-settings' : 'kvup-workloads'
+  const needed = accessOf(role, namespace).filter(
+    ({ access, optional }) => !optional || uses.some((used) => isFor(access, used)),
+  )
+  return { required: needed.map(({ access }) => access), optional: [], role }
+}
+
+/** Who writes how VMs follow could write anything else of that object. */
+const isSetting = ({ kind, verb }: Used): boolean =>
+  verb === 'patch' && (kind.plural === 'kubevirts' || kind.plural === 'hyperconvergeds')
+
+function isFor({ verb, group, resource, subresource }: Access, used: Used): boolean {
+  const { kind } = used
+  const same = group === groupOf(kind) && resource === kind.plural && subresource === used.subresource
+  return same && verb === used.verb
 }

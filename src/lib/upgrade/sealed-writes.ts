@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isFields } from '../cluster/apply/field-path.ts'
-import type { Reader, Ref, Writer } from '../cluster/cluster.ts'
-import type { Kind } from '../cluster/kind.ts'
-import { type FieldChange, type Leaf, leavesOf, sameLeaf } from '../cluster/leaves.ts'
-import type { KubeObject } from '../cluster/object.ts'
-import { localWriter } from '../procedure/local-writer.ts'
-import { changedFields } from '../procedure/rehearsed-change.ts'
-import { drifted } from '../system/errors.ts'
-import { valueText } from '../system/value-text.ts'
-import type { SealedPlan } from '../seal/read-sealed.ts'
+import { isFields } from '../kube/server-side-apply.ts'
+import type { Reader, Ref, Writer } from '../kube/cluster.ts'
+import type { Kind, KubeObject } from '../kube/object.ts'
+import { type FieldChange, type Leaf, leavesOf, sameLeaf, valueText } from '../kube/field-changes.ts'
+import { localWriter } from '../engine/local-writer.ts'
+import { changedFields } from '../engine/dry-run-change.ts'
+import { drifted } from '../kube/errors.ts'
+import type { SealedPlan } from '../engine/sealed-plan.ts'
 
 /** What a sealed plan says that one of its steps writes. */
 interface SealedStep {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { Leases } from '../../../src/lib/cluster/kinds/core.ts'
-import { type ApiService, ApiServices } from '../../../src/lib/cluster/kinds/extension.ts'
+import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { type ApiService, ApiServices } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { kvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

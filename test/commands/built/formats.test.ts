@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
-import { admin } from '../../../src/lib/simulator/api/request.ts'
-import { systemClock } from '../../../src/lib/system/clock.ts'
+import { admin, isWrite } from '../../../src/simulator/api/api-request.ts'
+import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { runText } from '../../lib/run-text.ts'
 import { kvup } from './program.ts'
-import { type Alive, serveCluster, serveObjects, type Served } from './simulated.ts'
+import { type Alive, serveCluster, type Served, serveObjects } from './simulated.ts'
 
 let settled: Alive
 let empty: Served

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import { Pods } from '../../../src/lib/cluster/kinds/pods.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import { DaemonSets, Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import { kvup } from './program.ts'
-import { type Alive, put, serveCluster, serveObjects, type Served } from './simulated.ts'
+import { type Alive, put, serveCluster, type Served, serveObjects } from './simulated.ts'
 
 /** Sets the title of a terminal, clears it, goes back over the line, and hides what follows from a reader. */
 const hostile = '\u001b]0;owned\u0007\u001b[2J\r\u009b31m\u202e\u0000fine'

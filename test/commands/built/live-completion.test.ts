@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { kvup } from './program.ts'
 import { sooner } from './shells/terminal-shell.ts'
 import { type Alive, serveCluster } from './simulated.ts'

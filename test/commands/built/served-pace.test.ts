@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { kvup, startKvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { displayWidth } from '../../../src/lib/output/display-width.ts'
+import { displayWidth } from '../../../src/lib/output/text.ts'
 import { bin, type Live, startKvup, startProcess } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

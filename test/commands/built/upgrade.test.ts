@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import { type DaemonSet, DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
-import { VirtualMachineInstances } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import {
+  type KubeVirt,
+  KubeVirts,
+  VirtualMachineInstances,
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { type DaemonSet, DaemonSets } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { kvup, paste } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { kvup } from './program.ts'
 import { type Alive, serveCluster } from './simulated.ts'
 

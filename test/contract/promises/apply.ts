@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
-import { type ConfigMap, ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { Deployments } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { type ConfigMap, ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { configMap, createMap, deployment, kubeVirt, objectIn, refOf, refusal } from './objects.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
-} from '../../../src/lib/cluster/kinds/extension.ts'
+} from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { fresh, objectIn, refOf, refusal } from './objects.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Where } from '../../../src/lib/cluster/cluster.ts'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Where } from '../../../src/lib/kube/cluster.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { createMap, fresh, refOf } from './objects.ts'
 

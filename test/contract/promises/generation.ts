@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
-import { type KubeVirt, KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { Deployments } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { deployment, kubeVirt, objectIn, refOf } from './objects.ts'
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Page } from '../../../src/lib/cluster/cluster.ts'
-import { metadataOf } from '../../../src/lib/cluster/kind.ts'
-import { ConfigMaps, type Lease, Leases, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Page } from '../../../src/lib/kube/cluster.ts'
+import { metadataOf } from '../../../src/lib/kube/object.ts'
+import { ConfigMaps, type Lease, Leases, Namespaces } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { createMap, fresh, lease, refusal } from './objects.ts'
 

@@ -1,9 +1,9 @@
-import { type ConfigMap, ConfigMaps, type Lease } from '../../../src/lib/cluster/kinds/core.ts'
-import type { Deployment } from '../../../src/lib/cluster/kinds/apps.ts'
-import type { KubeVirt } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Found } from '../../../src/lib/cluster/cluster.ts'
-import type { Metadata } from '../../../src/lib/cluster/object.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import { type ConfigMap, ConfigMaps, type Lease } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Deployment } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeVirt } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Found } from '../../../src/lib/kube/cluster.ts'
+import type { Metadata } from '../../../src/lib/kube/object.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import type { Backend } from '../contract-backend.ts'
 
 let count = 0

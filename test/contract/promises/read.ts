@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigMaps, Leases, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
+import { ConfigMaps, Leases, Namespaces } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { configMap, createMap, kubeVirt, lease, objectIn, refOf, refusal } from './objects.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { Backend } from '../contract-backend.ts'
 import { configMap, createMap, objectIn, refOf, refusal } from './objects.ts'
 

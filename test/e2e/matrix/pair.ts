@@ -1,10 +1,10 @@
 import { appendFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { doubtIds } from '../../../src/lib/facts/doubts.ts'
+import { doubtIds } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { expectRolled, nothingToDo, runAgain } from '../installation.ts'
 import { killedOverAndOver } from '../killed.ts'
-import { type Outcome, kvup } from '../kvup.ts'
+import { kvup, type Outcome } from '../kvup.ts'
 import { type Lab, operatorManifest, type Release, startLab } from '../lab.ts'
 import { type SeenOutside, type Watcher, watchFromOutside } from '../outside-watcher.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CatalogPackage } from '../../../src/lib/catalogs/catalog.ts'
-import { parseCatalog } from '../../../src/lib/catalogs/parse-catalog.ts'
-import { nextIn, pathTo } from '../../../src/lib/catalogs/path.ts'
+import { type CatalogPackage, nextIn, pathTo } from '../../../src/lib/releases/catalog-path.ts'
+import { parseCatalog } from '../../../src/lib/releases/catalog-file.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { evidence, ofVersion, question } from './evidence.ts'
 
 test('the evidence that checks are tried on is of a settled v1.8.4, and each copy is fresh', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example, exampleNames, expected } from '../facts/example.ts'
 import { runText } from '../run-text.ts'
 

@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { allChecks } from '../../../src/lib/checks/checks.ts'
-import type { ReportedCheck } from '../../../src/lib/checks/report.ts'
-import type { CheckDocument } from '../../../src/lib/output/check-document.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { checkView } from '../../../src/lib/output/views/check-report.ts'
+import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
+import { type CheckDocument, checkView } from '../../../src/lib/output/views/check-report.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { expected } from '../facts/example.ts'
 import { runText } from '../run-text.ts'
 import {

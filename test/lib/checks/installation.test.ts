@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import type { Check } from '../../../src/lib/checks/check.ts'
-import { cdiBeside } from '../../../src/lib/checks/installation/cdi-beside.ts'
-import { crdStoredVersions } from '../../../src/lib/checks/installation/crd-stored-versions.ts'
-import { customizeComponents } from '../../../src/lib/checks/installation/customize-components.ts'
-import { foreignEdits } from '../../../src/lib/checks/installation/foreign-edits.ts'
-import { imagesPinned } from '../../../src/lib/checks/installation/images-pinned.ts'
-import { lastAppliedSize } from '../../../src/lib/checks/installation/last-applied-size.ts'
-import { manager } from '../../../src/lib/checks/installation/manager.ts'
-import { oneKubeVirt } from '../../../src/lib/checks/installation/one-kubevirt.ts'
-import { operatorNotOlder } from '../../../src/lib/checks/installation/operator.ts'
-import { settledNow } from '../../../src/lib/checks/installation/settled-now.ts'
-import type { Evidence } from '../../../src/lib/facts/evidence.ts'
-import { theInstallation } from '../../../src/lib/facts/installation.ts'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
+import type { Check } from '../../../src/lib/checks/check-definition.ts'
+import {
+  cdiBeside,
+  lastAppliedSize,
+  managerCheck,
+  oneKubeVirt,
+  settledNow,
+} from '../../../src/lib/checks/groups/installation-checks.ts'
+import {
+  crdStoredVersions,
+  imagesPinned,
+  operatorNotOlder,
+} from '../../../src/lib/checks/groups/target-checks.ts'
+import { customizeComponents, foreignEdits } from '../../../src/lib/checks/groups/customization-checks.ts'
+import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { ask, crd, evidence, known, question, said, unread, withSpec } from './evidence.ts'
 
 const to = (check: Check, found: Evidence, more: object = {}) =>
@@ -87,7 +90,7 @@ test.each([
 ])('manager: %j', (labels, findings) => {
   const found = evidence()
   Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, { labels })
-  expect(to(manager, found)).toEqual(findings)
+  expect(to(managerCheck, found)).toEqual(findings)
 })
 
 test.each([

@@ -1,10 +1,10 @@
-import type { CustomResourceDefinition } from '../../../src/lib/cluster/kinds/extension.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { crdsAhead } from '../../../src/lib/facts/crds-ahead.ts'
-import { laterCrdVersions } from '../../../src/lib/releases/later-crd-versions.ts'
+import type { CustomResourceDefinition } from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { crdsAhead } from '../../../src/lib/kubevirt/stored-versions.ts'
+import { laterCrdVersions } from '../../../src/lib/releases/hop-findings.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
-import { strategicPatch } from '../../../src/lib/simulator/api/strategic-patch.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
+import { strategicPatch } from '../../../src/simulator/api/patch.ts'
 
 /** A whole object that is new, or the fields of one that is there; `$patch: delete` takes it away. */
 export type Change = KubeObject & { $patch?: 'delete' }

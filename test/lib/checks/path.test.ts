@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { hopSupported } from '../../../src/lib/checks/path/hop-supported.ts'
-import { knownBad } from '../../../src/lib/checks/path/known-bad.ts'
-import { kubernetesSupported } from '../../../src/lib/checks/path/kubernetes-window.ts'
-import { zeroDowntime } from '../../../src/lib/checks/path/zero-downtime.ts'
+import {
+  hopSupported,
+  knownBad,
+  kubernetesSupported,
+  zeroDowntime,
+} from '../../../src/lib/checks/groups/path-checks.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { ask, evidence, ofVersion, said } from './evidence.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nodeReady } from '../../../src/lib/checks/nodes/node-ready.ts'
+import { nodeReady } from '../../../src/lib/checks/groups/node-checks.ts'
 import { ask, evidence, unread } from './evidence.ts'
 
 test.each([

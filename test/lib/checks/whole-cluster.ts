@@ -1,8 +1,8 @@
-import type { Lease, Node } from '../../../src/lib/cluster/kinds/core.ts'
-import type { ApiService, WebhookConfiguration } from '../../../src/lib/cluster/kinds/extension.ts'
-import type { Evidence } from '../../../src/lib/facts/evidence.ts'
-import { emptyTally, type InstanceTally } from '../../../src/lib/facts/instance-tally.ts'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
+import type { Lease, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { ApiService, WebhookConfiguration } from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import { emptyTally, type InstanceTally } from '../../../src/lib/kubevirt/vm-tally.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { evidence, known } from './evidence.ts'
 import { bundle, certificate } from './machinery/ca-text.ts'
 

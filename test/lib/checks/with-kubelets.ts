@@ -1,10 +1,10 @@
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
-import type { Store } from '../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { Faults, type MachineryFaults } from '../../../src/lib/simulator/machinery/faults.ts'
-import { runKubelet } from '../../../src/lib/simulator/machinery/kubelet.ts'
-import { seeded } from '../../../src/lib/simulator/machinery/luck.ts'
-import type { Clock } from '../../../src/lib/system/clock.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import type { Store } from '../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { Faults, type MachineryFaults } from '../../../src/simulator/machinery/machinery-faults.ts'
+import { runKubelet } from '../../../src/simulator/machinery/kubelet.ts'
+import { seeded } from '../../../src/simulator/machinery/controller.ts'
+import type { Clock } from '../../../src/lib/kube/clock.ts'
 
 /** Lets kubelets pull for the pods of a cluster from a file, from that time on: what `--probe-images` makes has to be lived. */
 export function withKubelets(store: Store, at: string, faults: MachineryFaults = {}): Clock {

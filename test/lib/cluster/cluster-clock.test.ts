@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ClusterClock } from '../../../src/lib/cluster/cluster-clock.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { clockSkew } from '../../../src/lib/system/clock-skew.ts'
-import { ownTicks } from '../../../src/lib/system/clock.ts'
+import { ClusterClock } from '../../../src/lib/kube/http/cluster-clock.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { clockSkew, ownTicks } from '../../../src/lib/kube/clock.ts'
 
 const second = 1000
 const minute = 60 * second

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fieldChanges, leavesOf } from '../../../src/lib/cluster/leaves.ts'
+import { fieldChanges, leavesOf } from '../../../src/lib/kube/field-changes.ts'
 
 const deployment = {
   spec: {

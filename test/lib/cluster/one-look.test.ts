@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
-import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
-import { metadataOf } from '../../../src/lib/cluster/kind.ts'
-import { oneLook } from '../../../src/lib/cluster/one-look.ts'
+import { Deployments } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import { metadataOf } from '../../../src/lib/kube/object.ts'
+import { oneLook } from '../../../src/lib/kube/read-cache.ts'
 
 /** Counts what it is asked; `fails` is how often the first lists fail. */
 function counted(fails = 0): { reader: Reader; asked: string[] } {

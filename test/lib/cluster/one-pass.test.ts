@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Page, Reader } from '../../../src/lib/cluster/cluster.ts'
-import { VirtualMachineInstances, VirtualMachines } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { inOnePass } from '../../../src/lib/cluster/one-pass.ts'
+import type { Page, Reader } from '../../../src/lib/kube/cluster.ts'
+import { VirtualMachineInstances, VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { inOnePass } from '../../../src/lib/kube/read-cache.ts'
 
 const page = (name: string): Page<never> =>
   ({ items: [{ apiVersion: '', kind: '', metadata: { name } }] }) as unknown as Page<never>

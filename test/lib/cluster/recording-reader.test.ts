@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { metadataOf } from '../../../src/lib/cluster/kind.ts'
-import { ConfigMaps, Nodes } from '../../../src/lib/cluster/kinds/core.ts'
-import { RecordingReader } from '../../../src/lib/cluster/saved/recording-reader.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { metadataOf } from '../../../src/lib/kube/object.ts'
+import { ConfigMaps, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { RecordingReader } from '../../../src/lib/kube/saved/recording-reader.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example } from '../facts/example.ts'
 
 test('what was asked for by its metadata alone is kept whole: who reads the file may want more of it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRefusal } from '../../../src/lib/cluster/refusal.ts'
+import { readRefusal } from '../../../src/lib/kube/access-rights.ts'
 
 test.each([
   [

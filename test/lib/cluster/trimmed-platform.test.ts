@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { trimmed } from '../../../src/lib/cluster/saved/trimmed.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { trimmed } from '../../../src/lib/kube/saved/recording-reader.ts'
 
 const object = (kind: string, more: object): KubeObject => ({
   apiVersion: 'x/v1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { redacted } from '../../../src/lib/cluster/saved/redact/redact.ts'
-import { trimmed } from '../../../src/lib/cluster/saved/trimmed.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { redacted } from '../../../src/lib/kube/saved/redact-snapshot.ts'
+import { trimmed } from '../../../src/lib/kube/saved/recording-reader.ts'
 
 const applied = 'kubectl.kubernetes.io/last-applied-configuration'
 const env = [

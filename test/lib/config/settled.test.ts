@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { configPath } from '../../../src/lib/config/config-file.ts'
-import { fillIn } from '../../../src/lib/config/fill-in.ts'
-import { settledSettings } from '../../../src/lib/config/settled.ts'
+import { configPath, fillIn, settledSettings } from '../../../src/lib/kube/settings.ts'
 
 const home = { HOME: '/home/me' }
 const path = '/home/me/.config/kvup/config.yaml'

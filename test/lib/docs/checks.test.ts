@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { allChecks } from '../../../src/lib/checks/checks.ts'
-import { doubtIds } from '../../../src/lib/facts/doubts.ts'
+import { allChecks } from '../../../src/lib/checks/check-run.ts'
+import { doubtIds } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { explanations } from '../../../src/lib/checks/explanations.ts'
 
 const page = readFileSync('docs/checks.md', 'utf8')
 const findings = page.slice(0, page.indexOf('\n# Refusals'))
 const headings = [...findings.matchAll(/^## (\S+)$/gmu)].map(([, id = '']) => id)
-const sources = globSync('src/lib/**/*.ts')
+const sources = globSync('src/**/*.ts')
   .filter((file) => !file.includes('/simulator/') && !file.includes('/output/'))
   .map((file) => ({ file, code: readFileSync(file, 'utf8') }))
 
@@ -17,21 +17,21 @@ const literals = sources.flatMap(({ code }) =>
 )
 /** Findings whose id is no plain text, by file, and what they can be; checks declare theirs. */
 const computed: Record<string, readonly string[]> = {
-  'src/lib/eus/plan/findings/being-deleted.ts': ['kubevirt-deleting', 'hyperconverged-deleting'],
-  'src/lib/upgrade/after.ts': doubtIds,
-  'src/lib/upgrade/findings.ts': ['managed-by-helm', 'managed-by-gitops'],
-  'src/lib/upgrade/running-update.ts': ['downgrade', 'way-back'],
-  'src/lib/workloads/strategy/owner-finding.ts': ['managed-by-helm', 'managed-by-gitops'],
+  'src/lib/eus/plan/findings/operator-findings.ts': ['kubevirt-deleting', 'hyperconverged-deleting'],
+  'src/lib/upgrade/upgrade-report.ts': doubtIds,
+  'src/lib/upgrade/upgrade-findings.ts': ['managed-by-helm', 'managed-by-gitops'],
+  'src/lib/upgrade/rollback.ts': ['downgrade', 'way-back'],
+  'src/lib/vms/strategy/settings-owner.ts': ['managed-by-helm', 'managed-by-gitops'],
 }
 
 /** A warning that is left of a doubt has its id. */
-const doubtsIn = 'src/lib/facts/doubts.ts'
+const doubtsIn = 'src/lib/kubevirt/rollout-status.ts'
 
 /** What a step ends with in the middle of a run, and goes on with once it is accepted by name. */
 const asked: Record<string, string> = {
-  'borrowed-changed': 'src/lib/eus/loans/take.ts',
-  'no-room': 'src/lib/eus/steps/room-for-pool.ts',
-  'pool-appeared': 'src/lib/eus/steps/borrowed-still.ts',
+  'borrowed-changed': 'src/lib/eus/settings/setting-steps.ts',
+  'no-room': 'src/lib/eus/steps/pool-steps.ts',
+  'pool-appeared': 'src/lib/eus/settings/changed-overrides.ts',
 }
 
 /** Checks, and the findings that they declare. */
@@ -61,10 +61,10 @@ test('an id that is no plain text is listed here, with what it can be', () => {
   const found = sources
     .filter(({ file, code }) => !file.includes('/checks/') && /\bid(: `[^`]*`)?,\n\s*level\b/u.test(code))
     .map(({ file }) => file)
-  expect(found.toSorted()).toEqual(Object.keys(computed))
+  expect(found.toSorted()).toEqual(Object.keys(computed).toSorted())
   for (const [file, ids] of Object.entries(computed))
     for (const id of ids)
-      expect(readFileSync(file === 'src/lib/upgrade/after.ts' ? doubtsIn : file, 'utf8')).toContain(
+      expect(readFileSync(file === 'src/lib/upgrade/upgrade-report.ts' ? doubtsIn : file, 'utf8')).toContain(
         id.startsWith('managed-by-') ? 'managed-by-' : `'${id}'`,
       )
 })

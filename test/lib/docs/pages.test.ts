@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeTree } from '../../../build/reference/describe.ts'
-import { program } from '../../../src/program.ts'
+import { program } from '../../../src/cli.ts'
 
 const files = [...globSync('*.md'), ...globSync('docs/**/*.md')].filter(
   (file) => !file.startsWith('docs/facts/'),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Loan } from '../../../src/lib/procedure/journal.ts'
-import { statusReport } from '../../../src/lib/facts/status-report.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
+import type { Loan } from '../../../src/lib/engine/journal.ts'
+import { statusReport } from '../../../src/lib/status/status-report.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { statusView } from '../../../src/lib/output/views/status.ts'
 import { example } from '../facts/example.ts'
 

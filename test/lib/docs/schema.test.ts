@@ -2,18 +2,19 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
-import { MigrationPolicies, type MigrationPolicy } from '../../../src/lib/cluster/kinds/migration-policies.ts'
+import type { Cluster, Reader } from '../../../src/lib/kube/cluster.ts'
 import {
+  MigrationPolicies,
+  type MigrationPolicy,
   VirtualMachineInstanceMigrations,
   VirtualMachines,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { simulate, type SimulatedCluster, type Simulation } from '../../../src/lib/simulator/simulate.ts'
-import { mixedVms } from '../../../src/lib/simulator/virtual-machine.ts'
-import { systemClock } from '../../../src/lib/system/clock.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
+import { simulate, type SimulatedCluster, type Simulation } from '../../../src/simulator/simulated-cluster.ts'
+import { mixedVms } from '../../../src/simulator/vm-shape.ts'
+import { systemClock } from '../../../src/lib/kube/clock.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { example, exampleNames } from '../facts/example.ts'
 import { readSchema, validate } from './json-schema.ts'
 import { small418 } from '../../scenario/eus/window-stage.ts'

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
-import { systemClock } from '../../../src/lib/system/clock.ts'
+import type { Cluster } from '../../../src/lib/kube/cluster.ts'
+import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { runText } from '../run-text.ts'
 
 const folder = 'test/examples/eus/4.18-to-4.20/cluster'

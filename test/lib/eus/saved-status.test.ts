@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
-import { systemClock } from '../../../src/lib/system/clock.ts'
+import type { Cluster } from '../../../src/lib/kube/cluster.ts'
+import { systemClock } from '../../../src/lib/kube/clock.ts'
 import { readSchema, validate } from '../docs/json-schema.ts'
 import { runKvup } from '../docs/run-kvup.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { launcherImage, newControllerLeads } from '../../../src/lib/facts/controller.ts'
+import { launcherImage, newControllerLeads } from '../../../src/lib/kubevirt/lease-holders.ts'
 import { moments, transcript } from '../../transcripts/to-snapshots.ts'
 import { settled } from './settled.ts'
 

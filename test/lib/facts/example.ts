@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import type { Reader, ServerVersion } from '../../../src/lib/cluster/cluster.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../../src/lib/simulator/api/store.ts'
-import type { Clock } from '../../../src/lib/system/clock.ts'
+import type { Reader, ServerVersion } from '../../../src/lib/kube/cluster.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../../src/simulator/api/store.ts'
+import type { Clock } from '../../../src/lib/kube/clock.ts'
 
 const folder = new URL('../../examples/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { statusReport } from '../../../src/lib/facts/status-report.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
+import { statusReport } from '../../../src/lib/status/status-report.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { statusView } from '../../../src/lib/output/views/status.ts'
 import { example, exampleNames, expected } from './example.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFailure } from '../../../src/lib/facts/failure-reading.ts'
+import { readFailure } from '../../../src/lib/kubevirt/diagnosis/diagnosis.ts'
 
 const place = { namespace: 'kv', target: 'v1.9.0' }
 const failed = 'An error occurred during deployment: '

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import { groupedCauses, type TroubledPod } from '../../../src/lib/facts/grouped-causes.ts'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
-import type { PodTrouble } from '../../../src/lib/facts/pod-trouble.ts'
-import type { Scene } from '../../../src/lib/facts/scene.ts'
+import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { groupedCauses, type TroubledPod } from '../../../src/lib/kubevirt/diagnosis/diagnosis.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
+import type { PodTrouble } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
+import type { Scene } from '../../../src/lib/kubevirt/installed-components.ts'
 import { settled } from './settled.ts'
 
 const recorded = settled()

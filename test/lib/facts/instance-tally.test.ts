@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { VirtualMachineInstance } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { emptyTally, tallyInstance } from '../../../src/lib/facts/instance-tally.ts'
+import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { emptyTally, tallyInstance } from '../../../src/lib/kubevirt/vm-tally.ts'
 
 const vmi = (
   namespace: string,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { LogOptions } from '../../../src/lib/cluster/cluster.ts'
-import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import type { Cause } from '../../../src/lib/facts/cause.ts'
-import { LastLines } from '../../../src/lib/facts/last-lines.ts'
-import type { Snapshot } from '../../../src/lib/facts/snapshot.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import type { LogOptions } from '../../../src/lib/kube/cluster.ts'
+import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Cause } from '../../../src/lib/kubevirt/diagnosis/cause.ts'
+import { LastLines } from '../../../src/lib/kubevirt/diagnosis/last-log-lines.ts'
+import type { Snapshot } from '../../../src/lib/kubevirt/snapshot.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { podOf, settled } from './settled.ts'
 
 function crashing(restartCount: number, again = true): { snapshot: Snapshot; why: Cause[]; pod: Pod } {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { noWayBack } from '../../../src/lib/facts/no-way-back.ts'
-import type { Standing } from '../../../src/lib/facts/standing.ts'
+import { noWayBack } from '../../../src/lib/kubevirt/stored-versions.ts'
+import type { Standing } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { crd, question } from '../checks/evidence.ts'
 
 const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Metadata } from '../../../src/lib/cluster/object.ts'
-import { type Manager, managerOf } from '../../../src/lib/facts/ownership.ts'
+import type { Metadata } from '../../../src/lib/kube/object.ts'
+import { type Manager, managerOf } from '../../../src/lib/kubevirt/installation.ts'
 
 const cases: readonly (readonly [string, Partial<Metadata>, Manager | undefined])[] = [
   ['nobody', { labels: { 'app.kubernetes.io/instance': 'x' } }, undefined],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Event, Node } from '../../../src/lib/cluster/kinds/core.ts'
-import type { ContainerStatus, Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import { podTrouble } from '../../../src/lib/facts/pod-trouble.ts'
+import type { Event, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { ContainerStatus, Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { podTrouble } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 
 const at = new Date('2026-11-21T10:00:00Z')
 const started = '2026-11-21T09:50:00Z'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { MachineConfigPool } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { poolsMissing } from '../../../src/lib/facts/pools-updated.ts'
+import type { MachineConfigPool } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { poolsMissing } from '../../../src/lib/openshift/machine-config-pools.ts'
 
 type Status = NonNullable<MachineConfigPool['status']>
 const conditions = (is: Record<string, boolean>) =>

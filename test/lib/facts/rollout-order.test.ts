@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inRolloutOrder, rolloutPath } from '../../../src/lib/facts/rollout-order.ts'
+import { inRolloutOrder, rolloutPath } from '../../../src/lib/kubevirt/component-status.ts'
 
 const names = [
   'virt-api',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import type { Condition } from '../../../src/lib/cluster/object.ts'
-import { rolloutTimes } from '../../../src/lib/facts/rollout-times.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
+import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Condition } from '../../../src/lib/kube/object.ts'
+import { rolloutTimes } from '../../../src/lib/kubevirt/rollout-times.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { moments, transcript } from '../../transcripts/to-snapshots.ts'
 import { podOf, settled } from './settled.ts'
 

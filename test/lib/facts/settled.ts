@@ -1,9 +1,8 @@
-import type { DaemonSet, Deployment } from '../../../src/lib/cluster/kinds/apps.ts'
-import type { Lease } from '../../../src/lib/cluster/kinds/core.ts'
-import type { KubeVirt } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
-import type { Snapshot } from '../../../src/lib/facts/snapshot.ts'
+import type { DaemonSet, Deployment, Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { Lease } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { KubeVirt } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
+import type { Snapshot } from '../../../src/lib/kubevirt/snapshot.ts'
 import { moments, transcript } from '../../transcripts/to-snapshots.ts'
 
 /** A real v1.8.4, 30 s after its update was done, to be damaged in one place. */

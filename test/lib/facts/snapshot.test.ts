@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Reader, Where } from '../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { type Part, standingParts, takeSnapshot, withParts } from '../../../src/lib/facts/snapshot.ts'
-import { LeaseWatch } from '../../../src/lib/facts/health/lease-watch.ts'
-import { statusReport } from '../../../src/lib/facts/status-report.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import type { Reader, Where } from '../../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
+import { type Part, standingParts, takeSnapshot, withParts } from '../../../src/lib/kubevirt/snapshot.ts'
+import { LeaseWatch } from '../../../src/lib/kubevirt/lease-holders.ts'
+import { statusReport } from '../../../src/lib/status/status-report.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { type Example, example } from './example.ts'
 
 interface Call {

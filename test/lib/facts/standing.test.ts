@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Deployment, ReplicaSet } from '../../../src/lib/cluster/kinds/apps.ts'
-import type { Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import { itemsOf } from '../../../src/lib/facts/known.ts'
-import { standing } from '../../../src/lib/facts/standing.ts'
+import type { Deployment, Pod, ReplicaSet } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { itemsOf } from '../../../src/lib/kube/known.ts'
+import { standing } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { podOf, settled, type Settled, unready } from './settled.ts'
 
 const judge = (damage: (world: Settled) => void, seconds = 5) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { statusReport } from '../../../src/lib/facts/status-report.ts'
-import { missingFor, parseWaitCondition } from '../../../src/lib/facts/wait-condition.ts'
+import { statusReport } from '../../../src/lib/status/status-report.ts'
+import { missingFor, parseWaitCondition } from '../../../src/lib/status/wait-condition.ts'
 import { example } from './example.ts'
 
 const settled = example('settled')

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import { applied } from '../../../src/lib/cluster/apply/applied.ts'
-import type { CustomResourceDefinition, Role } from '../../../src/lib/cluster/kinds/extension.ts'
-import type { FieldChange } from '../../../src/lib/cluster/leaves.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { applyManifest } from '../../../src/lib/manifests/apply.ts'
-import { changeOf, isApplied, liveOf, manifestChanges } from '../../../src/lib/manifests/changes.ts'
-import { kindOf } from '../../../src/lib/manifests/kinds.ts'
-import type { Manifest } from '../../../src/lib/manifests/manifest.ts'
-import { Recording } from '../../../src/lib/procedure/recording-writer.ts'
-import { rehearsing } from '../../../src/lib/procedure/rehearsing-writer.ts'
-import { changedFields } from '../../../src/lib/procedure/rehearsed-change.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { applied } from '../../../src/lib/kube/server-side-apply.ts'
+import type { CustomResourceDefinition, Role } from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import type { FieldChange } from '../../../src/lib/kube/field-changes.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import {
+  applyManifest,
+  changeOf,
+  isApplied,
+  liveOf,
+  manifestChanges,
+} from '../../../src/lib/manifests/apply-manifest.ts'
+import { kindOf, type Manifest } from '../../../src/lib/manifests/manifest.ts'
+import { Recording, rehearsingBy } from '../../../src/lib/engine/procedure-dry-run.ts'
+import { changedFields } from '../../../src/lib/engine/dry-run-change.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { container, example, liveOperator, objectIn, owner } from './example.ts'
 
 /** The release before: another image, a variable and an argument that the new one no longer has. */
@@ -57,7 +60,7 @@ test.each(cases)(
   async (mode, manager) => {
     const { reader, writer, reviewer } = await installedBy(manager)
     const { objects } = example()
-    const recording = new Recording(reader, (seen) => rehearsing(mode, reviewer, seen))
+    const recording = new Recording(reader, (seen) => rehearsingBy(mode, reviewer, seen))
     await applyManifest(objects, recording)
     const before = await Promise.all(objects.map((object) => liveOf(reader, object)))
     await applyManifest(objects, { reader, writer })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Writer } from '../../../src/lib/cluster/cluster.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { applyManifest } from '../../../src/lib/manifests/apply.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import type { Writer } from '../../../src/lib/kube/cluster.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { applyManifest } from '../../../src/lib/manifests/apply-manifest.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { container, example, liveOperator, owner } from './example.ts'
 
 const key = (kind: string, name: string) => `${kind}/${name}`

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { applyAccess } from '../../../src/lib/manifests/access.ts'
-import { backupOf } from '../../../src/lib/manifests/backup.ts'
-import { changeOf, isApplied, manifestChanges } from '../../../src/lib/manifests/changes.ts'
-import { conflictFindings } from '../../../src/lib/manifests/conflict-finding.ts'
-import { ownershipPatch } from '../../../src/lib/manifests/ownership.ts'
-import { parseManifest } from '../../../src/lib/manifests/parse.ts'
+import {
+  applyAccess,
+  backupOf,
+  changeOf,
+  conflictFindings,
+  isApplied,
+  manifestChanges,
+  ownershipPatch,
+} from '../../../src/lib/manifests/apply-manifest.ts'
+import { parseManifest } from '../../../src/lib/manifests/manifest.ts'
 import { container, example, liveOperator, objectIn, owner } from './example.ts'
 
 const { operator: wanted } = example()

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { download } from '../../../src/lib/manifests/download.ts'
+import { download } from '../../../src/lib/manifests/manifest-download.ts'
 
 let server: Server | undefined
 afterEach(() => server?.close())

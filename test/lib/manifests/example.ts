@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { Deployment } from '../../../src/lib/cluster/kinds/apps.ts'
-import type { KubeObject, ManagedField } from '../../../src/lib/cluster/object.ts'
-import { type Manifest, operatorManifest } from '../../../src/lib/manifests/manifest.ts'
-import { parseManifest } from '../../../src/lib/manifests/parse.ts'
+import type { Deployment } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeObject, ManagedField } from '../../../src/lib/kube/object.ts'
+import { type Manifest, operatorManifest, parseManifest } from '../../../src/lib/manifests/manifest.ts'
 
 export const exampleFile = new URL('fixture/kubevirt-operator.yaml', import.meta.url).pathname
 export const exampleText = readFileSync(exampleFile, 'utf8')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { extrasFindings } from '../../../src/lib/manifests/extras.ts'
+import { extrasFindings } from '../../../src/lib/manifests/manifest-extras.ts'
 import { example } from './example.ts'
 
 const binding = (subject: string, role: string) =>

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { CustomResourceDefinition, Role, RoleBinding } from '../../../src/lib/cluster/kinds/extension.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { changeOf } from '../../../src/lib/manifests/changes.ts'
+import type {
+  CustomResourceDefinition,
+  Role,
+  RoleBinding,
+} from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { changeOf } from '../../../src/lib/manifests/apply-manifest.ts'
 import { manifestDiff } from '../../../src/lib/manifests/manifest-diff.ts'
-import { changedFields } from '../../../src/lib/procedure/rehearsed-change.ts'
+import { changedFields } from '../../../src/lib/engine/dry-run-change.ts'
 import { container, example, liveOperator, objectIn } from './example.ts'
 
 const source = { origin: 'example.yaml', sha256: 'ab12' }

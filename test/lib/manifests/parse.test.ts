@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mustBeVersion, operatorManifest } from '../../../src/lib/manifests/manifest.ts'
-import { parseManifest } from '../../../src/lib/manifests/parse.ts'
+import { mustBeVersion, operatorManifest, parseManifest } from '../../../src/lib/manifests/manifest.ts'
 import { example, exampleText } from './example.ts'
 
 const names = (objects: readonly { kind: string }[]) => objects.map(({ kind }) => kind)

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type IncomingMessage, type RequestListener, createServer } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
-import { settingDefault } from '../../../src/lib/config/settings.ts'
-import { readManifest } from '../../../src/lib/manifests/read-manifest.ts'
-import { manifestSource, originOf, publicReleases } from '../../../src/lib/manifests/source.ts'
+import { settingDefault } from '../../../src/lib/kube/settings.ts'
+import {
+  manifestSource,
+  originOf,
+  publicReleases,
+  readManifest,
+} from '../../../src/lib/manifests/manifest-source.ts'
 import { exampleFile, exampleText } from './example.ts'
 
 const sum = createHash('sha256').update(exampleText).digest('hex')

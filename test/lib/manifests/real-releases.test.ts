@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { extrasFindings } from '../../../src/lib/manifests/extras.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import { extrasFindings } from '../../../src/lib/manifests/manifest-extras.ts'
 import { type Manifest, operatorManifest } from '../../../src/lib/manifests/manifest.ts'
 
 /** The kubevirt-operator.yaml of real releases, as their own sources template them; the schemas of the CRD are left out. */

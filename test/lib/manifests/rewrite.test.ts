@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inNamespace } from '../../../src/lib/manifests/namespace.ts'
-import { fromRegistry, registryToKeep } from '../../../src/lib/manifests/registry.ts'
+import { inNamespace } from '../../../src/lib/manifests/manifest.ts'
+import { fromRegistry, registryToKeep } from '../../../src/lib/manifests/image-registry.ts'
 import { container, example, liveOperator } from './example.ts'
 
 test('another namespace than the operator has is refused', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ClusterRoles } from '../../../src/lib/cluster/kinds/extension.ts'
-import { parseManifest } from '../../../src/lib/manifests/parse.ts'
-import { roleYaml } from '../../../src/lib/manifests/role-yaml.ts'
+import { ClusterRoles } from '../../../src/lib/kube/kinds/extension-kinds.ts'
+import { parseManifest } from '../../../src/lib/manifests/manifest.ts'
+import { roleYaml } from '../../../src/lib/manifests/manifest-diff.ts'
 
 test('every rule says what it is for, and the text is still the role', () => {
   const { apiVersion, kind } = ClusterRoles

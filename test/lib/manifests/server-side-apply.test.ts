@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
-import type { Writer } from '../../../src/lib/cluster/cluster.ts'
-import { Deployments } from '../../../src/lib/cluster/kinds/apps.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { applyManifest } from '../../../src/lib/manifests/apply.ts'
-import { isApplied, manifestChanges } from '../../../src/lib/manifests/changes.ts'
-import { conflictFindings } from '../../../src/lib/manifests/conflict-finding.ts'
-import { kindOf } from '../../../src/lib/manifests/kinds.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import type { Writer } from '../../../src/lib/kube/cluster.ts'
+import { Deployments } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
+import {
+  applyManifest,
+  conflictFindings,
+  isApplied,
+  manifestChanges,
+} from '../../../src/lib/manifests/apply-manifest.ts'
+import { kindOf } from '../../../src/lib/manifests/manifest.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { container, example } from './example.ts'
 
 /** The release before: another image, and a variable that the new one no longer has. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-
-import { BusySign } from '../../../src/lib/output/busy-sign.ts'
+import { BusySign } from '../../../src/lib/output/progress/live-view.ts'
 import { Terminal } from './terminal.ts'
 
 /** Beats of 100 ms until the sign is there or `most` have passed; the import of the spinner takes real time. */

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-
-import type { CommandTree } from '../../../src/lib/output/completion/command-tree.ts'
-import { complete, wanted } from '../../../src/lib/output/completion/complete.ts'
-import { typedOptions } from '../../../src/lib/output/completion/place.ts'
-import { completionLines, tellable } from '../../../src/lib/output/completion/protocol.ts'
-import { completionScript, shells } from '../../../src/lib/output/completion/scripts.ts'
+import {
+  type CommandTree,
+  complete,
+  completionLines,
+  tellable,
+  typedOptions,
+  wanted,
+} from '../../../src/lib/output/completion/completion.ts'
+import { completionScript, shells } from '../../../src/lib/output/completion/completion-scripts.ts'
 
 const leaf = (name: string, more: Partial<CommandTree> = {}): CommandTree => ({
   name,

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-
-import { parseColumns, printColumns } from '../../../src/lib/output/custom-columns.ts'
-import { templatePrinter } from '../../../src/lib/output/jsonpath/print.ts'
+import {
+  itemSorter,
+  parseColumns,
+  printColumns,
+  templatePrinter,
+} from '../../../src/lib/output/formats/jsonpath-formats.ts'
 import type { Document } from '../../../src/lib/output/printer.ts'
-import { itemSorter } from '../../../src/lib/output/sort-by.ts'
 import golden from './golden/kubectl.json' with { type: 'json' }
 
 const print = (template: string, document: unknown = golden.document) => templatePrinter(template)(document)

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-
-import { displayWidth } from '../../../src/lib/output/display-width.ts'
-import { renderLive } from '../../../src/lib/output/live-frame.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { progressFailed, progressOf } from '../../../src/lib/output/progress.ts'
+import { displayWidth } from '../../../src/lib/output/text.ts'
+import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { progressFailed, progressOf } from '../../../src/lib/output/progress/run-progress.ts'
 import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
 const plain = paintFor({ colour: false, unicode: true })

@@ -1,10 +1,10 @@
 import { timeOfDay } from '../../../src/lib/output/age.ts'
 import { describe, expect, test } from 'vitest'
-import { LivePage } from '../../../src/lib/output/live-page.ts'
+import { LivePage } from '../../../src/lib/output/progress/progress-output.ts'
 import { openPrinter } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { interrupted } from '../../../src/lib/system/errors.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { interrupted } from '../../../src/lib/kube/errors.ts'
 import { Pipe, Terminal } from './terminal.ts'
 
 function open(width = 40, height = 10) {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-
-import { LiveView } from '../../../src/lib/output/live-view.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { LiveView } from '../../../src/lib/output/progress/live-view.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { Terminal } from './terminal.ts'
 import { at, stalledEvents, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { displayWidth } from '../../../src/lib/output/display-width.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
+import { displayWidth } from '../../../src/lib/output/text.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { example, expected } from '../facts/example.ts'
 import { runText } from '../run-text.ts'
 

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-
 import { timeOfDay } from '../../../src/lib/output/age.ts'
-import { formatAsked, parseOutput } from '../../../src/lib/output/format.ts'
+import { formatAsked, parseOutput } from '../../../src/lib/output/formats/output-format.ts'
 import { openPrinter, type PrinterOptions } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
 import { table } from '../../../src/lib/output/table.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { blocked, timedOut } from '../../../src/lib/system/errors.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { blocked, timedOut } from '../../../src/lib/kube/errors.ts'
 import { Pipe, Terminal } from './terminal.ts'
 import { at, upgradeEvents } from './upgrade-events.ts'
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-
-import { type ColourWish, isColoured, isUnicode, paintFor } from '../../../src/lib/output/paint.ts'
-import { isLive } from '../../../src/lib/output/stream.ts'
+import { type ColourWish, isColoured, isLive, isUnicode, paintFor } from '../../../src/lib/output/terminal.ts'
 
 type Env = Record<string, string>
 const cases: [string, boolean, ColourWish, Env, boolean][] = [

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { plainLines } from '../../../src/lib/output/plain-lines.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { plainLines } from '../../../src/lib/output/progress/progress-output.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { at, stalledEvents, steps, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
 function open(start = at('13:14')) {

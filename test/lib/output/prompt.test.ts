@@ -1,7 +1,5 @@
 import { PassThrough } from 'node:stream'
-
 import { describe, expect, test } from 'vitest'
-
 import { openPrompt } from '../../../src/lib/output/prompt.ts'
 
 function person(answer: string) {

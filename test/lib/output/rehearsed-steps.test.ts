@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { rehearsedLines } from '../../../src/lib/output/views/rehearsed-steps.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { rehearsedLines } from '../../../src/lib/output/views/dry-run.ts'
 
 test('a value that is not there is kept as absent, and a step is named by its title', () => {
   const line = { estimate: 0, risk: { undo: 'none', safeToLeave: 'always' } }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { jsonText } from '../../../src/lib/output/json-text.ts'
+import { jsonText } from '../../../src/lib/output/formats/output-format.ts'
 import { openPrinter } from '../../../src/lib/output/open-printer.ts'
 import type { Document, DocumentStatus, RowsView } from '../../../src/lib/output/printer.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { forbidden } from '../../../src/lib/system/errors.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { forbidden } from '../../../src/lib/kube/errors.ts'
 
 interface Thing {
   name: string

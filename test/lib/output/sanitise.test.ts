@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-
-import { jsonLine, jsonText } from '../../../src/lib/output/json-text.ts'
+import { jsonLine, jsonText } from '../../../src/lib/output/formats/output-format.ts'
 import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../../../src/lib/output/sanitise.ts'
-import { yamlText } from '../../../src/lib/output/yaml-text.ts'
+import { yamlText } from '../../../src/lib/output/formats/yaml-text.ts'
 import { parse } from 'yaml'
 
 const attacks: [string, string, string][] = [

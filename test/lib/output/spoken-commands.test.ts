@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { entries, type Entry } from '../../../src/commands/entries.ts'
-import { speakingPrinter } from '../../../src/lib/output/speaking-printer.ts'
-import { openPrinter } from '../../../src/lib/output/open-printer.ts'
+import { openPrinter, speakingPrinter } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
-import { commandSpeech, type SpokenFlag } from '../../../src/lib/output/spoken-commands.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { blocked } from '../../../src/lib/system/errors.ts'
+import { commandSpeech, type SpokenFlag } from '../../../src/lib/output/command-line.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { blocked } from '../../../src/lib/kube/errors.ts'
 import { Pipe } from './terminal.ts'
 
 const context: SpokenFlag = { names: ['--context'], text: '--context prod', kubectl: true }

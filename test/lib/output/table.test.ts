@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-
 import { ageAt, duration, humanAge } from '../../../src/lib/output/age.ts'
-import { cut, displayWidth } from '../../../src/lib/output/display-width.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
+import { cut, displayWidth } from '../../../src/lib/output/text.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
 import type { Column } from '../../../src/lib/output/printer.ts'
 import { table, tableInParts } from '../../../src/lib/output/table.ts'
 

@@ -1,5 +1,5 @@
 /* oxlint-disable no-control-regex -- a terminal is made of them */
-import type { Stream } from '../../../src/lib/output/stream.ts'
+import type { Stream } from '../../../src/lib/output/terminal.ts'
 
 /** A terminal small enough to be read: it knows what the live view uses and fails on everything else. */
 export class Terminal implements Stream {

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StepLine } from '../../../src/lib/output/progress.ts'
-import { progressOf } from '../../../src/lib/output/progress.ts'
-import { timeLeft } from '../../../src/lib/output/time-left.ts'
+import { progressOf, type StepLine, timeLeft } from '../../../src/lib/output/progress/run-progress.ts'
 import { at, steps as known, upgradeEvents, waitingForHandler } from './upgrade-events.ts'
 
 const minute = 60_000

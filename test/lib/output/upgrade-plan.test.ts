@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { displayWidth } from '../../../src/lib/output/display-width.ts'
+import { displayWidth } from '../../../src/lib/output/text.ts'
 import { fenced, inlineCode, markdownText } from '../../../src/lib/output/markdown-text.ts'
-import { paintFor } from '../../../src/lib/output/paint.ts'
-import { diffText, stepDiff } from '../../../src/lib/output/views/step-diff.ts'
-import { type PlanDocument, planView } from '../../../src/lib/output/views/upgrade-plan.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
+import { diffText, stepDiff } from '../../../src/lib/output/views/dry-run.ts'
+import { type PlanDocument, planView } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'
 import { samplePlan } from './sample-plan.ts'
 
 const paint = paintFor({ colour: false, unicode: true })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { paintFor } from '../../../src/lib/output/paint.ts'
+import { paintFor } from '../../../src/lib/output/terminal.ts'
 import {
   type WorkloadsUpdateDocument,
   workloadsUpdateView,
-} from '../../../src/lib/output/views/workloads-update.ts'
-import type { UpdatedVm } from '../../../src/lib/workloads/update/report.ts'
+} from '../../../src/lib/output/views/vms/wave-run.ts'
+import type { UpdatedVm } from '../../../src/lib/vms/waves/update-outcome.ts'
 
 const left = (name: string, more: Partial<UpdatedVm> = {}): UpdatedVm => ({
   namespace: 'demo',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { wrap } from '../../../src/lib/output/wrap.ts'
+import { wrap } from '../../../src/lib/output/text.ts'
 
 describe('a line on a terminal', () => {
   test('is broken between words, and goes on two columns further in', () => {

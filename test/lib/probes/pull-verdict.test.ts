@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ContainerStatus, Pod } from '../../../src/lib/cluster/kinds/pods.ts'
-import { lookOfPull } from '../../../src/lib/probes/pull-verdict.ts'
+import type { ContainerStatus, Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { lookOfPull } from '../../../src/lib/checks/probes/probe-run.ts'
 
 const pod = (container: Partial<ContainerStatus> | undefined, status: Pod['status'] = {}): Pod => ({
   apiVersion: 'v1',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Deployment } from '../../../src/lib/cluster/kinds/apps.ts'
-import { theInstallation } from '../../../src/lib/facts/installation.ts'
-import { targetImages } from '../../../src/lib/probes/target-images.ts'
+import type { Deployment } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
+import { targetImages } from '../../../src/lib/checks/probes/target-images.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { evidence, withSpec } from '../checks/evidence.ts'
 
 interface Shape {

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { configMapJournal } from '../../../src/lib/procedure/journal-config-map.ts'
-import { guardedWriter } from '../../../src/lib/procedure/guarded-writer.ts'
-import type { Entry, Loan } from '../../../src/lib/procedure/journal.ts'
-import type { Held } from '../../../src/lib/procedure/lock.ts'
-import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
-import { locked } from '../../../src/lib/system/errors.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { configMapJournal } from '../../../src/lib/engine/journal-config-map.ts'
+import { guardedWriter } from '../../../src/lib/engine/run-session.ts'
+import { type Entry, type Loan, memoryJournal } from '../../../src/lib/engine/journal.ts'
+import type { Held } from '../../../src/lib/engine/lease.ts'
+import { locked } from '../../../src/lib/kube/errors.ts'
 import { Engine, namespace, setting } from './engine.ts'
 
 const lost: Held = {

@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigMaps, Namespaces } from '../../../src/lib/cluster/kinds/core.ts'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Entry, Journal, Loan } from '../../../src/lib/procedure/journal.ts'
-import { bounded } from '../../../src/lib/procedure/journal-content.ts'
-import { configMapJournal } from '../../../src/lib/procedure/journal-config-map.ts'
-import { noNote, noteOf } from '../../../src/lib/procedure/saved-value.ts'
-import { memoryJournal } from '../../../src/lib/procedure/memory-journal.ts'
-import { storeCluster } from '../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import { ConfigMaps, Namespaces } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Cluster } from '../../../src/lib/kube/cluster.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  bounded,
+  type Entry,
+  type Journal,
+  type Loan,
+  memoryJournal,
+} from '../../../src/lib/engine/journal.ts'
+import { configMapJournal } from '../../../src/lib/engine/journal-config-map.ts'
+import { noNote, noteOf } from '../../../src/lib/engine/saved-values.ts'
+import { storeCluster } from '../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
 const namespace = 'kubevirt'

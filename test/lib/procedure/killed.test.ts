@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps, Leases } from '../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
-import { noNote, noteOf } from '../../../src/lib/procedure/saved-value.ts'
-import type { Procedure, Step } from '../../../src/lib/procedure/step.ts'
+import { ConfigMaps, Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import { noNote, noteOf } from '../../../src/lib/engine/saved-values.ts'
+import type { Procedure, Step } from '../../../src/lib/engine/step.ts'
 import { awaitOn, Engine, flip, minute, second, setting } from './engine.ts'
 
 const ref = { name: 'kubevirt', namespace: 'kubevirt' }

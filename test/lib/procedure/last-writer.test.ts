@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ManagedField } from '../../../src/lib/cluster/object.ts'
-import { lastWriter } from '../../../src/lib/procedure/last-writer.ts'
+import type { ManagedField } from '../../../src/lib/kube/object.ts'
+import { lastWriter } from '../../../src/lib/kube/last-writer.ts'
 
 const wrote = (manager: string, time: string, fieldsV1: Record<string, unknown>): ManagedField => ({
   manager,

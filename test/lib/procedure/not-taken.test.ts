@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import type { Step } from '../../../src/lib/procedure/step.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Step } from '../../../src/lib/engine/step.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { Engine, flip, minute, procedureOf, second } from './engine.ts'
 
 const setting = { name: 'setting', namespace: 'kubevirt' }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { JsonOperation } from '../../../src/lib/cluster/cluster.ts'
-import { jsonPatched, mergePatched } from '../../../src/lib/procedure/patched.ts'
-import { jsonPatch } from '../../../src/lib/simulator/api/json-patch.ts'
-import { mergePatch } from '../../../src/lib/simulator/api/merge-patch.ts'
+import type { JsonOperation } from '../../../src/lib/kube/cluster.ts'
+import { jsonPatched, mergePatched } from '../../../src/lib/engine/local-writer.ts'
+import { jsonPatch, mergePatch } from '../../../src/simulator/api/patch.ts'
 
 const before = {
   metadata: { name: 'a', labels: { 'kubevirt.io': '', x: '1' } },

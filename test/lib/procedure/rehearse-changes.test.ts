@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigMaps, type ConfigMap } from '../../../src/lib/cluster/kinds/core.ts'
-import type { Writer } from '../../../src/lib/cluster/cluster.ts'
-import { rehearse, type RehearseContext } from '../../../src/lib/procedure/rehearse.ts'
-import type { Step, StepContext } from '../../../src/lib/procedure/step.ts'
-import { ApiError, usageError } from '../../../src/lib/system/errors.ts'
+import { type ConfigMap, ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Writer } from '../../../src/lib/kube/cluster.ts'
+import { rehearse, type RehearseContext } from '../../../src/lib/engine/procedure-dry-run.ts'
+import type { Step, StepContext } from '../../../src/lib/engine/step.ts'
+import { ApiError, usageError } from '../../../src/lib/kube/errors.ts'
 import { Engine, flip, namespace, procedureOf, setting } from './engine.ts'
 
 type Mode = RehearseContext['mode']

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { rehearse } from '../../../src/lib/procedure/rehearse.ts'
-import type { Procedure } from '../../../src/lib/procedure/step.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { rehearse } from '../../../src/lib/engine/procedure-dry-run.ts'
+import type { Procedure } from '../../../src/lib/engine/step.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { awaitOn, Engine, flip, procedureOf, setting } from './engine.ts'
 
 const rehearsed = (engine: Engine, procedure: Procedure, mode: 'client' | 'server') =>

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { ApiError, interrupted } from '../../../src/lib/system/errors.ts'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Loan } from '../../../src/lib/procedure/journal.ts'
-import { noteOf } from '../../../src/lib/procedure/saved-value.ts'
-import type { StepState } from '../../../src/lib/procedure/step.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { ApiError, interrupted } from '../../../src/lib/kube/errors.ts'
+import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Loan } from '../../../src/lib/engine/journal.ts'
+import { noteOf } from '../../../src/lib/engine/saved-values.ts'
+import type { StepState } from '../../../src/lib/engine/step.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 
 test('a reached goal without an open loan: nothing to do, no lock and no write', async () => {

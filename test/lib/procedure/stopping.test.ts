@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KvupError } from '../../../src/lib/system/errors.ts'
+import { KvupError } from '../../../src/lib/kube/errors.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 
 test('--until ends after that step', async () => {

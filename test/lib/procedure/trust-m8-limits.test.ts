@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
-import type { RunOutcome } from '../../../src/lib/procedure/run-context.ts'
-import { runProcedure } from '../../../src/lib/procedure/run.ts'
-import type { Step } from '../../../src/lib/procedure/step.ts'
-import type { Clock } from '../../../src/lib/system/clock.ts'
-import { unreachable } from '../../../src/lib/system/errors.ts'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import type { RunOutcome } from '../../../src/lib/engine/run-context.ts'
+import { runProcedure } from '../../../src/lib/engine/runner.ts'
+import type { Step } from '../../../src/lib/engine/step.ts'
+import type { Clock } from '../../../src/lib/kube/clock.ts'
+import { unreachable } from '../../../src/lib/kube/errors.ts'
 import { awaitOn, Engine, flip, hour, minute, procedureOf, second } from './engine.ts'
 
 /** What a server says its time is, after so many ms of a run. */

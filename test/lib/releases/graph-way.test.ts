@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { wayThrough } from '../../../src/lib/releases/graph-way.ts'
-import { parseUpdateGraph } from '../../../src/lib/releases/update-graph.ts'
+import { parseUpdateGraph, wayThrough } from '../../../src/lib/releases/update-graph.ts'
 
 /** `4.18.21 > 4.19.14 > 4.20.3`: each arrow an edge. */
 function graphOf(...ways: readonly string[]) {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hopFindings } from '../../../src/lib/releases/hop-finding.ts'
-import { hop } from '../../../src/lib/releases/hop.ts'
-import { kubernetesWindow } from '../../../src/lib/releases/known-releases.ts'
-import { operatorRule, pinnedTagRule } from '../../../src/lib/releases/operator-rule.ts'
-import { knownReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion as v } from '../../../src/lib/releases/version.ts'
+import { hopFindings, operatorRule, pinnedTagRule } from '../../../src/lib/releases/hop-findings.ts'
+import { hop } from '../../../src/lib/releases/release-path.ts'
+import { knownReleases, kubernetesWindow } from '../../../src/lib/releases/releases.ts'
+import { parseVersion as v } from '../../../src/lib/releases/release-versions.ts'
 
 test.each([
   ['v1.8.4', 'v1.8.4', { kind: 'same' }],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { laterCrdVersions } from '../../../src/lib/releases/later-crd-versions.ts'
-import { latestPatch } from '../../../src/lib/releases/known-releases.ts'
-import { knownReleases, parseReleases } from '../../../src/lib/releases/releases.ts'
-import { parseVersion, type Version } from '../../../src/lib/releases/version.ts'
+import { laterCrdVersions } from '../../../src/lib/releases/hop-findings.ts'
+import { knownReleases, latestPatch, parseReleases } from '../../../src/lib/releases/releases.ts'
+import { parseVersion, type Version } from '../../../src/lib/releases/release-versions.ts'
 
 const between = (from: string, to: string) =>
   laterCrdVersions(parseVersion(from), knownReleases, parseVersion(to)).map(

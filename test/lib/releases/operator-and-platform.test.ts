@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { againstPlatform } from '../../../src/lib/releases/operator-and-platform.ts'
-import { operatorVersionOf } from '../../../src/lib/releases/operator-version.ts'
+import { againstPlatform } from '../../../src/lib/releases/platform-releases.ts'
+import { operatorVersionOf } from '../../../src/lib/releases/release-versions.ts'
 import type { HyperConvergedRelease } from '../../../src/lib/releases/releases.ts'
 
 /** 1.16 is in no row, and 4.20 in none. */

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { hop } from '../../../src/lib/releases/hop.ts'
-import { kubernetesWindow, latestPatch } from '../../../src/lib/releases/known-releases.ts'
-import { pathTo } from '../../../src/lib/releases/path.ts'
-import { allReleases, knownReleases, parseReleases } from '../../../src/lib/releases/releases.ts'
-import { minorOf, type Version, versionOf } from '../../../src/lib/releases/version.ts'
+import { hop, pathTo } from '../../../src/lib/releases/release-path.ts'
+import {
+  allReleases,
+  knownReleases,
+  kubernetesWindow,
+  latestPatch,
+  parseReleases,
+} from '../../../src/lib/releases/releases.ts'
+import { minorOf, type Version, versionOf } from '../../../src/lib/releases/release-versions.ts'
 
 const v = (text: string) => versionOf(text)!
 const words = (from: string, to: string, kubernetes?: string) => {

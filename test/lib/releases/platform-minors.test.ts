@@ -7,7 +7,7 @@ import {
   platformMinor,
   platformOfKubernetes,
   platformsOfKubernetes,
-} from '../../../src/lib/releases/platform-minors.ts'
+} from '../../../src/lib/releases/platform-releases.ts'
 
 test.each([
   ['4.10', '4.12'],

@@ -4,7 +4,7 @@ import {
   comparePlatforms,
   parsePlatformMinor,
   platformVersionOf,
-} from '../../../src/lib/releases/platform-version.ts'
+} from '../../../src/lib/releases/release-versions.ts'
 
 const version = (text: string) => {
   const found = platformVersionOf(text)

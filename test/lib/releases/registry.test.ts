@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseRegistry } from '../../../src/lib/releases/registry.ts'
+import { parseRegistry } from '../../../src/lib/manifests/image-registry.ts'
 
 test.each([
   ['quay.io/kubevirt', 'quay.io/kubevirt'],

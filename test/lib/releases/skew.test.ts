@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { skewOf } from '../../../src/lib/releases/skew.ts'
+import { skewOf } from '../../../src/lib/releases/platform-releases.ts'
 
 test.each([
   ['v1.8.4', 'v1.34.1'],

@@ -5,8 +5,8 @@ import {
   ensureOneMinorApart,
   issuesOf,
   releasesLeft,
-} from '../../../src/lib/releases/upgrade-path.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
+} from '../../../src/lib/releases/release-path.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 
 const versions = (text: string) => (text === '' ? [] : text.split(' ').map(parseVersion))
 const texts = (all: readonly { text: string }[]) => all.map(({ text }) => text).join(' ')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareVersions, parseVersion, versionOf } from '../../../src/lib/releases/version.ts'
+import { compareVersions, parseVersion, versionOf } from '../../../src/lib/releases/release-versions.ts'
 
 describe('parseVersion', () => {
   test.each([

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { leavesOf } from '../../../src/lib/cluster/leaves.ts'
-import { driftLines, driftOf } from '../../../src/lib/seal/drift.ts'
-import { type SealedFact, sealedFact } from '../../../src/lib/seal/seal.ts'
+import { leavesOf } from '../../../src/lib/kube/field-changes.ts'
+import { driftLines, driftOf, type SealedFact, sealedFact } from '../../../src/lib/engine/sealed-plan.ts'
 
 const kubevirt = (spec: object) =>
   sealedFact('kubevirt', 'kubevirts/kubevirt in namespace kubevirt', leavesOf({ spec }))

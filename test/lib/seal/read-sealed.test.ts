@@ -1,9 +1,7 @@
 import { stringify } from 'yaml'
 import { expect, test } from 'vitest'
-import { readSealed } from '../../../src/lib/seal/read-sealed.ts'
-import { coveredBy } from '../../../src/lib/seal/covered.ts'
-import { sealed, sealedFact } from '../../../src/lib/seal/seal.ts'
-import { KvupError } from '../../../src/lib/system/errors.ts'
+import { coveredBy, readSealed, sealPlan, sealedFact } from '../../../src/lib/engine/sealed-plan.ts'
+import { KvupError } from '../../../src/lib/kube/errors.ts'
 
 const findings = [{ id: 'evictions', level: 'blocker', summary: 'VMs stop', remedy: ['look'] }]
 const unsealedPlan = {
@@ -17,7 +15,7 @@ const unsealedPlan = {
   accepted: [{ id: 'evictions' }],
   steps: [{ id: 'a', title: 'A', time: { lowSeconds: 1 } }, { id: 'b' }],
 }
-const seal = sealed(
+const seal = sealPlan(
   {
     uid: 'u',
     at: '2026-11-20T22:00:00Z',
@@ -113,7 +111,7 @@ test.each([
 const [fact] = seal.facts
 const resealed = (more: object, over: object = {}) => {
   const { digest: _, ...rest } = { ...seal, ...more }
-  return stringify({ ...plan, ...over, seal: sealed(rest, coveredBy({ ...unsealedPlan, ...over })) })
+  return stringify({ ...plan, ...over, seal: sealPlan(rest, coveredBy({ ...unsealedPlan, ...over })) })
 }
 
 test('sealed again by hand it is read as it is', () => {

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { KubeVirts } from '../../../src/lib/cluster/kinds/kubevirt.ts'
-import { Pods } from '../../../src/lib/cluster/kinds/pods.ts'
-import { VirtualMachineInstances } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { type Simulation, simulate } from '../../../src/lib/simulator/simulate.ts'
+import { KubeVirts, VirtualMachineInstances } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { SimClock } from '../../../src/simulator/simulated-clock.ts'
+import { simulate, type Simulation } from '../../../src/simulator/simulated-cluster.ts'
 
 const stored = { stored: 'v1beta1', served: ['v1beta1'], conversion: 'None' } as const
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { SimClock } from '../../../src/lib/simulator/clock.ts'
-import { SteadyClock } from '../../../src/lib/simulator/steady-clock.ts'
-import type { Clock } from '../../../src/lib/system/clock.ts'
+import { SimClock, SteadyClock } from '../../../src/simulator/simulated-clock.ts'
+import type { Clock } from '../../../src/lib/kube/clock.ts'
 
 /** A wall on which nothing is ever late, and one on which the process pauses for so many ms once. */
 function wall(): { clock: Clock; pause: (ms: number) => void } {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { KvupError } from '../../../src/lib/system/errors.ts'
-import { ensureDeadline, parseDeadline } from '../../../src/lib/system/deadline.ts'
+import { KvupError } from '../../../src/lib/kube/errors.ts'
+import { ensureDeadline, parseDeadline } from '../../../src/lib/kube/duration.ts'
 
 const now = new Date('2026-11-22T13:30:00Z')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDuration, parseDuration } from '../../../src/lib/system/duration.ts'
+import { formatDuration, parseDuration } from '../../../src/lib/kube/duration.ts'
 
 test.each([
   ['90s', 90_000],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { exitCode } from '../../../src/lib/system/exit-codes.ts'
+import { exitCode } from '../../../src/lib/kube/errors.ts'
 
 const page = readFileSync(new URL('../../../docs/exit-codes.md', import.meta.url), 'utf8')
 

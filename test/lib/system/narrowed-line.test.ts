@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { program } from '../../../src/program.ts'
+import { program } from '../../../src/cli.ts'
 import {
   canNarrow,
   narrowedBy,
   type NarrowedCommand,
   narrowedLine,
-} from '../../../src/lib/system/narrowed-line.ts'
+} from '../../../src/lib/kube/shell-line.ts'
 
 const root = await program('kvup', () => async () => undefined, 'all')
 

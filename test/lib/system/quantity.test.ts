@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quantity } from '../../../src/lib/system/quantity.ts'
+import { quantity } from '../../../src/lib/kube/quantity.ts'
 
 test.each([
   ['2Gi', 2 ** 31],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shellWord } from '../../../src/lib/system/shell-word.ts'
+import { shellWord } from '../../../src/lib/kube/shell-line.ts'
 
 test.each([
   ['v1.8.4', 'v1.8.4'],

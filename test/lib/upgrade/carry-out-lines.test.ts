@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { goesOn } from '../../../src/commands/upgrade/next-lines.ts'
-import { afterPlan, carryingOut } from '../../../src/commands/upgrade/carry-out-lines.ts'
+import { goesOn } from '../../../src/commands/upgrade/run-report.ts'
+import { afterPlan, carryingOut } from '../../../src/commands/upgrade/next-commands.ts'
 
 test.each([
   ['kvup plan --to v1.9.0', 'kvup upgrade --to v1.9.0'],

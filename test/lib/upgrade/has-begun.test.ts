@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Loan } from '../../../src/lib/procedure/journal.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
-import { hasBegun } from '../../../src/lib/upgrade/has-begun.ts'
-import type { Seen } from '../../../src/lib/upgrade/make-plan.ts'
-import type { UpgradePlan } from '../../../src/lib/upgrade/plan.ts'
+import type { Loan } from '../../../src/lib/engine/journal.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
+import { hasBegun, type Seen, type UpgradePlan } from '../../../src/lib/upgrade/upgrade-plan.ts'
 
 const planned = (method: UpgradePlan['method'] = 'image-tag') =>
   ({ to: parseVersion('v1.8.4'), method, owner: { uid: 'ours' } }) as unknown as UpgradePlan

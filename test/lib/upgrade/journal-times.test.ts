@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../../src/lib/procedure/journal.ts'
-import { journalTimes } from '../../../src/lib/upgrade/journal-times.ts'
+import type { Entry } from '../../../src/lib/engine/journal.ts'
+import { journalTimes } from '../../../src/lib/upgrade/upgrade-duration.ts'
 
 type What = Entry['what']
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../../src/lib/procedure/journal.ts'
-import { sealedFact, type SealedFact } from '../../../src/lib/seal/seal.ts'
-import { begunSteps, ownWork, withResults } from '../../../src/lib/upgrade/own-work.ts'
-import { parseVersion } from '../../../src/lib/releases/version.ts'
-import type { UpgradePlan } from '../../../src/lib/upgrade/plan.ts'
+import type { Entry } from '../../../src/lib/engine/journal.ts'
+import { sealedFact, type SealedFact } from '../../../src/lib/engine/sealed-plan.ts'
+import { begunSteps, ownWork, withResults } from '../../../src/lib/upgrade/sealed-facts.ts'
+import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
+import type { UpgradePlan } from '../../../src/lib/upgrade/upgrade-plan.ts'
 
 const asked = { to: parseVersion('v1.9.0'), request: {} } as Pick<UpgradePlan, 'to' | 'request'>
 const isOurs = (

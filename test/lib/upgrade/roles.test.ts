@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Access } from '../../../src/lib/cluster/cluster.ts'
-import type { Role } from '../../../src/lib/cluster/kinds/extension.ts'
+import type { Access } from '../../../src/lib/kube/cluster.ts'
+import type { Role } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import {
   accessOf,
+  bindingCommands,
   probeAccess,
+  reasonsFor,
   requiredAccess,
   roleFor,
+  rolesFor,
   statusAccess,
-} from '../../../src/lib/upgrade/required-access.ts'
-import { lesserRoles, roleNames } from '../../../src/lib/upgrade/rights.ts'
-import { bindingCommands, reasonsFor, rolesFor } from '../../../src/lib/upgrade/roles.ts'
+} from '../../../src/lib/upgrade/roles.ts'
+import { lesserRoles, roleNames } from '../../../src/lib/upgrade/role-rights.ts'
 
 /** As RBAC answers for somebody who has both parts bound. */
 function allows([cluster, inNamespace]: readonly Role[], access: Access, home: string): boolean {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { RolloutTimes } from '../../../src/lib/facts/rollout-times.ts'
-import type { JournalTimes } from '../../../src/lib/upgrade/journal-times.ts'
-import { rangeWords } from '../../../src/lib/upgrade/range.ts'
-import type { TimedStep } from '../../../src/lib/upgrade/step-range.ts'
-import { timeRange } from '../../../src/lib/upgrade/time-range.ts'
+import type { RolloutTimes } from '../../../src/lib/kubevirt/rollout-times.ts'
+import { type JournalTimes, timeRange } from '../../../src/lib/upgrade/upgrade-duration.ts'
+import { rangeWords, type TimedStep } from '../../../src/lib/upgrade/step-duration.ts'
 
 const second = 1000
 const minute = 60 * second

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import type {
-  VirtualMachine,
-  VirtualMachineInstance,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { blockingOf } from '../../../src/lib/workloads/unblock/blocking.ts'
-import { loanStanding } from '../../../src/lib/workloads/unblock/give-back.ts'
-import { loanAnnotation, loanOf } from '../../../src/lib/workloads/unblock/vm-loan.ts'
+import type { VirtualMachine, VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { blockingOf } from '../../../src/lib/vms/unblock/unblock-vms.ts'
+import { loanStanding } from '../../../src/lib/vms/unblock/restore-vms.ts'
+import { loanAnnotation, loanOf } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 
 const apiVersion = 'kubevirt.io/v1'
 const metadata = { name: 'db', namespace: 'shop' }

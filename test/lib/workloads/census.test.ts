@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
-import { type Census, takeCensus } from '../../../src/lib/workloads/census.ts'
-import { type Change, changesBetween, type Seen } from '../../../src/lib/workloads/census-changes.ts'
-import { pack, packCounts, unpack } from '../../../src/lib/workloads/census-text.ts'
-import { mostCensusBytes } from '../../../src/lib/workloads/kept-census.ts'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
+import { type Census, takeCensus } from '../../../src/lib/vms/census/vm-census.ts'
+import { type Change, changesBetween, type Seen } from '../../../src/lib/vms/census/census-changes.ts'
+import { mostCensusBytes, pack, packCounts, unpack } from '../../../src/lib/vms/census/saved-census.ts'
 
 /** Objects as a cluster would list them, by plural; a kind that is not among them is not served. */
 type World = Readonly<Record<string, readonly object[]>>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { VirtualMachineInstance } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { fateOf } from '../../../src/lib/workloads/fate.ts'
+import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { fateOf } from '../../../src/lib/vms/workload-updater.ts'
 
 const vmi = (
   migratable: 'True' | 'False' | undefined,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { VirtualMachine } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { loanStanding } from '../../../src/lib/workloads/unblock/give-back.ts'
-import { loanAnnotation, type LentField } from '../../../src/lib/workloads/unblock/vm-loan.ts'
+import type { VirtualMachine } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { loanStanding } from '../../../src/lib/vms/unblock/restore-vms.ts'
+import { type LentField, loanAnnotation } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { aVmi } from './outdated/a-vmi.ts'
 
 const eviction: LentField = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ApiError } from '../../../src/lib/system/errors.ts'
-import { refusesThisVm } from '../../../src/lib/workloads/refuses-this-vm.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
+import { refusesThisVm } from '../../../src/lib/vms/vm.ts'
 
 const made = 'virtualmachineinstancemigrations.kubevirt.io "m" is forbidden'
 

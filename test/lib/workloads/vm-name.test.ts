@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placeOfVm, vmName } from '../../../src/lib/workloads/vm-name.ts'
+import { placeOfVm, vmName } from '../../../src/lib/vms/vm.ts'
 
 test('a VM is called by its namespace and name, and is found by that again', () => {
   const metadata = { namespace: 'shop', name: 'db.main' }

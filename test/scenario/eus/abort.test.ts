@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Access } from '../../../src/lib/cluster/cluster.ts'
-import { VirtualMachines } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import type { Access } from '../../../src/lib/kube/cluster.ts'
+import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { stopAt } from '../interrupted.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'

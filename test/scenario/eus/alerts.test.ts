@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/plan/plan.ts'
-import { askAlerts } from '../../../src/lib/facts/openshift/firing-alerts.ts'
+import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { askAlerts } from '../../../src/lib/openshift/firing-alerts.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import { eusRunOn, eusStatusOn, serveFiles, type Shape, small418 } from './window-stage.ts'

@@ -1,4 +1,4 @@
-import type { Cluster, Writer } from '../../../src/lib/cluster/cluster.ts'
+import type { Cluster, Writer } from '../../../src/lib/kube/cluster.ts'
 import type { Stage } from '../stage.ts'
 
 /** The same cluster, where `act` comes before the first write whose arguments, as JSON, fit. */

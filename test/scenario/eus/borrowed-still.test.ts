@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MachineHealthChecks } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { VirtualMachineInstanceMigrations } from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { MachineHealthChecks } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { VirtualMachineInstanceMigrations } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import { after, setMethods } from './meanwhile.ts'

@@ -4,12 +4,12 @@ import {
   PackageManifests,
   type Subscription,
   Subscriptions,
-} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { Reader } from '../../../src/lib/cluster/cluster.ts'
-import { Pods } from '../../../src/lib/cluster/kinds/pods.ts'
-import { catalogNow } from '../../../src/lib/eus/steps/catalog-now.ts'
-import { PatienceByHealth } from '../../../src/lib/eus/steps/patience-by-health.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import type { Reader } from '../../../src/lib/kube/cluster.ts'
+import { Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
+import { catalogNow } from '../../../src/lib/eus/steps/operator-releases.ts'
+import { PatienceByHealth } from '../../../src/lib/engine/step-patience.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { small418 } from './window-stage.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+import { type Subscription, Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
+import { okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
+import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { play, type Stage } from '../stage.ts'
 import { eusRunOn, on419 } from './window-stage.ts'
 

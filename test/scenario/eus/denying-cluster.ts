@@ -1,8 +1,8 @@
 // Every call is passed on as it came.
 // oxlint-disable typescript/no-explicit-any
-import type { Cluster, Reader, Writer } from '../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
-import { ApiError } from '../../../src/lib/system/errors.ts'
+import type { Cluster, Reader, Writer } from '../../../src/lib/kube/cluster.ts'
+import type { Kind } from '../../../src/lib/kube/object.ts'
+import { ApiError } from '../../../src/lib/kube/errors.ts'
 
 /** 403 for each call that `is` names (verb, resource, and of a single read the name), from when it says so. A watch that is refused is lost, and stays silent. */
 export function denying(

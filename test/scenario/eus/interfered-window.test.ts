@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigMaps, type Node, Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps, type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   MachineConfigPools,
   MachineHealthChecks,
   NodeHealthChecks,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
-import { type InstallPlan, InstallPlans } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { type InstallPlan, InstallPlans } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { forget, writesTo } from './meanwhile.ts'
 import {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../../../src/lib/procedure/journal.ts'
-import { keptBaseline } from '../../../src/lib/eus/steps/kept.ts'
+import type { Entry } from '../../../src/lib/engine/journal.ts'
+import { keptBaseline } from '../../../src/lib/eus/baseline.ts'
 import { stopAt } from '../interrupted.ts'
 import type { Stage } from '../stage.ts'
 import { lentFields, playLent, run } from './lending-window.ts'
-import { chosen, deathsOf, die, callsWithoutDeath, named } from './window-deaths.ts'
+import { callsWithoutDeath, chosen, deathsOf, die, named } from './window-deaths.ts'
 import { platformOf } from './window-stage.ts'
 
 /** Every intent has its end, every loan was given back, or closed because a hop was accepted. */

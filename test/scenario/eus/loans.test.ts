@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { interrupted } from '../../../src/lib/system/errors.ts'
+import { interrupted } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import {

@@ -1,7 +1,7 @@
 // What is shown otherwise than it is has no type but the one that it was given.
 // oxlint-disable typescript/no-explicit-any
-import type { Cluster, Reader } from '../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
+import type { Cluster, Reader } from '../../../src/lib/kube/cluster.ts'
+import type { Kind } from '../../../src/lib/kube/object.ts'
 
 /** A cluster whose objects of one resource are shown otherwise than they are. `edit` is given a copy; undefined hides the object. */
 export function lying(cluster: Cluster, plural: string, edit: (object: any) => any): Cluster {

@@ -1,17 +1,20 @@
-import type { Loan } from '../../../src/lib/procedure/journal.ts'
-import type { RunEvent } from '../../../src/lib/procedure/events.ts'
-import { planEus } from '../../../src/commands/eus/plan/plan.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { type HyperConverged, HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { RunEvent } from '../../../src/lib/engine/run-context.ts'
+import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import {
+  type HyperConverged,
+  HyperConvergeds,
+  Subscriptions,
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import {
   ClusterVersions,
   MachineConfigPools,
   MachineHealthChecks,
   NodeHealthChecks,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
-import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { condition } from '../../../src/lib/cluster/object.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../src/lib/kube/object.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 import { eusRunOn, platformOf, serveFiles } from './window-stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { type Ended, play, type Stage } from '../stage.ts'
 import { eusRunOn, type Shape, small418 } from './window-stage.ts'
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/plan/plan.ts'
+import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
 import {
   type InstallPlan,
   InstallPlans,
   type Subscription,
   Subscriptions,
-} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
-import { strandingOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
+import { strandingOlm } from '../../../src/simulator/olm/olm-shape.ts'
+import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
+import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { play, type Stage } from '../stage.ts'
 import { doneSteps, eusRunOn, eusStatusOn, platformOf, serveFiles, small418 } from './window-stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../../src/lib/kube/cluster.ts'
 import { play } from '../stage.ts'
 import { borrowedFields, doneSteps, eusRunOn, platformOf, small418 } from './window-stage.ts'
 

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { type EusPlanOptions, planEus } from '../../../src/commands/eus/plan/plan.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
+import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
 import {
   ClusterOperators,
   Infrastructures,
   MachineHealthChecks,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { EusPlanDocument } from '../../../src/lib/output/views/eus-plan-document.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420, okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { EusPlanDocument } from '../../../src/lib/output/views/eus/eus-plan.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
+import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
+import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { runText } from '../../lib/run-text.ts'
 import { type Ended, minute, play, type Stage, type Terminal } from '../stage.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { play, type Stage } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import { after, patchWorkers, writesTo } from './meanwhile.ts'

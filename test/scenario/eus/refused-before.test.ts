@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eusRestoreCommand } from '../../../src/commands/eus/restore.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
+import { eusRestoreCommand } from '../../../src/commands/eus.ts'
+import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { play } from '../stage.ts'
 import { lying } from './lying-reader.ts'
 import { patchPlatform, seal, sealedRun } from './meanwhile.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
-import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
+import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { doneSteps, eusRestoreOn, eusRunOn, platformOf, small418 } from './window-stage.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/plan/plan.ts'
-import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { type Trail, trailOf } from './trail.ts'

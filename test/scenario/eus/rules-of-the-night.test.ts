@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { ConfigMaps } from '../../../src/lib/cluster/kinds/core.ts'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import type { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { HyperConvergeds } from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import type { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { play, type Stage } from '../stage.ts'
 import { forget, refusing, writesTo } from './meanwhile.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { planEus } from '../../../src/commands/eus/plan/plan.ts'
-import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
+import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { play, type Stage } from '../stage.ts'
 import { eusRunOn, serveFiles, small418 } from './window-stage.ts'
 

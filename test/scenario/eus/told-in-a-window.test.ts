@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { history } from '../../../src/commands/history.ts'
 import { status } from '../../../src/commands/status.ts'
-import { Leases } from '../../../src/lib/cluster/kinds/core.ts'
-import { leaseName } from '../../../src/lib/procedure/lease-errors.ts'
-import type { Ended, Stage } from '../stage.ts'
-import { play } from '../stage.ts'
+import { Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { leaseName } from '../../../src/lib/engine/lease.ts'
+import { type Ended, play, type Stage } from '../stage.ts'
 import { borrowedFields, eusAbortOn, eusRestoreOn, eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 
 const statusOn = (stage: Stage): Promise<Ended> =>

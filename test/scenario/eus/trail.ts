@@ -1,7 +1,11 @@
-import { HyperConvergeds, type HyperConverged } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { type ClusterVersion, ClusterVersions } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { type Subscription, Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { condition } from '../../../src/lib/cluster/object.ts'
+import {
+  type HyperConverged,
+  HyperConvergeds,
+  type Subscription,
+  Subscriptions,
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { type ClusterVersion, ClusterVersions } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../src/lib/kube/object.ts'
 import type { Stage } from '../stage.ts'
 
 /** What a window makes of a cluster, as it happens. */

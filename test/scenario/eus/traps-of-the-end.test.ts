@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { type DaemonSet, DaemonSets } from '../../../src/lib/cluster/kinds/apps.ts'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
+import { type DaemonSet, DaemonSets, Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import {
   type ClusterServiceVersion,
   ClusterServiceVersions,
+  HyperConvergeds,
   type InstallPlan,
   InstallPlans,
   type Subscription,
   Subscriptions,
-} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { Pods } from '../../../src/lib/cluster/kinds/pods.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { type MachineConfigPool, MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { instance, outdatedCount, touchInstance } from '../machines.ts'
 import { scriptWaits, upgradeByHand } from '../naive-person.ts'
 import { minute, play, type Stage } from '../stage.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
 import {
   type ClusterServiceVersion,
   ClusterServiceVersions,
-} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { condition } from '../../../src/lib/cluster/object.ts'
-import type { HyperConvergedFaults } from '../../../src/lib/simulator/hyperconverged/faults.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+  HyperConvergeds,
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../../src/lib/kube/object.ts'
+import type { HyperConvergedFaults } from '../../../src/simulator/hyperconverged/hyperconverged-context.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { approveWhateverIsThere, pendingPlans, scriptWaits, upgradeByHand } from '../naive-person.ts'
 import { storedMethods } from '../settings-owners.ts'
 import { minute, play, type Stage } from '../stage.ts'

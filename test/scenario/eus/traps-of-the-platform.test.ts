@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type Node, Nodes } from '../../../src/lib/cluster/kinds/core.ts'
+import { type Node, Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type MachineConfigPool,
   MachineConfigPools,
   MachineConfigs,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
-import { condition } from '../../../src/lib/cluster/object.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420, okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../src/lib/kube/object.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
+import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
+import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
 import { scriptWaits } from '../naive-person.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { after, patchPlatform, refusing } from './meanwhile.ts'

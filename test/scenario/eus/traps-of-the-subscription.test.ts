@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Kind } from '../../../src/lib/cluster/kind.ts'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import {
   ClusterServiceVersions,
+  HyperConvergeds,
   InstallPlans,
   Subscriptions,
-} from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../../src/lib/cluster/object.ts'
-import { okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
+} from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { runText } from '../../lib/run-text.ts'
 import { approveWhateverIsThere, pendingPlans, toChannel } from '../naive-person.ts'
 import { minute, play, type Stage } from '../stage.ts'

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
+import { HyperConvergeds } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import {
   type ClusterOperator,
   ClusterOperators,
   MachineConfigPools,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { migrate, migration, outdatedCount } from '../machines.ts'
 import { approveWhateverIsThere } from '../naive-person.ts'
 import { storedMethods } from '../settings-owners.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
+import { isWrite } from '../../../src/simulator/api/api-request.ts'
 import { Killed, mortal } from '../mortal-cluster.ts'
 import { minute, play, second, type Stage } from '../stage.ts'
 import {

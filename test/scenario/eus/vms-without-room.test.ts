@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { Nodes } from '../../../src/lib/cluster/kinds/core.ts'
-import { ocp418to420 } from '../../../src/lib/simulator/openshift/graphs.ts'
+} from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
+import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import { type Ended, minute, play, type Stage } from '../stage.ts'
 import { doneSteps, eusAbortOn, eusRunOn, small418 } from './window-stage.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { MachineConfigPools } from '../../../src/lib/cluster/kinds/openshift.ts'
-import { platformStanding } from '../../../src/lib/facts/openshift/platform-standing.ts'
-import { poolStanding } from '../../../src/lib/facts/openshift/pool-standing.ts'
+import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { platformStanding } from '../../../src/lib/openshift/platform-status.ts'
+import { poolStanding } from '../../../src/lib/openshift/machine-config-pools.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { eus418, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import { isWrite } from '../../../src/lib/simulator/api/audit.ts'
+import { isWrite } from '../../../src/simulator/api/api-request.ts'
 import { type Death, immortal, Killed, mortal } from '../mortal-cluster.ts'
 import { kvupUser, type Stage } from '../stage.ts'
 import { type Command, playLent } from './lending-window.ts'

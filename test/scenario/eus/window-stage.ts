@@ -1,23 +1,21 @@
-import { eusAbort } from '../../../src/commands/eus/abort/abort.ts'
-import { type EusRestoreOptions, eusRestore } from '../../../src/commands/eus/restore/restore.ts'
-import { eusRun } from '../../../src/commands/eus/run/run.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/run-flags.ts'
-import { eusStatus, type EusStatusOptions } from '../../../src/commands/eus/status/status.ts'
+import { eusAbort } from '../../../src/commands/eus/eus-abort.ts'
+import { eusRestore, type EusRestoreOptions } from '../../../src/commands/eus/eus-restore.ts'
+import { eusRun } from '../../../src/commands/eus/eus-run.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import { eusStatus, type EusStatusOptions } from '../../../src/commands/eus/eus-status.ts'
 import {
   type ClusterVersion,
   ClusterVersions,
   MachineConfigPools,
   MachineHealthChecks,
   NodeHealthChecks,
-} from '../../../src/lib/cluster/kinds/openshift.ts'
-import { Subscriptions } from '../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { HyperConvergeds } from '../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { servedCatalog } from '../../../src/lib/simulator/olm/served-catalog.ts'
-import { ocpOlm, okdOlm } from '../../../src/lib/simulator/olm/shapes.ts'
-import { ocp418to420, okd419 } from '../../../src/lib/simulator/openshift/graphs.ts'
-import { servedGraph } from '../../../src/lib/simulator/openshift/served-graph.ts'
-import type { OlmShape } from '../../../src/lib/simulator/olm/shape.ts'
-import type { Simulation } from '../../../src/lib/simulator/simulate.ts'
+} from '../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { HyperConvergeds, Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
+import { servedCatalog } from '../../../src/simulator/olm/catalog-content.ts'
+import { ocpOlm, okdOlm, type OlmShape } from '../../../src/simulator/olm/olm-shape.ts'
+import { ocp418to420, okd419 } from '../../../src/simulator/openshift/openshift-shape.ts'
+import { servedGraph } from '../../../src/simulator/openshift/cluster-updates.ts'
+import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
 import type { Ended, Stage, Terminal } from '../stage.ts'
 
 export type Shape = Omit<Simulation, 'clock'>

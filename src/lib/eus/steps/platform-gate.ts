@@ -1,9 +1,22 @@
-import type { ReadContext, Step, StepState } from '../../procedure/step.ts'
-import { minutes, seconds } from '../../system/units.ts'
-import { ourRequest } from './kept-request.ts'
-import { platformFollows, readPlatform } from './read-platform.ts'
-import { isAccepted } from './at-stop.ts'
-import { type GateOf, platformShut } from './platform-shut.ts'
+import type { ReadContext, Step, StepState } from '../../engine/step.ts'
+import { minutes, seconds } from '../../kube/clock.ts'
+import { isAccepted, ourRequest, platformFollows, readPlatform, type Stop } from './cluster-version-status.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import { itemsOf, type Known } from '../../kube/known.ts'
+import {
+  type AdminGate,
+  type Gate,
+  kubeletSkew,
+  openGates,
+  operatorConditionGate,
+} from '../../openshift/upgrade-gates.ts'
+import { type PlatformStanding, takePlatform } from '../../openshift/platform-status.ts'
+import { minorOfPlatform } from '../../releases/release-versions.ts'
+import { type HyperConverged, OperatorConditions } from '../../kube/kinds/operator-kinds.ts'
+import { condition } from '../../kube/object.ts'
+import { findHyperConverged, hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { csvOf, lookAtOperator, type OperatorScene } from '../../upgrade/methods/operator-snapshot.ts'
+import { roleRemedy } from '../../kube/access-rights.ts'
 
 /**
  * What has to be so before the platform goes to another minor (night E1): ClusterVersion and kubelet skew not False, HyperConverged good in every condition,
@@ -24,5 +37,161 @@ export function platformGate({ id, name, ...of }: GateOf & { id: string; name: s
       if (await ourRequest(journal, name, seen)) return { is: 'done', note: 'asked for already' }
       return (await platformShut(reader, of)) ?? { is: 'done' }
     },
+  }
+}
+
+/** What is behind a gate: where the hop ends, and the operator that is asked. */
+export interface GateOf {
+  stop: Stop
+  /** Of the operator; none where OLM does not keep it. */
+  subscription: SubscriptionRef | undefined
+}
+
+/**
+ * Why the platform may not be asked for that release now (night E1); undefined where it may. For another minor: ClusterVersion, admin gates and kubelet skew; for every
+ * release: the operator. Asked for at the gate, and once more right before the request.
+ */
+export async function platformShut(reader: Reader, of: GateOf): Promise<Shut | undefined> {
+  const { standing } = await readPlatform(reader)
+  if (!standing.current) return { is: 'waiting', on: 'the platform to see its present spec' }
+  const isMinor = minorOfPlatform(standing.target) !== of.stop.minor
+  return (
+    (isMinor ? await nextMinorShut(reader, standing) : undefined) ??
+    (await operatorShut(reader, of.subscription))
+  )
+}
+
+/** It says "no" as well while what was updated just now settles: so that is waited for, but an open admin gate is not. */
+async function nextMinorShut(reader: Reader, standing: PlatformStanding): Promise<Shut | undefined> {
+  const { clusterOperators, adminGates, adminAcks } = await takePlatform(reader, {
+    parts: ['clusterOperators', 'adminGates', 'adminAcks'],
+  })
+  const unseen =
+    unread(adminGates, 'an administrator has to acknowledge something') ??
+    unread(clusterOperators, 'kube-apiserver tolerates its kubelets')
+  if (unseen) return unseen
+  const [gate] = openGates(itemsOf(adminGates)[0], itemsOf(adminAcks)[0], minorOfPlatform(standing.target))
+  if (gate) return unread(adminAcks, `the gate ${gate.name} was acknowledged`) ?? toAcknowledge(gate)
+  return (
+    saidNo(standing.upgradeable, 'the ClusterVersion to be Upgradeable', 'oc adm upgrade') ??
+    saidNo(
+      kubeletSkew(clusterOperators),
+      'kube-apiserver to tolerate its kubelets',
+      'oc get clusteroperator kube-apiserver -o yaml',
+    )
+  )
+}
+
+const toAcknowledge = ({ name, text }: AdminGate): Shut => ({
+  is: 'blocked',
+  reason: 'admin-gate',
+  by: `the gate ${name} is open: ${text}`,
+  remedy: [
+    `oc -n openshift-config patch configmap admin-acks --type=merge -p '{"data":{"${name}":"true"}}'     once you have done what it says; kvup never acknowledges`,
+  ],
+})
+
+interface SubscriptionRef {
+  namespace: string
+  name: string
+  uid: string
+}
+
+/**
+ * Why the operator holds the platform up; undefined where it does not. Every condition of HyperConverged is asked, for Upgradeable=True alone is said of one that is not
+ * Available too (ocp 9.5). Where OLM keeps it there has to be one: none that is served is not the same as none.
+ */
+async function operatorShut(
+  reader: Reader,
+  subscription: SubscriptionRef | undefined,
+): Promise<Shut | undefined> {
+  const found = await findHyperConverged(reader)
+  const unseen = unread(found, 'HyperConverged lets the platform go on')
+  if (unseen) return unseen
+  const hcos = itemsOf(found)
+  if (subscription !== undefined && hcos.length === 0) return missing(subscription)
+  const unfit = hcos.map(notGood).find((shut) => shut !== undefined)
+  return unfit ?? (subscription && heldByOperator(reader, subscription))
+}
+
+function notGood(hco: HyperConverged): Shut | undefined {
+  const { good, why, name, namespace, current } = hyperConvergedStanding(hco)
+  if (good) return undefined
+  const on = `HyperConverged ${name} to be good in every condition`
+  const remedy = [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io ${name} -o yaml`]
+  if (!current || isAtWork(hco)) return { is: 'waiting', on, trouble: why.join('; '), remedy }
+  return { is: 'stalled', on, why: why.join('; '), remedy }
+}
+
+/** It reconciles, what kvup has just borrowed as well: that passes by itself, and is nobody's trouble yet. */
+const isAtWork = (hco: HyperConverged): boolean =>
+  condition(hco, 'Progressing')?.status === 'True' && condition(hco, 'Degraded')?.status !== 'True'
+
+const missing = ({ namespace, name }: SubscriptionRef): Shut => ({
+  is: 'blocked',
+  reason: 'hyperconverged-missing',
+  by: `subscriptions/${name} in namespace ${namespace} keeps the operator, but no HyperConverged is served in a version that kvup reads`,
+  remedy: ['oc get hyperconvergeds.hco.kubevirt.io -A', 'oc api-resources --api-group=hco.kubevirt.io'],
+})
+
+/** The OperatorCondition bears the name of the CSV that is installed (ocp 1.8), which has to be Succeeded still. */
+async function heldByOperator(reader: Reader, subscription: SubscriptionRef): Promise<Shut | undefined> {
+  const { namespace } = subscription
+  const scene = await lookAtOperator(reader, { subscription })
+  const unsettled = installedUnsettled(scene)
+  if (unsettled) return unsettled
+  const name = scene.subscription.status?.installedCSV ?? ''
+  const found = await reader.find(OperatorConditions, { name, namespace })
+  // None lets everything through (ocp 2.5).
+  if (found.is !== 'object') return undefined
+  const show = `oc -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`
+  return saidNo(operatorConditionGate(found.object), 'the operator to be Upgradeable for OLM', show)
+}
+
+/**
+ * What is not so of the CSV that the Subscription says is installed; undefined where it is Succeeded at this look. A CSV falls back whenever its Deployments
+ * do (ocp 2.4), so that an earlier Succeeded says nothing.
+ */
+export function installedUnsettled(scene: OperatorScene): Shut | undefined {
+  const { metadata, status = {} } = scene.subscription
+  const { namespace = '', name } = metadata
+  const { installedCSV } = status
+  if (installedCSV === undefined)
+    return {
+      is: 'waiting',
+      on: `subscriptions/${name} to say which ClusterServiceVersion is installed`,
+      remedy: [`oc -n ${namespace} get subscriptions.operators.coreos.com ${name} -o yaml`],
+    }
+  const { phase = 'none', reason, message } = csvOf(scene, { csv: installedCSV })?.status ?? {}
+  if (phase === 'Succeeded') return undefined
+  const why = [reason, message].filter(Boolean).join(': ')
+  return {
+    is: 'waiting',
+    on: `clusterserviceversions/${installedCSV} to be Succeeded, it is ${phase}`,
+    ...(why !== '' && { trouble: why }),
+    remedy: [
+      `oc -n ${namespace} describe clusterserviceversion ${installedCSV}`,
+      `oc -n ${namespace} get pods`,
+    ],
+  }
+}
+
+/** What a step says while a gate is shut. */
+type Shut = Extract<StepState, { is: 'blocked' | 'stalled' | 'waiting' }>
+
+/** Somebody says no. What is read and says neither is no "no" (night E1). */
+function saidNo(gate: Gate, on: string, show: string): Shut | undefined {
+  if (gate.is !== 'no') return undefined
+  return { is: 'stalled', on, why: gate.message || gate.reason, remedy: [show] }
+}
+
+/** What could not be read lets nothing through. */
+function unread(part: Known<unknown>, what: string): Shut | undefined {
+  if (part.known) return undefined
+  return {
+    is: 'blocked',
+    reason: 'gate-not-readable',
+    by: `cannot tell whether ${what}: ${part.why}`,
+    remedy: [roleRemedy('kvup-view')],
   }
 }

@@ -1,8 +1,7 @@
 import type { Explanation } from '../../checks/explanations.ts'
-import type { Group } from '../../checks/check.ts'
-import { pad } from '../display-width.ts'
+import type { Group } from '../../checks/check-definition.ts'
+import { pad, wrap } from '../text.ts'
 import type { Document, Paint, Size, View } from '../printer.ts'
-import { wrap } from '../wrap.ts'
 
 export interface ExplanationsDocument extends Document {
   kind: 'Explanations'

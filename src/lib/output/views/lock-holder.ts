@@ -1,4 +1,4 @@
-import type { LockHolder } from '../../facts/lock-holder.ts'
+import type { LockHolder } from '../../kubevirt/lease-holders.ts'
 import { ageAt } from '../age.ts'
 
 /** Who holds kvup's lock; `gone` where its process was on this machine and has ended. */

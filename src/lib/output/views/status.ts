@@ -1,18 +1,20 @@
-import type { Cause } from '../../facts/cause.ts'
-import type { Doubt } from '../../facts/doubts.ts'
-import type { StatusReport } from '../../facts/status-report.ts'
-import type { Loan } from '../../procedure/journal.ts'
+import type { Cause } from '../../kubevirt/diagnosis/cause.ts'
+import type { Doubt } from '../../kubevirt/rollout-status.ts'
+import type { StatusReport } from '../../status/status-report.ts'
+import type { Loan } from '../../engine/journal.ts'
 import { ageAt } from '../age.ts'
-import type { Document, Paint, Size, Tone, View } from '../printer.ts'
-import { wrap } from '../wrap.ts'
-import { borrowedLines } from './borrowed-lines.ts'
-import { componentLines } from './component-lines.ts'
-import { brief } from '../brief.ts'
-import type { Entry } from './entry.ts'
-import { layerLines } from './layer-lines.ts'
+import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
+import { brief, count, wrap } from '../text.ts'
+import { borrowedLines } from './saved-values.ts'
 import { holderText, type ShownHolder } from './lock-holder.ts'
-import { managedBy } from './managed-by.ts'
-import { workloadLines } from './workload-lines.ts'
+import type { ComponentStanding } from '../../kubevirt/component-status.ts'
+import { table } from '../table.ts'
+import type { LayerVerdict, TitledLayer } from '../../openshift/layer-verdict.ts'
+import type { Layers } from '../../openshift/layers.ts'
+import type { Manager } from '../../kubevirt/installation.ts'
+import { noMethodsText } from '../../kube/text.ts'
+import type { loanId } from '../../vms/update-methods.ts'
+import { vmTroubleLines } from './report-lines.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
@@ -147,4 +149,195 @@ function operatorText({ operator }: StatusDocument): string {
   if (!operator) return 'not found'
   const leads = operator.leads === false ? ', a pod of the new template does not lead yet' : ''
   return `${operator.version ?? operator.image}, ${operator.ready} of ${operator.desired} ready${leads}`
+}
+
+/** A text behind its label, or below it where there is little room; an empty label goes on with the one before. */
+export type Entry = (label: string, text: string) => string[]
+
+type Components = Pick<StatusReport, 'components' | 'verdict'>
+
+/** Below this many columns each component has lines of its own. */
+const roomForTable = 60
+
+/** The components in their order: a table, or below each name what the table would say. */
+function componentLines({ components = [], verdict }: Components, paint: Paint, size: Size): string[] {
+  if (size.columns >= roomForTable) return table(componentColumns(verdict), components, { ...size, paint })
+  return components.flatMap((component) => [component.name, `  ${inWords(component, verdict, paint)}`])
+}
+
+function inWords(component: ComponentStanding, verdict: Components['verdict'], paint: Paint): string {
+  const { updated, ready, desired, version, state } = component
+  const tone = stateTones[state]
+  const said = stateText(component)
+  return [
+    `${updated}/${desired} updated`,
+    `${ready}/${desired} ready`,
+    ...(version === undefined ? [] : [version]),
+    ...(verdict === 'Settled' ? [] : [tone === undefined ? said : paint[tone](said)]),
+  ].join(', ')
+}
+
+function componentColumns(verdict: Components['verdict']): Column<ComponentStanding>[] {
+  return [
+    { name: 'COMPONENT', cell: ({ name }) => name },
+    { name: 'UPDATED', cell: ({ updated, desired }) => `${updated}/${desired}` },
+    { name: 'READY', cell: ({ ready, desired }) => `${ready}/${desired}` },
+    { name: 'VERSION', cell: ({ version }) => version },
+    ...(verdict === 'Settled' ? [] : [stateColumn]),
+    { name: 'IMAGE', cell: ({ image }) => image, wide: true },
+  ]
+}
+
+const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
+  current: 'good',
+  stalled: 'bad',
+  absent: 'warn',
+}
+
+const stateColumn: Column<ComponentStanding> = {
+  name: 'STATE',
+  holds: 'text',
+  cell: stateText,
+  tone: ({ state }) => stateTones[state],
+}
+
+function stateText({ state, rolled, detail }: ComponentStanding): string {
+  const word = rolled && state === 'rolling' ? 'not ready' : state
+  return detail ? `${word}: ${detail}` : word
+}
+
+type Shown = Partial<Layers> & { takenAt: string }
+
+/** The verdict over all, and a line per layer; of those that are not settled what they wait for. Nothing on a plain cluster. */
+function layerLines(shown: Shown, paint: Paint, how: Pick<LayerLook, 'entry' | 'wide'>): string[] {
+  const { overall, layers, takenAt } = shown
+  if (!overall || !layers) return []
+  return [
+    layerHeadline(shown, paint),
+    ...layers.flatMap((layer) => linesOf(layer, { takenAt, paint, ...how })),
+  ]
+}
+
+const layerTones: Record<LayerVerdict, Tone> = {
+  Settled: 'good',
+  Updating: 'strong',
+  Waiting: 'warn',
+  Stalled: 'bad',
+  Degraded: 'bad',
+  Unknown: 'dim',
+}
+
+const marks: Record<LayerVerdict, keyof Paint['mark']> = {
+  Settled: 'done',
+  Updating: 'running',
+  Waiting: 'warning',
+  Stalled: 'failed',
+  Degraded: 'failed',
+  Unknown: 'dot',
+}
+
+function layerHeadline({ overall, window }: Shown, paint: Paint): string {
+  const { verdict = 'Settled', because } = overall ?? {}
+  const parts = [
+    paint.strong('cluster'),
+    paint[layerTones[verdict]](verdict.toLowerCase()),
+    ...(window ? [windowText(window)] : []),
+    ...(because === undefined ? [] : [brief(because)]),
+  ]
+  return parts.join(` ${paint.mark.dot} `)
+}
+
+function windowText({ from, at }: NonNullable<Layers['window']>): string {
+  const where = [from && `from ${from}`, at && `now at ${at}`].filter(Boolean).join(', ')
+  return `in an EUS window${where === '' ? '' : ` (${where})`}`
+}
+
+interface LayerLook {
+  takenAt: string
+  paint: Paint
+  entry: Entry
+  /** More than what matters now. */
+  wide: boolean
+}
+
+function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerLook): string[] {
+  const { title, verdict, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
+  // What is as it should be is in nobody's colour of alarm.
+  const tone = expected === undefined ? layerTones[verdict] : 'strong'
+  const word = verdict === 'Unknown' ? 'not known' : verdict.toLowerCase()
+  const age = since === undefined ? '' : `, for ${ageAt(since, takenAt)}`
+  return [
+    ...entry(title, `${paint[tone](`${paint.mark[marks[verdict]]} ${word}`)}: ${brief(says)}${age}`),
+    ...(expected === undefined ? [] : entry('', `expected: ${expected}`)),
+    ...(waitsFor ? entry('', `waits for ${brief(waitsFor)}`) : []),
+    ...notes.flatMap((note) => entry('', paint.dim(brief(note)))),
+    ...(wide && channels ? entry('', paint.dim(`channels: ${channels.map(layerWords).join(', ')}`)) : []),
+    ...help.flatMap((line) => entry('', paint.dim(`${paint.mark.next} ${line}`))),
+  ]
+}
+
+const layerWords = ({ name, newest }: NonNullable<TitledLayer['channels']>[number]): string =>
+  newest === undefined ? name : `${name} (${newest})`
+
+const words: Record<Manager['kind'], string> = {
+  plain: 'plain manifests',
+  hyperconverged: 'HyperConverged',
+  olm: 'OLM',
+  helm: 'Helm',
+  gitops: 'GitOps',
+}
+
+/** Who puts the KubeVirt back when it is edited, and where its images come from, in one line. */
+function managedBy({ installation: found }: Pick<StatusReport, 'installation'>): string {
+  if (!found) return 'nobody'
+  const { kind, owner, name, namespace } = found.manager
+  const whole = [namespace, name].filter(Boolean).join('/')
+  const who = owner && owner !== words[kind] ? `${words[kind]}, ${owner}` : words[kind]
+  return `${who}${whole ? ` ${whole}` : ''} (${source(found)})`
+}
+
+function source({
+  imageTag,
+  imageRegistry,
+  pinnedImages,
+}: NonNullable<StatusReport['installation']>): string {
+  if (pinnedImages.length > 0) return `${pinnedImages.length} images fixed by the operator's environment`
+  if (imageTag) return `imageTag ${imageTag}${imageRegistry ? ` of ${imageRegistry}` : ''}`
+  return imageRegistry
+    ? `imageRegistry ${imageRegistry}, follows its operator`
+    : 'no imageTag: follows its operator'
+}
+
+/** The journal's name of the borrowed methods. */
+const methodsLoan: typeof loanId = 'workload-updates'
+
+/** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
+export function workloadLines(
+  { workloads, verdict, installation, borrowed = [] }: StatusReport & { borrowed?: readonly Loan[] },
+  paint: Pick<Paint, 'mark'>,
+): readonly string[] {
+  const { instances, outdated } = workloads
+  if (instances === 0) return [count(0, 'instance'), ...troubleLines(workloads, paint)]
+  const behind = outdated.labelled ?? outdated.reported
+  const all = instances === undefined ? 'not readable' : count(instances, 'instance')
+  const held = borrowed.some(({ id }) => id === methodsLoan)
+  const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
+  return [
+    `${all}${lateText(behind)}${why}`,
+    ...troubleLines(workloads, paint),
+    ...(behind && verdict === 'Settled' ? [`${paint.mark.next} kvup workloads outdated`] : []),
+  ]
+}
+
+function troubleLines(
+  { troubled }: StatusReport['workloads'],
+  { mark }: Pick<Paint, 'mark'>,
+): readonly string[] {
+  const [first, ...reasons] = troubled ? vmTroubleLines(troubled) : []
+  return first === undefined ? [] : [`${mark.warning} ${first}`, ...reasons.map((line) => `  ${line}`)]
+}
+
+function lateText(behind: number | undefined): string {
+  if (behind === undefined) return ', outdated: not known'
+  return `, ${behind === 0 ? 'none' : behind} outdated`
 }

@@ -1,8 +1,15 @@
-import type { Look } from '../look.ts'
-import type { Step } from '../../procedure/step.ts'
-import type { UpgradePlan } from '../plan.ts'
-import { setImageTag } from '../steps/set-image-tag.ts'
-import { settledAtOldVersion } from '../steps/settled.ts'
+import type { Look } from '../upgrade-snapshot.ts'
+import type { Step, StepContext, StepState } from '../../engine/step.ts'
+import type { UpgradePlan } from '../upgrade-plan.ts'
+import { settledAtOldVersion } from '../steps/verification.ts'
+import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
+import { isWrittenByKvup, lastWriter } from '../../kube/last-writer.ts'
+import { nameOf, readOwner } from '../../vms/strategy/settings-owner.ts'
+import { type Owner, showWriters } from '../../vms/update-methods.ts'
+import { seconds } from '../../kube/clock.ts'
+import type { Loan } from '../../engine/journal.ts'
+import { noteGone, noteOf } from '../../engine/saved-values.ts'
+import { closeFormerLoan } from '../../vms/pause-updates.ts'
 
 /**
  * One patch of the KubeVirt CR; the installed operator does the rest (facts 2.2). An operator that is new and still takes the
@@ -20,4 +27,217 @@ export function imageTagSteps(plan: UpgradePlan, operator: string | undefined, s
 function isTakenOver({ standing: { target, observed }, snapshot: { kubevirts } }: Look): boolean {
   const tag = kubevirts.known ? kubevirts.items[0]?.spec?.imageTag : undefined
   return target.id !== observed.id && target.version === observed.version && target.version === tag
+}
+
+interface WantedTag {
+  /** The version that is installed now: under it the former tag is kept, absence included. */
+  from: string | undefined
+  tag: string
+  registry?: string | undefined
+  /** The version of the operator: without a tag it installs that one. */
+  operator: string | undefined
+}
+
+/** The journal's key of the tag that the CR had while `version` was installed. */
+const formerTag = (owner: Owner, version: string) => `tag-at/${owner.uid}/${version}`
+
+/**
+ * Tag and registry move in one patch (night U3). Going back to a version at which the CR had no tag takes the tag out
+ * again: the operator of that version is locked to it (facts 2.1).
+ */
+export function setImageTag(owner: Owner, wanted: WantedTag): Step {
+  return {
+    id: 'set-image-tag',
+    title: 'set imageTag',
+    patience: { every: 5 * seconds, atMost: 120 * seconds },
+    estimate: 2 * seconds,
+    follows: [],
+    dependsOn: ['apply-operator-manifest'],
+    risk: {
+      undo: wanted.from ? `kvup upgrade --to ${wanted.from}` : 'none',
+      safeToLeave: 'the operator goes on by itself',
+    },
+    async check({ reader, journal }): Promise<StepState> {
+      const kubevirt = await readOwner(reader, owner)
+      const goal = await goalOf(journal, { owner, wanted, kubevirt })
+      return isSo(kubevirt, goal) ? { is: 'done' } : { is: 'todo', change: changeText(kubevirt, goal, owner) }
+    },
+    shows: showWriters(owner),
+    blame: async ({ reader }, after) => lastWriter(await readOwner(reader, owner), '/spec/imageTag', after),
+    async apply({ reader, writer, journal }) {
+      const kubevirt = await readOwner(reader, owner)
+      const goal = await goalOf(journal, { owner, wanted, kubevirt })
+      if (wanted.from !== undefined)
+        await journal.keep(formerTag(owner, wanted.from), {
+          tag: kubevirt.spec?.imageTag ?? null,
+          registry: kubevirt.spec?.imageRegistry ?? null,
+        })
+      await writer.mergePatch(owner.kind, owner.ref, {
+        metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '' },
+        spec: { imageTag: goal.tag, ...(goal.registry !== undefined && { imageRegistry: goal.registry }) },
+      })
+    },
+  }
+}
+
+/** null: absent; an undefined registry is left as it is. */
+interface Goal {
+  tag: string | null
+  registry?: string | null | undefined
+}
+
+/**
+ * What was kept lies in the journal, which others can write: it is believed as far as the cluster confirms it. That there was no tag, where the operator's own Deployment is of this version and
+ * installs it without one. A registry never: one that kvup itself wrote is taken out again where there was none, so that the operator's own holds; every other stays.
+ */
+async function goalOf(
+  journal: { kept(key: string): Promise<unknown> },
+  { owner, wanted, kubevirt }: { owner: Owner; wanted: WantedTag; kubevirt: KubeVirt },
+): Promise<Goal> {
+  const former = await journal.kept(formerTag(owner, wanted.tag))
+  const locked = wanted.operator === wanted.tag && wanted.registry === undefined
+  if (!locked || !isFormer(former) || former.tag !== null)
+    return { tag: wanted.tag, registry: wanted.registry }
+  const isOurs =
+    kubevirt.spec?.imageRegistry !== undefined && isWrittenByKvup(kubevirt, '/spec/imageRegistry')
+  return { tag: null, ...(former.registry === null && isOurs && { registry: null }) }
+}
+
+function isFormer(value: unknown): value is { tag: string | null; registry: string | null } {
+  return typeof value === 'object' && value !== null && 'tag' in value && 'registry' in value
+}
+
+function isSo({ spec }: KubeVirt, goal: Goal): boolean {
+  return (
+    (spec?.imageTag ?? null) === goal.tag &&
+    (goal.registry === undefined || (spec?.imageRegistry ?? null) === goal.registry)
+  )
+}
+
+function changeText(kubevirt: KubeVirt, goal: Goal, owner: Owner): string {
+  const { imageTag: before = 'none', imageRegistry: registry } = kubevirt.spec ?? {}
+  const name = nameOf(owner)
+  if (goal.tag === null)
+    return goal.registry === null
+      ? `take imageTag ${before} and imageRegistry ${registry ?? 'none'} out of ${name} again`
+      : `take imageTag ${before} out of ${name} again${registry === undefined ? '' : `; imageRegistry stays ${registry}`}`
+  const beside = goal.registry ? ` and imageRegistry from ${registry ?? 'none'} to ${goal.registry}` : ''
+  return `set imageTag of ${name} from ${before} to ${goal.tag}${beside}`
+}
+
+/** The journal's name of the tag that was taken out. */
+export const imageTagLoan = 'image-tag'
+
+interface Borrowed {
+  tag: string
+  registry?: string
+}
+
+const patience = { every: 5 * seconds, atMost: 120 * seconds }
+const follows = [] as const
+
+/**
+ * Takes out a tag that says what the operator does anyway: the deployment ID stays the same (lab README, Seen 7), so nothing
+ * rolls, and the new operator then rolls once instead of twice (night U2).
+ */
+export function liftImageTag(owner: Owner, { to, who }: { to: string; who: string }): Step {
+  return {
+    id: 'lift-image-tag',
+    title: 'take imageTag out',
+    patience,
+    follows,
+    estimate: 2 * seconds,
+    risk: {
+      undo: 'set imageTag to the value in kvup history',
+      safeToLeave: 'always: the operator installs the same version without it',
+    },
+    async check({ reader, journal }): Promise<StepState> {
+      const { spec } = await readOwner(reader, owner)
+      if (spec?.imageTag === undefined || spec.imageTag === to) return { is: 'done' }
+      const kept = (await journal.loans()).find((loan) => isTagLoanOf(loan, owner))
+      return {
+        is: 'todo',
+        change: `take imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} out of ${nameOf(owner)}${kept ? ' again' : ', and keep the value'}`,
+      }
+    },
+    apply: (cx) => lift(cx, owner, { to, who }),
+  }
+}
+
+async function lift(
+  { reader, writer, journal, clock }: StepContext,
+  owner: Owner,
+  by: { to: string; who: string },
+): Promise<void> {
+  const kubevirt = await readOwner(reader, owner)
+  const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
+  const { name, namespace } = owner.ref
+  await closeFormerLoan(journal, imageTagLoan, owner)
+  const loan = await journal.borrow({
+    id: imageTagLoan,
+    procedure: `upgrade to ${by.to}`,
+    object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
+    path: '/spec/imageTag',
+    was: { present: true, value: { tag, ...(registry !== undefined && { registry }) } satisfies Borrowed },
+    by: by.who,
+    at: clock.now().toISOString(),
+    harmless: 'always: the operator installs its own version without it',
+  })
+  await writer.mergePatch(owner.kind, owner.ref, {
+    metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations: noteOf(loan) },
+    spec: { imageTag: null, imageRegistry: null },
+  })
+}
+
+/** What is put in; without a registry the one that was taken out. */
+interface PutIn {
+  version: string
+  registry: string | undefined
+}
+
+/** Puts the tag of the new version in where one was taken out; no roll, for the operator installs that version already. */
+export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
+  const { version } = wanted
+  return {
+    id: 'put-image-tag-in',
+    title: 'put imageTag in again',
+    patience,
+    dependsOn: ['lift-image-tag'],
+    follows,
+    estimate: 2 * seconds,
+    risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
+    async check({ journal }): Promise<StepState> {
+      const loan = (await journal.loans()).find((one) => isTagLoanOf(one, owner))
+      if (loan === undefined) return { is: 'done' }
+      const registry = registryFor(loan, wanted)
+      const beside = registry === undefined ? '' : ` and imageRegistry to ${registry}`
+      return { is: 'todo', change: `set imageTag of ${nameOf(owner)} to ${version}${beside}` }
+    },
+    apply: (cx) => putIn(cx, owner, wanted),
+  }
+}
+
+/** The one that was taken out with the tag, as it is noted on this KubeVirt, unless another one was typed. */
+function registryFor({ was }: Loan, { registry: wanted }: PutIn): string | undefined {
+  const former = was.present ? (was.value as Borrowed).registry : undefined
+  return former === undefined ? undefined : (wanted ?? former)
+}
+
+async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
+  const loan = (await journal.loans()).find((one) => isTagLoanOf(one, owner))
+  const registry = loan && registryFor(loan, wanted)
+  const kubevirt = await readOwner(reader, owner)
+  const { imageTag, imageRegistry } = kubevirt.spec ?? {}
+  const isIn = imageTag === wanted.version && (registry === undefined || imageRegistry === registry)
+  const annotations = noteGone(kubevirt, imageTagLoan)
+  if (!isIn || Object.keys(annotations).length > 0)
+    await writer.mergePatch(owner.kind, owner.ref, {
+      metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations },
+      spec: { imageTag: wanted.version, ...(registry !== undefined && { imageRegistry: registry }) },
+    })
+  await journal.release(imageTagLoan)
+}
+
+function isTagLoanOf(loan: Loan, owner: Owner): boolean {
+  return loan.id === imageTagLoan && loan.object.uid === owner.uid
 }

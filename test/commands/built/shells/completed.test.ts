@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VirtualMachines } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { VirtualMachines } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { type Alive, put, serveCluster } from '../simulated.ts'
 import { missing, openShell, type ShellName, sooner, type TerminalShell } from './terminal-shell.ts'
 

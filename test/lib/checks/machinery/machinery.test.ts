@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { apiServices } from '../../../../src/lib/checks/machinery/api-services.ts'
-import { caBundle } from '../../../../src/lib/checks/machinery/ca-bundle.ts'
-import { certificates } from '../../../../src/lib/checks/machinery/certificates.ts'
-import { leaderLeases } from '../../../../src/lib/checks/machinery/leader-leases.ts'
-import { webhooksAnswering } from '../../../../src/lib/checks/machinery/webhooks-answering.ts'
-import type { Check } from '../../../../src/lib/checks/check.ts'
-import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
-import type { Lease } from '../../../../src/lib/cluster/kinds/core.ts'
-import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import {
+  apiServices,
+  caBundle,
+  certificatesCheck,
+  leaderLeases,
+  webhooksAnswering,
+} from '../../../../src/lib/checks/groups/machinery-checks.ts'
+import type { Check } from '../../../../src/lib/checks/check-definition.ts'
+import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { Lease } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, question, said, unread } from '../evidence.ts'
 import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
 import { bundle, certificate } from './ca-text.ts'
@@ -110,7 +112,7 @@ describe('webhooks-answering', () => {
 
 describe('certificates', () => {
   test('an expired CA blocks, once for the configuration that carries it', () => {
-    const { findings } = found(certificates, withCa(bundle(certificate(at, { since: 8, left: -1 }))))
+    const { findings } = found(certificatesCheck, withCa(bundle(certificate(at, { since: 8, left: -1 }))))
     expect(said(findings)).toEqual(['blocker certificates'])
     expect(findings[0]?.objects).toEqual(['validatingwebhookconfiguration/virt-api-validator'])
   })
@@ -122,26 +124,26 @@ describe('certificates', () => {
     { since: 3000, left: 60, level: [] },
     { since: 3000, left: 20, level: ['warning certificates'] },
   ])('$left days left after $since: $level', ({ since, left, level }) => {
-    expect(said(found(certificates, withCa(bundle(certificate(at, { since, left })))).findings)).toEqual(
+    expect(said(found(certificatesCheck, withCa(bundle(certificate(at, { since, left })))).findings)).toEqual(
       level,
     )
   })
 
   test('the old CA beside the new one is how a rotation looks', () => {
     const rotated = bundle(certificate(at, { since: 7, left: -0.1 }), certificate(at, { since: 1, left: 6 }))
-    expect(found(certificates, withCa(rotated)).is).toBe('passed')
+    expect(found(certificatesCheck, withCa(rotated)).is).toBe('passed')
     expect(caBundle(rotated)).toMatchObject({ is: 'certificates' })
   })
 
   test('APIServices are looked at too', () => {
     const expired = apiService('True', bundle(certificate(at, { since: 8, left: -1 })))
-    expect(found(certificates, { apiServices: known(expired) }).findings[0]?.objects).toEqual([
+    expect(found(certificatesCheck, { apiServices: known(expired) }).findings[0]?.objects).toEqual([
       'apiservice/v1.subresources.kubevirt.io',
     ])
   })
 
   test('unread is not passed', () => {
-    expect(found(certificates, { webhooks: unread }).is).toBe('not-checked')
+    expect(found(certificatesCheck, { webhooks: unread }).is).toBe('not-checked')
   })
 })
 
@@ -190,6 +192,6 @@ describe('leader-leases', () => {
 })
 
 test('a whole cluster passes all of them', () => {
-  for (const check of [apiServices, webhooksAnswering, certificates, leaderLeases])
+  for (const check of [apiServices, webhooksAnswering, certificatesCheck, leaderLeases])
     expect([check.id, found(check, {}).is]).toEqual([check.id, 'passed'])
 })

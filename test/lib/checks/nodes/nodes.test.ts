@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Check, Question } from '../../../../src/lib/checks/check.ts'
-import { nodeChecks } from '../../../../src/lib/checks/nodes.ts'
-import { atLeast } from '../../../../src/lib/checks/nodes/at-least.ts'
-import { controlPlaneLabel } from '../../../../src/lib/checks/nodes/control-plane-label.ts'
-import { heartbeat } from '../../../../src/lib/checks/nodes/heartbeat.ts'
-import { newGates } from '../../../../src/lib/checks/nodes/new-gates.ts'
-import { nodeReady } from '../../../../src/lib/checks/nodes/node-ready.ts'
-import { nodeSchedulable } from '../../../../src/lib/checks/nodes/node-schedulable.ts'
-import { roomForSurge } from '../../../../src/lib/checks/nodes/room-for-surge.ts'
-import { versionSkew } from '../../../../src/lib/checks/nodes/version-skew.ts'
-import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
-import { itemsOf } from '../../../../src/lib/facts/known.ts'
+import type { Check, Question } from '../../../../src/lib/checks/check-definition.ts'
+import {
+  atLeast,
+  controlPlaneLabel,
+  heartbeat,
+  newGates,
+  nodeChecks,
+  nodeReady,
+  nodeSchedulable,
+  roomForSurge,
+  versionSkew,
+} from '../../../../src/lib/checks/groups/node-checks.ts'
+import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, ofVersion, said, unread, withSpec } from '../evidence.ts'
 import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
 

@@ -1,4 +1,4 @@
-import { rightsOf } from '../../../../src/lib/upgrade/rights.ts'
+import { rightsOf } from '../../../../src/lib/upgrade/role-rights.ts'
 import { type CheckExample, checkExample } from '../check-example.ts'
 import type { Change } from '../laid-over.ts'
 import { change, home, kubevirt, type Row } from './row.ts'

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
 import type { CheckExample } from '../check-example.ts'
 import type { Change } from '../laid-over.ts'
 

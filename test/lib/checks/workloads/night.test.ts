@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Check } from '../../../../src/lib/checks/check.ts'
-import { dataJobsInFlight } from '../../../../src/lib/checks/workloads/data-jobs-in-flight.ts'
-import { launcherAge } from '../../../../src/lib/checks/workloads/launcher-age.ts'
-import { nodeDrained } from '../../../../src/lib/checks/workloads/node-drained.ts'
-import { othersAtWork } from '../../../../src/lib/checks/workloads/others-at-work.ts'
-import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
-import { itemsOf } from '../../../../src/lib/facts/known.ts'
-import { templatePrinter } from '../../../../src/lib/output/jsonpath/print.ts'
+import type { Check } from '../../../../src/lib/checks/check-definition.ts'
+import {
+  dataJobsInFlight,
+  nodeDrained,
+  othersAtWork,
+} from '../../../../src/lib/checks/groups/activity-checks.ts'
+import { launcherAge } from '../../../../src/lib/checks/groups/vm-checks.ts'
+import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import { itemsOf } from '../../../../src/lib/kube/known.ts'
+import { templatePrinter } from '../../../../src/lib/output/formats/jsonpath-formats.ts'
 import { ask, known, said } from '../evidence.ts'
 import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { Check } from '../../../../src/lib/checks/check.ts'
-import { workloadChecks } from '../../../../src/lib/checks/workloads.ts'
-import { longNames } from '../../../../src/lib/checks/workloads/long-names.ts'
-import { migrationQuota } from '../../../../src/lib/checks/workloads/migration-quota.ts'
-import { migrationsInFlight } from '../../../../src/lib/checks/workloads/migrations-in-flight.ts'
-import { nodeDrained } from '../../../../src/lib/checks/workloads/node-drained.ts'
-import { pendingChanges } from '../../../../src/lib/checks/workloads/pending-changes.ts'
-import { restartRequired } from '../../../../src/lib/checks/workloads/restart-required.ts'
-import { twoLaunchers } from '../../../../src/lib/checks/workloads/two-launchers.ts'
-import { twoNodes } from '../../../../src/lib/checks/workloads/two-nodes.ts'
-import { vmsThatStay } from '../../../../src/lib/checks/workloads/vms-that-stay.ts'
-import type { ResourceQuota } from '../../../../src/lib/facts/evidence.ts'
-import type { Evidence } from '../../../../src/lib/facts/evidence.ts'
-import type { InstanceTally } from '../../../../src/lib/facts/instance-tally.ts'
+import type { Check } from '../../../../src/lib/checks/check-definition.ts'
+import { workloadChecks } from '../../../../src/lib/checks/check-run.ts'
+import {
+  longNames,
+  migrationQuota,
+  pendingChanges,
+  restartRequired,
+  twoLaunchers,
+  twoNodes,
+  vmsThatStay,
+} from '../../../../src/lib/checks/groups/vm-checks.ts'
+import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/groups/activity-checks.ts'
+import type { Evidence, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { InstanceTally } from '../../../../src/lib/kubevirt/vm-tally.ts'
 import { ask, known, said, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
 

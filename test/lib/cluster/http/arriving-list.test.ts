@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ArrivingList } from '../../../../src/lib/cluster/http/arriving-list.ts'
+import { ArrivingList } from '../../../../src/lib/kube/http/requests.ts'
 
 function arrived(text: string, size: number): unknown {
   const bytes = Buffer.from(text)

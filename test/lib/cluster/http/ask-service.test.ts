@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { ServiceCall } from '../../../../src/lib/cluster/service-call.ts'
+import type { Reader, ServiceCall } from '../../../../src/lib/kube/cluster.ts'
 import { opened, tinyServer, type TinyServer } from './tiny-server.ts'
 
 let server: TinyServer | undefined

@@ -5,8 +5,8 @@ import {
   overloadOnly,
   type Patience,
   patientReads,
-} from '../../../../src/lib/cluster/http/backoff.ts'
-import type { Failure } from '../../../../src/lib/cluster/http/failure.ts'
+} from '../../../../src/lib/kube/http/backoff.ts'
+import type { Failure } from '../../../../src/lib/kube/http/failure.ts'
 
 const failure = (part: Partial<Failure>): Failure => ({
   status: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { apiError } from '../../../../src/lib/cluster/http/api-error.ts'
-import { failureOfSilence } from '../../../../src/lib/cluster/http/silence.ts'
+import { apiError } from '../../../../src/lib/kube/http/api-error.ts'
+import { failureOfSilence } from '../../../../src/lib/kube/http/failure.ts'
 
 const to = { server: 'https://api:6443', file: undefined, context: 'prod', user: 'me', proxy: undefined }
 

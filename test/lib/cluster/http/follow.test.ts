@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Change } from '../../../../src/lib/cluster/cluster.ts'
-import { type ConfigMap, ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import type { Change } from '../../../../src/lib/kube/cluster.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type Asked,
   configMapBody,

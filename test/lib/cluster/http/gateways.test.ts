@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { type ApiError, KvupError } from '../../../../src/lib/system/errors.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { type ApiError, KvupError } from '../../../../src/lib/kube/errors.ts'
 import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
 
 let server: TinyServer | undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Known } from '../../../../src/lib/cluster/http/known.ts'
-import { ConfigMaps, type ConfigMap } from '../../../../src/lib/cluster/kinds/core.ts'
+import { Known } from '../../../../src/lib/kube/http/watch.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 
 const map = (name: string, resourceVersion: string, uid = `uid-${name}`): ConfigMap => ({
   apiVersion: 'v1',

@@ -2,11 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Connection } from '../../../../src/lib/cluster/connection.ts'
-import { describeConnection } from '../../../../src/lib/cluster/http/describe-connection.ts'
-import { loadKubeconfig } from '../../../../src/lib/cluster/http/kubeconfig.ts'
-import { resolveTarget } from '../../../../src/lib/cluster/http/target.ts'
-import { KvupError } from '../../../../src/lib/system/errors.ts'
+import { type Connection, describeConnection, resolveTarget } from '../../../../src/lib/kube/http/target.ts'
+import { loadKubeconfig } from '../../../../src/lib/kube/http/kubeconfig.ts'
+import { KvupError } from '../../../../src/lib/kube/errors.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'kvup-kubeconfig-'))
 afterAll(() => rmSync(home, { recursive: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type Asked,
   configMapBody,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { paceOf } from '../../../../src/lib/cluster/http/pace.ts'
+import { paceOf } from '../../../../src/lib/kube/http/kubeconfig.ts'
 
 const here = 'http://127.0.0.1:4321'
 const says = (speed: unknown) => [{ name: 'other' }, { name: 'kvup.io/pace', extension: { speed } }]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { plainYaml } from '../../../../src/lib/cluster/http/plain-yaml.ts'
+import { plainYaml } from '../../../../src/lib/kube/http/plain-yaml.ts'
 
 const asKubectlWritesIt = `apiVersion: v1
 clusters:

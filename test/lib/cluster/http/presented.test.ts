@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { clientNodeLogin } from '../../../../src/lib/cluster/http/client-node-login.ts'
-import { compact, presented } from '../../../../src/lib/cluster/http/presented.ts'
-import { readKubeconfig } from '../../../../src/lib/cluster/http/kubeconfig-file.ts'
-import { resolveTarget } from '../../../../src/lib/cluster/http/target.ts'
+import { clientNodeLogin } from '../../../../src/lib/kube/http/login-methods.ts'
+import { compact, presented, readKubeconfig } from '../../../../src/lib/kube/http/kubeconfig.ts'
+import { resolveTarget } from '../../../../src/lib/kube/http/target.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'kvup-presented-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -69,7 +68,7 @@ const cases: [string, Entry][] = [
 describe('without client-node', () => {
   test.each(cases)('%s is presented as client-node presents it', async (_, entry) => {
     const target = await resolveTarget({ kubeconfig: kubeconfig(entry) }, {})
-    expect(presented(target)).toEqual(await clientNodeLogin(target)())
+    expect(presented(target)).toEqual(await (await clientNodeLogin(target))())
   })
 
   test.each(cases)('%s is read as client-node reads it', async (_what, entry) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { proxyFor } from '../../../../src/lib/cluster/http/proxy-for.ts'
+import { proxyFor } from '../../../../src/lib/kube/http/kubeconfig.ts'
 
 const proxy = { HTTPS_PROXY: 'http://proxy:3128' }
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { metadataOf } from '../../../../src/lib/cluster/kind.ts'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { metadataOf } from '../../../../src/lib/kube/object.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
 
 let server: TinyServer | undefined

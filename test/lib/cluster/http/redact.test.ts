@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { redactBody, redactHeaders, redactUrl } from '../../../../src/lib/cluster/http/redact.ts'
-import { traceTo } from '../../../../src/lib/cluster/http/trace.ts'
+import { redactBody, redactHeaders, redactUrl, traceTo } from '../../../../src/lib/kube/http/trace.ts'
 
 const secret = 'c2VjcmV0LXZhbHVl'
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl'

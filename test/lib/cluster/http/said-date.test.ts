@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import type { HeardDate } from '../../../../src/lib/cluster/cluster-clock.ts'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import type { HeardDate } from '../../../../src/lib/kube/http/cluster-clock.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   configMapBody,
   InstantClock,

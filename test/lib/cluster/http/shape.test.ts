@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { opened, reply, tinyServer, type TinyServer } from './tiny-server.ts'
 
 let server: TinyServer | undefined

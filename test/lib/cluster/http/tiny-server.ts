@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
-import type { Connection } from '../../../../src/lib/cluster/connection.ts'
-import { type ClusterTools, openCluster } from '../../../../src/lib/cluster/http/open-cluster.ts'
-import type { Clock } from '../../../../src/lib/system/clock.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
+import type { Connection } from '../../../../src/lib/kube/http/target.ts'
+import { type ClusterTools, openCluster } from '../../../../src/lib/kube/http/http-cluster.ts'
+import type { Clock } from '../../../../src/lib/kube/clock.ts'
 
 /** A request as it arrived. */
 export interface Asked {

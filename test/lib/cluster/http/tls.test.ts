@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Connection } from '../../../../src/lib/cluster/connection.ts'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import type { Connection } from '../../../../src/lib/kube/http/target.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { configMapBody, opened } from './tiny-server.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'kvup-tls-'))

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { execLogin } from '../../../../src/lib/cluster/http/exec-login.ts'
-import type { Target } from '../../../../src/lib/cluster/http/target.ts'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
+import { execLogin } from '../../../../src/lib/kube/http/login-methods.ts'
+import type { Target } from '../../../../src/lib/kube/http/target.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { configMapBody, opened, reply, tinyServer } from './tiny-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'kvup-plugin-'))

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { untilQuiet } from '../../../../src/lib/cluster/http/until-quiet.ts'
+import { untilQuiet } from '../../../../src/lib/kube/http/watch.ts'
 
 const bookmark = Buffer.from('{"type":"BOOKMARK","object":{}}\n')
 

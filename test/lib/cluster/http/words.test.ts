@@ -1,16 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { apiError } from '../../../../src/lib/cluster/http/api-error.ts'
-import { shortened } from '../../../../src/lib/cluster/http/body-in-words.ts'
-import type { Failure } from '../../../../src/lib/cluster/http/failure.ts'
-import { lines } from '../../../../src/lib/cluster/http/lines.ts'
-import { objectPath, selectors, withQuery } from '../../../../src/lib/cluster/http/object-path.ts'
-import { requestTimeout } from '../../../../src/lib/cluster/http/request-timeout.ts'
-import { retryDelay } from '../../../../src/lib/cluster/http/retry-after.ts'
-import { failureOfSilence } from '../../../../src/lib/cluster/http/silence.ts'
-import { once, warningTexts } from '../../../../src/lib/cluster/http/warnings.ts'
-import { ConfigMaps, Namespaces } from '../../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { KvupError } from '../../../../src/lib/system/errors.ts'
+import { apiError } from '../../../../src/lib/kube/http/api-error.ts'
+import {
+  type Failure,
+  failureOfSilence,
+  retryDelay,
+  shortened,
+} from '../../../../src/lib/kube/http/failure.ts'
+import { lines } from '../../../../src/lib/kube/http/watch.ts'
+import { objectPath, selectors, withQuery } from '../../../../src/lib/kube/http/lists.ts'
+import { requestTimeout } from '../../../../src/lib/kube/http/http-cluster.ts'
+import { once, warningTexts } from '../../../../src/lib/kube/http/requests.ts'
+import { ConfigMaps, Namespaces } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { KvupError } from '../../../../src/lib/kube/errors.ts'
 
 describe('the path of an object', () => {
   test('by group, namespace, name and subresource', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { VirtualMachines } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { atVersion } from '../../../../src/lib/cluster/kind.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { VirtualMachines } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { atVersion } from '../../../../src/lib/kube/object.ts'
 import { configMapBody, opened, refuse, reply, tinyServer, type TinyServer } from './tiny-server.ts'
 
 let server: TinyServer | undefined

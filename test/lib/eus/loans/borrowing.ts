@@ -1,22 +1,25 @@
-import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import {
   type MachineConfigPool,
   MachineConfigPools,
   MachineHealthChecks,
   type NodeHealthCheck,
   NodeHealthChecks,
-} from '../../../../src/lib/cluster/kinds/openshift.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { type Borrowable, borrowedEntry, borrowedField } from '../../../../src/lib/eus/loans/borrowable.ts'
-import type { Procedure, Step } from '../../../../src/lib/procedure/step.ts'
-import { configMapJournal } from '../../../../src/lib/procedure/journal-config-map.ts'
-import { leaseLock } from '../../../../src/lib/procedure/lease-lock.ts'
-import { runProcedure } from '../../../../src/lib/procedure/run.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { custom } from '../../../../src/lib/simulator/api/kinds/make-kind.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
+} from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
+import {
+  type Borrowable,
+  borrowedEntry,
+  borrowedField,
+} from '../../../../src/lib/eus/settings/saved-setting.ts'
+import type { Procedure, Step } from '../../../../src/lib/engine/step.ts'
+import { configMapJournal } from '../../../../src/lib/engine/journal-config-map.ts'
+import { leaseLock } from '../../../../src/lib/engine/lease.ts'
+import { runProcedure } from '../../../../src/lib/engine/runner.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import { custom } from '../../../../src/simulator/api/kinds/sim-kind.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 
 const namespace = 'openshift-cnv'
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Borrowable } from '../../../../src/lib/eus/loans/borrowable.ts'
-import { type Giving, giveField } from '../../../../src/lib/eus/loans/give.ts'
-import { takeField, type Taking } from '../../../../src/lib/eus/loans/take.ts'
+import type { Borrowable } from '../../../../src/lib/eus/settings/saved-setting.ts'
+import {
+  giveField,
+  type Giving,
+  takeField,
+  type Taking,
+} from '../../../../src/lib/eus/settings/setting-steps.ts'
 import { type Death, immortal, mortal } from '../../../scenario/mortal-cluster.ts'
 import {
   Borrowing,

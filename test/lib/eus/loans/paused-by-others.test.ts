@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { machineHealthCheckPaused } from '../../../../src/lib/eus/loans/fields.ts'
-import { giveField } from '../../../../src/lib/eus/loans/give.ts'
-import { takeField } from '../../../../src/lib/eus/loans/take.ts'
+import { machineHealthCheckPaused } from '../../../../src/lib/eus/settings/eus-settings.ts'
+import { giveField, takeField } from '../../../../src/lib/eus/settings/setting-steps.ts'
 import { Borrowing, health, healthCheck } from './borrowing.ts'
 
 const annotation = 'cluster.x-k8s.io/paused'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { CatalogPackage } from '../../../../src/lib/catalogs/catalog.ts'
-import { catalogWay } from '../../../../src/lib/eus/plan/catalog-way.ts'
-import { nextChannel } from '../../../../src/lib/eus/steps/operator-channel.ts'
+import type { CatalogPackage } from '../../../../src/lib/releases/catalog-path.ts'
+import { catalogWay } from '../../../../src/lib/eus/plan/operator-path.ts'
+import { nextChannel } from '../../../../src/lib/eus/steps/operator-steps.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`

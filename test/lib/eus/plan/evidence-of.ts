@@ -1,8 +1,7 @@
-import { readSaved } from '../../../../src/lib/cluster/saved/read-saved.ts'
-import type { EusEvidence } from '../../../../src/lib/eus/plan/evidence.ts'
-import { lookForEus } from '../../../../src/lib/eus/plan/look.ts'
-import { makeEusPlan, type EusPlanRequest } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
-import type { Known } from '../../../../src/lib/facts/known.ts'
+import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
+import { type EusEvidence, lookForEus } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
+import { type EusPlanRequest, makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
+import type { Known } from '../../../../src/lib/kube/known.ts'
 
 const looked = new Map<string, Promise<EusEvidence>>()
 

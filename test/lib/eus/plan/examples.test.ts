@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
-import { systemClock } from '../../../../src/lib/system/clock.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
+import { systemClock } from '../../../../src/lib/kube/clock.ts'
 import { runText } from '../../run-text.ts'
 
 const folder = new URL('../../../examples/eus/', import.meta.url).pathname

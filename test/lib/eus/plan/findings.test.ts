@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { EusEvidence } from '../../../../src/lib/eus/plan/evidence.ts'
-import { makeEusPlan } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
+import type { EusEvidence } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
+import { makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import { evidenceOf, found, itemIn } from './evidence-of.ts'
 
 /** Nothing speaks against it but what is said of every such cluster. */

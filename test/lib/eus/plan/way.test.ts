@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { chooseChannel } from '../../../../src/lib/eus/plan/channel.ts'
-import { makeEusPlan } from '../../../../src/lib/eus/plan/make-eus-plan.ts'
-import { routeOf, type Whereabouts } from '../../../../src/lib/eus/plan/route.ts'
+import { chooseChannel, routeOf, type Whereabouts } from '../../../../src/lib/eus/plan/platform-path.ts'
+import { makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import { parseUpdateGraph } from '../../../../src/lib/releases/update-graph.ts'
-import { rotationOf } from '../../../../src/lib/eus/plan/kubelet-signer.ts'
-import { poolRolls } from '../../../../src/lib/eus/plan/time.ts'
+import { rotationOf } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
+import { poolRolls } from '../../../../src/lib/eus/plan/eus-duration.ts'
 import { evidenceOf, itemIn } from './evidence-of.ts'
 
 const usual = { flavour: 'ocp', topology: 'usual' } as const

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Page, Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { readAhead } from '../../../../src/lib/cluster/read-ahead.ts'
-import { openDataJobs } from '../../../../src/lib/facts/data-jobs.ts'
-import { foldInstances } from '../../../../src/lib/facts/fold-instances.ts'
-import { othersAtWork } from '../../../../src/lib/facts/others-at-work.ts'
-import { readyEndpoints } from '../../../../src/lib/facts/ready-endpoints.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import type { Page, Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
+import { readAhead } from '../../../../src/lib/kube/read-cache.ts'
+import { openDataJobs, othersAtWork } from '../../../../src/lib/kubevirt/cluster-activity.ts'
+import { foldInstances } from '../../../../src/lib/kubevirt/vm-tally.ts'
+import { readyEndpoints } from '../../../../src/lib/kubevirt/diagnosis/health.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 
 const vmis = 20_000
 

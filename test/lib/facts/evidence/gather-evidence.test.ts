@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Reader, Where } from '../../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import { ResourceQuotas } from '../../../../src/lib/cluster/kinds/resource-quotas.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { gatherEvidence } from '../../../../src/lib/facts/gather-evidence.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { simulate } from '../../../../src/lib/simulator/simulate.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import type { Reader, Where } from '../../../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
+import { ResourceQuotas } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { gatherEvidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { simulate } from '../../../../src/simulator/simulated-cluster.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 
 async function simulated(
   act: (reader: Reader, clock: SimClock, sim: Awaited<ReturnType<typeof simulate>>) => Promise<void>,

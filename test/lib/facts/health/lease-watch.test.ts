@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { Lease } from '../../../../src/lib/cluster/kinds/core.ts'
-import { LeaseWatch } from '../../../../src/lib/facts/health/lease-watch.ts'
-import type { Clock } from '../../../../src/lib/system/clock.ts'
+import type { Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { Lease } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { LeaseWatch } from '../../../../src/lib/kubevirt/lease-holders.ts'
+import type { Clock } from '../../../../src/lib/kube/clock.ts'
 
 const begin = Date.parse('2026-11-21T10:00:00Z')
 const second = 1000

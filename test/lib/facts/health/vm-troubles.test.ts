@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type {
-  VirtualMachine,
-  VirtualMachineInstance,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { seeVms, vmCauses } from '../../../../src/lib/facts/health/vm-troubles.ts'
-import { vmTroubleLines } from '../../../../src/lib/output/views/vm-trouble-lines.ts'
+import type { Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { VirtualMachine, VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { seeVms, vmCauses } from '../../../../src/lib/kubevirt/diagnosis/vm-troubles.ts'
+import { vmTroubleLines } from '../../../../src/lib/output/views/report-lines.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import { findHyperConverged } from '../../../../src/lib/facts/hyperconverged/find-hyperconverged.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import type { Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { Kind } from '../../../../src/lib/kube/object.ts'
+import { findHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { hyperConverged } from './hyperconverged.ts'
 
 /** Answers each version as it is said. */

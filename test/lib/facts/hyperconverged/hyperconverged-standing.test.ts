@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { HyperConverged } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { hyperConvergedStanding } from '../../../../src/lib/facts/hyperconverged/hyperconverged-standing.ts'
+import type { HyperConverged } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { hyperConvergedStanding } from '../../../../src/lib/openshift/hyperconverged.ts'
 import { hyperConverged } from './hyperconverged.ts'
 
 test('at rest', () => {

@@ -1,4 +1,4 @@
-import type { HyperConverged } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
+import type { HyperConverged } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { conditions, type Said } from '../openshift/cluster-version.ts'
 
 interface Shape {

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { parseSavedCluster, readSaved } from '../../../../src/lib/cluster/saved/read-saved.ts'
-import type { SavedCluster } from '../../../../src/lib/cluster/saved/saved-cluster.ts'
-import { statusReport } from '../../../../src/lib/facts/status-report.ts'
-import { paintFor } from '../../../../src/lib/output/paint.ts'
+import { parseSavedCluster, readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
+import type { SavedCluster } from '../../../../src/lib/kube/saved/saved-cluster.ts'
+import { statusReport } from '../../../../src/lib/status/status-report.ts'
+import { paintFor } from '../../../../src/lib/output/terminal.ts'
 import { statusView } from '../../../../src/lib/output/views/status.ts'
 
 const folder = new URL('../../../examples/platforms/', import.meta.url)

@@ -1,7 +1,6 @@
-import type { Reader, Ref, Where } from '../../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import type { Reader, Ref, Where } from '../../../../src/lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 
 export interface Asked {
   reader: Reader

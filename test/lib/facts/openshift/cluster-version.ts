@@ -1,5 +1,5 @@
-import type { ClusterVersion } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import type { Condition } from '../../../../src/lib/cluster/object.ts'
+import type { ClusterVersion } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import type { Condition } from '../../../../src/lib/kube/object.ts'
 
 export type Said = readonly [type: string, status: Condition['status'], reason?: string, message?: string]
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { askAlerts, firingAlerts } from '../../../../src/lib/facts/openshift/firing-alerts.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { askAlerts, firingAlerts } from '../../../../src/lib/openshift/firing-alerts.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 
 const alert = (name: string, state: string, labels: object = {}) => ({
   labels: { alertname: name, severity: 'warning', ...labels },

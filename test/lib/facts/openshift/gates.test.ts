@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { ConfigMap } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { ClusterOperator } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { openGates } from '../../../../src/lib/facts/openshift/admin-gates.ts'
-import { kubeletSkew } from '../../../../src/lib/facts/openshift/kubelet-skew.ts'
-import { clusterOperatorStandings } from '../../../../src/lib/facts/openshift/operator-standings.ts'
+import type { ConfigMap } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { ClusterOperator } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { kubeletSkew, openGates } from '../../../../src/lib/openshift/upgrade-gates.ts'
+import { clusterOperatorStandings } from '../../../../src/lib/openshift/platform-status.ts'
 import { conditions, type Said } from './cluster-version.ts'
 
 const map = (data: Record<string, string>): ConfigMap => ({

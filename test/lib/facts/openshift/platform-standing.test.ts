@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { platformStanding } from '../../../../src/lib/facts/openshift/platform-standing.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { platformStanding } from '../../../../src/lib/openshift/platform-status.ts'
 import { clusterVersion, type Said } from './cluster-version.ts'
 
 test('a cluster at rest', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { MachineConfigPool } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { poolOf } from '../../../../src/lib/facts/openshift/pool-of.ts'
-import { poolStanding } from '../../../../src/lib/facts/openshift/pool-standing.ts'
+import type { MachineConfigPool } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { poolOf, poolStanding } from '../../../../src/lib/openshift/machine-config-pools.ts'
 import { conditions, type Said } from './cluster-version.ts'
 import { node, pool } from './pools.ts'
 

@@ -1,5 +1,5 @@
-import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { MachineConfigPool } from '../../../../src/lib/cluster/kinds/openshift.ts'
+import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { MachineConfigPool } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { conditions, type Said } from './cluster-version.ts'
 
 interface Shape {

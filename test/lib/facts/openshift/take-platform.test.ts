@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type PlatformPart, takePlatform } from '../../../../src/lib/facts/openshift/take-platform.ts'
+import { type PlatformPart, takePlatform } from '../../../../src/lib/openshift/platform-status.ts'
 import { answering } from './asked-reader.ts'
 import { clusterVersion } from './cluster-version.ts'
 import { node, pool } from './pools.ts'

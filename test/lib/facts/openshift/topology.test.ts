@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ClusterOperator, Infrastructure } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { type PlatformSnapshot, unreadPlatform } from '../../../../src/lib/facts/openshift/take-platform.ts'
-import { topologyOf } from '../../../../src/lib/facts/openshift/topology.ts'
+import type { ClusterOperator, Infrastructure } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { type PlatformSnapshot, unreadPlatform } from '../../../../src/lib/openshift/platform-status.ts'
+import { topologyOf } from '../../../../src/lib/openshift/eus-window.ts'
 import { node, pool } from './pools.ts'
 
 const known = <T>(...items: T[]) => ({ known: true, items }) as const

@@ -3,7 +3,7 @@ import type {
   InstallPlan,
   OperatorCondition,
   Subscription,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { conditions, type Said } from '../openshift/cluster-version.ts'
 
 const apiVersion = 'operators.coreos.com/v1alpha1'

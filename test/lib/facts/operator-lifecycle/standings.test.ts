@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type {
-  ClusterServiceVersion,
-  InstallPlan,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { csvStanding } from '../../../../src/lib/facts/operator-lifecycle/csv-standing.ts'
-import { heldByCondition } from '../../../../src/lib/facts/operator-lifecycle/held-by-condition.ts'
-import { installPlanStanding } from '../../../../src/lib/facts/operator-lifecycle/install-plan-standing.ts'
-import { subscriptionStanding } from '../../../../src/lib/facts/operator-lifecycle/subscription-standing.ts'
+import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import {
+  csvStanding,
+  heldByCondition,
+  installPlanStanding,
+  subscriptionStanding,
+} from '../../../../src/lib/openshift/olm-status.ts'
 import { csv, installPlan, nameOf, subscription } from './lifecycle.ts'
 
 const at = new Date('2026-11-20T08:30:00Z')

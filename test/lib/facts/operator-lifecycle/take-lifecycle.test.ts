@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { takeLifecycle } from '../../../../src/lib/facts/operator-lifecycle/take-lifecycle.ts'
+import { takeLifecycle } from '../../../../src/lib/openshift/olm-status.ts'
 import { answering } from '../openshift/asked-reader.ts'
 import { csv, installPlan, subscription } from './lifecycle.ts'
 

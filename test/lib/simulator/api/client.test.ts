@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { ApiFaults } from '../../../../src/lib/simulator/faults.ts'
-import { withFaults } from '../../../../src/lib/simulator/with-faults.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { type KubeVirt, KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { ApiFaults, withFaults } from '../../../../src/simulator/api/api-faults.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import {
+  type KubeVirt,
+  KubeVirts,
+  VirtualMachineInstances,
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 
 const ref = { name: 'kubevirt', namespace: 'kubevirt' }
 const kubevirt: KubeVirt = {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { CustomResourceDefinitions } from '../../../../src/lib/cluster/kinds/extension.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { plainKinds } from '../../../../src/lib/simulator/api/built-in-kinds.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
+import { CustomResourceDefinitions } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { plainKinds } from '../../../../src/simulator/api/kinds/built-in-kinds.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { freshStore, namespace } from './fixture.ts'
 
 const definition = {

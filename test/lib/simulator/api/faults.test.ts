@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { type KubeVirt, KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { ApiFaults } from '../../../../src/lib/simulator/faults.ts'
-import { withFaults } from '../../../../src/lib/simulator/with-faults.ts'
+import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { seed } from '../../../../src/simulator/api/store.ts'
+import { ApiFaults, withFaults } from '../../../../src/simulator/api/api-faults.ts'
 import { freshStore, namespace, refused } from './fixture.ts'
 
 const ref = { name: 'kubevirt', namespace }

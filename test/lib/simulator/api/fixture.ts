@@ -1,9 +1,8 @@
-import { ConfigMaps, type ConfigMap } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { ensureNamespace } from '../../../../src/lib/simulator/api/seed.ts'
-import { Store, type StoreOptions } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
+import { ensureNamespace, Store, type StoreOptions } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 
 export const namespace = 'a'
 

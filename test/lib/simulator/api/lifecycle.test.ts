@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type Deployment, Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { ConfigMaps, Namespaces } from '../../../../src/lib/cluster/kinds/core.ts'
-import { type Pod, Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
+import {
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+} from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { ConfigMaps, Namespaces } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { createMap, freshStore, map, namespace, refused } from './fixture.ts'
 
 const named = (name: string) => ({ name, namespace })

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jsonPatch } from '../../../../src/lib/simulator/api/json-patch.ts'
-import { mergePatch } from '../../../../src/lib/simulator/api/merge-patch.ts'
-import { strategicPatch } from '../../../../src/lib/simulator/api/strategic-patch.ts'
+import { jsonPatch, mergePatch, strategicPatch } from '../../../../src/simulator/api/patch.ts'
 import { refused } from './fixture.ts'
 
 describe('merge patch', () => {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 
 const ref = { name: 'web', namespace: 'default' }
 const to = (node: string) => ({

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { Events } from '../../../../src/lib/cluster/kinds/core.ts'
-import { fieldTest } from '../../../../src/lib/simulator/api/field-selector.ts'
-import { labelTest } from '../../../../src/lib/simulator/api/label-selector.ts'
+import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { Events } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { fieldTest, labelTest } from '../../../../src/simulator/api/list-options.ts'
 import { freshStore, refused } from './fixture.ts'
 
 describe('label selectors', () => {

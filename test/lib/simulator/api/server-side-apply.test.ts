@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Deployment, Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { type ConfigMap, ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Store } from '../../../../src/lib/simulator/api/store.ts'
+import { type Deployment, Deployments } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { type ConfigMap, ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Store } from '../../../../src/simulator/api/store.ts'
 import { freshStore, map, namespace, refused } from './fixture.ts'
 
 const ref = { name: 'x', namespace }

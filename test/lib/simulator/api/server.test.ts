@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { serveSimulator, type Simulator } from '../../../../src/lib/simulator/api/server.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { ApiFaults } from '../../../../src/lib/simulator/faults.ts'
-import { systemClock } from '../../../../src/lib/system/clock.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import { serveSimulator, type Simulator } from '../../../../src/simulator/api/http-server.ts'
+import { ApiFaults } from '../../../../src/simulator/api/api-faults.ts'
+import { systemClock } from '../../../../src/lib/kube/clock.ts'
 
 interface Answer {
   kind?: string

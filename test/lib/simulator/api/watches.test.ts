@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { createMap, freshStore, namespace, refused } from './fixture.ts'
 
 test('a watch resumes after the revision that it names', () => {

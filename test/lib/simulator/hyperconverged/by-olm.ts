@@ -1,21 +1,21 @@
 import { onTestFinished } from 'vitest'
-import { atVersion } from '../../../../src/lib/cluster/kind.ts'
+import { atVersion, condition } from '../../../../src/lib/kube/object.ts'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,
-} from '../../../../src/lib/cluster/kinds/extension.ts'
-import { type HyperConverged, HyperConvergeds } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { type KubeVirt, KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
+} from '../../../../src/lib/kube/kinds/extension-kinds.ts'
 import {
+  type HyperConverged,
+  HyperConvergeds,
   InstallPlans,
   type OperatorCondition,
   OperatorConditions,
   Subscriptions,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
-import { type Simulation, simulate } from '../../../../src/lib/simulator/simulate.ts'
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
+import { simulate, type Simulation } from '../../../../src/simulator/simulated-cluster.ts'
 
 export const second = 1000
 export const namespace = 'kubevirt-hyperconverged'

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
-import { Events } from '../../../../src/lib/cluster/kinds/core.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { type HyperConverged, HyperConvergeds } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { OperatorConditions } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { Events } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  type HyperConverged,
+  HyperConvergeds,
+  OperatorConditions,
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
 import { clusterByOlm, second } from './by-olm.ts'
 
 const short = ({ conditions = [] }: { conditions?: { status: string; reason?: string }[] } = {}) =>

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../../../../src/lib/cluster/object.ts'
-import { type Told, troubleOf } from '../../../../src/lib/simulator/hyperconverged/component-conditions.ts'
+import type { Condition } from '../../../../src/lib/kube/object.ts'
 import {
   aggregated,
   failedConditions,
   healthOf,
   initialConditions,
-} from '../../../../src/lib/simulator/hyperconverged/own-conditions.ts'
+  type Told,
+  troubleOf,
+} from '../../../../src/simulator/hyperconverged/hyperconverged-status.ts'
 
 const good: Condition[] = [
   { type: 'Available', status: 'True' },

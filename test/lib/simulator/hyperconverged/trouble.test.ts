@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { atVersion } from '../../../../src/lib/cluster/kind.ts'
-import { Events } from '../../../../src/lib/cluster/kinds/core.ts'
-import { HyperConvergeds } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { atVersion } from '../../../../src/lib/kube/object.ts'
+import { Events } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { HyperConvergeds } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
 import { type ClusterByOlm, clusterByOlm, ref, second } from './by-olm.ts'
 
 const off = { spec: { workloadUpdateStrategy: { workloadUpdateMethods: [] } } }

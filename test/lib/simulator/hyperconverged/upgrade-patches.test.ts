@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { patchedForUpgrade } from '../../../../src/lib/simulator/hyperconverged/upgrade-patches.ts'
+import { patchedForUpgrade } from '../../../../src/simulator/hyperconverged/hyperconverged-crd.ts'
 
 const top = (seconds: number) => ({
   liveMigrationConfig: { completionTimeoutPerGiB: seconds, progressTimeout: 150 },

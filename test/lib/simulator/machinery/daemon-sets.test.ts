@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { type DaemonSet, DaemonSets } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
+import { type DaemonSet, DaemonSets, Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
 import { animate, node, template } from './animate.ts'
 
 const daemonSet: DaemonSet = {

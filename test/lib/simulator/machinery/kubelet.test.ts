@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { type Deployment, Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { Events, Nodes } from '../../../../src/lib/cluster/kinds/core.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
+import { type Deployment, Deployments, Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { Events, Nodes } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
 import { animate, node, template } from './animate.ts'
 
 const deployment: Deployment = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { Leases } from '../../../../src/lib/cluster/kinds/core.ts'
-import { lead } from '../../../../src/lib/simulator/machinery/leader.ts'
-import { untilAborted } from '../../../../src/lib/simulator/machinery/controller.ts'
+import { Leases } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { lead } from '../../../../src/simulator/machinery/leader-election.ts'
+import { untilAborted } from '../../../../src/simulator/machinery/controller.ts'
 import { animate } from './animate.ts'
 
 it('a Lease whose holder is gone is taken over after 15 s, not before', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Deployment, ReplicaSet } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { nextMoves } from '../../../../src/lib/simulator/machinery/rolling-update.ts'
-import { share } from '../../../../src/lib/simulator/machinery/share.ts'
+import type { Deployment, ReplicaSet } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { nextMoves } from '../../../../src/simulator/machinery/apps-controllers.ts'
+import { share } from '../../../../src/simulator/machinery/owned-pods.ts'
 
 const set = (name: string, replicas: number, availableReplicas = replicas): ReplicaSet => ({
   apiVersion: 'apps/v1',

@@ -1,23 +1,25 @@
 import { expect, test } from 'vitest'
-import { Jobs } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { ClusterOperators, ClusterVersions } from '../../../../src/lib/cluster/kinds/openshift.ts'
+import { Jobs, Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { ClusterOperators, ClusterVersions } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import {
   CatalogSources,
   ClusterServiceVersions,
   InstallPlans,
   PackageManifests,
   Subscriptions,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { condition, type KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { custom } from '../../../../src/lib/simulator/api/kinds/make-kind.ts'
-import { ocpOlm, okdOlm, okdStableOlm, strandingOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
-import { parseCatalog } from '../../../../src/lib/catalogs/parse-catalog.ts'
-import { nextIn } from '../../../../src/lib/catalogs/path.ts'
-import { contentOf } from '../../../../src/lib/simulator/olm/catalog-content.ts'
-import { nextEntry } from '../../../../src/lib/simulator/olm/graph.ts'
-import { servedCatalog } from '../../../../src/lib/simulator/olm/served-catalog.ts'
-import type { OlmShape } from '../../../../src/lib/simulator/olm/shape.ts'
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition, type KubeObject } from '../../../../src/lib/kube/object.ts'
+import { custom } from '../../../../src/simulator/api/kinds/sim-kind.ts'
+import {
+  ocpOlm,
+  okdOlm,
+  okdStableOlm,
+  type OlmShape,
+  strandingOlm,
+} from '../../../../src/simulator/olm/olm-shape.ts'
+import { parseCatalog } from '../../../../src/lib/releases/catalog-file.ts'
+import { nextIn } from '../../../../src/lib/releases/catalog-path.ts'
+import { contentOf, nextEntry, servedCatalog } from '../../../../src/simulator/olm/catalog-content.ts'
 import { csvName, type Lifecycle, lifecycle, phaseOf } from './lifecycle.ts'
 
 /** A platform that has been at a version for long. */

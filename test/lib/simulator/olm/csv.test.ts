@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { ClusterRoles, CustomResourceDefinitions } from '../../../../src/lib/cluster/kinds/extension.ts'
+import { Deployments } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { ClusterRoles, CustomResourceDefinitions } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
 import {
   ClusterServiceVersions,
   OperatorConditions,
   OperatorGroups,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
 import { csvName, type Lifecycle, lifecycle, phaseOf } from './lifecycle.ts'
 
 const now = csvName('1.17.3')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { headOf, nextEntry } from '../../../../src/lib/simulator/olm/graph.ts'
-import type { EntryShape } from '../../../../src/lib/simulator/olm/shape.ts'
+import { headOf, nextEntry } from '../../../../src/simulator/olm/catalog-content.ts'
+import type { EntryShape } from '../../../../src/simulator/olm/olm-shape.ts'
 
 const entry = (version: string, more: Partial<EntryShape> = {}): EntryShape => ({
   name: `o.v${version}`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Deployments } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { InstallPlans, Subscriptions } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { Deployments } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { InstallPlans, Subscriptions } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { okdOlm } from '../../../../src/simulator/olm/olm-shape.ts'
 import { csvName, lifecycle, phaseOf } from './lifecycle.ts'
 
 test('a channel that has the next release brings a plan, which waits for its approval', async () => {

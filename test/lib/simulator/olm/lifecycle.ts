@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import {
   CatalogSources,
   type ClusterServiceVersion,
@@ -8,21 +8,19 @@ import {
   InstallPlans,
   type Subscription,
   Subscriptions,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import type { SimKind } from '../../../../src/lib/simulator/api/sim-kind.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { Faults, type MachineryFaults } from '../../../../src/lib/simulator/machinery/faults.ts'
-import { seeded } from '../../../../src/lib/simulator/machinery/luck.ts'
-import { runMachinery } from '../../../../src/lib/simulator/machinery/machinery.ts'
-import type { OlmFaults } from '../../../../src/lib/simulator/olm/faults.ts'
-import { olmKinds } from '../../../../src/lib/simulator/olm/kinds.ts'
-import { olmObjects } from '../../../../src/lib/simulator/olm/objects.ts'
-import { runOlm } from '../../../../src/lib/simulator/olm/olm.ts'
-import type { OlmShape } from '../../../../src/lib/simulator/olm/shape.ts'
+} from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import type { SimKind } from '../../../../src/simulator/api/kinds/sim-kind.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { Faults, type MachineryFaults } from '../../../../src/simulator/machinery/machinery-faults.ts'
+import { seeded } from '../../../../src/simulator/machinery/controller.ts'
+import { runMachinery } from '../../../../src/simulator/simulated-cluster.ts'
+import type { OlmFaults } from '../../../../src/simulator/olm/olm-context.ts'
+import { olmKinds, olmObjects } from '../../../../src/simulator/olm/olm-objects.ts'
+import { runOlm } from '../../../../src/simulator/olm/olm.ts'
+import type { OlmShape } from '../../../../src/simulator/olm/olm-shape.ts'
 import { node } from '../machinery/animate.ts'
 
 export interface Lifecycle extends Cluster {

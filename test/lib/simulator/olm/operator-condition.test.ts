@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { OperatorCondition } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { holdOf } from '../../../../src/lib/simulator/olm/operator-condition.ts'
+import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { holdOf } from '../../../../src/simulator/olm/csv-controller.ts'
 
 const of = (more: Partial<OperatorCondition>): OperatorCondition => ({
   apiVersion: 'operators.coreos.com/v2',

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import {
-  CatalogSources,
-  InstallPlans,
-  Subscriptions,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import type { OlmShape } from '../../../../src/lib/simulator/olm/shape.ts'
-import { okdOlm } from '../../../../src/lib/simulator/olm/shapes.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { CatalogSources, InstallPlans, Subscriptions } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { okdOlm, type OlmShape } from '../../../../src/simulator/olm/olm-shape.ts'
 import { csvName, lifecycle, phaseOf } from './lifecycle.ts'
 
 /** From 1.17.3 on there is 1.18.1 at once. */

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
-import { ConfigMaps } from '../../../../src/lib/cluster/kinds/core.ts'
-import { ClusterVersions, type DesiredUpdate } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { ocp418to420 } from '../../../../src/lib/simulator/openshift/graphs.ts'
+import { ConfigMaps } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { ClusterVersions, type DesiredUpdate } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { ocp418to420 } from '../../../../src/simulator/openshift/openshift-shape.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 const gate = 'ack-4.18-boot-image-opt-out-in-4.19'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import type { OpenShiftFaults } from '../../../../src/lib/simulator/openshift/faults.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import type { OpenShiftFaults } from '../../../../src/simulator/openshift/platform-context.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 async function updating(on: OpenShiftFaults): Promise<Platform> {

@@ -3,7 +3,7 @@ import {
   MachineConfigs,
   MachineHealthChecks,
   NodeHealthChecks,
-} from '../../../../src/lib/cluster/kinds/openshift.ts'
+} from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 const machines = { name: 'workers', namespace: 'openshift-machine-api' }

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
-import type { Node } from '../../../../src/lib/cluster/kinds/core.ts'
-import { KubeApiServers } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { kubeletSkew } from '../../../../src/lib/simulator/openshift/kubelet-skew.ts'
+import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { KubeApiServers } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { kubeletSkew } from '../../../../src/simulator/openshift/cluster-operators.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 const node = (kubeletVersion: string, index: number): Node => ({

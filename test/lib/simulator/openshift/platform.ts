@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Cluster } from '../../../../src/lib/cluster/cluster.ts'
+import type { Cluster } from '../../../../src/lib/kube/cluster.ts'
 import {
   type ClusterOperator,
   ClusterOperators,
@@ -8,24 +8,21 @@ import {
   type DesiredUpdate,
   type MachineConfigPool,
   MachineConfigPools,
-} from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { type Node, Nodes } from '../../../../src/lib/cluster/kinds/core.ts'
-import type { KubeObject } from '../../../../src/lib/cluster/object.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { seed } from '../../../../src/lib/simulator/api/seed.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { Faults, type MachineryFaults } from '../../../../src/lib/simulator/machinery/faults.ts'
-import { seeded } from '../../../../src/lib/simulator/machinery/luck.ts'
-import { runMachinery } from '../../../../src/lib/simulator/machinery/machinery.ts'
-import type { OpenShiftFaults } from '../../../../src/lib/simulator/openshift/faults.ts'
-import { ocp418to420 } from '../../../../src/lib/simulator/openshift/graphs.ts'
-import { openShiftKinds } from '../../../../src/lib/simulator/openshift/kinds.ts'
-import { openShiftObjects } from '../../../../src/lib/simulator/openshift/objects.ts'
-import { runOpenShift } from '../../../../src/lib/simulator/openshift/openshift.ts'
-import { serveReleaseVersion } from '../../../../src/lib/simulator/openshift/server-version.ts'
-import type { OpenShiftShape } from '../../../../src/lib/simulator/openshift/shape.ts'
-import { serveVirtApi } from '../../../../src/lib/simulator/virt-operator/virt-controller/subresources.ts'
+} from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { type Node, Nodes } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import type { KubeObject } from '../../../../src/lib/kube/object.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { seed, Store } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { Faults, type MachineryFaults } from '../../../../src/simulator/machinery/machinery-faults.ts'
+import { seeded } from '../../../../src/simulator/machinery/controller.ts'
+import { runMachinery } from '../../../../src/simulator/simulated-cluster.ts'
+import type { OpenShiftFaults } from '../../../../src/simulator/openshift/platform-context.ts'
+import { ocp418to420, type OpenShiftShape } from '../../../../src/simulator/openshift/openshift-shape.ts'
+import { openShiftKinds, openShiftObjects } from '../../../../src/simulator/openshift/openshift-objects.ts'
+import { runOpenShift } from '../../../../src/simulator/openshift/openshift.ts'
+import { serveReleaseVersion } from '../../../../src/simulator/openshift/cluster-operators.ts'
+import { serveVirtApi } from '../../../../src/simulator/virt-operator/virt-api.ts'
 
 export const minute = 60_000
 

@@ -4,14 +4,14 @@ import {
   Nodes,
   type PodDisruptionBudget,
   PodDisruptionBudgets,
-} from '../../../../src/lib/cluster/kinds/core.ts'
+} from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type MachineConfig,
   MachineConfigPools,
   MachineConfigs,
-} from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { type Pod, Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
+} from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { type Pod, Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 const said = async (p: Platform, pool: string): Promise<string> => {

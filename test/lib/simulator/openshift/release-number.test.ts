@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareReleases, sameMinor } from '../../../../src/lib/simulator/openshift/release-number.ts'
+import { compareReleases, sameMinor } from '../../../../src/simulator/openshift/openshift-shape.ts'
 
 test.each<readonly [string, '<' | '=' | '>', string]>([
   ['4.18.9', '<', '4.18.21'],

@@ -4,9 +4,9 @@ import {
   ClusterOperators,
   Infrastructures,
   MachineConfigPools,
-} from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { okd419 } from '../../../../src/lib/simulator/openshift/graphs.ts'
+} from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { okd419 } from '../../../../src/simulator/openshift/openshift-shape.ts'
 import { minute, platform, type Platform } from './platform.ts'
 
 /** When each operator says for the first time that it is at the version, in order. */

@@ -1,15 +1,15 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { Nodes } from '../../../../src/lib/cluster/kinds/core.ts'
-import { ClusterVersions, MachineConfigPools } from '../../../../src/lib/cluster/kinds/openshift.ts'
-import { type VmShape } from '../../../../src/lib/simulator/virtual-machine.ts'
+import { Nodes } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { ClusterVersions, MachineConfigPools } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
+import type { VmShape } from '../../../../src/simulator/vm-shape.ts'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { ocp418to420 } from '../../../../src/lib/simulator/openshift/graphs.ts'
-import { simulate } from '../../../../src/lib/simulator/simulate.ts'
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { ocp418to420 } from '../../../../src/simulator/openshift/openshift-shape.ts'
+import { simulate } from '../../../../src/simulator/simulated-cluster.ts'
 import { minute } from './platform.ts'
 
 async function updated(vms: readonly VmShape[] | number) {

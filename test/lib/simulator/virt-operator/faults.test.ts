@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
-import { Events } from '../../../../src/lib/cluster/kinds/core.ts'
-import { DaemonSets } from '../../../../src/lib/cluster/kinds/apps.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { condition } from '../../../../src/lib/cluster/object.ts'
+import { Events } from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { DaemonSets, Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { condition } from '../../../../src/lib/kube/object.ts'
 import { play } from '../../../transcripts/play.ts'
 import { reduce } from '../../../transcripts/reduce.ts'
-import type { SimulatedCluster } from '../../../../src/lib/simulator/simulate.ts'
+import type { SimulatedCluster } from '../../../../src/simulator/simulated-cluster.ts'
 
 const tagged = { version: 'v1.7.0', operator: 'v1.8.4', method: 'image-tag' } as const
 const available = 'KubeVirt conditions: AllComponentsReady A=T P=F D=F C=T S=-'

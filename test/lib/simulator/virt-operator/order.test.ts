@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { VirtualMachineInstances } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { scenarios } from '../../../../src/lib/simulator/scenarios/scenarios.ts'
-import { simulate } from '../../../../src/lib/simulator/simulate.ts'
+import { KubeVirts, VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { scenarios } from '../../../../src/simulator/scenarios.ts'
+import { simulate } from '../../../../src/simulator/simulated-cluster.ts'
 import { play } from '../../../transcripts/play.ts'
 import { reduce } from '../../../transcripts/reduce.ts'
 

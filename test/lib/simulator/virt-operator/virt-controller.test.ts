@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
 import {
+  KubeVirts,
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations as Migrations,
   VirtualMachineInstances as Instances,
   VirtualMachines,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { type Simulation, simulate } from '../../../../src/lib/simulator/simulate.ts'
-import { evictionVerdict } from '../../../../src/lib/simulator/virt-operator/virt-controller/eviction-verdict.ts'
-import { backOffUntil } from '../../../../src/lib/simulator/virt-operator/virt-controller/migration-plan.ts'
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { simulate, type Simulation } from '../../../../src/simulator/simulated-cluster.ts'
+import { evictionVerdict } from '../../../../src/simulator/virt-operator/virt-api.ts'
+import { backOffUntil } from '../../../../src/simulator/virt-operator/migration-controller.ts'
 
 async function cluster(simulation: Omit<Simulation, 'clock'>) {
   const clock = new SimClock()

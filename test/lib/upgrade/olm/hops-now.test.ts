@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest'
-import type {
-  ClusterServiceVersion,
-  InstallPlan,
-} from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { operatorVersionOf } from '../../../../src/lib/releases/operator-version.ts'
-import { HopsNow, type HopsScene } from '../../../../src/lib/upgrade/olm/hops-now.ts'
-import type { OlmPart } from '../../../../src/lib/upgrade/olm/olm-part.ts'
+import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { operatorVersionOf } from '../../../../src/lib/releases/release-versions.ts'
+import { HopsNow, type HopsScene } from '../../../../src/lib/upgrade/methods/olm-procedure.ts'
+import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { InstallPlan, Subscription } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
-import { compareMinors } from '../../../../src/lib/releases/platform-version.ts'
-import { judgeInstallPlan, type PlanQuestion } from '../../../../src/lib/upgrade/olm/judge-install-plan.ts'
+import type { InstallPlan, Subscription } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { compareMinors } from '../../../../src/lib/releases/release-versions.ts'
+import {
+  judgeInstallPlan,
+  type PlanQuestion,
+} from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const namespace = 'openshift-cnv'

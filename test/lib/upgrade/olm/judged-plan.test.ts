@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { InstallPlan, Subscription } from '../../../../src/lib/cluster/kinds/operator-lifecycle.ts'
+import type { InstallPlan, Subscription } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
-import { judgedOn } from '../../../../src/lib/upgrade/olm/judged-plan.ts'
+import { judgedOn } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const namespace = 'kubevirt-hyperconverged'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { platformNow } from '../../../../src/lib/upgrade/olm/platform-now.ts'
+import type { Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { Kind } from '../../../../src/lib/kube/object.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import { platformNow } from '../../../../src/lib/upgrade/methods/operator-snapshot.ts'
 
 interface Platform {
   history?: object[]

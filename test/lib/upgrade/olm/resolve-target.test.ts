@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { operatorVersionOf, type OperatorVersion } from '../../../../src/lib/releases/operator-version.ts'
+import { type OperatorVersion, operatorVersionOf } from '../../../../src/lib/releases/release-versions.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
-import { guessHops } from '../../../../src/lib/upgrade/olm/guess-hops.ts'
-import { resolveTarget } from '../../../../src/lib/upgrade/olm/resolve-target.ts'
+import { guessHops } from '../../../../src/lib/upgrade/methods/olm-operator.ts'
+import { resolveTarget } from '../../../../src/lib/upgrade/methods/operator-target.ts'
 
 function version(text: string): OperatorVersion {
   const parsed = operatorVersionOf(text)

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeVirt } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { MigrationPolicy } from '../../../../src/lib/cluster/kinds/migration-policies.ts'
-import { policyFor } from '../../../../src/lib/workloads/forecast/migration-policy.ts'
-import { migrationSpan, speedBy, speedOf } from '../../../../src/lib/workloads/forecast/migration-time.ts'
-import { WholeTime } from '../../../../src/lib/workloads/forecast/whole-time.ts'
+import type { KubeVirt, MigrationPolicy } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  migrationSpan,
+  policyFor,
+  speedBy,
+  speedOf,
+  WholeTime,
+} from '../../../../src/lib/vms/forecast/migration-time.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
 const kubevirt = (spec: KubeVirt['spec'] = {}, version = 'v1.8.4'): KubeVirt => ({

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { type Node, Nodes, PodDisruptionBudgets } from '../../../../src/lib/cluster/kinds/core.ts'
-import { Pods } from '../../../../src/lib/cluster/kinds/pods.ts'
-import { ResourceQuotas } from '../../../../src/lib/cluster/kinds/resource-quotas.ts'
-import type { VirtualMachineInstance } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { judge } from '../../../../src/lib/workloads/forecast/judge.ts'
-import type { Beside } from '../../../../src/lib/workloads/forecast/obstacles.ts'
-import { readRoom } from '../../../../src/lib/workloads/forecast/room.ts'
+import {
+  type Node,
+  Nodes,
+  PodDisruptionBudgets,
+  ResourceQuotas,
+} from '../../../../src/lib/kube/kinds/core-kinds.ts'
+import { Pods } from '../../../../src/lib/kube/kinds/workload-kinds.ts'
+import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { type Beside, judge } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
+import { readRoom } from '../../../../src/lib/vms/forecast/cluster-room.ts'
 import { aVm, aVmi } from '../outdated/a-vmi.ts'
 
 const size = { cpu: '4', memory: '8Gi', pods: '10', 'example.com/gpu': '1' }

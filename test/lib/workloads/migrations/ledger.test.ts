@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { MigrationLedger } from '../../../../src/lib/workloads/migrations/ledger.ts'
-import { paceOf, timeFor } from '../../../../src/lib/workloads/migrations/pace.ts'
+import { MigrationLedger } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
+import { paceOf, timeFor } from '../../../../src/lib/vms/migrations/migration-report.ts'
 import { at, object, type Shape } from './shapes.ts'
 
 function ledgerOf(...shapes: Shape[]): MigrationLedger {

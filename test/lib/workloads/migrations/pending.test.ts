@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { backOffUntil } from '../../../../src/lib/workloads/migrations/back-off.ts'
-import { migrationLimits } from '../../../../src/lib/workloads/migrations/limits.ts'
-import { type Surroundings, whyPending } from '../../../../src/lib/workloads/migrations/pending.ts'
+import { backOffUntil, migrationLimits } from '../../../../src/lib/vms/migrations/migration.ts'
+import { type Surroundings, whyPending } from '../../../../src/lib/vms/migrations/pending-migration.ts'
 import { ago, at, migration, type Shape } from './shapes.ts'
 
 const around: Surroundings = {

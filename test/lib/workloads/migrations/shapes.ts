@@ -1,5 +1,5 @@
-import type { VirtualMachineInstanceMigration } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { migrationOf, type Migration } from '../../../../src/lib/workloads/migrations/migration.ts'
+import type { VirtualMachineInstanceMigration } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { type Migration, migrationOf } from '../../../../src/lib/vms/migrations/migration.ts'
 
 export const at = new Date('2026-11-20T07:00:00Z')
 export const ago = (seconds: number) => new Date(at.getTime() - seconds * 1000).toISOString()

@@ -1,8 +1,5 @@
-import type {
-  VirtualMachine,
-  VirtualMachineInstance,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { Condition } from '../../../../src/lib/cluster/object.ts'
+import type { VirtualMachine, VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Condition } from '../../../../src/lib/kube/object.ts'
 
 export const newLauncher = 'quay.io/kubevirt/virt-launcher:v1.9.0'
 export const oldLauncher = 'quay.io/kubevirt/virt-launcher:v1.8.4'

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Reader, Where } from '../../../../src/lib/cluster/cluster.ts'
-import { type KubeVirt, KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { countWorkloads, outdatedLabel } from '../../../../src/lib/facts/workload-count.ts'
-import { noneOutdated } from '../../../../src/lib/eus/steps/vms-left.ts'
-import { findCanary } from '../../../../src/lib/workloads/canary.ts'
-import { forecastOutdated } from '../../../../src/lib/workloads/eviction-finding.ts'
-import { countMoving } from '../../../../src/lib/workloads/forecast.ts'
-import { listOutdated } from '../../../../src/lib/workloads/outdated/list-outdated.ts'
-import { Machines } from '../../../../src/lib/workloads/outdated/machines.ts'
-import { type FleetRules, readFleet } from '../../../../src/lib/workloads/update/fleet.ts'
+import type { Reader, Where } from '../../../../src/lib/kube/cluster.ts'
+import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { countWorkloads, outdatedLabel } from '../../../../src/lib/kubevirt/vm-tally.ts'
+import { noneOutdated } from '../../../../src/lib/eus/steps/eus-vm-steps.ts'
+import { findCanary, listOutdated } from '../../../../src/lib/vms/outdated-vms.ts'
+import { countMoving, forecastOutdated } from '../../../../src/lib/vms/forecast/update-forecast.ts'
+import { Machines } from '../../../../src/lib/vms/vm.ts'
+import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
 
 const kubevirt: KubeVirt = {
   apiVersion: KubeVirts.apiVersion,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
-import { launchersOf } from '../../../../src/lib/workloads/outdated/launchers.ts'
-import { outlookOf } from '../../../../src/lib/workloads/outdated/outlook.ts'
-import type { OutlookRules } from '../../../../src/lib/workloads/outdated/rules.ts'
+import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/updater-snapshot.ts'
+import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'
 import { aVm, aVmi, newLauncher } from './a-vmi.ts'
 
 const rules = (methods: readonly string[], more: Partial<OutlookRules> = {}): OutlookRules => ({

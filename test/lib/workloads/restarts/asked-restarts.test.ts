@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import {
   type VirtualMachineInstance,
   VirtualMachineInstances,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import type { Entry } from '../../../../src/lib/procedure/journal.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { askRestart } from '../../../../src/lib/workloads/restarts/ask-restart.ts'
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Entry } from '../../../../src/lib/engine/journal.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import {
+  askRestart,
   type Restart,
-  restartText,
   restartsIn,
+  restartText,
   standingOf,
-} from '../../../../src/lib/workloads/restarts/asked-restarts.ts'
+} from '../../../../src/lib/vms/waves/vm-restart.ts'
 
 const vm = 'shop/db'
 const at = '2026-01-10T12:00:00Z'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dataLoss } from '../../../../src/lib/workloads/restarts/data-loss.ts'
+import { dataLoss } from '../../../../src/lib/vms/waves/vm-restart.ts'
 
 test('W2 only VMs that lose something are named, each with its volumes, and who restarts others is told how', () => {
   const otherwise = 'kvup workloads update     leaves these VMs as they are'

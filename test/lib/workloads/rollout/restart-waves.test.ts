@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { RestartCandidate } from '../../../../src/lib/workloads/rollout/restart/fleet.ts'
-import { restartWaves } from '../../../../src/lib/workloads/rollout/restart/restart-procedure.ts'
-import { type RestartLook, RestartRun } from '../../../../src/lib/workloads/rollout/restart/restart-run.ts'
-import type { WaveRunWanted } from '../../../../src/lib/workloads/waves/wanted.ts'
+import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  type RestartCandidate,
+  type RestartLook,
+  RestartRun,
+} from '../../../../src/lib/vms/waves/restart-run.ts'
+import { restartWaves } from '../../../../src/lib/vms/waves/restart-procedure.ts'
+import type { WaveRunWanted } from '../../../../src/lib/vms/waves/waves.ts'
 import { aCandidate } from '../waves/a-candidate.ts'
 
 const { apiVersion, kind } = KubeVirts

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest'
-import type {
-  VirtualMachine,
-  VirtualMachineInstance,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { stagedChanges } from '../../../../src/lib/workloads/rollout/staged-changes.ts'
+import type { VirtualMachine, VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { stagedChanges } from '../../../../src/lib/vms/rollout/staged-changes.ts'
 
 interface Shape {
   domain?: object

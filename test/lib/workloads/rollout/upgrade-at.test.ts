@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../../../src/lib/procedure/journal.ts'
-import { upgradeAt } from '../../../../src/lib/workloads/rollout/upgrade-at.ts'
+import type { Entry } from '../../../../src/lib/engine/journal.ts'
+import { upgradeAt } from '../../../../src/lib/vms/rollout/restart-required.ts'
 
 const entry = (minute: number, procedure: string, what: Entry['what']): Entry => ({
   at: time(minute),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { KubeVirt } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { vmRolloutOf } from '../../../../src/lib/workloads/rollout/vm-rollout.ts'
+import type { KubeVirt } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { vmRolloutOf } from '../../../../src/lib/vms/rollout/rollout-strategy.ts'
 
 const gate = 'VMLiveUpdateFeatures'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { KubeVirt } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import type { Forecast } from '../../../../src/lib/workloads/forecast.ts'
-import { choiceFindings, choiceText } from '../../../../src/lib/workloads/strategy/choice.ts'
+import type { KubeVirt } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import type { Forecast } from '../../../../src/lib/vms/forecast/update-forecast.ts'
+import { choiceFindings, choiceText } from '../../../../src/lib/vms/strategy/set-strategy.ts'
 
 const kubevirt = (version: string, featureGates: readonly string[] = []): KubeVirt => ({
   apiVersion: 'kubevirt.io/v1',

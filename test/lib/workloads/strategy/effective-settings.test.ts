@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { HyperConvergeds } from '../../../../src/lib/cluster/kinds/hyperconverged.ts'
-import { type KubeVirt, KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
-import { effectiveSettings } from '../../../../src/lib/workloads/strategy/effective-settings.ts'
-import { onKubeVirt, type SettingsOwner } from '../../../../src/lib/workloads/strategy/owner.ts'
+import { HyperConvergeds } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { effectiveSettings } from '../../../../src/lib/vms/strategy/workload-settings.ts'
+import { onKubeVirt, type SettingsOwner } from '../../../../src/lib/vms/strategy/settings-owner.ts'
 
 const ref = { name: 'kubevirt', namespace: 'kubevirt' }
 const plain = onKubeVirt({ kind: KubeVirts, ref, uid: '1' })

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import type { MigrationPolicy } from '../../../../src/lib/cluster/kinds/migration-policies.ts'
-import { paintFor } from '../../../../src/lib/output/paint.ts'
-import { policyLines } from '../../../../src/lib/output/views/overriding-policies.ts'
-import type { EffectiveSetting } from '../../../../src/lib/workloads/strategy/effective-settings.ts'
-import { overridingPolicies } from '../../../../src/lib/workloads/strategy/overriding-policies.ts'
+import type { MigrationPolicy } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { paintFor } from '../../../../src/lib/output/terminal.ts'
+import { policyLines } from '../../../../src/lib/output/views/vms/workload-strategy.ts'
+import {
+  type EffectiveSetting,
+  overridingPolicies,
+} from '../../../../src/lib/vms/strategy/workload-settings.ts'
 
 const settings: readonly EffectiveSetting[] = [
   { name: 'bandwidthPerMigration', value: '0Mi', unit: 'bytes per second', origin: 'default' },

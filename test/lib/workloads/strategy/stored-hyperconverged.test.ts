@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { CustomResourceDefinition } from '../../../../src/lib/cluster/kinds/extension.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { storedHyperConverged } from '../../../../src/lib/workloads/strategy/stored-hyperconverged.ts'
+import type { Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { CustomResourceDefinition } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import { storedHyperConverged } from '../../../../src/lib/openshift/stored-hyperconverged.ts'
 
 interface Served {
   served: readonly string[]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { KvupError } from '../../../../src/lib/system/errors.ts'
-import { parseWanted, type TypedSettings } from '../../../../src/lib/workloads/strategy/wanted.ts'
+import { KvupError } from '../../../../src/lib/kube/errors.ts'
+import { parseWanted, type TypedSettings } from '../../../../src/lib/vms/strategy/set-strategy.ts'
 
 function refusal(typed: TypedSettings): KvupError {
   try {

@@ -3,12 +3,12 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { storeCluster } from '../../../../src/lib/simulator/api/client.ts'
-import { Store } from '../../../../src/lib/simulator/api/store.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { begin } from '../../../../src/lib/workloads/update/begin.ts'
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
+import { Store } from '../../../../src/simulator/api/store.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import { begin } from '../../../../src/lib/vms/waves/update-begin.ts'
 
 const place = { name: 'db', namespace: 'shop' }
 const hour = (at: number) => `2026-11-20T${String(at).padStart(2, '0')}:00:00Z`

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { VirtualMachineInstance } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { Machines } from '../../../../src/lib/workloads/outdated/machines.ts'
-import { type FleetRules, readFleet } from '../../../../src/lib/workloads/update/fleet.ts'
-import { whatTheyShare } from '../../../../src/lib/workloads/update/likeness.ts'
-import type { UpdateWanted } from '../../../../src/lib/workloads/update/wanted.ts'
+import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import { Machines } from '../../../../src/lib/vms/vm.ts'
+import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import { whatTheyShare } from '../../../../src/lib/vms/migration-harm.ts'
+import type { UpdateWanted } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
 const wanted = { selection: {}, waveBy: { is: 'one' }, restart: true } as unknown as UpdateWanted

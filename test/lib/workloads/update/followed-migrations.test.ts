@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Change, Reader } from '../../../../src/lib/cluster/cluster.ts'
-import type { VirtualMachineInstanceMigration } from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { FollowedMigrations } from '../../../../src/lib/workloads/update/followed-migrations.ts'
+import type { Change, Reader } from '../../../../src/lib/kube/cluster.ts'
+import type { VirtualMachineInstanceMigration } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { FollowedMigrations } from '../../../../src/lib/vms/migrations/migration-watch.ts'
 
 type Told = Change<VirtualMachineInstanceMigration>
 

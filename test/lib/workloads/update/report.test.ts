@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { MigrationLedger } from '../../../../src/lib/workloads/migrations/ledger.ts'
-import type { UpdateLook } from '../../../../src/lib/workloads/update/look.ts'
-import { ObservedMoves } from '../../../../src/lib/workloads/update/observed-moves.ts'
-import { outcomeOf } from '../../../../src/lib/workloads/update/report.ts'
+import { MigrationLedger, ObservedMoves } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
+import type { UpdateLook } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import { outcomeOf } from '../../../../src/lib/vms/waves/update-outcome.ts'
 import { aCandidate } from '../waves/a-candidate.ts'
 
 test('the report of many VMs asks once who failed, and names the first reason of each', async () => {

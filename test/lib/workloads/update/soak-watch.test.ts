@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { MigrationLedger } from '../../../../src/lib/workloads/migrations/ledger.ts'
-import { type UpdateLook, trafficOf } from '../../../../src/lib/workloads/update/look.ts'
-import { ObservedMoves } from '../../../../src/lib/workloads/update/observed-moves.ts'
-import { SoakWatch } from '../../../../src/lib/workloads/update/soak-watch.ts'
-import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
+import { MigrationLedger, ObservedMoves } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
+import { trafficOf, type UpdateLook } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import { SoakWatch } from '../../../../src/lib/vms/waves/update-run.ts'
+import type { Candidate } from '../../../../src/lib/vms/waves/waves.ts'
 
 const minute = 60_000
 const movedAt = Date.parse('2026-01-10T12:00:00Z')

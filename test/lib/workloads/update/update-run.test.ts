@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Kind } from '../../../../src/lib/cluster/kind.ts'
-import { KubeVirts } from '../../../../src/lib/cluster/kinds/kubevirt.ts'
+import type { Kind } from '../../../../src/lib/kube/object.ts'
 import {
+  KubeVirts,
   VirtualMachineInstances,
   VirtualMachines,
-} from '../../../../src/lib/cluster/kinds/virtual-machines.ts'
-import { SimClock } from '../../../../src/lib/simulator/clock.ts'
-import { ApiError } from '../../../../src/lib/system/errors.ts'
-import { UpdateRun } from '../../../../src/lib/workloads/update/update-run.ts'
+} from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
+import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
+import { ApiError } from '../../../../src/lib/kube/errors.ts'
+import { UpdateRun } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
 const kubevirt = {

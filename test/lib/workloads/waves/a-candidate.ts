@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
+import type { Candidate } from '../../../../src/lib/vms/waves/waves.ts'
 
 /** A VM that is to be migrated, of no wave. */
 export const aCandidate = (vm: string, more: Partial<Candidate> = {}): Candidate => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
-import { estimateOf } from '../../../../src/lib/workloads/waves/estimate.ts'
+import type { Candidate } from '../../../../src/lib/vms/waves/waves.ts'
+import { estimateOf } from '../../../../src/lib/vms/waves/pacing.ts'
 import { aCandidate } from './a-candidate.ts'
 
 const second = 1000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Situation, stopOf } from '../../../../src/lib/workloads/waves/stop-rules.ts'
+import { type Situation, stopOf } from '../../../../src/lib/vms/waves/pacing.ts'
 
 const well: Situation = {
   failed: [],

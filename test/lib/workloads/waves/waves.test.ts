@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Candidate } from '../../../../src/lib/workloads/waves/candidate.ts'
-import { wavesOf } from '../../../../src/lib/workloads/waves/waves.ts'
+import { type Candidate, wavesOf } from '../../../../src/lib/vms/waves/waves.ts'
 import { aCandidate } from './a-candidate.ts'
 
 const one = (vm: string, more: Partial<Candidate> = {}): Candidate =>

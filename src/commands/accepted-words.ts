@@ -1,7 +1,0 @@
-/** What `--accept` takes, each time that it is given: names with commas between them. A reason runs to the end, commas and all. */
-export function acceptedWords(value: string, before: readonly string[]): readonly string[] {
-  const at = value.indexOf('=')
-  const names = (at < 0 ? value : value.slice(0, at)).split(',').map((name) => name.trim())
-  const words = names.map((name, i) => (at >= 0 && i === names.length - 1 ? name + value.slice(at) : name))
-  return [...before, ...words.filter((word) => word !== '')]
-}

@@ -1,0 +1,144 @@
+import { Command, Option } from 'commander'
+import type { Context, Wire } from '../context.ts'
+import { asksCluster, manual } from './manual.ts'
+import { fromOption } from './read-cluster.ts'
+import {
+  approvingFlags,
+  eusPlanningFlags,
+  type EusRunOptions,
+  runFlags,
+  windowFlags,
+} from './eus/eus-options.ts'
+import type { EusPlanOptions } from './eus/eus-plan-document.ts'
+import type { EusStatusOptions } from './eus/eus-status.ts'
+import type { EusRestoreOptions } from './eus/eus-restore.ts'
+
+/** Loaded when it runs: help does without. */
+const planAction = async (cx: Context, options: EusPlanOptions) =>
+  (await import('./eus/eus-plan-document.ts')).planEus(cx, options)
+
+export function eusPlanCommand(wire: Wire): Command {
+  const command = new Command('plan')
+  for (const option of [...eusPlanningFlags(), ...planOptions]) command.addOption(option)
+  return command.addHelpText('after', planHelp).action(wire<EusPlanOptions, []>(planAction))
+}
+
+const planOptions = [
+  new Option('--to-file <file>', 'write the plan to this file as well, as YAML: for kvup eus run --plan'),
+  fromOption(),
+  new Option('--exit-code', 'exit with 10 when something would change'),
+]
+
+const planHelp = manual({
+  examples: [
+    ['kvup eus plan', 'to the next EUS release'],
+    ['kvup eus plan --to 4.20', 'to this one'],
+    ['kvup eus plan --graph-file graph.json --catalog-file catalog.yaml', 'every release is known'],
+    ['kvup eus plan --from must-gather/', 'of a saved cluster'],
+    ['kvup eus plan -o markdown', 'for a merge request'],
+  ],
+  more: `Changes nothing; rights for reading are enough. The cluster knows only its next hop: with
+--graph-file (the JSON that the update service answers for a channel) the whole way of the
+platform is known, with --catalog-file (opm render of the catalog of the minor at the end) that of
+the operator.`,
+  codes: [...asksCluster, 'asked'],
+})
+
+/** Loaded when it runs: help does without. */
+const runAction = async (cx: Context, options: EusRunOptions) =>
+  (await import('./eus/eus-run.ts')).eusRun(cx, options)
+
+export function eusRunCommand(wire: Wire): Command {
+  const command = new Command('run')
+  const options = [...eusPlanningFlags(), ...runFlags(), ...approvingFlags(), ...windowFlags()]
+  for (const option of options) command.addOption(option)
+  return command.addHelpText('after', runHelp).action(wire<EusRunOptions, []>(runAction))
+}
+
+const runHelp = manual({
+  examples: [
+    ['kvup eus run --graph-file graph.json --catalog-file catalog.yaml', 'up to the first InstallPlan'],
+    ['kvup eus run --approve', 'all of it, or the rest of it'],
+    ['kvup eus run --plan plan.yaml', 'its releases, or none'],
+    ['kvup eus run --approve --until operator-4.19', 'to the minor in between'],
+    ['kvup eus run --approve --pause-before unpause-worker', 'all but the nodes'],
+  ],
+  more: `It may take days: leave it with Ctrl-C at any time. By itself it ends where a person has to decide,
+where what it waits for does not come in the time of that step, and at --timeout (24d); the same
+line goes on. What the files said of the way is kept in the cluster: going on does not need them.
+What is borrowed is in the cluster's journal: whoever runs it again, from wherever, goes on.
+A request that the platform refuses is taken back at once.`,
+  codes: [...asksCluster, 'timedOut', 'drifted', 'locked', 'lost', 'interrupted', 'terminated'],
+})
+
+const statusAction = async (cx: Context, options: EusStatusOptions) =>
+  (await import('./eus/eus-status.ts')).eusStatus(cx, options)
+
+export function eusStatusCommand(wire: Wire): Command {
+  return new Command('status')
+    .option('-w, --watch', 'go on, and print again at every change')
+    .addOption(fromOption().conflicts('watch'))
+    .option('--to <minor>', 'of a window that is not open: where it would lead')
+    .option('--releases <file>', 'release data to judge by instead of the built-in')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup eus status', 'where the window stands, what is borrowed, what is requested'],
+          ['kvup eus status -w', 'and again at every change'],
+          ['kvup eus status --from must-gather/', 'of a saved cluster'],
+        ],
+        codes: [...asksCluster, 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire<EusStatusOptions, []>(statusAction))
+}
+
+const abortAction = async (cx: Context, options: EusRunOptions) =>
+  (await import('./eus/eus-abort.ts')).eusAbort(cx, options)
+
+export function eusAbortCommand(wire: Wire): Command {
+  const command = new Command('abort')
+  for (const option of [...eusPlanningFlags(), ...approvingFlags(), ...windowFlags()])
+    command.addOption(option)
+  return command.addHelpText('after', abortHelp).action(wire<EusRunOptions, []>(abortAction))
+}
+
+const abortHelp = manual({
+  examples: [
+    ['kvup eus abort', 'ends the window where it stands, and gives back what is borrowed'],
+    ['kvup eus abort --dry-run=client', 'what it would give back'],
+  ],
+  more: `Before a hop was accepted everything goes back, the channel included. A hop that runs, a patch too,
+is seen to its end first: neither platform nor operator go back, which is listed before the
+question, and the end says what was given back. Last, behind the pools, VMs get back what
+kvup workloads unblock lent them; run it again after an interruption, it goes on.`,
+  codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
+})
+
+const restoreAction = async (cx: Context, options: EusRestoreOptions, names: string[]) =>
+  (await import('./eus/eus-restore.ts')).eusRestore(cx, options, names)
+
+export function eusRestoreCommand(wire: Wire): Command {
+  const command = new Command('restore').argument('[loans...]', 'what to give back, as status names it')
+  for (const option of [...eusPlanningFlags(), ...restoreOptions, ...windowFlags()]) command.addOption(option)
+  return command.addHelpText('after', restoreHelp).action(wire<EusRestoreOptions, [string[]]>(restoreAction))
+}
+
+const restoreOptions = [
+  new Option('--pools', 'pools as well: their nodes follow the platform then'),
+  new Option('--keep-current', 'where somebody changed it meanwhile: leave their value and close the loan'),
+  new Option('--overwrite', 'where somebody changed it meanwhile: set the kept value'),
+]
+
+const restoreHelp = manual({
+  examples: [
+    ['kvup eus restore', 'all but the pools, which stay paused'],
+    ['kvup eus restore --pools', 'pools as well'],
+    ['kvup eus restore pool-paused/worker --keep-current', 'somebody unpaused it, and that is well'],
+  ],
+  more: `Pools go back as at the end of a window: once the platform is at rest and no VM is left on an old
+virt-launcher, each after room for its VMs was looked for, the next once it has rolled. With the
+last loan the window is closed.`,
+  codes: [...asksCluster, 'timedOut', 'locked', 'lost', 'interrupted', 'terminated'],
+})

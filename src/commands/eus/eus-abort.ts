@@ -1,0 +1,170 @@
+import type { Context } from '../../context.ts'
+import { abortProcedure, abortState, type AbortState, stateSince } from '../../lib/eus/abort-procedure.ts'
+import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
+import type { ReadContext } from '../../lib/engine/step.ts'
+import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
+import { limitsBefore } from '../run-limits.ts'
+import {
+  connectedTo,
+  endOf,
+  machinesAccess,
+  machinesText,
+  machinesToGiveBack,
+  workOnWindow,
+} from './window-run.ts'
+import { askingIn, ensureDeducible, type SeenWindow, seeWindow } from './window-snapshot.ts'
+import { type EusRunOptions, requestOf } from './eus-options.ts'
+import { poolRolls } from '../../lib/eus/plan/eus-duration.ts'
+import { borrowedText } from '../../lib/eus/window-status.ts'
+import type { Loan } from '../../lib/engine/journal.ts'
+import { rangeWords } from '../../lib/upgrade/step-duration.ts'
+import { approvalIsAhead } from './planned-eus.ts'
+import { keptText, loanNamed } from '../../lib/eus/settings/saved-setting.ts'
+import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
+
+/** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
+export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {
+  const request = requestOf(options, cx.world.commandLine)
+  const limits = await limitsBefore(cx, options)
+  const seen = await seeWindow(cx, options, request, askingIn(cx, options))
+  ensureDeducible(seen)
+  const reading: ReadContext = {
+    reader: seen.cluster.reader,
+    clock: cx.clock,
+    journal: seen.hands.journal,
+  }
+  const state = await abortState(seen.window, reading)
+  const machines = await machinesToGiveBack(cx, seen.cluster.reader)
+  const theirs = await armedByOthers(seen)
+  const where = await connectedTo(cx)
+  const since = cx.clock.now().toISOString()
+  const { report, code } = await workOnWindow(cx, seen, {
+    procedure: abortProcedure(seen.window, { loans: seen.loans, machines }),
+    findings: [],
+    question: `End the window to ${seen.window.to} at ${state.at}, and give back what is borrowed?`,
+    limits,
+    dryRun: options.dryRun,
+    end: 'aborted',
+    alsoNeeds: machinesAccess(machines),
+    announce: () =>
+      [
+        ...where,
+        ...givenBackText(seen.loans, state),
+        ...beforehand(state, seen),
+        ...theirs,
+        ...machinesText(machines),
+        ...timeAndApproval(seen, state),
+      ].forEach((line) => cx.printer.note(line)),
+  })
+  const ran = report.outcome !== 'rehearsed' && report.outcome !== 'nothing-to-do'
+  const notes = ran ? [...(await afterwards(state, seen, since)), ...report.notes] : report.notes
+  cx.printer.result({ ...report, notes }, eusReportView)
+  return endOf(report, code)
+}
+
+/** Said before the question: what an abort gives back. Past an accepted hop channel and request stay (night E2). */
+export function givenBackText(loans: readonly Loan[], { accepted }: AbortState): readonly string[] {
+  const back = accepted
+    ? loans.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
+    : loans
+  const text = borrowedText(back)
+  return text === '' ? ['nothing is borrowed that would be given back'] : [`given back: ${text}`]
+}
+
+/** How long it takes, and where it would end early. */
+export function timeAndApproval(
+  { loans, planned: { plan }, window }: Pick<SeenWindow, 'loans' | 'planned' | 'window'>,
+  { accepted, running, at, leavesMinor }: AbortState,
+): readonly string[] {
+  const lent = plan.pools.filter(({ name }) => loans.some(({ id }) => id === `pool-paused/${name}`))
+  const [rest, rolls] = [
+    running ? `the rest of the hop to ${at}, and then ` : '',
+    rangeWords(poolRolls(lent)),
+  ]
+  return [
+    accepted && lent.length > 0
+      ? `takes ${rest}${rolls} until the nodes have followed; VMs that move and drains that are refused come on top`
+      : `takes ${rest}minutes`,
+    ...(accepted && leavesMinor && approvalIsAhead(plan) && !window.request.approve
+      ? ['ends before each InstallPlan, for the Subscription is Manual: --approve goes on behind them']
+      : []),
+  ]
+}
+
+/** A request of somebody else, which an abort leaves: none where nothing is armed, or it is ours. Throws ApiError. */
+export async function armedByOthers({ window, hands, cluster }: SeenWindow): Promise<readonly string[]> {
+  const platform = await readPlatform(cluster.reader)
+  const { armed } = platform.standing
+  if (armed === undefined || (await ourRequest(hands.journal, window.name, platform))) return []
+  return [armedByOthersText(armed)]
+}
+
+/** Said before the question: what goes back of the platform, and what cannot (night E2, E13). */
+export function beforehand(
+  state: AbortState,
+  { loans, planned: { plan } }: Pick<SeenWindow, 'loans' | 'planned'>,
+): readonly string[] {
+  const { accepted, running, at } = state
+  if (!accepted) return [requestsBack(state, loans)]
+  const hasPools = loans.some(({ id }) => id.startsWith('pool-paused/'))
+  return [
+    ...(running ? [`the platform is on its way to ${at}: that hop is seen to its end first`] : []),
+    ...stays(state),
+    ...(hasPools ? [`nodes of paused pools roll to ${at} once they are unpaused: their VMs move`] : []),
+    ...(plan.methods.length === 0 ? ['no workload update methods were kept'] : []),
+  ]
+}
+
+function requestsBack({ at }: AbortState, loans: readonly Loan[]): string {
+  const channel = loanNamed(loans, 'platform-channel')
+  const back = [
+    ...(channel === undefined ? [] : [`the channel goes back to ${keptText(channel)}`]),
+    ...(loanNamed(loans, 'desired-update') === undefined ? [] : ['the request for an update is taken back']),
+  ]
+  return `no hop was accepted: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
+}
+
+function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[] {
+  return [
+    `not undone: the platform stays at ${at}, it does not go back to ${from}`,
+    ...(leavesMinor
+      ? [`not undone: the operator follows to the minor of ${at}, and OLM knows no way back`]
+      : []),
+    ...(channel === undefined
+      ? []
+      : [`not undone: the channel stays ${channel}, for it does not go back past an accepted hop`]),
+    ...(leavesMinor ? ['not undone: what HyperConverged rewrites of its own spec when it is upgraded'] : []),
+  ]
+}
+
+/**
+ * Said at the end, from the journal and the platform as it is then: what was given back since, what was not, what cannot be undone. What was done is done,
+ * whatever can be read of it.
+ */
+export async function afterwards(
+  state: AbortState,
+  seen: SeenWindow,
+  since: string,
+): Promise<readonly string[]> {
+  try {
+    return [...(await told(state, seen, since)), ...(await armedByOthers(seen))]
+  } catch (error) {
+    if (error instanceof KvupError) return [`what was given back could not be read: ${error.message}`]
+    throw error
+  }
+}
+
+async function told({ from }: AbortState, { loans, hands, cluster }: SeenWindow, since: string) {
+  const entries = (await hands.journal.entries()).filter(({ at }) => at >= since)
+  const back = entries
+    .filter(({ what, step }) => what === 'gave-back' && loanNamed(loans, step) !== undefined)
+    .map(({ step }) => step)
+  // Also of an object that is gone, with what was noted on it: only the journal knows of that.
+  const closed = entries.filter(({ what }) => what === 'closed')
+  const state = stateSince(from, (await readPlatform(cluster.reader)).standing)
+  return [
+    ...(back.length === 0 ? [] : [`given back: ${back.join(', ')}`]),
+    ...closed.map(({ step, text }) => `not given back: ${step}: ${text}`),
+    ...(state.accepted ? stays(state) : []),
+  ]
+}

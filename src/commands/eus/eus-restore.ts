@@ -1,0 +1,69 @@
+import type { Context } from '../../context.ts'
+import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
+import type { Loan } from '../../lib/engine/journal.ts'
+import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
+import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
+import { asLoan } from '../run-change.ts'
+import { askingIn, ensureDeducible, seeWindow, type Settling } from './window-snapshot.ts'
+import { carryOutWindow } from './window-run.ts'
+import { limitsBefore } from '../run-limits.ts'
+import { type EusRunOptions, requestOf } from './eus-options.ts'
+
+export interface EusRestoreOptions extends Omit<EusRunOptions, 'approve' | 'approveAlso'> {
+  pools?: boolean
+  keepCurrent?: boolean
+  overwrite?: boolean
+}
+
+/** `kvup eus restore`: the settings alone, wherever the window stands. Pools, whose nodes roll then, one at a time, only where they are asked for. */
+export async function eusRestore(
+  cx: Context,
+  options: EusRestoreOptions,
+  names: readonly string[],
+): Promise<ExitCode> {
+  const meanwhile = meanwhileOf(options)
+  const request = requestOf({ ...options, approveAlso: [] }, cx.world.commandLine)
+  const limits = await limitsBefore(cx, options)
+  const settle = meanwhile === 'keep-current' ? forgetting(cx, names) : askingIn(cx, options)
+  const seen = await seeWindow(cx, options, request, settle)
+  if (names.length === 0) ensureDeducible(seen)
+  const loans = chosen(seen.loans, names, options.pools ?? false)
+  return carryOutWindow(cx, seen, {
+    procedure: restoreWindow(seen.window, { loans, meanwhile }),
+    findings: [],
+    question:
+      loans.length === 0
+        ? `Close the window to ${seen.window.to}?`
+        : `Give back ${loans.map(({ id }) => id).join(', ')}?`,
+    limits,
+    dryRun: options.dryRun,
+    end: 'given-back',
+    announce: () => loans.forEach(({ id, by, at }) => cx.printer.note(`borrowed by ${by} at ${at}: ${id}`)),
+  })
+}
+
+/** Who keeps what is there by name closes what nobody may be believed about as well. */
+const forgetting =
+  ({ clock }: Context, names: readonly string[]): Settling =>
+  async (journal) => {
+    for (const missing of await journal.missing())
+      if (names.includes(missing.id)) journal.believe(asLoan(missing, clock.now().toISOString()))
+  }
+
+/** Throws `usage` for a name that is no open loan. */
+function chosen(open: readonly Loan[], names: readonly string[], pools: boolean): readonly Loan[] {
+  const wrong = names.find((name) => !open.some(({ id }) => id === name))
+  if (wrong !== undefined)
+    throw usageError('no-such-loan', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {
+      remedy: open.length === 0 ? 'kvup history' : `borrowed are: ${open.map(({ id }) => id).join(', ')}`,
+    })
+  if (names.length > 0) return open.filter(({ id }) => names.includes(id))
+  return open.filter(({ id }) => pools || !id.startsWith('pool-paused/'))
+}
+
+function meanwhileOf({ keepCurrent, overwrite }: EusRestoreOptions): Meanwhile {
+  if (keepCurrent && overwrite)
+    throw usageError('contradiction', '--keep-current and --overwrite exclude each other')
+  if (overwrite) return 'overwrite'
+  return keepCurrent ? 'keep-current' : 'ask'
+}

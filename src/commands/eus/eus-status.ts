@@ -1,0 +1,261 @@
+import type { Context } from '../../context.ts'
+import { alertsLine } from '../../lib/openshift/firing-alerts.ts'
+import { oneLook } from '../../lib/kube/read-cache.ts'
+import {
+  borrowedText,
+  type Part,
+  partsOf,
+  safeToLeave,
+  stepStandings,
+  windowChanges,
+} from '../../lib/eus/window-status.ts'
+import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
+import { ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
+import { type EusStatusDocument, eusStatusView } from '../../lib/output/views/eus/eus-status.ts'
+import type { ShownHolder } from '../../lib/output/views/lock-holder.ts'
+import { type Loan, RememberedJournal } from '../../lib/engine/journal.ts'
+import type { PlatformStanding } from '../../lib/openshift/platform-status.ts'
+import type { ReadContext } from '../../lib/engine/step.ts'
+import { minorsTo } from '../../lib/releases/platform-releases.ts'
+import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
+import { findInstallation } from '../../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
+import { type LookedAt, readerFor } from '../read-cluster.ts'
+import { plannedEus, typedFor } from './planned-eus.ts'
+import { forgotten, type SeenWindow, seeWindow } from './window-snapshot.ts'
+import type { EusPlanningOptions } from './eus-options.ts'
+import { minorOfPlatform } from '../../lib/releases/release-versions.ts'
+import type { RecognisedWindow } from '../../lib/openshift/eus-window.ts'
+import { whoHoldsLock } from '../lock-holder.ts'
+
+export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'releases'> {
+  watch?: boolean
+  from?: string
+}
+
+/** `kvup eus status`: asks each step where it stands. Reads only. */
+export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
+  const looked = await readerFor(cx, options.from, 'platform')
+  const { cluster, clock } = looked
+  const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
+  if (!options.watch) {
+    cx.printer.result(await documentOf(there, options, looked), eusStatusView)
+    return exitCode.done
+  }
+  return follow(there, options, looked)
+}
+
+/** Until Ctrl-C: again whenever it reads otherwise. */
+async function follow(cx: Context, options: EusStatusOptions, looked: LookedAt): Promise<ExitCode> {
+  const { reader } = await cx.cluster()
+  const found = findInstallation(await takeSnapshot(reader, [], cx.clock))
+  const namespace = found.is === 'one' ? found.namespace : undefined
+  const { clock, signal } = cx
+  let last = ''
+  for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
+    const document = await documentOf(cx, options, looked)
+    const { ageSeconds: __, running, ...lasting } = document
+    const text = JSON.stringify({ ...lasting, holder: running?.holder })
+    if (text !== last) cx.printer.result(document, eusStatusView)
+    last = text
+  }
+  return exitCode.done
+}
+
+async function documentOf(
+  live: Context,
+  options: EusStatusOptions,
+  looked: LookedAt,
+): Promise<EusStatusDocument> {
+  const cluster = await live.cluster()
+  const reader = oneLook(cluster.reader)
+  const cx: Context = { ...live, cluster: () => Promise.resolve({ ...cluster, reader }) }
+  const found = findInstallation(await takeSnapshot(reader, [], cx.clock))
+  return found.is === 'none' || found.is === 'unknown'
+    ? platformAlone(cx, { ...options, accept: [] })
+    : windowStatus(cx, options, looked)
+}
+
+async function windowStatus(
+  cx: Context,
+  options: EusStatusOptions,
+  looked: LookedAt,
+): Promise<EusStatusDocument> {
+  const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
+  const { window, planned, hands, loans } = seen
+  const journal = new RememberedJournal(hands.journal)
+  const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal }
+  const platform = await readPlatform(reading.reader)
+  const { standing } = platform
+  const all = await eusProcedure(window).steps(reading)
+  const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
+  const { unpauseBefore, time, unknown } = planned.plan
+  const open = windowIn(planned.evidence)
+  const lost = forgotten(seen)
+  const now = await underWay(cx, standing, { looked, namespace: seen.installation.namespace })
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusStatus',
+    open: open !== undefined,
+    from: window.began,
+    to: window.to,
+    at: standing.target ?? '',
+    ...now,
+    ...sinceOf(seen, cx.clock.now()),
+    ...(unpauseBefore !== undefined && { unpauseBefore }),
+    parts: partsNow(steps, seen, standing),
+    steps,
+    borrowed: loans,
+    borrowedText: borrowedText(goesBack(loans, standing)),
+    ...(await armedOf(platform, seen)),
+    ...(loans.length > 0 && { left: { lowSeconds: time.lowSeconds, highSeconds: time.highSeconds } }),
+    ...safeToLeave(all, steps),
+    ...alertsOf(seen),
+    unknown: [...(lost?.unknown ?? []), ...unknown],
+    next: lost?.next ?? nextOf(seen, { at: standing.target, running: now.running }),
+  }
+}
+
+function partsNow(
+  steps: EusStatusDocument['steps'],
+  seen: SeenWindow,
+  standing: PlatformStanding,
+): readonly Part[] {
+  return steps.length === 0
+    ? partsByPlatform(windowIn(seen.planned.evidence), seen.window.began, standing)
+    : withBehind(partsOf(steps), seen, minorOfPlatform(standing.target))
+}
+
+const looking = {
+  accepted: [],
+  approve: true,
+  approveAlso: [],
+  poolOrder: [],
+  leaveRequested: false,
+  settleMs: 0,
+  command: 'kvup eus run',
+}
+
+const alertsOf = ({ planned: { evidence }, loans }: SeenWindow): Pick<EusStatusDocument, 'alerts'> =>
+  evidence.alerts.known ? { alerts: alertsLine(evidence.alerts.items, loans.length > 0) } : {}
+
+function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
+  const [since] = loans.map(({ at }) => at).toSorted()
+  if (since === undefined) return {}
+  return { since, ageSeconds: Math.round((now.getTime() - Date.parse(since)) / 1000) }
+}
+
+/** Hops that are behind are no steps any more: they are told by the way from where the window began. */
+function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string): readonly Part[] {
+  const names = parts.map(({ name }) => name)
+  const isTold = (name: string) => names.some((one) => one === name || one.startsWith(`${name}.`))
+  const behind = (minorsTo(window.began, at) ?? []).flatMap((minor) =>
+    [`platform ${minor}`, `virtualization ${minor}`].flatMap((name) =>
+      isTold(name) ? [] : [{ name, state: 'done' } as const],
+    ),
+  )
+  const ahead = parts.findIndex(({ name }) =>
+    /^(?:platform|virtualization|workload updates given)/u.test(name),
+  )
+  return [...parts.slice(0, ahead), ...behind, ...parts.slice(ahead)]
+}
+
+async function armedOf(
+  platform: Awaited<ReturnType<typeof readPlatform>>,
+  { hands, window }: SeenWindow,
+): Promise<Pick<EusStatusDocument, 'armed'>> {
+  const { armed, accepted } = platform.standing
+  if (armed === undefined) return {}
+  const ours = await ourRequest(hands.journal, window.name, platform)
+  const why = accepted.is === 'no' ? { why: accepted.message } : {}
+  return { armed: { ...armed, by: ours ? 'kvup' : 'somebody else', ...why } }
+}
+
+/** Once its hop runs, a request is nobody's to take back (night E2), closed or not. */
+function goesBack(loans: readonly Loan[], { state }: PlatformStanding): readonly Loan[] {
+  return state === 'idle'
+    ? loans
+    : loans.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')
+}
+
+/** Where somebody is at work a second one would be refused. */
+function nextOf(
+  { loans, window, planned }: SeenWindow,
+  { at, running }: { at: string | undefined; running: ShownHolder | undefined },
+): readonly string[] {
+  const isThere = window.to === minorOfPlatform(at)
+  if (loans.length === 0)
+    return [`kvup eus plan --to ${isThere ? 'MINOR' : window.to}     what a window would do`]
+  if (running && !running.gone) return ['kvup eus status -w     follows it']
+  return [
+    `${typedFor(planned.plan, 'kvup eus run')}     goes on`,
+    `${typedFor(planned.plan, 'kvup eus abort')}     ends it, and gives back what is borrowed`,
+  ]
+}
+
+/**
+ * Where a window stands by the platform and its pools alone: of a saved cluster without its KubeVirt, whose journal, and with it what is borrowed, is not
+ * known.
+ */
+export async function platformAlone(cx: Context, options: EusPlanningOptions): Promise<EusStatusDocument> {
+  const cluster = await cx.cluster()
+  const { plan, evidence } = await plannedEus(cx, { cluster, clock: cx.clock }, options)
+  const window = windowIn(evidence)
+  const { standing } = await readPlatform(cluster.reader)
+  const { armed, accepted } = standing
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusStatus',
+    open: window !== undefined,
+    from: plan.began,
+    to: plan.to,
+    at: standing.target ?? '',
+    ...(plan.unpauseBefore !== undefined && { unpauseBefore: plan.unpauseBefore }),
+    parts: partsByPlatform(window, plan.began, standing),
+    steps: [],
+    borrowed: [],
+    borrowedText: '',
+    ...(armed && {
+      armed: { ...armed, by: 'somebody else', ...(accepted.is === 'no' && { why: accepted.message }) },
+    }),
+    unknown: ['what is borrowed: there is no KubeVirt, and so no journal', ...plan.unknown],
+    next: ['kvup eus plan'],
+  }
+}
+
+/** Where a window stands by the platform and its pools alone: what was borrowed, and by whom, they do not tell. Pure. */
+export function partsByPlatform(
+  window: RecognisedWindow | undefined,
+  began: string,
+  standing: PlatformStanding,
+): readonly Part[] {
+  const pools = window?.pools ?? []
+  const at = minorOfPlatform(standing.target)
+  const passed = minorsTo(began, at) ?? []
+  return [
+    ...(pools.length > 0 ? [{ name: 'pools paused', state: 'done', note: pools.join(', ') } as const] : []),
+    ...passed.map((minor) => partOf(minor, minor === at, standing)),
+  ]
+}
+
+function partOf(minor: string, isLast: boolean, { state, message }: PlatformStanding): Part {
+  const name = `platform ${minor}`
+  if (!isLast || state === 'idle') return { name, state: 'done' }
+  return { name, state: 'now', note: message }
+}
+
+type UnderWay = Pick<EusStatusDocument, 'leaves' | 'running'>
+
+/** What is going on at this moment: the platform between two releases, and a kvup that is at work. */
+export async function underWay(
+  cx: Context,
+  { version, target }: PlatformStanding,
+  { looked, namespace }: { looked: LookedAt; namespace: string },
+): Promise<UnderWay> {
+  const running = await whoHoldsLock(cx, looked, namespace)
+  return {
+    ...(version !== undefined && version !== target && { leaves: version }),
+    ...(running && { running: { ...running, asOf: cx.clock.now().toISOString() } }),
+  }
+}

@@ -1,0 +1,219 @@
+import type { Context } from '../../context.ts'
+import { targetOfName } from '../../lib/engine/overrides.ts'
+import type { EusReportDocument, EusStepReport } from '../../lib/output/views/eus/eus-report.ts'
+import { goesOn } from '../upgrade/run-report.ts'
+import type { SeenWindow } from './window-snapshot.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import {
+  alertsBefore,
+  changedNodes,
+  changedVolumes,
+  hyperConvergedBefore,
+  nodesBefore,
+  rewrittenFields,
+  volumesBefore,
+} from '../../lib/eus/baseline.ts'
+import { newAlerts } from '../../lib/openshift/firing-alerts.ts'
+import type { RunEvent } from '../../lib/engine/run-context.ts'
+import type { JournalReader } from '../../lib/engine/journal.ts'
+import { KvupError } from '../../lib/kube/errors.ts'
+import type { Seen } from '../../lib/vms/census/census-changes.ts'
+import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
+
+type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
+  Partial<
+    Pick<
+      EusReportDocument,
+      | 'seconds'
+      | 'dryRun'
+      | 'rehearsed'
+      | 'stoppedBefore'
+      | 'comparedWith'
+      | 'changes'
+      | 'counts'
+      | 'differences'
+      | 'nodes'
+      | 'volumes'
+      | 'rewritten'
+      | 'alerts'
+      | 'notes'
+      | 'next'
+    >
+  >
+
+/** The document of a run's end, with what is borrowed still and what to type next. */
+export async function reportOfWindow(
+  { world }: Context,
+  { window, hands }: SeenWindow,
+  end: End,
+): Promise<EusReportDocument> {
+  const loans = (await hands.journal.loans()).filter(({ procedure }) => targetOfName(procedure) !== undefined)
+  const next = end.next ?? nextOf(world.commandLine, end)
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'EusReport',
+    from: window.began,
+    to: window.to,
+    ...end,
+    notes: end.notes ?? [],
+    borrowed: loans,
+    next,
+  }
+}
+
+const nextOf = (commandLine: string, { outcome }: End): readonly string[] =>
+  outcome === 'stopped-before' ? [goesOn(commandLine), 'kvup eus status'] : []
+
+type Names = Readonly<Record<string, readonly string[]>>
+
+/** One report of several windows, one after the other: how the last one ended, and what all of them did and changed. */
+export function joinedReport(
+  reports: readonly [EusReportDocument, ...EusReportDocument[]],
+): EusReportDocument {
+  const [first] = reports
+  const last = reports.at(-1) ?? first
+  if (reports.length === 1) return last
+  const changes = reports.flatMap((report) => report.changes ?? [])
+  const differences = unionOf(reports.flatMap((report) => report.differences ?? []))
+  const nodes = unionOf(reports.flatMap((report) => report.nodes ?? []))
+  const volumes = unionOf(reports.flatMap((report) => report.volumes ?? []))
+  const rewritten = reports.flatMap((report) => report.rewritten ?? [])
+  return {
+    ...last,
+    from: first.from,
+    steps: reports.flatMap(({ steps }) => steps),
+    seconds: reports.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+    ...(first.comparedWith && { comparedWith: first.comparedWith, changes }),
+    ...(differences && { differences }),
+    ...(nodes && { nodes }),
+    ...(volumes && { volumes }),
+    ...(last.rewritten && { rewritten: [...new Set(rewritten)] }),
+    notes: [...new Set(reports.flatMap(({ notes }) => notes))],
+  }
+}
+
+/** Each name once in each of the lists; undefined where nothing was compared. */
+function unionOf<T extends { [K in keyof T]: readonly string[] }>(all: readonly T[]): T | undefined {
+  const [first] = all
+  if (first === undefined) return undefined
+  const keys = Object.keys(first)
+  const lists = keys.map((key) => [key, [...new Set(all.flatMap((one) => (one as Names)[key] ?? []))]])
+  return Object.fromEntries(lists) as T
+}
+
+/** What a report of a window needs: the steps as they end, VMs and volumes before and after. */
+export interface ObservedWindow {
+  /** Before the first write. */
+  before(): Promise<void>
+  event(event: RunEvent): void
+  readonly steps: readonly EusStepReport[]
+  after(): Promise<
+    Pick<
+      EusReportDocument,
+      | 'comparedWith'
+      | 'unread'
+      | 'changes'
+      | 'counts'
+      | 'differences'
+      | 'nodes'
+      | 'volumes'
+      | 'rewritten'
+      | 'alerts'
+    >
+  >
+}
+
+/**
+ * Alerts, nodes, volumes and the spec of the HyperConverged are compared with what was kept when the window was opened, VMs with what they were when this run
+ * began, or the run that was killed before it: in a window of days they come and go.
+ */
+export function observeWindow(
+  { reader }: Pick<Cluster, 'reader'>,
+  journal: JournalReader,
+  { name, census, evicted }: { name: string; census: RunCensus; evicted: Seen['evicted'] },
+): ObservedWindow {
+  const steps: EusStepReport[] = []
+  let marks: Kept | undefined
+  return {
+    steps,
+    async before() {
+      marks = await keptBefore({ reader, journal }, name)
+    },
+    event(event) {
+      if (event.kind !== 'step-done') return
+      const { step, changed, tookMs, note } = event
+      const { id, title } = step
+      steps.push({
+        id,
+        title,
+        changed,
+        seconds: Math.round(tookMs / 1000),
+        ...(note !== undefined && { note }),
+      })
+    },
+    async after() {
+      return {
+        ...(await whatChanged(census.compare(reader, evicted))),
+        ...(marks && (await comparedWith(reader, marks))),
+      }
+    },
+  }
+}
+
+/** What was done is done; that its VMs could not be compared is said. */
+async function whatChanged(comparing: Promise<Compared | undefined>) {
+  try {
+    const compared = await comparing
+    return compared && toldOf(compared)
+  } catch (error) {
+    if (error instanceof KvupError) return { unread: ['VMs and volumes'] }
+    throw error
+  }
+}
+
+function toldOf({ since, changes, counts, differences, unread }: Compared) {
+  return {
+    comparedWith: since,
+    ...(unread.length > 0 && { unread }),
+    changes,
+    ...(counts && { counts }),
+    ...(differences && { differences }),
+  }
+}
+
+type Kept = Awaited<ReturnType<typeof keptBefore>>
+
+async function keptBefore(cx: { reader: Cluster['reader']; journal: JournalReader }, name: string) {
+  return {
+    nodes: await asFarAsRead(nodesBefore(cx, name)),
+    volumes: await asFarAsRead(volumesBefore(cx, name)),
+    alerts: await asFarAsRead(alertsBefore(cx, name)),
+    spec: await asFarAsRead(hyperConvergedBefore(cx, name)),
+  }
+}
+
+async function comparedWith(
+  reader: Cluster['reader'],
+  kept: Kept,
+): Promise<Pick<EusReportDocument, 'nodes' | 'volumes' | 'rewritten' | 'alerts'>> {
+  const nodes = kept.nodes && (await asFarAsRead(changedNodes(reader, kept.nodes)))
+  const volumes = kept.volumes && (await asFarAsRead(changedVolumes(reader, kept.volumes)))
+  const rewritten = kept.spec && (await asFarAsRead(rewrittenFields(reader, kept.spec)))
+  const alerts = kept.alerts && (await asFarAsRead(newAlerts(reader, kept.alerts)))
+  return {
+    ...(alerts && { alerts }),
+    ...(nodes && { nodes }),
+    ...(volumes && { volumes }),
+    ...(rewritten && { rewritten }),
+  }
+}
+
+/** What was done is done, whatever becomes of its report. */
+async function asFarAsRead<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof KvupError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,331 @@
+import type { Context } from '../../context.ts'
+import type { Access, Reader } from '../../lib/kube/cluster.ts'
+import type { Finding } from '../../lib/checks/check-definition.ts'
+import { type EusReportDocument, eusReportView } from '../../lib/output/views/eus/eus-report.ts'
+import { nothingToDo, type Procedure } from '../../lib/engine/step.ts'
+import { ensureStepsExist, type RunLimits, type RunOutcome } from '../../lib/engine/run-context.ts'
+import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
+import { carryOut, type Work } from '../run-change.ts'
+import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { type DryRun, rehearsed } from '../change-options.ts'
+import type { SeenWindow } from './window-snapshot.ts'
+import type { Seen } from '../../lib/vms/census/census-changes.ts'
+import { RunCensus } from '../../lib/vms/census/run-census.ts'
+import { lostSince } from '../lost-workloads.ts'
+import { type ObservedWindow, observeWindow, reportOfWindow } from './window-report.ts'
+import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
+import { harmlessText } from '../../lib/output/views/saved-values.ts'
+import type { Loan } from '../../lib/engine/journal.ts'
+import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
+import { ownClock } from '../../lib/kube/clock.ts'
+import { formatDuration } from '../../lib/kube/duration.ts'
+import { accessOf } from '../../lib/upgrade/roles.ts'
+import { groupOf } from '../../lib/kube/object.ts'
+import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { machinesInOrder } from '../../lib/vms/unblock/restore-vms.ts'
+import type { MachineRef } from '../../lib/vms/unblock/vm-overrides.ts'
+
+/** What differs between running a window, aborting it and giving its settings back. */
+interface WindowWork {
+  procedure: Procedure
+  findings: readonly Finding[]
+  question: string
+  limits: RunLimits
+  dryRun: DryRun | undefined
+  /** What a run that came to its end is called. */
+  end: 'done' | 'aborted' | 'given-back'
+  /** Shown before the question. */
+  announce: () => void
+  /** Rights that this work needs besides those of a window. */
+  alsoNeeds?: readonly Access[]
+  ensureFits?: () => Promise<void>
+  /** The uid of the sealed plan that is carried out. */
+  sealed?: string
+}
+
+/** Rehearses or carries it out, and prints the report. */
+export async function carryOutWindow(cx: Context, seen: SeenWindow, work: WindowWork): Promise<ExitCode> {
+  const { report, code } = await workOnWindow(cx, seen, work)
+  cx.printer.result(report, eusReportView)
+  return endOf(report, code)
+}
+
+/** Its exit code; throws `lost` (9) where VMs or volumes are, and nothing else is told by a code of its own. */
+export function endOf(report: EusReportDocument, code: ExitCode): ExitCode {
+  const { to, outcome } = report
+  const failure = code === exitCode.done ? lostSince(report, doneText(to, outcome)) : undefined
+  if (failure) throw failure
+  return code
+}
+
+const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
+  outcome === 'done' ? `platform and virtualization are at ${to}` : 'it came to its end'
+
+/** The same without a word of its end, for who goes on. */
+export async function workOnWindow(
+  cx: Context,
+  seen: SeenWindow,
+  work: WindowWork,
+): Promise<{ report: EusReportDocument; code: ExitCode }> {
+  const { procedure, dryRun } = work
+  if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, seen, work)
+  const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun })
+  if (dry) {
+    const { steps } = dry
+    const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
+    return { report: await reportOfWindow(cx, seen, end), code: exitCode.done }
+  }
+  const census = new RunCensus({
+    namespace: seen.installation.namespace,
+    kubevirt: seen.window.kubevirt.uid,
+    who: cx.world.who,
+    warn: (line) => seen.hands.warn(line),
+    eachRun: true,
+  })
+  const { name } = seen.window
+  const observed = observeWindow(seen.cluster, seen.hands.journal, { name, census, evicted: evictedBy(seen) })
+  try {
+    const outcome = await run(cx, seen, {
+      work: { ...work, procedure: census.around(procedure) },
+      observed,
+      census,
+    })
+    const report = await ended(cx, seen, { work, observed, outcome })
+    await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished' ? 'over' : 'open')
+    const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
+    return { report, code: late ? exitCode.timedOut : exitCode.done }
+  } finally {
+    census.leave()
+  }
+}
+
+/** Nodes are drained here: who asks for no migration goes down with them. Where outages were accepted by name, all may. */
+const evictedBy = ({ planned: { accepted } }: SeenWindow): Seen['evicted'] =>
+  accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
+
+/** What a run would refuse before it asks, a dry run of it refuses as well; where nothing is to be done there is nothing to refuse. */
+async function ensureMeant(
+  { clock }: Context,
+  { cluster, hands }: SeenWindow,
+  { procedure, limits, ensureFits }: WindowWork,
+): Promise<void> {
+  const reading = { reader: cluster.reader, clock, journal: hands.journal }
+  if (await nothingToDo(procedure, reading)) return
+  ensureStepsExist(limits, await procedure.steps(reading))
+  await ensureFits?.()
+}
+
+interface Running {
+  work: WindowWork
+  observed: ObservedWindow
+  census: RunCensus
+}
+
+function run(cx: Context, seen: SeenWindow, { work, observed, census }: Running): Promise<RunOutcome> {
+  const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
+  const rights = windowRights(seen)
+  return withWindowLines(cx, seen, (began) =>
+    carryOut(
+      {
+        procedure,
+        findings,
+        accepted: seen.planned.accepted,
+        rights: { ...rights, required: [...rights.required, ...alsoNeeds] },
+        question,
+        limits,
+        async prepare() {
+          await census.prepare(seen.cluster.reviewer)
+          await observed.before()
+        },
+        ...(ensureFits && { ensureFits }),
+      },
+      {
+        ...seen.hands,
+        emit(event) {
+          if (event.kind === 'run-started') began()
+          observed.event(event)
+          cx.printer.event(withParts(event))
+        },
+        announce,
+        plan: sealed,
+      },
+    ),
+  )
+}
+
+async function ended(
+  cx: Context,
+  seen: SeenWindow,
+  { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
+): Promise<EusReportDocument> {
+  if (outcome.is === 'nothing-to-do') {
+    const notes = work.end === 'done' || seen.open !== undefined ? [] : ['no window is open']
+    return reportOfWindow(cx, seen, { outcome: 'nothing-to-do', steps: [], notes })
+  }
+  const seconds = Math.round(outcome.tookMs / 1000)
+  const after = await observed.after()
+  const common = { steps: observed.steps, seconds, ...after }
+  if (outcome.is === 'finished') {
+    const notes = work.end === 'given-back' ? [] : await leftOver(seen)
+    return reportOfWindow(cx, seen, { outcome: work.end, ...common, notes })
+  }
+  const { step, because, safeToLeave } = outcome
+  const stoppedBefore = { step: step.id, because, ...(safeToLeave !== undefined && { safeToLeave }) }
+  return reportOfWindow(cx, seen, { outcome: 'stopped-before', ...common, stoppedBefore })
+}
+
+/** Nobody waits for these any more: it is said that they are so. */
+async function leftOver({ cluster, window }: SeenWindow): Promise<readonly string[]> {
+  try {
+    return await leftAsItIs(cluster.reader, window.kubevirt)
+  } catch (error) {
+    if (error instanceof KvupError) return [`what is paused still could not be read: ${error.message}`]
+    throw error
+  }
+}
+
+/** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
+const goodbyeWithin = 900
+const allWithin = 1500
+
+/** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
+async function withWindowLines<T>(
+  cx: Context,
+  seen: SeenWindow,
+  perform: (began: () => void) => Promise<T>,
+): Promise<T> {
+  let hasBegun = false
+  let isLeft = false
+  const { signal, clock } = cx
+  const left = leftOf(allWithin, { signal, clock })
+  try {
+    const work = perform(() => (hasBegun = true))
+    return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
+  } catch (error) {
+    if (!hasBegun || !(error instanceof KvupError)) throw error
+    const { object, notes, remedy } = error
+    throw new KvupError(error.exitCode, error.reason, error.message, {
+      object,
+      notes: [...notes, ...(isLeft ? borrowedLines(cx, seen) : await leftBehind(cx, seen, left()))],
+      remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
+      cause: error,
+    })
+  }
+}
+
+/** The line that was typed goes on, but for one that ends at the same place again; what was not waited for long enough is waited for anew. */
+function sameLine({ world }: Context, { reason }: KvupError): readonly string[] {
+  if (reason === 'approval-needed') return []
+  const anew = reason === 'timed-out' ? ', and waits anew' : ''
+  return [`${world.commandLine}     goes on where the cluster stands${anew}`]
+}
+
+async function leftBehind(cx: Context, seen: SeenWindow, readWithin: number): Promise<readonly string[]> {
+  const { clock } = cx
+  const { hands, cluster, window } = seen
+  const over = new AbortController()
+  const giveUp = ownClock(clock)
+    .sleep(readWithin, over.signal)
+    .catch(() => undefined)
+  const quickly = <T>(work: Promise<T>) =>
+    Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
+  const [loans, platform] = await Promise.all([
+    quickly(hands.journal.loans()),
+    quickly(readPlatform(cluster.reader)),
+  ])
+  over.abort()
+  return [
+    ...borrowedLines(cx, seen, loans),
+    ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
+  ]
+}
+
+/** Where nobody could be asked: what this run borrowed and read itself. */
+function borrowedLines(
+  { clock }: Context,
+  { hands }: SeenWindow,
+  asked?: readonly Loan[],
+): readonly string[] {
+  const loans = asked ?? hands.journal.known?.()
+  if (loans === undefined) return ['what is borrowed could not be read']
+  const now = clock.now().getTime()
+  const lines = loans.map((loan) => loanLine(loan, now))
+  return asked ? lines : [...lines, 'the API server does not answer: this is what the run itself knows']
+}
+
+async function armedLine(
+  name: string,
+  platform: Awaited<ReturnType<typeof readPlatform>>,
+  loans: readonly Loan[],
+): Promise<readonly string[]> {
+  const { armed } = platform.standing
+  if (armed === undefined) return []
+  if (!(await ourRequest({ loans: async () => loans }, name, platform))) return [armedByOthersText(armed)]
+  return [
+    `the platform is asked for ${armed.version ?? armed.image} and has not begun: it starts by itself; kvup eus abort takes it back`,
+  ]
+}
+
+function loanLine({ id, at, harmless = 'for now' }: Loan, now: number): string {
+  return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
+}
+
+/** What this window needs before its first write: health checks only where there are some. */
+function windowRights({
+  installation,
+  planned: { plan },
+}: Pick<SeenWindow, 'installation' | 'planned'>): Work['rights'] {
+  const kinds = new Set(plan.healthChecks.map(({ kind }) => `${kind.toLowerCase()}s`))
+  const isNeeded = ({ resource, verb }: Access) => kinds.has(resource) && verb !== 'watch'
+  const all = accessOf('kvup-eus', installation.namespace)
+  return {
+    required: all.filter(({ access, optional }) => !optional || isNeeded(access)).map(({ access }) => access),
+    optional: [],
+    role: 'kvup-eus',
+  }
+}
+
+/** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
+export async function machinesToGiveBack(
+  { printer }: Pick<Context, 'printer'>,
+  reader: Reader,
+): Promise<readonly MachineRef[]> {
+  try {
+    return await machinesInOrder(reader)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
+    return []
+  }
+}
+
+/** What giving it back takes. */
+export function machinesAccess(machines: readonly MachineRef[]): readonly Access[] {
+  const { plural: resource } = VirtualMachines
+  return machines.length === 0 ? [] : [{ verb: 'patch', group: groupOf(VirtualMachines), resource }]
+}
+
+const toldAtMost = 20
+
+/** Said before the question. */
+export function machinesText(machines: readonly MachineRef[]): readonly string[] {
+  if (machines.length === 0) return []
+  const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
+  const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''
+  return [`given back last, behind the pools: what kvup workloads unblock lent to ${names.join(', ')}${more}`]
+}
+
+/** Which cluster, as whom: said before the question of a window. Nothing where no kubeconfig says it; the cluster was reached otherwise then. */
+export async function connectedTo({
+  flags,
+  world,
+}: Pick<Context, 'flags' | 'world'>): Promise<readonly string[]> {
+  const { describeConnection } = await import('../../lib/kube/http/target.ts')
+  try {
+    const { server, context, user } = await describeConnection(flags, world.env)
+    return [`cluster ${server}${context === undefined ? '' : ` (context ${context})`}, as ${user}`]
+  } catch (error) {
+    if (error instanceof KvupError) return []
+    throw error
+  }
+}

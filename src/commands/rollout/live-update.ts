@@ -1,0 +1,183 @@
+import { Argument, Command } from 'commander'
+import type { Context, Wire } from '../../context.ts'
+import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { type VmRolloutDocument, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
+import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { fromOption, readerFor } from '../read-cluster.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { carryOut, handsOf, type Work } from '../run-change.ts'
+import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
+import { workloadsAccess } from '../../lib/upgrade/roles.ts'
+import {
+  ensureSettable,
+  meaning,
+  rolloutChoice,
+  rolloutNotes,
+  rolloutOrigin,
+  rolloutPath,
+  setRollout,
+  vmRolloutOf,
+  type WantedRollout,
+} from '../../lib/vms/rollout/rollout-strategy.ts'
+import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+
+export interface ShowRolloutOptions {
+  from?: string
+}
+
+export function showRolloutCommand(wire: Wire): Command {
+  return new Command('show')
+    .addOption(fromOption())
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup rollout show', 'what a change of a running VM does, and who says so'],
+          ["kvup rollout show -o jsonpath='{.strategy}'", 'Stage or LiveUpdate'],
+        ],
+        codes: asksCluster,
+      }),
+    )
+    .action(wire<ShowRolloutOptions, []>(showRollout))
+}
+
+/** Reads only. Throws `blocked` for no or several KubeVirts. */
+export async function showRollout(cx: Context, { from }: ShowRolloutOptions = {}): Promise<ExitCode> {
+  const { cluster, clock } = await readerFor(cx, from)
+  const installation = theInstallation(await takeSnapshot(cluster.reader, [], clock))
+  cx.printer.result(await rolloutDocument(cluster.reader, installation), vmRolloutView)
+  return exitCode.done
+}
+
+export interface SetRolloutOptions extends ChangeOptions {
+  addGate?: boolean
+}
+
+export function setRolloutCommand(wire: Wire): Command {
+  return withChangeFlags(
+    new Command('set')
+      .addArgument(
+        new Argument('<strategy>', 'default takes the field out').choices(['LiveUpdate', 'Stage', 'default']),
+      )
+      .option('--add-gate', 'add the feature gate that LiveUpdate needs from v1.2 to v1.4'),
+    'how long to wait until KubeVirt has it',
+    '5m',
+  )
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup rollout set Stage', 'changes wait for the restart of each VM'],
+          ['kvup rollout set LiveUpdate --dry-run=client', 'what it would change'],
+        ],
+        more: 'HyperConverged fixes it to LiveUpdate: there it is refused.',
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire<SetRolloutOptions, [WantedRollout['strategy']]>(setVmRollout))
+}
+
+/** Sets the strategy where it lasts. Throws `blocked` where it would have no effect, and what `carryOut` throws. */
+export async function setVmRollout(
+  cx: Context,
+  options: SetRolloutOptions,
+  strategy: WantedRollout['strategy'],
+): Promise<ExitCode> {
+  const wanted = { strategy, gate: options.addGate === true }
+  if (wanted.gate && strategy !== 'LiveUpdate')
+    throw usageError('gate-without-live-update', '--add-gate goes with LiveUpdate only')
+  const timeoutMs = parseDuration(options.timeout)
+  const cluster = await cx.cluster()
+  const installation = await installationIn(cx, cluster)
+  ensureSettable(installation, wanted)
+  const { namespace } = installation
+  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const work = workOf(installation, { wanted, accept: options.accept, timeoutMs })
+  const said = rolloutChoice(installation.kubevirt, strategy)
+  const dry = await rehearsed(cx, work.procedure, { hands, dryRun: options.dryRun })
+  if (dry) {
+    await printed(cx, cluster, { outcome: 'rehearsed', said, ...dry })
+    passGate(work.findings, work.accepted)
+    return exitCode.done
+  }
+  const announce = () =>
+    said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line))
+  const ended = await withResume(cx, carryOut(work, { ...hands, announce }))
+  const changed = ended.is === 'finished' && ended.changed.length > 0
+  return printed(cx, cluster, { outcome: changed ? 'set' : 'already-so' })
+}
+
+async function installationIn({ clock }: Context, { reader }: Cluster): Promise<Installation> {
+  return theInstallation(await takeSnapshot(reader, [], clock))
+}
+
+interface Terms {
+  wanted: WantedRollout
+  accept: string[]
+  timeoutMs: number
+}
+
+function workOf(installation: Installation, { wanted, accept, timeoutMs }: Terms): Work {
+  const owner = ownerOf(installation)
+  const { kubevirt, namespace, name } = installation
+  const gate = wanted.gate ? ' with its feature gate' : ''
+  return {
+    procedure: procedureOf(setRollout(owner, wanted)),
+    findings: ownerFinding(onKubeVirt(owner), kubevirt),
+    accepted: parseAccepted(accept),
+    rights: workloadsAccess(namespace, [{ kind: KubeVirts, verb: 'patch' }]),
+    question: `Set the VM rollout strategy of KubeVirt ${name} to ${wanted.strategy}${gate}?`,
+    limits: { timeoutMs },
+  }
+}
+
+/** Nothing is borrowed by it, and nothing has to be given back. */
+function procedureOf(step: ReturnType<typeof setRollout>): Procedure {
+  return {
+    name: 'set the VM rollout strategy',
+    loans: [],
+    reached: async (reading) => (await step.check(reading)).is === 'done',
+    steps: async () => [step],
+  }
+}
+
+async function printed(cx: Context, cluster: Cluster, more: Partial<VmRolloutDocument>): Promise<ExitCode> {
+  const document = await rolloutDocument(cluster.reader, await installationIn(cx, cluster))
+  cx.printer.result({ ...document, ...more }, vmRolloutView)
+  return exitCode.done
+}
+
+/** What is in effect by this look at the KubeVirt CR, and what its version makes of it. */
+export async function rolloutDocument(
+  reader: Reader,
+  installation: Installation,
+): Promise<VmRolloutDocument> {
+  const { kubevirt, name, namespace } = installation
+  const { inEffect, configured, byDefault, gate, served } = vmRolloutOf(kubevirt)
+  const origin = await rolloutOrigin(reader, installation)
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'VmRollout',
+    kubevirt: { name, namespace, ...(version !== undefined && { version }) },
+    strategy: inEffect,
+    meaning: meaning[inEffect],
+    origin: origin.from,
+    ...(configured !== undefined && { configured }),
+    byDefault,
+    path: rolloutPath.join('.'),
+    gate,
+    notes: rolloutNotes(
+      kubevirt,
+      { inEffect, byDefault, gate, served, ...(configured && { configured }) },
+      origin,
+    ),
+  }
+}

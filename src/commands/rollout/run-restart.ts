@@ -1,0 +1,186 @@
+import type { Context } from '../../context.ts'
+import type { Cluster } from '../../lib/kube/cluster.ts'
+import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import {
+  onlyOnceText,
+  unreadText,
+  type VmRestartsDocument,
+  vmRestartsView,
+} from '../../lib/output/views/vms/wave-run.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { carryOut, type Hands, handsOf, type Work } from '../run-change.ts'
+import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
+import { workloadsAccess } from '../../lib/upgrade/roles.ts'
+import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
+import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
+import { narrowedLine } from '../../lib/kube/shell-line.ts'
+import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
+import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
+import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
+import { endOfRun, namespacesOf, narrowed, restartRight, warnOfWaves } from '../workloads/wave-work.ts'
+import { rehearsed, withResume } from '../change-options.ts'
+import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
+import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../workloads/wave-options.ts'
+import { noSuchPlace } from '../workloads/vm-selection.ts'
+import { count } from '../../lib/output/text.ts'
+
+/** All of them but --node. */
+export type RestartOptions = Omit<WaveRunOptions, 'node'>
+
+/** What is to be done, in which waves, and what could not be seen. */
+export interface RestartWork extends Work {
+  waves: readonly Wave[]
+  unread: readonly Unread[]
+}
+
+interface Restarting {
+  cx: Context
+  cluster: Cluster
+  installation: Installation
+  hands: Omit<Hands, 'announce'>
+  run: RestartRun
+  procedure: Procedure
+}
+
+/** Of each restart the journal keeps two entries, and of all 300: one that is forgotten would not be missed (night W3). */
+const atOnceAtMost = 100
+
+/** Restarts the VMs that wait for it, in waves. Exit 3 where a rule stopped it, and where a restart was refused although it went on. */
+export async function restartVms(cx: Context, options: RestartOptions): Promise<ExitCode> {
+  const typed = typedWaveRun(options, cx.flags.namespace)
+  const { wanted, timeoutMs } = typed
+  if (wanted.pacing.parallel > atOnceAtMost)
+    throw usageError(
+      'too-many-at-a-time',
+      `--parallel is at most ${atOnceAtMost}: the journal remembers each restart that is under way`,
+    )
+  const cluster = await cx.cluster()
+  const installation = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
+  const now = cx.clock.now()
+  ensureWindowOpens(typed, now)
+  const { namespace } = installation
+  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
+  const procedure = restartProcedure(run, timeoutMs)
+  const restarting: Restarting = { cx, cluster, installation, hands, run, procedure }
+  const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
+    throw oneNamespaceHelps(error, 'kvup rollout restart', wanted.selection)
+  })
+  warnOfWaves(cx, wanted, work.waves)
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun, limits: work.limits })
+  if (dry) {
+    const waves = shownWaves(work.waves, wanted.waveBy)
+    const rehearsal = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(rehearsal, vmRestartsView)
+    passGate(work.findings, work.accepted)
+    return ended(rehearsal)
+  }
+  const document = await carriedOut(restarting, work)
+  cx.printer.result(document, vmRestartsView)
+  const { failed, total } = document.totals
+  if (failed === 0) return ended(document)
+  throw blocked('vms-failed', `${failed} of ${total} VMs were not restarted`, {
+    remedy: `${narrowedLine('kvup rollout restart-required', wanted.selection)}     shows which wait still`,
+  })
+}
+
+/** Never a plain 0 where VMs could not be seen. */
+function ended({ unread }: VmRestartsDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
+  return exitCode.done
+}
+
+async function workOf(
+  { cx, cluster, installation, hands, run, procedure }: Restarting,
+  { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
+): Promise<RestartWork> {
+  const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
+  const { candidates, left, unread } = look
+  const { namespace } = run.wanted.selection
+  if (candidates.size + left.size + unread.length === 0)
+    for (const remark of await noSuchPlace({ cluster }, { namespace })) cx.printer.warn(remark)
+  const namespaceOnly = namespace === undefined ? {} : { namespace }
+  const namespaces = namespacesOf(candidates.keys(), {
+    namespace,
+    partly: unread.length > 0,
+  })
+  const vms =
+    candidates.size === 1 ? '1 VM, which interrupts it' : `${candidates.size} VMs, which interrupts them`
+  return {
+    procedure,
+    findings: dataLoss(
+      [...candidates.values()].map(({ vm, loses }) => [vm, loses] as const),
+      `${narrowedLine('kvup rollout restart', namespaceOnly)} -l KEY=VALUE     restarts others only`,
+    ),
+    accepted: parseAccepted(options.accept),
+    rights: narrowed(workloadsAccess(installation.namespace, [restartRight]), namespaces),
+    waves: restartWaves(run, look),
+    unread,
+    question: `Restart ${vms}?`,
+    limits: { timeoutMs, until: options.until, pauseBefore: options.pauseBefore },
+  }
+}
+
+/** What was done is told, however it ended. */
+async function carriedOut(restarting: Restarting, work: RestartWork): Promise<VmRestartsDocument> {
+  const { cx, hands, run } = restarting
+  let began = false
+  const emit: Hands['emit'] = (event) => {
+    if (event.kind === 'run-started') began = true
+    hands.emit(event)
+  }
+  try {
+    const announce = () => announceRestarts(cx, run, work)
+    const outcome = await withResume(cx, carryOut(work, { ...hands, announce, emit }))
+    return await documentOf(restarting, endOfRun(cx, outcome, []))
+  } catch (error) {
+    if (began && error instanceof KvupError) await tellHowFar(restarting)
+    throw error
+  }
+}
+
+async function tellHowFar(restarting: Restarting): Promise<void> {
+  const { printer } = restarting.cx
+  try {
+    printer.result(await documentOf(restarting, { outcome: 'stopped' }), vmRestartsView)
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    printer.warn(`how far it got cannot be read: ${error.message}`)
+  }
+}
+
+async function documentOf(
+  {
+    cx: { clock },
+    cluster: { reader },
+    installation: { name, namespace },
+    hands: { journal },
+    run,
+  }: Restarting,
+  end: Pick<VmRestartsDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
+): Promise<VmRestartsDocument> {
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'VmRestarts',
+    kubevirt: { name, namespace },
+    ...end,
+    ...(await restartOutcome({ reader, clock, journal }, run)),
+  }
+}
+
+/** Before the question: every VM that is restarted, in its wave, and which of them only this restart starts again. */
+export function announceRestarts(
+  { printer }: Context,
+  { known, remarks }: RestartRun,
+  { waves, unread }: RestartWork,
+): void {
+  for (const line of unreadText(unread)) printer.warn(line)
+  for (const remark of remarks) printer.warn(remark)
+  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0)) {
+    printer.note(`${id}: ${count(vms.length, 'VM')}`)
+    for (const { vm } of vms) printer.note(`  ${vm}${known.get(vm)?.onlyOnce ? `: ${onlyOnceText}` : ''}`)
+  }
+}

@@ -1,0 +1,308 @@
+import { gatherEvidence } from '../../lib/kubevirt/full-snapshot.ts'
+import { manifestChanges } from '../../lib/manifests/apply-manifest.ts'
+import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
+import { notInManifest } from '../../lib/manifests/manifest.ts'
+import type { PlanDocument } from '../../lib/output/views/upgrade/upgrade-plan-words.ts'
+import { nothingToDo, type ReadContext, type Step } from '../../lib/engine/step.ts'
+import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/engine/procedure-dry-run.ts'
+import { isBlocked } from '../../lib/checks/risk-gate.ts'
+import {
+  begunSteps,
+  type LaterOperator,
+  ownWork,
+  type Relied,
+  reliedOn,
+  sealedParts,
+  withLaterResults,
+  withOlmFacts,
+  withResults,
+} from '../../lib/upgrade/sealed-facts.ts'
+import { heading } from '../../lib/upgrade/upgrade-report.ts'
+import { journalTimes, type TimeRange, timeRange } from '../../lib/upgrade/upgrade-duration.ts'
+import type { MadeFrom, Planned } from './planned-upgrade.ts'
+import { planAgain, sealedRequest } from './upgrade-options.ts'
+import { rolloutTimes } from '../../lib/kubevirt/rollout-times.ts'
+import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { idWithout } from '../../lib/upgrade/upgrade-path.ts'
+import { randomUUID } from 'node:crypto'
+import {
+  coveredBy,
+  driftLines,
+  driftOf,
+  readSealed,
+  type Seal,
+  sealPlan,
+  type SealedPlan,
+} from '../../lib/engine/sealed-plan.ts'
+import type { Context } from '../../context.ts'
+import { drifted, forbidden, KvupError, usageError } from '../../lib/kube/errors.ts'
+import { roleRemedy } from '../../lib/kube/access-rights.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+
+/**
+ * The plan as a document: each step with what it would do, the findings, the seal, and `next` where there is something to do that would
+ * not be refused. Nothing is written that the cluster keeps.
+ */
+export async function planDocument(
+  planned: Planned,
+  { reading, evidence }: MadeFrom,
+  { mode, next }: { mode: RehearseContext['mode']; next: readonly string[] },
+): Promise<PlanDocument> {
+  const { cx, cluster, plan, procedure, findings, options } = planned
+  const { signal, world } = cx
+  const { reader } = reading
+  const [steps, judgedBy, isThere, manifest] = await Promise.all([
+    rehearse(procedure, { ...reading, cluster: { ...cluster, reader }, signal, mode }),
+    evidence ?? gatherEvidence({ reader }, reading.clock, { only: sealedParts }),
+    nothingToDo(procedure, reading),
+    manifestPart(planned),
+  ])
+  const relied = await withOlmFacts(reliedOn(judgedBy, plan.owner.ref), reader, plan.olm)
+  const range = await plannedTime(planned, reading, steps)
+  const accepted = planned.accepted.map((risk) => ({ ...risk, by: world.who }))
+  const mayBegin = !isThere && !isBlocked(findings, planned.accepted)
+  const document = {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'UpgradePlan',
+    dryRun: mode,
+    ...heading(plan),
+    ...(plan.path && { path: plan.path }),
+    holds: plan.holds,
+    said: isThere ? [] : plan.said,
+    pending: !isThere,
+    findings,
+    accepted,
+    steps: withTimes(steps, range),
+    ...(range && { time: timeOf(range) }),
+    ...(manifest && { manifest }),
+    request: sealedRequest(options, plan.path ? chosenOnPath(planned) : chosenFor(planned)),
+  } as const
+  return { ...document, ...sealOf(document, relied, planned), next: mayBegin ? next : [] }
+}
+
+const chosenFor = ({ plan, manifest: { loaded } }: Planned) => ({
+  method: plan.method,
+  ...(loaded && { manifestSha256: loaded.sha256 }),
+})
+
+/** The releases between are kept as they were chosen, and a checksum for each manifest, in the words of the flags. */
+function chosenOnPath({ plan, legs, options }: Planned) {
+  const [first] = legs
+  const sums = legs.flatMap(({ plan: { to }, manifest: { loaded } }) =>
+    loaded ? [`${to.text}=${loaded.sha256}`] : [],
+  )
+  const between = legs.slice(0, -1).map(({ plan: { to } }) => to.text)
+  const isOne = legs.every((leg) => leg.plan.method === first?.plan.method)
+  return {
+    method: isOne ? (first?.plan.method ?? plan.method) : options.method,
+    via: options.via ?? between.join(','),
+    ...(sums.length > 0 && { manifestSha256: sums.join(',') }),
+  }
+}
+
+const timeOf = ({ lowSeconds, highSeconds, basis, says }: TimeRange) => ({
+  lowSeconds,
+  highSeconds,
+  basis,
+  says,
+})
+
+/** Undefined where none is applied, or where it could not be fetched. */
+async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise<ManifestDiff | undefined> {
+  if (loaded === undefined) return undefined
+  const { manifest, sha256 } = loaded
+  const [changes, left] = await Promise.all([
+    manifestChanges(cluster.reader, manifest.objects),
+    notInManifest(cluster.reader, manifest).catch(() => []),
+  ])
+  return manifestDiff(changes, left, { origin: manifest.origin, sha256 })
+}
+
+/** How long the steps that are still to be gone take on this cluster; undefined where none is left. */
+async function plannedTime(
+  { plan, procedure }: Planned,
+  reading: ReadContext,
+  rehearsed: readonly RehearsedStep[],
+): Promise<TimeRange | undefined> {
+  const { reader, clock, journal } = reading
+  const done = new Set(rehearsed.filter(({ state }) => state === 'already-so').map(({ id }) => id))
+  if (rehearsed.every(({ id }) => done.has(id))) return undefined
+  const { namespace } = plan.owner.ref
+  const [steps, snapshot, entries] = await Promise.all([
+    procedure.steps(reading),
+    takeSnapshot(reader, ['daemonsets', 'pods'], clock, namespace),
+    journal.entries(),
+  ])
+  const hops = plan.path?.hops ?? []
+  const left = steps.filter(({ id }) => !done.has(id)).map((step) => timedIn(step, hops))
+  return timeRange(left, rolloutTimes(snapshot, plan.to), journalTimes(entries))
+}
+
+/** The steps with the time that each takes. */
+function withTimes(steps: readonly RehearsedStep[], range: TimeRange | undefined) {
+  return steps.map((step) => {
+    const time = range?.steps.get(step.id)
+    return time === undefined ? step : { ...step, time }
+  })
+}
+
+const timedIn = (step: Step, hops: readonly string[]) => ({ ...step, base: idWithout(step.id, hops) })
+
+/**
+ * The seal over a plan, which is all of its document but the seal. Without the uid of kube-system nothing would tell for which cluster it is: no
+ * seal then, and why.
+ */
+function sealOf(
+  document: Readonly<Record<string, unknown>> & { steps: readonly RehearsedStep[] },
+  relied: Relied,
+  { cx, legs }: Planned,
+): { seal: Seal } | Record<string, never> {
+  if (relied.cluster === undefined) {
+    cx.printer.warn(
+      'the plan is not sealed: the namespace kube-system may not be read, so no uid tells the cluster',
+    )
+    return {}
+  }
+  for (const { id, why } of relied.unsealed)
+    cx.printer.warn(`the seal is without ${id}, a change of it will not be seen: ${why}`)
+  const seal = sealPlan(
+    {
+      uid: randomUUID(),
+      at: cx.clock.now().toISOString(),
+      by: cx.world.who,
+      cluster: relied.cluster,
+      kvup: cx.world.version,
+      facts: relied.facts.map((fact) =>
+        withLaterResults(withResults(fact, document.steps), laterOperators(legs)),
+      ),
+      unsealed: relied.unsealed,
+    },
+    coveredBy(document),
+  )
+  return { seal }
+}
+
+/** The operator that each later step of an upgrade path applies. */
+const laterOperators = (legs: Planned['legs']): readonly LaterOperator[] =>
+  legs.slice(1).flatMap(({ plan: { to }, manifest: { loaded } }) => {
+    const deployment = loaded?.manifest.objects.find(({ kind }) => kind === 'Deployment')
+    return deployment === undefined ? [] : [{ hop: to.text, deployment }]
+  })
+
+/** Reads `--plan FILE`, or standard input. Throws `usage` for what is no whole plan of `kvup plan`. */
+export async function readPlanFile({ world, printer }: Context, file: string): Promise<SealedPlan> {
+  const plan = await readWhole(world, file)
+  for (const { id, why } of plan.seal.unsealed)
+    printer.warn(`${plan.file} is sealed without ${id}, a change of it is not seen: ${why}`)
+  return plan
+}
+
+async function readWhole(world: Context['world'], file: string): Promise<SealedPlan> {
+  if (file === '-') return readSealed(await world.readStdin(), 'standard input', 'UpgradePlan')
+  const text = await world.readText(file).catch((cause: unknown) => {
+    throw usageError(
+      'plan-missing',
+      `cannot read the plan ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: `kvup plan --to VERSION --to-file ${shellWord(file)}`, cause },
+    )
+  })
+  return readSealed(text, file, 'UpgradePlan')
+}
+
+const mostLines = 20
+
+/**
+ * The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `usage` for
+ * another cluster (2), `drifted` with every difference (5).
+ */
+export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<void> {
+  const { file, seal, steps } = sealed
+  const { cluster, cx, plan, hands, procedure } = planned
+  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock, { only: sealedParts })
+  const now = await withOlmFacts(reliedOn(evidence, plan.owner.ref), cluster.reader, plan.olm)
+  ensureSameCluster(file, seal.cluster, now.cluster)
+  const begun = begunSteps(await hands.journal.entries(), seal.uid)
+  const isLater = plan.path !== undefined && plan.from !== sealed.document['from']
+  const found = driftOf(seal.facts, now, ownWork(plan, begun))
+  const drift = driftLines(found.filter(({ fact }) => !isLater || !ofFirstStep.has(fact)))
+  tellOnce(sealed, driftLines(found.filter(({ fact }) => isLater && ofFirstStep.has(fact))), cx)
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
+  // A step that only waits may be found on the way: a component that the new version brings.
+  const unplanned = (await procedure.steps(reading))
+    .filter((step) => 'apply' in step && !steps.includes(step.id))
+    .map(({ id }) => `step ${id} would be done, and is not in the plan${madeBy(seal.kvup, cx.world.version)}`)
+  const lines = [...drift, ...unplanned]
+  if (lines.length > 0) throw notAsPlanned(lines, sealed)
+}
+
+/** Hours later, in a later step of an upgrade path, these are other ones, and the checks before that step judge them. */
+const ofFirstStep: ReadonlySet<string> = new Set(['kubernetes', 'nodes'])
+
+const told = new WeakSet<SealedPlan>()
+
+/** It is asked several times whether a plan fits. */
+function tellOnce(sealed: SealedPlan, lines: readonly string[], { printer }: Context): void {
+  if (told.has(sealed) || lines.length === 0) return
+  told.add(sealed)
+  for (const line of lines.slice(0, mostLines)) printer.warn(`since ${sealed.file} was made: ${line}`)
+}
+
+/** Steps are kvup's own: another version may go another way. */
+function madeBy(planned: string, is: string): string {
+  return planned === is ? '' : `, which kvup ${planned} made; this is ${is}`
+}
+
+/** Throws `usage` for another cluster, `forbidden` where that cannot be told. */
+export function ensureSameCluster(file: string, planned: string, is: string | undefined): void {
+  if (is === planned) return
+  if (is === undefined)
+    throw forbidden(
+      'cluster-unknown',
+      `cannot tell whether ${file} is of this cluster: the namespace kube-system may not be read`,
+      { remedy: roleRemedy('kvup-view') },
+    )
+  throw usageError(
+    'another-cluster',
+    `${file} was made for another cluster: the uid of its kube-system is ${planned}, here it is ${is}`,
+    { remedy: 'name the cluster that is meant: --context NAME', object: 'namespaces/kube-system' },
+  )
+}
+
+function notAsPlanned(lines: readonly string[], sealed: SealedPlan): Error {
+  const { file, seal } = sealed
+  const more = lines.length - mostLines
+  return drifted(
+    'drifted',
+    `the cluster is no longer as it was when ${file} was made (${seal.at}); nothing was changed`,
+    {
+      notes: [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])],
+      remedy: `${planAgain(sealed)}      makes it anew; look at what is different before you use it`,
+    },
+  )
+}
+
+/** The checksum in the plan is part of what must not have moved. */
+export async function asDrift<T>(work: Promise<T>, sealed: SealedPlan): Promise<T> {
+  const { file } = sealed
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    if (error.reason === 'via' || error.reason === 'not-on-path')
+      throw drifted(
+        'drifted',
+        `KubeVirt is no longer at a release that ${file} goes through: ${error.message}; nothing was changed`,
+        { notes: [error.message], remedy: `${planAgain(sealed)}      makes it anew`, cause: error },
+      )
+    if (error.reason !== 'manifest-checksum') throw error
+    throw drifted(
+      'drifted',
+      `the operator manifest is not the one that ${file} was made with: ${error.message}`,
+      {
+        notes: [error.message],
+        remedy: error.remedy,
+        cause: error,
+      },
+    )
+  }
+}

@@ -1,0 +1,430 @@
+import type { Context } from '../../context.ts'
+import type { Finding } from '../../lib/checks/check-definition.ts'
+import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import { oneLook } from '../../lib/kube/read-cache.ts'
+import { type Evidence, gatherEvidence } from '../../lib/kubevirt/full-snapshot.ts'
+import { cutShort, ends, isUnderWay, type Loan, RememberedJournal } from '../../lib/engine/journal.ts'
+import { stoppedBefore } from '../../lib/engine/runner.ts'
+import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
+import { type Hands, handsOf, missingValueFindings, settleMissingValues } from '../run-change.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import { windowOpenFinding } from '../../lib/eus/window.ts'
+import { ownTicks, seconds } from '../../lib/kube/clock.ts'
+import { credentialsFinding } from '../../lib/upgrade/upgrade-findings.ts'
+import {
+  hasBegun,
+  isUpgradeName,
+  makePlan,
+  olmUpgradeName,
+  type Seen,
+  upgradeName,
+  type UpgradePlan,
+  type UpgradeRequest,
+} from '../../lib/upgrade/upgrade-plan.ts'
+import { isOlmPlan, olmProcedure } from '../../lib/upgrade/methods/olm-procedure.ts'
+import { RunCensus } from '../../lib/vms/census/run-census.ts'
+import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
+import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
+import { acceptedRisks } from '../check/accepted-risks.ts'
+import { readReleases } from '../releases/read-releases.ts'
+import { checked, foretoldParts, judgePath, together } from './plan-findings.ts'
+import { withOlm } from './upgrade-target.ts'
+import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
+import { type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
+import { openLoan } from '../../lib/vms/update-methods.ts'
+import {
+  isBetweenSteps,
+  isOutsideOfRolls,
+  type PathLeg,
+  pathProcedure,
+} from '../../lib/upgrade/path-procedure.ts'
+import { isPathUnderWay } from '../../lib/upgrade/upgrade-path.ts'
+import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepared-manifest.ts'
+import { manifestSource, originOf } from '../../lib/manifests/manifest-source.ts'
+import { passGate } from '../../lib/checks/risk-gate.ts'
+import { sealedParts } from '../../lib/upgrade/sealed-facts.ts'
+import { blocked, KvupError } from '../../lib/kube/errors.ts'
+import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
+import { carryingOut } from './next-commands.ts'
+
+/** All that carrying out needs. */
+export interface Planned {
+  cx: Context
+  options: UpgradeOptions
+  cluster: Cluster
+  seen: Seen
+  plan: UpgradePlan
+  procedure: Procedure
+  manifest: PreparedManifest
+  findings: readonly Finding[]
+  accepted: readonly AcceptedRisk[]
+  hands: Omit<Hands, 'announce'>
+  /** Of VMs and volumes, taken when the procedure begins. */
+  census: RunCensus
+  /** What was borrowed when it was planned. */
+  loans: readonly Loan[]
+  /** Of an upgrade path each of its steps, the first of which has `manifest`; else empty. */
+  legs: readonly PlannedLeg[]
+  /** What is carried out right now: of an upgrade path the step that is at work. */
+  now: () => UpgradePlan
+}
+
+/** What it was made from, for whoever shows it; a run looks for itself. */
+export interface MadeFrom {
+  reading: ReadContext
+  /** What the checks were judged by; none where none was made. */
+  evidence?: Evidence
+}
+
+/**
+ * See → plan → findings, all from one look. `readNow`: a manifest behind a URL is read at once, for a plan shows what is in it. `asks`: it is to be carried out, so that a person may be asked
+ * about a saved value that is missing. Throws `usage` for
+ * flags that cannot be meant, before the cluster is read.
+ */
+export async function planUpgrade(
+  cx: Context,
+  options: UpgradeOptions,
+  { readNow, asks }: { readNow: boolean; asks: boolean },
+): Promise<{ planned: Planned; madeFrom: MadeFrom }> {
+  const request = requestOf(options, cx.flags.yes)
+  const releases = await readReleases(cx.world, options.releases)
+  const accepted = acceptedRisks(options.accept, releases)
+  const cluster = await cx.cluster()
+  const { handsIn, loansIn } = handsOfRun(cx, cluster, { takeOver: options.takeOver, asks, accepted })
+  const look = () => lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn })
+  const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
+  // Where there is a path, it is the plan of its first step that is judged by all that there is now.
+  const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
+  const hands = handsIn(near.owner.ref.namespace)
+  const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
+  const preparing = { cx, cluster, readNow, accepted }
+  const manifest = await prepareManifest({
+    ...preparing,
+    options: optionsOfLeg(options, near, foreseen !== undefined),
+    plan: near,
+    seen,
+  })
+  const loans = await reading.journal.loans()
+  const { findings: found, evidence } = await checked({
+    cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
+    plan: near,
+    seen,
+    releases,
+    // What the minor behind left borrowed is no beginning of the next one.
+    loans: foreseen ? [] : loans,
+    manifest: manifest.loaded,
+  })
+  const nearFindings = together(
+    missingValueFindings(await hands.journal.missing()),
+    windowOpenFinding(loans, request),
+    near.findings,
+    manifest.findings,
+    found,
+  )
+  const alone = () => {
+    const procedure = procedureOf(near, { cx, seen, manifest, releases })
+    return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
+  }
+  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands }
+  const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
+  const { ref, uid } = near.owner
+  const census = new RunCensus({
+    namespace: ref.namespace,
+    kubevirt: uid,
+    who: cx.world.who,
+    warn: (line) => hands.warn(line),
+    takesUp: isUpgradeName,
+    saved: openLoan(loans, near.olm?.hyperconverged.uid ?? uid),
+    isEnd: ({ what, step, text }) =>
+      cutShort.has(what) &&
+      (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
+    isBetween: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
+  })
+  const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
+  return {
+    planned: {
+      cx,
+      options,
+      cluster,
+      seen,
+      manifest,
+      accepted,
+      hands,
+      census,
+      loans,
+      ...whole,
+      procedure: census.around(whole.procedure),
+      findings,
+    },
+    madeFrom: { reading, ...(evidence && { evidence }) },
+  }
+}
+
+interface Looking extends Pick<Planned, 'cx' | 'options' | 'cluster'>, ReturnType<typeof handsOfRun> {
+  request: UpgradeRequest
+  releases: Releases
+}
+
+/** All of one moment; whose edit the operator may be acting on goes by what kvup wrote down. */
+async function lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn }: Looking) {
+  const reader = oneLook(cluster.reader)
+  const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
+  const seen = await withOlm(first, { cx, options, request, releases, reader })
+  const { journal } = handsIn(seen.installation.namespace)
+  const entries = await journal.entries()
+  const loans = await journal.loans()
+  const { uid: kubevirt = '' } = seen.installation.kubevirt.metadata
+  const isResumed = isPathUnderWay(request.to, { entries, loans, kubevirt })
+  // An update to the same release is joined wherever it stands: nothing is judged by what the operator makes of the edit.
+  const isJoined = seen.standing.target.version === request.to.text
+  const name = seen.olm ? olmUpgradeName(seen.olm.part.to) : upgradeName(request.to.text)
+  const isOpen = isUnderWay(entries, name, ends) || loans.some((loan) => loan.procedure === name)
+  const isOurs = isJoined || (!isResumed && isOpen)
+  const asked = { cx, options, request, seen, releases, isResumed }
+  return { reader, seen, isResumed, isOurs, foreseen: await foreseePath(asked) }
+}
+
+/** So long virt-operator was seen to act on an edit of the CR (34 s), with room. */
+const actsFor = 90 * seconds
+
+/**
+ * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
+ * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
+ */
+async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean; isOurs: boolean }>(
+  look: () => Promise<L>,
+  { clock, printer, signal }: Context,
+): Promise<L> {
+  const began = ownTicks(clock)
+  for (let isTold = false; ; isTold = true) {
+    const looked = await look()
+    const late = ownTicks(clock) - began >= actsFor
+    if (late || looked.isOurs || !isActing(looked.seen, looked.isResumed)) return looked
+    if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
+    await clock.sleep(2 * seconds, signal)
+  }
+}
+
+/** On its spec, and on no other version than the one that is installed. */
+const isActing = (
+  { standing: { verdict, target, observed, generation } }: Seen,
+  isResumed: boolean,
+): boolean =>
+  verdict === 'Updating' &&
+  target.version === observed.version &&
+  target.id === observed.id &&
+  (isResumed || generation.spec !== generation.observed)
+
+/** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
+function handsOfRun(
+  cx: Context,
+  cluster: Cluster,
+  {
+    takeOver,
+    asks,
+    accepted,
+  }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[] },
+) {
+  const made = new Map<string, ReturnType<typeof handsOf>>()
+  const handsIn = (namespace: string) => {
+    const hands = made.get(namespace) ?? handsOf(cx, cluster, { namespace, takeOver })
+    made.set(namespace, hands)
+    return hands
+  }
+  const loansIn = async (namespace: string) => {
+    const { journal } = handsIn(namespace)
+    if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
+    return journal.loans()
+  }
+  return { handsIn, loansIn }
+}
+
+function procedureOf(
+  plan: UpgradePlan,
+  { cx, seen, manifest, releases }: Pick<Planned, 'cx' | 'seen' | 'manifest'> & { releases: Releases },
+): Procedure {
+  const { who } = cx.world
+  if (isOlmPlan(plan)) return olmProcedure(plan, { who, releases })
+  const operatorVersion = seen.installation.operator?.version
+  return upgradeProcedure(plan, { who, operatorVersion, manifest })
+}
+
+async function loginFindings(
+  reviewer: Cluster['reviewer'],
+  procedure: Procedure,
+  reading: ReadContext,
+): Promise<readonly Finding[]> {
+  const end = await reviewer.credentialsEnd?.()
+  if (end === undefined) return []
+  const steps = await procedure.steps(reading)
+  const estimate = steps.reduce((sum, step) => sum + step.estimate, 0)
+  return credentialsFinding(end, reading.clock.now(), estimate)
+}
+
+/** A step of an upgrade path with the manifest of its release. */
+interface PlannedLeg extends ForeseenLeg {
+  manifest: PreparedManifest
+}
+
+interface Along {
+  cx: Context
+  cluster: Cluster
+  options: UpgradeOptions
+  request: UpgradeRequest
+  releases: Releases
+  accepted: readonly AcceptedRisk[]
+  readNow: boolean
+  /** Of the first step. */
+  manifest: PreparedManifest
+  /** Of the first step. */
+  findings: readonly Finding[]
+  /** What its checks were judged by; none where it has begun. */
+  evidence: Evidence | undefined
+  /** Of one look. */
+  reader: Reader
+  hands: Pick<Hands, 'journal' | 'emit'>
+}
+
+interface PlannedPath {
+  plan: UpgradePlan
+  legs: readonly PlannedLeg[]
+  procedure: Procedure
+  findings: readonly Finding[]
+  now: () => UpgradePlan
+}
+
+/** The whole path as one plan with one procedure: what is known now of each of its steps, and how each is looked at again when its turn comes. */
+async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath> {
+  const { cx, request, releases, accepted, findings: first } = along
+  const {
+    evidence = await gatherEvidence({ reader: along.reader }, cx.clock, {
+      only: [...sealedParts, ...foretoldParts],
+    }),
+  } = along
+  const [near] = foreseen.legs
+  const { legs, missing = foreseen.missing } = await withManifests(foreseen, along)
+  const begun = hasBegun(near.plan, near.seen, [])
+  const { path, findings, said, end } = judgePath({
+    evidence,
+    releases,
+    at: cx.clock.now(),
+    accepted,
+    nearer: (to, through) => nearerLine(along, to, through),
+    hasBegun: begun,
+    foreseen: { legs, ...(missing && { missing }) },
+    manifests: legs.map(({ plan, manifest: { loaded, findings: found } }) => ({
+      ...(plan.method === 'operator-manifest' && {
+        origin: originOf(manifestSource(along.options, plan.to.text)),
+      }),
+      ...(loaded && { sha256: loaded.sha256, objects: loaded.manifest.objects }),
+      findings: found,
+    })),
+    first,
+    between: request.between ?? 'wait',
+    via: (request.via ?? []).map(({ text }) => text),
+  })
+  const plan = { ...near.plan, to: request.to, request, path, said: [...said, ...near.plan.said] }
+  const kept = legs.slice(0, path.steps.length)
+  let atWork = near.plan
+  const procedure = pathProcedure(plan, {
+    who: cx.world.who,
+    legs: kept.map(legOf),
+    enter: (leg) => enterLeg(leg, kept, along),
+    entered: (leg) => (atWork = leg.plan),
+    hasBegun: begun,
+    ...(end && { end }),
+  })
+  return { plan, legs: kept, procedure, findings, now: () => atWork }
+}
+
+/** The same line to the release that can be reached; with a sealed plan the flags that it was made with. */
+function nearerLine({ cx, options }: Along, to: string, via: readonly string[]): string {
+  const { plan, manifestBase } = options
+  const base = manifestBase === undefined ? [] : ['--manifest-base', shellWord(manifestBase)]
+  const words = plan === undefined ? wordsOf(carryingOut(cx.world.commandLine)) : ['kvup', 'upgrade', ...base]
+  return [
+    ...withoutFlags(words, { valued: ['--to', '--via'] }),
+    `--to ${to}`,
+    ...(options.via !== undefined && via.length > 0 ? [`--via ${via.join(',')}`] : []),
+    '    goes that far',
+  ].join(' ')
+}
+
+const legOf = ({ plan, manifest, seen }: PlannedLeg): PathLeg => ({
+  plan,
+  manifest,
+  operatorVersion: seen.installation.operator?.version,
+})
+
+interface WithManifests {
+  legs: readonly [PlannedLeg, ...PlannedLeg[]]
+  missing?: Foreseen['missing']
+}
+
+/** Up to the first step whose manifest is not there. */
+async function withManifests(foreseen: Foreseen, along: Along): Promise<WithManifests> {
+  const [near, ...later] = foreseen.legs
+  const legs: [PlannedLeg, ...PlannedLeg[]] = [{ ...near, manifest: along.manifest }]
+  for (const leg of later) {
+    const options = optionsOfLeg(along.options, leg.plan, true)
+    try {
+      legs.push({ ...leg, manifest: await prepareManifest({ ...along, ...leg, options, isLater: true }) })
+    } catch (error) {
+      if (!(error instanceof KvupError) || error.reason !== 'manifest-missing') throw error
+      return { legs, missing: { before: leg.plan.to.text, finding: notThere(error) } }
+    }
+  }
+  return { legs }
+}
+
+const notThere = ({ message, remedy }: KvupError): Finding => ({
+  id: 'manifest-missing',
+  level: 'blocker',
+  summary: message,
+  remedy,
+})
+
+/** Nobody typed the checksum: it is that of the file which was judged when the run began. */
+function asAnotherFile(error: unknown): unknown {
+  if (!(error instanceof KvupError) || error.reason !== 'manifest-checksum') return error
+  return blocked(
+    'manifest-changed',
+    `a manifest is another file than when this run began: ${error.message}`,
+    {
+      remedy: [
+        'run the same command again     judges what is there now, and goes on where the cluster stands',
+      ],
+    },
+  )
+}
+
+/** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */
+async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along): Promise<PathLeg> {
+  const { cluster, releases, accepted, hands } = along
+  const told = (line: string) =>
+    hands.emit({ kind: 'remark', at: along.cx.clock.now().toISOString(), text: line })
+  const cx: Context = {
+    ...along.cx,
+    printer: { ...along.cx.printer, note: told, warn: told },
+    cluster: () => Promise.resolve(cluster),
+  }
+  const reader = oneLook(cluster.reader)
+  const { to, request } = leg.plan
+  const loansIn = () => hands.journal.loans()
+  const seen = await seeForUpgrade(reader, cx.clock, { loansIn, to })
+  const plan = makePlan(request, seen, releases)
+  const read = legs.find((one) => one.plan.to.text === to.text)?.manifest.loaded
+  const typed = optionsOfLeg(along.options, plan, true)
+  const options = read ? { ...typed, manifestSha256: read.sha256 } : typed
+  const manifest = await prepareManifest({ ...along, cx, options, plan, seen, readNow: true }).catch(
+    (error: unknown) => {
+      throw typed.manifestSha256 === undefined ? asAnotherFile(error) : error
+    },
+  )
+  const loans = await loansIn()
+  const { findings } = await checked({ cx, plan, seen, releases, loans, manifest: manifest.loaded })
+  passGate(together(plan.findings, manifest.findings, findings), accepted)
+  await manifest.prepare()
+  return { plan, manifest, operatorVersion: seen.installation.operator?.version }
+}

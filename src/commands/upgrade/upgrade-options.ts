@@ -1,0 +1,312 @@
+import type { Method } from '../../lib/releases/hop-findings.ts'
+import { parseRegistry } from '../../lib/manifests/image-registry.ts'
+import { ensureOneMinorApart } from '../../lib/releases/release-path.ts'
+import { parseVersion } from '../../lib/releases/release-versions.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import type { UpgradeRequest } from '../../lib/upgrade/upgrade-plan.ts'
+import type { MigrationsPolicy } from '../../lib/vms/migrations/migrations-in-flight.ts'
+import { withoutLogin } from '../../lib/manifests/manifest-source.ts'
+import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
+
+/** As commander hands them over. */
+export interface UpgradeOptions {
+  to?: string
+  /** A sealed plan, instead of `to`. */
+  plan?: string
+  method: Method | 'auto'
+  manifest?: string
+  manifestSha256?: string
+  manifestBase?: string
+  /** Releases to go through, separated by commas. */
+  via?: string
+  /** What is waited for between the steps of an upgrade path. */
+  between?: 'wait' | 'none'
+  rewriteNamespace?: boolean
+  imageRegistry?: string
+  /** A file-based catalog. */
+  catalogFile?: string
+  /** Names, separated by commas. */
+  approveAlso?: string
+  backup?: string
+  timeout: string
+  settle: string
+  dryRun?: string
+  holdWorkloads: boolean
+  leaveHeld?: boolean
+  waitWorkloads?: boolean
+  migrations: MigrationsPolicy
+  migrationsTimeout: string
+  accept: string[]
+  deadline?: string
+  until?: string
+  pauseBefore: string[]
+  takeOver?: string
+  follow?: boolean
+  releases?: string
+}
+
+/** Throws `usage` (exit 2) for anything that cannot be meant; nothing was read from the cluster yet. */
+export function requestOf(options: UpgradeOptions, yes: boolean): UpgradeRequest {
+  refuseContradictions(options, yes)
+  const to = parseVersion(options.to ?? '')
+  return {
+    to,
+    ...viaOf(options, to),
+    between: options.between ?? 'wait',
+    olm: olmRequestOf(options),
+    method: methodOf(options),
+    hold: options.holdWorkloads,
+    leaveHeld: options.leaveHeld ?? false,
+    waitWorkloads: options.waitWorkloads ?? false,
+    migrations: options.migrations,
+    migrationsTimeoutMs: parseDuration(options.migrationsTimeout),
+    follow: options.follow ?? false,
+    settleMs: parseDuration(options.settle),
+    ...(options.imageRegistry !== undefined && { imageRegistry: parseRegistry(options.imageRegistry) }),
+  }
+}
+
+/** Throws `usage` for releases that do not lead from one to the next. */
+function viaOf({ via }: UpgradeOptions, to: UpgradeRequest['to']): Pick<UpgradeRequest, 'via'> {
+  if (via === undefined) return {}
+  const releases = via.split(',').map(parseVersion)
+  ensureOneMinorApart(releases, to)
+  return { via: releases }
+}
+
+function olmRequestOf(options: UpgradeOptions): UpgradeRequest['olm'] {
+  const { to = '', approveAlso = '', accept } = options
+  const also = approveAlso.split(',').filter((name) => name !== '')
+  return {
+    typed: to.trim(),
+    approveAlso: also,
+    accepted: accept.map((one) => one.split('=', 1)[0] ?? one),
+    command: olmLine(options, also),
+  }
+}
+
+const valued = (flag: string, values: readonly string[]): readonly string[] =>
+  values.map((value) => `${flag} ${shellWord(value)}`)
+
+/** With what decides about its way; the others are of one run. */
+function olmLine(
+  { to = '', accept, catalogFile, leaveHeld }: UpgradeOptions,
+  also: readonly string[],
+): string {
+  return [
+    `kvup upgrade --to ${shellWord(to.trim())} --method olm`,
+    ...valued('--catalog-file', catalogFile === undefined ? [] : [catalogFile]),
+    ...(leaveHeld ? ['--leave-held'] : []),
+    ...valued('--approve-also', also),
+    ...valued('--accept', accept),
+  ].join(' ')
+}
+
+/** What only one method looks at is not to be passed over. */
+function refuseForeignFlags(options: UpgradeOptions): void {
+  const { method, catalogFile, approveAlso, imageRegistry, follow, via } = options
+  const ofOlm =
+    catalogFile !== undefined ? '--catalog-file' : approveAlso !== undefined ? '--approve-also' : undefined
+  const byOther = method === 'image-tag' || method === 'operator-manifest'
+  if (ofOlm !== undefined && byOther)
+    throw usageError('contradiction', `${ofOlm} is for the method olm, not for ${method}`)
+  const notOfOlm = imageRegistry !== undefined ? '--image-registry' : follow ? '--follow' : undefined
+  if (via !== undefined && (method === 'olm' || follow))
+    throw usageError(
+      'contradiction',
+      `--via and ${follow ? '--follow' : '--method olm'} exclude each other: ${follow ? 'whoever owns KubeVirt commits one minor at a time' : 'OLM and its catalog decide which releases lie between'}`,
+    )
+  if (method === 'olm' && notOfOlm !== undefined)
+    throw usageError(
+      'contradiction',
+      `${notOfOlm} and --method olm exclude each other: HyperConverged and OLM decide there`,
+    )
+}
+
+/** Who brings a manifest wants it applied; what fits the cluster is chosen where nothing was said. */
+function methodOf({ method, manifest, manifestSha256 }: UpgradeOptions): UpgradeRequest['method'] {
+  return method === 'auto' && (manifest ?? manifestSha256) !== undefined ? 'operator-manifest' : method
+}
+
+function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
+  refuseForeignFlags(options)
+  const { leaveHeld, holdWorkloads, waitWorkloads, manifest, dryRun } = options
+  if (leaveHeld && !holdWorkloads)
+    throw usageError('contradiction', '--leave-held and --no-hold-workloads exclude each other')
+  if (leaveHeld && waitWorkloads)
+    throw usageError(
+      'contradiction',
+      '--leave-held and --wait-workloads exclude each other: held VMs do not move',
+    )
+  if (manifest === '-' && !yes && (dryRun ?? 'none') === 'none')
+    throw usageError('contradiction', 'standard input cannot carry both the manifest and your answer', {
+      remedy: 'add --yes, or pass the manifest as a file',
+    })
+}
+
+/** Throws `usage` for a bare `--dry-run` and for anything but none, client and server. */
+export function rehearsalOf({ dryRun = 'none' }: UpgradeOptions): 'client' | 'server' | undefined {
+  if (dryRun === 'none') return undefined
+  if (dryRun === 'client' || dryRun === 'server') return dryRun
+  throw usageError('dry-run', `--dry-run takes none, client or server, not ${JSON.stringify(dryRun)}`)
+}
+
+/** The flags that make a plan, in the words of the command line; a sealed plan keeps their values. */
+const kept = [
+  'to',
+  'method',
+  'manifest',
+  'manifestBase',
+  'manifestSha256',
+  'via',
+  'between',
+  'rewriteNamespace',
+  'imageRegistry',
+  'catalogFile',
+  'approveAlso',
+  'settle',
+  'holdWorkloads',
+  'leaveHeld',
+  'waitWorkloads',
+  'migrations',
+  'migrationsTimeout',
+  'follow',
+] as const satisfies (keyof UpgradeOptions)[]
+
+type SealedRequest = Pick<UpgradeOptions, (typeof kept)[number]>
+
+/** `chosen`: what `auto` came to, the releases between, and the checksums of the manifests that were read. A login in an address is not kept. */
+export function sealedRequest(
+  options: UpgradeOptions,
+  chosen: Pick<UpgradeOptions, 'method' | 'manifestSha256' | 'via'>,
+): SealedRequest {
+  const asked = Object.entries({ ...options, ...chosen })
+    .filter(([name, value]) => isKept(name) && value !== undefined)
+    .map(([name, value]): [string, unknown] => [name, asKept(name, value)])
+  return Object.fromEntries(asked) as unknown as SealedRequest
+}
+
+const addresses: ReadonlySet<string> = new Set(['manifest', 'manifestBase'])
+
+const asKept = (name: string, value: unknown): unknown =>
+  addresses.has(name) && typeof value === 'string' ? withoutLogin(value) : value
+
+/** The same words, where no flag says otherwise: what they mean without a plan. */
+const silent: Readonly<Record<string, unknown>> = {
+  method: 'auto',
+  between: 'wait',
+  settle: '30s',
+  holdWorkloads: true,
+  migrations: 'wait',
+  migrationsTimeout: '30m',
+}
+
+/**
+ * What was typed, with the plan's values for all that makes a plan. `--manifest` may say where the file lies now where its checksum is sealed,
+ * and an address may be given its login again. Throws `usage` for a flag that would make another plan.
+ */
+export function asPlanned(
+  typed: UpgradeOptions,
+  request: Readonly<Record<string, unknown>>,
+  accepted: readonly { id: string; reason?: string }[],
+): UpgradeOptions {
+  ensureSound(request)
+  if (typed.to !== undefined)
+    throw usageError('contradiction', '--to and --plan exclude each other: the plan says where to go', {
+      remedy: `kvup upgrade --plan ${shellWord(typed.plan ?? 'FILE')}`,
+    })
+  if (typed.accept.length > 0)
+    throw usageError(
+      'contradiction',
+      '--accept and --plan exclude each other: the plan says which risks are taken',
+      {
+        remedy: `kvup plan --to ${String(request['to'])} --accept ${typed.accept.join(' --accept ')} -o yaml`,
+      },
+    )
+  const other = kept.find((name) => differs(name, typed[name], request))
+  if (other !== undefined)
+    throw usageError(
+      'contradiction',
+      `${flagOf(other)} is not what the plan says (${JSON.stringify(request[other] ?? 'nothing of it')})`,
+      { remedy: 'leave it out, or make the plan anew with it' },
+    )
+  const accept = accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`))
+  const { manifest, manifestBase } = typed
+  return {
+    ...typed,
+    ...request,
+    ...(manifest !== undefined && { manifest }),
+    ...(manifestBase !== undefined && { manifestBase }),
+    accept,
+  }
+}
+
+const choices: Readonly<Record<string, readonly unknown[]>> = {
+  method: ['auto', 'image-tag', 'operator-manifest', 'olm'],
+  between: ['wait', 'none'],
+  migrations: ['wait', 'cancel', 'ignore'],
+  holdWorkloads: [true, false],
+  leaveHeld: [true, false],
+  waitWorkloads: [true, false],
+  follow: [true, false],
+  rewriteNamespace: [true, false],
+}
+
+/** Whoever can make a seal can put anything under it. */
+function ensureSound(request: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.entries(request).find(
+    ([name, value]) => !isKept(name) || !(choices[name]?.includes(value) ?? typeof value === 'string'),
+  )
+  if (wrong === undefined && typeof request['to'] === 'string') return
+  throw usageError('not-a-plan', `the plan asks for what kvup does not know: ${wrong?.[0] ?? 'no version'}`, {
+    remedy: 'kvup plan --to VERSION -o yaml      makes one',
+  })
+}
+
+function differs(
+  name: (typeof kept)[number],
+  typed: unknown,
+  request: Readonly<Record<string, unknown>>,
+): boolean {
+  if (name === 'to' || (name === 'manifest' && request['manifestSha256'] !== undefined)) return false
+  return typed !== undefined && typed !== silent[name] && asKept(name, typed) !== request[name]
+}
+
+const isKept = (name: string): boolean => kept.some((one) => one === name)
+
+/** Whether no flag says the same. */
+const isAsWithout = (name: string, value: unknown): boolean =>
+  value === undefined || value === silent[name] || (value === false && name !== 'holdWorkloads')
+
+/** As it is typed: `--image-registry`. */
+function flagOf(name: string): string {
+  const words = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
+  return name === 'holdWorkloads' ? '--no-hold-workloads' : `--${words}`
+}
+
+/** Worked out when the plan is made, not asked for. */
+const workedOut: ReadonlySet<string> = new Set(['to', 'manifestSha256'])
+
+/** The line that makes a sealed plan anew, with `more` risks taken: the flags that it was made with, into the same file. */
+export function planAgain(
+  { request, accepted, file }: Pick<SealedPlan, 'request' | 'accepted' | 'file'>,
+  more: readonly string[] = [],
+): string {
+  const flags = Object.entries(request)
+    .filter(([name, value]) => !workedOut.has(name) && !isAsWithout(name, value))
+    .map(([name, value]) => (typeof value === 'boolean' ? flagOf(name) : `${flagOf(name)} ${quoted(value)}`))
+  const risks = [
+    ...accepted.map(({ id, reason }) => (reason === undefined ? id : `${id}=${reason}`)),
+    ...more,
+  ]
+  return [
+    `kvup plan --to ${quoted(request['to'])}`,
+    ...flags,
+    ...risks.map((risk) => `--accept ${shellWord(risk)}`),
+    file === 'standard input' ? '-o yaml' : `--to-file ${shellWord(file)}`,
+  ].join(' ')
+}
+
+const quoted = (value: unknown): string => shellWord(String(value))

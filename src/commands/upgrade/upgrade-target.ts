@@ -1,0 +1,146 @@
+import type { Context, World } from '../../context.ts'
+import { againstPlatform } from '../../lib/releases/platform-releases.ts'
+import { operatorVersionOf } from '../../lib/releases/release-versions.ts'
+import type { Releases } from '../../lib/releases/releases.ts'
+import { KvupError, usageError } from '../../lib/kube/errors.ts'
+import { shellWord } from '../../lib/kube/shell-line.ts'
+import { type OperatorSeen, seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
+import { releasesAhead } from '../../lib/upgrade/methods/operator-target.ts'
+import { reachable } from '../../lib/releases/reachable.ts'
+import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
+import { readReleases } from '../releases/read-releases.ts'
+import type { UpgradeOptions } from './upgrade-options.ts'
+import type { Reader } from '../../lib/kube/cluster.ts'
+import { chooseMethod, type Seen, type UpgradeRequest } from '../../lib/upgrade/upgrade-plan.ts'
+import { olmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
+import type { CatalogPackage } from '../../lib/releases/catalog-path.ts'
+import { parseCatalog } from '../../lib/releases/catalog-file.ts'
+
+type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
+
+/** `kvup upgrade` without a target: where it stands, what can be reached and the next command, as a usage error. */
+export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
+  try {
+    const { reader } = await cx.cluster()
+    const { installation, standing } = await seeForUpgrade(reader, cx.clock)
+    if (installation.manager.kind === 'hyperconverged')
+      return await whereOlmLeads(cx, await seeOperator(reader), typed)
+    const now = standing.observed.version ?? 'no version that was installed completely'
+    const targets = reachable(standing.observed.version)
+    return usageError(
+      'no-target',
+      `say where to go: KubeVirt in namespace ${installation.namespace} is at ${now}, ${standing.verdict.toLowerCase()}`,
+      {
+        remedy:
+          targets.length > 0
+            ? targets.map((version) => `kvup upgrade --to ${version}`)
+            : ['kvup upgrade --to VERSION'],
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return usageError('no-target', `say where to go; where it stands could not be read: ${error.message}`, {
+      remedy: error.remedy.length > 0 ? error.remedy : 'kvup upgrade --to VERSION',
+    })
+  }
+}
+
+async function whereOlmLeads(cx: Context, seen: OperatorSeen, typed: Typed): Promise<KvupError> {
+  const { catalogFile } = typed
+  const [catalog, releases] = await Promise.all([
+    readCatalog(cx.world, catalogFile),
+    readReleases(cx.world, typed.releases),
+  ])
+  const targets = releasesAhead({ seen, releases, catalog })
+  const { namespace } = seen.subscription.metadata
+  const none = targets.length === 0 ? `; ${whyNone(seen, catalogFile)}` : ''
+  const by = catalogFile === undefined ? '' : ` --catalog-file ${shellWord(catalogFile)}`
+  return usageError(
+    'no-target',
+    `say where to go: HyperConverged in namespace ${namespace} is at ${seen.installed.text}${none}`,
+    {
+      remedy: [
+        ...targets.map(
+          (text) => `kvup upgrade --to ${text} --method olm${by}${unplaced(text, seen, releases)}`,
+        ),
+        ...(catalogFile === undefined ? byCatalogFile(seen) : []),
+      ],
+    },
+  )
+}
+
+/** Night E8. */
+function unplaced(text: string, { platform: { minor } }: OperatorSeen, releases: Releases): string {
+  const version = operatorVersionOf(text)
+  const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
+  return against === 'unknown' ? '     of which minor of the platform it is, is not known' : ''
+}
+
+function whyNone({ offered = [], platform }: OperatorSeen, catalogFile: string | undefined): string {
+  if (catalogFile !== undefined) return 'the catalog file leads nowhere from there'
+  if (offered.length === 0) return 'what the catalog has cannot be seen'
+  const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
+  return `the catalog shows nothing later${within}`
+}
+
+/** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
+function byCatalogFile({ subscription: { spec } }: OperatorSeen): readonly string[] {
+  return [
+    `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
+    'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
+    'kvup upgrade --catalog-file catalog.yaml     says which further releases its edges lead to',
+  ]
+}
+
+interface Question {
+  cx: Context
+  options: UpgradeOptions
+  request: UpgradeRequest
+  releases: Releases
+  reader: Reader
+}
+
+/**
+ * Where OLM is the method: what there is of the operator, and where `--to` leads. Throws `usage` for flags of OLM that would not be looked at, and
+ * what `seeOperator` and `olmGoal` throw.
+ */
+export async function withOlm(
+  seen: Seen,
+  { cx, options, request, releases, reader }: Question,
+): Promise<Seen> {
+  const { installation } = seen
+  const isOlm = chooseMethod(request.method, installation, request.to) === 'olm'
+  if (!isOlm || installation.manager.kind !== 'hyperconverged' || request.follow) {
+    refuseUnused(options, request)
+    return seen
+  }
+  const [operator, catalog] = await Promise.all([
+    seeOperator(reader),
+    readCatalog(cx.world, options.catalogFile),
+  ])
+  return { ...seen, olm: olmGoal({ request: request.olm, seen: operator, releases, catalog }) }
+}
+
+function refuseUnused({ catalogFile, approveAlso }: UpgradeOptions, { method }: UpgradeRequest): void {
+  if (method === 'olm' || (catalogFile ?? approveAlso) === undefined) return
+  const flag = catalogFile === undefined ? '--approve-also' : '--catalog-file'
+  throw usageError('catalog-unused', `${flag} would not be used: no HyperConverged owns KubeVirt here`, {
+    remedy: 'leave it out',
+  })
+}
+
+/** The packages of `--catalog-file`; undefined without one. Throws `usage` for a file that cannot be read or is no catalog. */
+export async function readCatalog(
+  { readText }: Pick<World, 'readText'>,
+  file: string | undefined,
+): Promise<readonly CatalogPackage[] | undefined> {
+  if (file === undefined) return undefined
+  const text = await readText(file).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw usageError('catalog-unread', `cannot read the catalog ${file}: ${why}`, {
+      remedy: 'opm render CATALOG-IMAGE -o yaml > catalog.yaml     makes one',
+      cause,
+    })
+  })
+  return parseCatalog(text, file)
+}

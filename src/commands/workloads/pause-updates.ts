@@ -1,0 +1,113 @@
+import { Command } from 'commander'
+import type { Context, Wire } from '../../context.ts'
+import { type WorkloadsHeldDocument, workloadsHeldView } from '../../lib/output/views/vms/paused-updates.ts'
+import type { Procedure } from '../../lib/engine/step.ts'
+import { carryOut, type Work } from '../run-change.ts'
+import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseDuration } from '../../lib/kube/duration.ts'
+import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
+import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import { holdWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
+import { giveBackLine, keptMethods, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { asksCluster, manual } from '../manual.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+
+export type HoldOptions = ChangeOptions
+
+export function holdCommand(wire: Wire): Command {
+  return withChangeFlags(new Command('hold'), 'how long to wait until KubeVirt has it', '5m')
+    .addHelpText(
+      'after',
+      manual({
+        examples: [
+          ['kvup workloads hold', 'KubeVirt moves no VM by itself until kvup workloads restore'],
+          ['kvup workloads hold --dry-run=client', 'what it would change, and what it would keep'],
+        ],
+        codes: [...asksCluster, 'timedOut', 'locked', 'interrupted', 'terminated'],
+      }),
+    )
+    .action(wire(hold))
+}
+
+const name = 'hold workload updates'
+
+/** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
+export async function hold(cx: Context, options: HoldOptions): Promise<ExitCode> {
+  const timeoutMs = parseDuration(options.timeout)
+  const seen = await seeSettings(cx, options)
+  const { hands, owner, holding } = seen
+  const before = loanOn(owner, await hands.journal.loans())
+  const methods = methodsIn(holding, owner)
+  if (methods.length === 0 && !before) {
+    cx.printer.result(documentOf(seen, { outcome: 'nothing-to-hold', kept: [] }), workloadsHeldView)
+    return exitCode.done
+  }
+  const procedure = holdProcedure(cx, seen)
+  const work = workOf(seen, { procedure, options, timeoutMs })
+  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  if (dry) {
+    const kept = before ? keptMethods(before) : methods
+    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), workloadsHeldView)
+    passGate(work.findings, work.accepted)
+    return exitCode.done
+  }
+  const outcome = await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, seen) }))
+  const loan = loanOn(owner, await hands.journal.loans())
+  const held = outcome.is === 'finished' && outcome.changed.length > 0
+  cx.printer.result(
+    documentOf(seen, {
+      outcome: held ? 'held' : 'already-held',
+      kept: loan ? keptMethods(loan) : [],
+      ...(loan && { by: loan.by, at: loan.at, giveBack: giveBackLine(loan) }),
+    }),
+    workloadsHeldView,
+  )
+  return exitCode.done
+}
+
+/** What it opens stays open at its end, so that an open loan is no reason to go on. */
+function holdProcedure({ world }: Context, { owner }: SettingsWork): Procedure {
+  const step = holdWorkloadUpdates(owner, { who: world.who, procedure: name })
+  return {
+    name,
+    loans: [],
+    reached: async (reading) =>
+      methodsIn(await readOwner(reading.reader, owner), owner).length === 0 &&
+      (await step.check(reading)).is === 'done',
+    steps: async () => [step],
+  }
+}
+
+function announce({ printer }: Context, { owner, holding }: SettingsWork): void {
+  const methods = methodsText(methodsIn(holding, owner))
+  printer.note(`workload updates (${methods}) stop until kvup workloads restore; running migrations go on`)
+  printer.note('hotplug of CPU, memory and networks and changes of volumes wait meanwhile')
+}
+
+function workOf(
+  { owner, holding }: SettingsWork,
+  { procedure, options, timeoutMs }: { procedure: Procedure; options: HoldOptions; timeoutMs: number },
+): Work {
+  return {
+    procedure,
+    findings: ownerFinding(owner, holding),
+    accepted: parseAccepted(options.accept),
+    rights: rightsFor(owner),
+    question: `Hold workload updates on ${owner.kind.kind} ${owner.ref.name}?`,
+    limits: { timeoutMs },
+  }
+}
+
+function documentOf(
+  { installation: { name: kubevirt, namespace }, owner }: SettingsWork,
+  end: Omit<WorkloadsHeldDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>,
+): WorkloadsHeldDocument {
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'WorkloadsHeld',
+    kubevirt: { name: kubevirt, namespace },
+    owner: ownerInDocument(owner),
+    ...end,
+  }
+}

@@ -1,0 +1,310 @@
+import type { Context } from '../../context.ts'
+import { standingParts } from '../../lib/kubevirt/snapshot.ts'
+import {
+  onlyOnceText,
+  unreadText,
+  type WorkloadsUpdateDocument,
+  workloadsUpdateView,
+} from '../../lib/output/views/vms/wave-run.ts'
+import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
+import { knownReleases } from '../../lib/releases/releases.ts'
+import { runProcedure } from '../../lib/engine/runner.ts'
+import { carryOut, type Hands, settleMissingValues, type Work } from '../run-change.ts'
+import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
+import { settledFor } from '../../lib/upgrade/steps/verification.ts'
+import { minutes } from '../../lib/kube/clock.ts'
+import { cancelProcedure } from '../../lib/vms/migrations/migrations-in-flight.ts'
+import { guardProcedure } from '../../lib/vms/update-guard.ts'
+import { failureOf, outcomeOf } from '../../lib/vms/waves/update-outcome.ts'
+import { UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
+import {
+  settledAgainId,
+  updateName,
+  updateProcedure,
+  wavesLeft,
+} from '../../lib/vms/waves/update-procedure.ts'
+import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
+import { heldLines, loanId, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
+import { rehearsed, withResume } from '../change-options.ts'
+import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
+import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
+import { endOfRun, namespacesOf, narrowed, restartRight, warnOfWaves } from './wave-work.ts'
+import { ensureWindowOpens, type TypedUpdate, typedUpdate, type UpdateOptions } from './wave-options.ts'
+import { noSuchPlace, type SelectedVms } from './vm-selection.ts'
+import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
+import type { Finding } from '../../lib/checks/check-definition.ts'
+import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/update-forecast.ts'
+import { narrowedLine } from '../../lib/kube/shell-line.ts'
+import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
+import type { UpdateLook } from '../../lib/vms/waves/update-fleet.ts'
+import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { workloadsAccess } from '../../lib/upgrade/roles.ts'
+import { count } from '../../lib/output/text.ts'
+import type { RunOutcome } from '../../lib/engine/run-context.ts'
+
+/** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
+export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
+  const typed = typedUpdate(options, cx.flags.namespace)
+  const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const now = cx.clock.now()
+  ensureWindowOpens(typed, now)
+  const run = new UpdateRun(wantedOf(typed, options, seen), {
+    began: now.getTime(),
+    releases: knownReleases,
+    once: isDry(options),
+  })
+  // KubeVirt's own updater is followed by the step that guards it.
+  if (!isDry(options) && !options.watchOnly) run.follow({ reader: seen.cluster.reader, clock: cx.clock })
+  try {
+    return await updated(cx, { options, typed, seen, run })
+  } finally {
+    run.unfollow()
+  }
+}
+
+const isDry = ({ dryRun = 'none' }: UpdateOptions) => dryRun !== 'none'
+
+async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): Promise<ExitCode> {
+  const { options, seen, run } = whole
+  const running: Running = { cx, ...whole, procedure: procedureOf(cx, whole) }
+  const work = await workOf(running).catch((error: unknown) => {
+    throw oneNamespaceHelps(error, 'kvup workloads update', run.wanted.selection)
+  })
+  warnOfWaves(cx, run.wanted, work.waves)
+  const dry = await rehearsed(cx, running.procedure, {
+    hands: seen.hands,
+    dryRun: options.dryRun,
+    limits: work.limits,
+  })
+  if (dry) {
+    const waves = shownWaves(work.waves, run.wanted.waveBy)
+    const rehearsal = await documentOf(running, { outcome: 'rehearsed', ...dry, waves })
+    cx.printer.result(rehearsal, workloadsUpdateView)
+    passGate(work.findings, work.accepted)
+    return ended(rehearsal)
+  }
+  await settleMissingValues(seen.hands.journal, { prompt: cx.prompt, accepted: work.accepted, only: loanId })
+  const document = await carriedOut(running, work)
+  cx.printer.result(document, workloadsUpdateView)
+  const failure = failureOf(document.totals, document.selection)
+  if (failure) throw failure
+  return ended(document)
+}
+
+/** Never a plain 0 where VMs could not be seen (contract: a part is said to be one). */
+function ended({ unread }: WorkloadsUpdateDocument): ExitCode {
+  const refusal = partlyUnread(unread)
+  if (refusal) throw refusal
+  return exitCode.done
+}
+
+/** What is to be done, in which waves, and what could not be seen. */
+export interface UpdateWork extends Work {
+  waves: readonly Wave[]
+  unread: readonly Unread[]
+}
+
+export interface Running {
+  cx: Context
+  options: UpdateOptions
+  typed: TypedUpdate
+  seen: SettingsWork
+  run: UpdateRun
+  procedure: Procedure
+}
+
+function procedureOf(
+  { world: { who } }: Context,
+  { seen: { owner }, run, typed: { timeoutMs }, options }: Omit<Running, 'cx' | 'procedure'>,
+): Procedure {
+  if (options.watchOnly) return guardProcedure({ owner, run: run, who, timeoutMs })
+  const settled = (id: string, title: string) => settledFor(owner.kubevirt, { id, title, settleMs: 0 })
+  return updateProcedure({ owner, run, who, timeoutMs, settled })
+}
+
+async function workOf(running: Running): Promise<UpdateWork> {
+  const { run, procedure, seen, typed, options } = running
+  const reading = readingOf(running)
+  const look = await run.look(reading)
+  const { candidates, unread } = look.fleet
+  if (candidates.size + look.fleet.left.size + unread.length === 0)
+    for (const remark of await noSuchPlace(seen, run.wanted.selection)) running.cx.printer.warn(remark)
+  const namespaces = namespacesOf(candidates.keys(), {
+    namespace: run.wanted.selection.namespace,
+    partly: unread.length > 0,
+  })
+  const rights = updateRights(seen.owner, {
+    restart: typed.wanted.restart,
+    cancels: options.cancelRunning === true,
+    watchOnly: options.watchOnly === true,
+    holds: await holdsUpdates(seen),
+  })
+  const { until, pauseBefore } = options
+  return {
+    waves: await wavesLeft(reading, run, look),
+    unread,
+    procedure,
+    findings: options.watchOnly ? [] : await updateFindings(look, seen, run.wanted.selection),
+    accepted: parseAccepted(options.accept),
+    rights: narrowed(rights, namespaces),
+    question: options.watchOnly
+      ? 'Follow the workload updates of KubeVirt, and hold them should they do harm?'
+      : questionOf([...candidates.values()].map(({ by }) => by)),
+    limits: { timeoutMs: typed.timeoutMs, until, pauseBefore },
+  }
+}
+
+/** What was done is told, however it ended. */
+async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
+  const { cx, seen } = running
+  let began = false
+  const hands = {
+    ...seen.hands,
+    announce: () => announce(cx, running, work),
+    emit: (event: Parameters<typeof seen.hands.emit>[0]) => {
+      if (event.kind === 'run-started') began = true
+      seen.hands.emit(event)
+    },
+  }
+  try {
+    const outcome = await withResume(cx, throughTheEnd(work, hands))
+    const held = (await seen.hands.journal.loans()).find(({ id }) => id === loanId)
+    const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
+    return await documentOf(running, endOfRun(cx, outcome, borrowed))
+  } catch (error) {
+    if (began && error instanceof KvupError) await afterwards(running, error)
+    throw error
+  }
+}
+
+/** The running migrations go on by themselves, unless they are to be cancelled. */
+async function afterwards(running: Running, { exitCode: code }: KvupError): Promise<void> {
+  const { cx, options, seen, run } = running
+  try {
+    const interrupted = code === exitCode.interrupted || code === exitCode.terminated
+    if (options.cancelRunning && interrupted)
+      await runProcedure(cancelProcedure(run.began), {
+        ...seen.hands,
+        signal: new AbortController().signal,
+        limits: { timeoutMs: 1 * minutes },
+      })
+    if (run.known.size > 0)
+      cx.printer.result(await documentOf(running, { outcome: 'stopped' }), workloadsUpdateView)
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    cx.printer.warn(`how far it got cannot be told: ${error.message}`)
+  }
+}
+
+function readingOf({ cx: { clock }, seen: { cluster, hands } }: Running): ReadContext {
+  return { reader: cluster.reader, clock, journal: hands.journal }
+}
+
+async function documentOf(
+  running: Running,
+  end: Pick<WorkloadsUpdateDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,
+): Promise<WorkloadsUpdateDocument> {
+  const { name, namespace } = running.seen.installation
+  // The report is of a fresh list: nothing is looked at behind it.
+  running.run.unfollow()
+  return {
+    apiVersion: 'kvup.io/v1alpha1',
+    kind: 'WorkloadsUpdate',
+    kubevirt: { name, namespace },
+    selection: running.run.wanted.selection,
+    ...end,
+    ...(await outcomeOf(readingOf(running), running.run)),
+  }
+}
+
+/** False while somebody else holds them: then the update leaves them as they are. */
+async function holdsUpdates({ owner, holding, hands }: SettingsWork): Promise<boolean> {
+  if (methodsIn(holding, owner).length > 0) return true
+  return loanOn(owner, await hands.journal.loans())?.procedure === updateName
+}
+
+/** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
+export function wantedOf(
+  { wanted }: TypedUpdate,
+  { watchOnly }: UpdateOptions,
+  { owner, holding }: SettingsWork,
+): UpdateWanted {
+  return watchOnly ? { ...wanted, restart: methodsIn(holding, owner).includes('Evict') } : wanted
+}
+
+/** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
+export async function updateFindings(
+  look: UpdateLook,
+  seen: SettingsWork,
+  selection: SelectedVms,
+): Promise<readonly Finding[]> {
+  const { owner, holding, cluster, installation } = seen
+  const methods = methodsIn(holding, owner)
+  const { kubevirt } = installation
+  const interrupts = methods.includes('Evict') && look.fleet.left.size > 0
+  return [
+    ...(methods.length > 0 ? ownerFinding(owner, holding) : []),
+    ...dataLoss(
+      look.fleet.loses,
+      `${narrowedLine('kvup workloads update', selection)}     leaves these VMs as they are`,
+    ),
+    ...(interrupts
+      ? evictionFinding(methods, await forecastOutdated(cluster.reader, kubevirt, methods))
+      : []),
+  ]
+}
+
+/** What an update takes: the hold, unless updates are held by somebody already (`holds`), migrations, restarts where they were asked for, and a look at launchers. */
+export function updateRights(
+  owner: SettingsOwner,
+  {
+    restart,
+    cancels,
+    watchOnly,
+    holds,
+  }: { restart: boolean; cancels: boolean; watchOnly: boolean; holds: boolean },
+): ReturnType<typeof workloadsAccess> {
+  return workloadsAccess(owner.ref.namespace, [
+    ...(watchOnly || holds ? writesTo(owner) : []),
+    ...(watchOnly ? [] : [{ kind: VirtualMachineInstanceMigrations, verb: 'create' }]),
+    ...(cancels ? [{ kind: VirtualMachineInstanceMigrations, verb: 'delete' }] : []),
+    { kind: Pods, verb: 'list' },
+    ...(restart ? [restartRight] : []),
+  ])
+}
+
+/** Before the question: what is borrowed, which VMs come when, which of them only a restart starts again, and what could not be seen. */
+export function announce(
+  { printer }: Context,
+  { seen, options, run }: Running,
+  { waves, unread }: UpdateWork,
+): void {
+  for (const line of unreadText(unread)) printer.warn(line)
+  if (options.watchOnly) return
+  for (const remark of run.remarks) printer.warn(remark)
+  const methods = methodsIn(seen.holding, seen.owner)
+  if (methods.length > 0)
+    printer.note(`workload updates (${methodsText(methods)}) are held meanwhile, and given back at the end`)
+  for (const { id, vms } of waves.filter((wave) => wave.vms.length > 0))
+    printer.note(`${id}: ${count(vms.length, 'VM')}`)
+  const restarts = waves.flatMap(({ vms }) => vms).filter(({ by }) => by === 'restart')
+  for (const { vm, onlyOnce } of restarts)
+    printer.note(`restart: ${vm}${onlyOnce ? `: ${onlyOnceText}` : ''}`)
+}
+
+/** What is asked before VMs are moved, by how each of them would be. */
+export function questionOf(moves: readonly ('migration' | 'restart')[]): string {
+  const restarts = moves.filter((by) => by === 'restart').length
+  const migrations = `Migrate ${moves.length - restarts} VMs`
+  return restarts > 0 ? `${migrations} and restart ${restarts}, which interrupts them?` : `${migrations}?`
+}
+
+/** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
+export async function throughTheEnd(work: Work, hands: Hands): Promise<RunOutcome> {
+  const outcome = await carryOut(work, hands)
+  if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
+  return runProcedure(work.procedure, { ...hands, limits: { timeoutMs: work.limits.timeoutMs } })
+}

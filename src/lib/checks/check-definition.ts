@@ -1,0 +1,103 @@
+import type { KubeObject } from '../kube/object.ts'
+import type { Evidence, EvidencePart } from '../kubevirt/full-snapshot.ts'
+import type { Installation } from '../kubevirt/installation.ts'
+import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { HopFinding, Method } from '../releases/hop-findings.ts'
+import type { Releases } from '../releases/releases.ts'
+import { type Version, versionOf } from '../releases/release-versions.ts'
+import { type Path, pathTo, reaches } from '../releases/release-path.ts'
+import type { ServerVersion } from '../kube/cluster.ts'
+import { emptyTally, type InstanceTally } from '../kubevirt/vm-tally.ts'
+import { itemsOf } from '../kube/known.ts'
+
+/** In the order in which they are printed. */
+const groups = ['path', 'installation', 'rights', 'machinery', 'nodes', 'workloads', 'backup'] as const
+export type Group = (typeof groups)[number]
+
+/** All that a check is judged by; no cluster, no clock. */
+export interface Question {
+  evidence: Evidence
+  installation: Installation
+  standing: Standing
+  /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
+  target?: Version
+  /** How it would be done. */
+  method?: Method
+  releases: Releases
+  /** The target's operator manifest, where it was given or may be fetched. */
+  manifest?: readonly KubeObject[]
+  at: Date
+  /** By how many ms this machine's clock is ahead of the cluster's; absent where they agree, and of a saved cluster. */
+  ahead?: number
+}
+
+export interface Check {
+  /** Also the --accept name, the heading in docs/checks.md and what `kvup explain` takes. */
+  readonly id: string
+  /** Ids of its findings, where they are not its own: each is a name to accept, and a heading. `any`: the release data names them. */
+  readonly findings?: readonly string[] | 'any'
+  readonly group: Group
+  /** A sentence that is true when it passes. */
+  readonly title: string
+  /** An unknown need makes it `not-checked`. */
+  readonly needs: readonly EvidencePart[]
+  readonly needsTarget?: true
+  /** Made only where images were tried (`--probe-images`). */
+  readonly needsProbes?: true
+  /** What the public runbook of it is called, where kubevirt/monitoring has one. */
+  readonly runbook?: string
+  /** Whether a `not-checked` of it blocks: true where the check can block. */
+  readonly blocks: boolean
+  /** Pure; empty is a pass. */
+  assess(question: Question): readonly Finding[]
+}
+
+/** What a check found; declared in releases, which knows of nothing above it. */
+export type Finding = HopFinding
+
+/** From what is installed completely to what is asked for; undefined where either is missing. */
+export function hopOf({ standing, target }: Question): { from: Version; to: Version } | undefined {
+  const from = versionOf(standing.observed.version)
+  return from === undefined || target === undefined ? undefined : { from, to: target }
+}
+
+/** Whether the hop enters this minor (`v1.9`), or passes over it. */
+export function enters({ from, to }: { from: Version; to: Version }, minor: string): boolean {
+  return reaches(to, minor) && !reaches(from, minor)
+}
+
+/** The way from what is installed to that version, with the steps of Kubernetes in between; undefined where nothing was ever installed completely. */
+export function pathFromHere(to: Version, { standing, evidence, releases }: Question): Path | undefined {
+  const from = versionOf(standing.observed.version)
+  if (from === undefined) return undefined
+  const runs = kubernetesMinor(evidence.serverVersion)
+  return pathTo(from, to, runs === undefined ? undefined : `1.${runs}`, releases)
+}
+
+/** Its steps as lines to type; or why there is no way, and what comes nearest. */
+export function wayTo(to: Version, question: Question, otherwise: readonly string[] = []): readonly string[] {
+  const way = pathFromHere(to, question)
+  if (way === undefined) return []
+  if (way.is === 'none') return [`no way keeps to what is supported: ${way.why}`, ...otherwise]
+  return way.steps.map((step) =>
+    step.is === 'kubevirt' ? `kvup upgrade --to ${step.to}` : `take Kubernetes to ${step.to} (${step.why})`,
+  )
+}
+
+/** 35 of `v1.35.4+k3s1`: `minor` is `35+` on some providers. */
+export function kubernetesMinor(version: ServerVersion | undefined): number | undefined {
+  const found = /^v?\d+\.(\d+)/u.exec(version?.gitVersion ?? '')?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+/** The tally of all VMIs; only for checks that need `instances`. */
+export function instancesOf({ evidence }: Pick<Question, 'evidence'>): InstanceTally {
+  return itemsOf(evidence.instances)[0] ?? emptyTally()
+}
+
+/** What `lib/workloads` calls its loan. */
+const loan = 'workload-updates'
+
+/** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */
+export const isHeldByKvup = ({ borrowed }: Evidence): boolean =>
+  itemsOf(borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)

@@ -1,0 +1,190 @@
+import type { VirtualMachineInstanceMigration } from '../../kube/kinds/kubevirt-kinds.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { type Check, type Finding, instancesOf, type Question } from '../check-definition.ts'
+import { counted, someOf } from '../../kube/text.ts'
+import type { Node } from '../../kube/kinds/core-kinds.ts'
+
+/** Night U1, facts 2.8: the virt-handler roll kills them. An upgrade waits for them unless it is told otherwise. */
+export const migrationsInFlight: Check = {
+  id: 'migrations-in-flight',
+  group: 'workloads',
+  title: 'no migration is in flight',
+  needs: ['migrations'],
+  blocks: false,
+  assess({ evidence }) {
+    const names = itemsOf(evidence.migrations).map(nameOf)
+    if (names.length === 0) return []
+    return [
+      {
+        id: 'migrations-in-flight',
+        level: 'warning',
+        summary: `${counted(names.length, 'migration', ['is', 'are'])} not finished (${someOf(names)}): the upgrade waits for them first`,
+        objects: names.slice(0, 100),
+        remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+      },
+    ]
+  },
+}
+
+const nameOf = ({ metadata, spec }: VirtualMachineInstanceMigration): string =>
+  `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`
+
+/** Night U1 and C4: what evacuates them are migrations, which the virt-handler roll kills. */
+export const nodeDrained: Check = {
+  id: 'node-drained',
+  group: 'workloads',
+  title: 'no VM is being moved off a drained node',
+  needs: ['instances'],
+  blocks: true,
+  assess(question) {
+    const { count, names } = instancesOf(question).evacuating
+    if (count === 0) return []
+    return [
+      {
+        id: 'node-drained',
+        level: 'blocker',
+        summary: `${counted(count, 'VM', ['is', 'are'])} being moved off a node that is drained (${someOf(names, count)}): the virt-handler roll would kill these migrations`,
+        objects: names,
+        remedy: [
+          'kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LEAVES:.status.evacuationNodeName',
+        ],
+      },
+    ]
+  },
+}
+
+/** Night C5. What KubeVirt itself works on is interrupted; CDI's imports and an export that waits for a download are only told of. */
+export const dataJobsInFlight: Check = {
+  id: 'data-jobs-in-flight',
+  group: 'workloads',
+  title: 'no snapshot, restore, clone, export, backup or import is under way',
+  needs: ['dataJobs', 'instances'],
+  blocks: true,
+  assess: (question) => [...jobs(question), ...frozen(question)],
+}
+
+type Job = { kind: string; name: string; phase: string }
+
+function jobs({ evidence }: Question): Finding[] {
+  const all = itemsOf(evidence.dataJobs)
+  const harmless = all.filter(goesOn)
+  const own = all.filter((job) => !goesOn(job))
+  return [
+    ...own.slice(0, 1).map((job): Finding => ({
+      id: 'data-jobs-in-flight',
+      level: 'blocker',
+      summary: `${counted(own.length, 'job', ['is', 'are'])} not finished: ${someOf(own.map(said))}; the roll interrupts what they wait for`,
+      objects: own.map(objectOf),
+      remedy: [showJob(job)],
+    })),
+    ...harmless.slice(0, 1).map((job): Finding => ({
+      id: 'data-jobs-in-flight',
+      level: 'warning',
+      summary: `${counted(harmless.length, 'job', ['is', 'are'])} open: ${someOf(harmless.map(said))}; a transfer that runs while virt-exportproxy is replaced has to be repeated`,
+      objects: harmless.map(objectOf),
+      remedy: [showJob(job)],
+    })),
+  ]
+}
+
+/** CDI is not rolled; an export that is Ready may be one that nobody downloads. */
+const goesOn = ({ kind, phase }: Job): boolean =>
+  kind === 'DataVolume' || (kind === 'VirtualMachineExport' && phase === 'Ready')
+
+const said = ({ kind, name, phase }: Job): string => `${kind} ${name} (${phase})`
+const objectOf = ({ kind, name }: Job): string => `${kind.toLowerCase()}/${name}`
+
+function showJob({ kind, name }: Job): string {
+  const [namespace, rest] = name.includes('/') ? name.split('/') : [undefined, name]
+  return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}get ${kind.toLowerCase()} ${rest} -o yaml`
+}
+
+function frozen(question: Question): Finding[] {
+  const { count, names } = instancesOf(question).frozen
+  const [namespace = '', name = ''] = (names[0] ?? '').split('/')
+  if (count === 0) return []
+  return [
+    {
+      id: 'data-jobs-in-flight',
+      level: 'blocker',
+      summary: `the file systems of ${counted(count, 'VM', ['is', 'are'])} frozen (${someOf(names, count)}): a backup holds it still`,
+      objects: names,
+      remedy: [
+        `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.fsFreezeStatus}'`,
+      ],
+    },
+  ]
+}
+
+/** Night C4: what moves VMs or takes nodes away while virt-handler rolls. Mixed kubelets are `version-skew`, drains `node-drained`. */
+export const othersAtWork: Check = {
+  id: 'others-at-work',
+  group: 'workloads',
+  title: 'nobody else is about to move VMs or restart nodes',
+  needs: ['nodes', 'instances', 'others'],
+  blocks: false,
+  assess: (question) => [...cordonedWithVms(question), ...rolling(question), ...others(question)],
+}
+
+function cordonedWithVms(question: Question): Finding[] {
+  const { nodes: held } = instancesOf(question)
+  const found = itemsOf(question.evidence.nodes)
+    .filter(({ spec, metadata }) => spec?.unschedulable && (held[metadata.name] ?? 0) > 0)
+    .map(({ metadata }) => metadata.name)
+  const [first] = found
+  if (first === undefined) return []
+  const vms = found.reduce((sum, name) => sum + (held[name] ?? 0), 0)
+  return [
+    {
+      id: 'others-at-work',
+      level: 'warning',
+      summary: `${counted(found.length, 'cordoned node', ['holds', 'hold'])} ${counted(vms, 'running VM')} (${someOf(found)}): somebody may be about to drain`,
+      objects: found.map((name) => `node/${name}`),
+      remedy: [`kubectl describe node ${first}`, `kubectl uncordon ${first}`],
+    },
+  ]
+}
+
+/** Nodes that a pool of OpenShift, a cluster autoscaler or Cluster API is changing or about to delete. */
+function rolling({ evidence }: Question): Finding[] {
+  const found = itemsOf(evidence.nodes).filter(isChanging)
+  const [first] = found
+  if (!first) return []
+  const names = found.map(({ metadata }) => metadata.name)
+  return [
+    {
+      id: 'others-at-work',
+      level: 'warning',
+      summary: `${counted(found.length, 'node', ['is', 'are'])} being changed or removed by its pool: ${someOf(names)}`,
+      objects: names.map((name) => `node/${name}`),
+      remedy: [`kubectl describe node ${first.metadata.name}`],
+    },
+  ]
+}
+
+const machineConfig = 'machineconfiguration.openshift.io'
+const leaving =
+  /^(?:ToBeDeletedByClusterAutoscaler|DeletionCandidateOfClusterAutoscaler|karpenter\.sh\/disrupted)$/u
+
+function isChanging({ metadata: { annotations = {} }, spec }: Node): boolean {
+  const [current, desired] = ['currentConfig', 'desiredConfig'].map(
+    (key) => annotations[`${machineConfig}/${key}`],
+  )
+  return current !== desired || (spec?.taints ?? []).some(({ key }) => leaving.test(key))
+}
+
+function others({ evidence }: Question): Finding[] {
+  return itemsOf(evidence.others).map(({ kind, name, what }) => ({
+    id: 'others-at-work',
+    level: 'warning',
+    summary: `${kind} ${name}: ${what}`,
+    objects: [`${kind.toLowerCase()}/${name}`],
+    remedy: [showOther(kind, name)],
+  }))
+}
+
+/** Names are `namespace/name` where the kind has one. */
+function showOther(kind: string, name: string): string {
+  const [namespace, rest] = name.includes('/') ? name.split('/') : [undefined, name]
+  return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}get ${kind.toLowerCase()} ${rest} -o yaml`
+}

@@ -1,0 +1,225 @@
+import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { type Check, enters, type Finding, hopOf, type Question } from '../check-definition.ts'
+import type { KubeObject, ManagedField } from '../../kube/object.ts'
+import { isOperand } from '../../kubevirt/installed-components.ts'
+import { someOf } from '../../kube/text.ts'
+import type { Shift } from '../../releases/releases.ts'
+import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+
+type Patch = NonNullable<NonNullable<NonNullable<KubeVirt['spec']>['customizeComponents']>['patches']>[number]
+
+/** Facts 8 (#12983): the patches are laid over the target's objects too, and one that no longer fits breaks the update. */
+export const customizeComponents: Check = {
+  id: 'customize-components',
+  group: 'installation',
+  title: 'no patch in customizeComponents names what the update changes',
+  needs: ['kubevirts', 'deployments', 'daemonsets'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const { patches = [] } = question.installation.kubevirt.spec?.customizeComponents ?? {}
+    return patches.flatMap((patch) => {
+      const risk = risks.find(({ runs }) => runs(patch, question))
+      return risk ? [patchFinding(patch, risk, question)] : []
+    })
+  },
+}
+
+interface Risk {
+  level: Finding['level']
+  runs: (patch: Patch, question: Question) => boolean
+  why: string
+}
+
+/** The worst first. */
+const risks: readonly Risk[] = [
+  {
+    level: 'blocker',
+    runs: ({ patch }) => /"image"\s*:|\/image"/u.test(patch),
+    why: 'names an image: the component would stay on it whatever the target is',
+  },
+  {
+    level: 'warning',
+    runs: ({ type, patch }) => type === 'json' && /"path"\s*:\s*"[^"]*\/\d+(?:\/|")/u.test(patch),
+    why: 'counts list items: where the target orders them in another way it changes the wrong one, or breaks the update',
+  },
+  {
+    level: 'warning',
+    runs: ({ resourceName, resourceType }, question) => !isThere(resourceName, resourceType, question),
+    why: 'is for something that is not installed',
+  },
+  { level: 'info', runs: () => true, why: 'is laid over the objects of the target as well' },
+]
+
+/** Only of the kinds that are looked at; other kinds are believed to be there. */
+function isThere(name: string, type: string, { evidence }: Question): boolean {
+  const kind = type.toLowerCase()
+  if (!/^(?:deployment|daemonset)s?$/u.test(kind) || name === '*') return true
+  const objects = kind.startsWith('deployment') ? evidence.deployments : evidence.daemonsets
+  return itemsOf<{ metadata: { name: string } }>(objects).some(({ metadata }) => metadata.name === name)
+}
+
+function patchFinding(
+  { resourceName, resourceType, type }: Patch,
+  { level, why }: Risk,
+  question: Question,
+): Finding {
+  const { name, namespace } = question.installation
+  return {
+    id: 'customize-components',
+    level,
+    summary: `the ${type} patch for ${resourceType} ${resourceName} ${why}`,
+    objects: [`${resourceType.toLowerCase()}/${resourceName}`],
+    remedy: [
+      `kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.customizeComponents.patches}'`,
+    ],
+  }
+}
+
+/** Whoever writes what virt-operator made without being undone; `before-first-apply` is Kubernetes' word for "cannot be told". */
+const expected = new Set(['virt-operator', 'kube-controller-manager', 'kube-apiserver', 'before-first-apply'])
+
+/** Facts 9.1: virt-operator sets its objects back, at the latest with the update. */
+export const foreignEdits: Check = {
+  id: 'foreign-edits',
+  group: 'installation',
+  title: 'nobody has edited what virt-operator manages',
+  needs: ['deployments', 'daemonsets', 'crds'],
+  blocks: false,
+  assess(question) {
+    const edits = managed(question).flatMap(editsOf)
+    const names = [...new Set(edits.map(({ by }) => by))]
+    return names.map((by) =>
+      editFinding(
+        by,
+        edits.filter((edit) => edit.by === by),
+        question,
+      ),
+    )
+  },
+}
+
+interface Edit {
+  by: string
+  object: string
+  fields: readonly string[]
+}
+
+function managed({ evidence: { deployments, daemonsets, crds } }: Question): readonly KubeObject[] {
+  return [...itemsOf(daemonsets), ...itemsOf(deployments), ...itemsOf(crds)].filter(isOperand)
+}
+
+function editsOf({ kind, metadata }: KubeObject): readonly Edit[] {
+  const foreign = metadata.managedFields?.filter(isForeign) ?? []
+  return foreign.map(({ manager = 'somebody', fieldsV1 = {} }) => ({
+    by: manager,
+    object: `${kind.toLowerCase()}/${metadata.name}`,
+    fields: fieldNames(fieldsV1),
+  }))
+}
+
+/** One for each who edits, however many objects it was. */
+function editFinding(by: string, edits: readonly Edit[], { installation }: Question): Finding {
+  const objects = [...new Set(edits.map(({ object }) => object))]
+  const fields = [...new Set(edits.flatMap((edit) => edit.fields))]
+  return {
+    id: 'foreign-edits',
+    level: 'warning',
+    summary: `${by} edited ${someOf(objects)} (${someOf(fields)}): virt-operator sets it back, customizeComponents would last`,
+    objects,
+    remedy: objects
+      .slice(0, 3)
+      .map((object) => `kubectl -n ${installation.namespace} get ${object} -o yaml --show-managed-fields`),
+  }
+}
+
+function isForeign({ manager = '', subresource }: ManagedField): boolean {
+  return subresource === undefined && !expected.has(manager)
+}
+
+/** The deepest fields, as dotted paths; a list item is left out of them. */
+function fieldNames(
+  fields: Readonly<Record<string, unknown>>,
+  path: readonly string[] = [],
+): readonly string[] {
+  return Object.entries(fields).flatMap(([key, below]) => {
+    if (key === '.') return []
+    const here = key.startsWith('f:') ? [...path, key.slice(2)] : path
+    const deeper = fieldNames((below ?? {}) as Readonly<Record<string, unknown>>, here)
+    return deeper.length > 0 ? deeper : [here.join('.')]
+  })
+}
+
+/** Night C2, facts 1.3 and 5: what changes where nobody has said what is wanted. */
+export const defaultsThatShift: Check = {
+  id: 'defaults-that-shift',
+  group: 'installation',
+  title: 'no default changes that this cluster relies on',
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: false,
+  assess(question) {
+    const { releases } = question
+    const hop = hopOf(question)
+    if (hop === undefined) return []
+    return releases.shifts
+      .filter((shift) => enters(hop, shift.in))
+      .filter((shift) => isOpen(shift, question))
+      .map((shift) => ({
+        id: 'defaults-that-shift',
+        level: 'warning',
+        summary: shift.summary,
+        remedy: [pinCommand(shift, question)].flatMap((command) => command ?? []),
+      }))
+  },
+}
+
+/** Where the field is set nothing changes; but a list of gates decides only on those that are in it. */
+function isOpen(shift: Shift, question: Question): boolean {
+  const { field } = shift
+  const set = field === undefined ? undefined : at(question.installation.kubevirt, field)
+  return set === undefined || (Array.isArray(set) && gatesToPin(shift, question).length > 0)
+}
+
+/** The gates that are known to hurt and that nobody has turned on or off: what a shift of gates is kept away from. */
+function gatesToPin({ in: minor }: Shift, { releases, installation }: Question): readonly string[] {
+  const known = releases.newGates.filter((gate) => gate.in === minor).map(({ gate }) => gate)
+  return undecided(known, installation)
+}
+
+/**
+ * The command that keeps a default as it was; what depends on what is wanted is filled in with the gates that are known to hurt, behind
+ * those that are listed: a merge patch replaces a list. Undefined where there is nothing to fill in.
+ */
+function pinCommand(shift: Shift, question: Question): string | undefined {
+  const { pin, command } = shift
+  if (command !== undefined || pin === undefined) return command
+  const { installation } = question
+  const [path = '', text] = pin.split(/:\s*/u)
+  const gates = gatesToPin(shift, question)
+  if (text === undefined && gates.length === 0) return undefined
+  const value =
+    text === undefined
+      ? [...gatesOf(installation).disabledFeatureGates, ...gates]
+      : /^\d+$/u.test(text)
+        ? Number(text)
+        : text
+  const { name, namespace } = installation
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '${JSON.stringify(patchOf(path, value))}'`
+}
+
+/** What lies at a dotted path (`spec.configuration.vmRolloutStrategy`); undefined where there is nothing. */
+function at(object: unknown, path: string): unknown {
+  let found = object
+  for (const name of path.split('.')) {
+    if (typeof found !== 'object' || found === null) return undefined
+    found = (found as Readonly<Record<string, unknown>>)[name]
+  }
+  return found ?? undefined
+}
+
+/** An object with this value at that path: a merge patch. */
+function patchOf(path: string, value: unknown): unknown {
+  return path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+}

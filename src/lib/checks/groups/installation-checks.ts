@@ -1,0 +1,258 @@
+import type { Doubt, Standing } from '../../kubevirt/rollout-status.ts'
+import { type Check, type Finding, isHeldByKvup, type Question } from '../check-definition.ts'
+import { itemsOf } from '../../kube/known.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import {
+  identifierOf,
+  podsOf,
+  type Scene,
+  stampedVersion,
+  unlistedWorkloads,
+  workloads,
+} from '../../kubevirt/installed-components.ts'
+import { counted } from '../../kube/text.ts'
+import type { Installation, Manager } from '../../kubevirt/installation.ts'
+
+/** Two changes at a time leave three versions side by side. */
+export const settledNow: Check = {
+  id: 'settled-now',
+  group: 'installation',
+  title: 'KubeVirt is settled now',
+  runbook: 'VirtOperatorDown',
+  needs: ['deployments', 'daemonsets', 'pods', 'leases'],
+  blocks: true,
+  assess({ standing, target, installation }) {
+    if (standing.verdict === 'Settled') return standing.doubts.map(doubted)
+    const joined = standing.verdict === 'Updating' && standing.target.version === target?.text
+    return [
+      {
+        id: 'settled-now',
+        level: joined ? 'info' : 'blocker',
+        summary: joined
+          ? `an update to ${target?.text} is under way already: it would be joined`
+          : `KubeVirt is ${standing.verdict}: ${reason(standing)}`,
+        objects: [`kubevirt/${installation.name}`],
+        remedy: ['kvup status -w', ...standing.why.flatMap(({ look }) => look.slice(0, 1))],
+      },
+    ]
+  },
+}
+
+/** That a further roll of virt-handler may come is how these releases are, and nothing to be mended. */
+const doubted = ({ id, sentence, look }: Doubt): Finding => ({
+  id: 'settled-now',
+  level: id === 'handler-roll-to-come' ? 'info' : 'warning',
+  summary: `KubeVirt says that it is done, but: ${sentence}`,
+  remedy: [...look],
+})
+
+function reason({ why, waitingFor }: Standing): string {
+  const said = why.map(({ sentence }) => sentence).join('; ')
+  return said || `waiting for ${waitingFor ?? 'virt-operator'}`
+}
+
+/** Facts 1.7: the operator follows one, and a webhook refuses the second; one that is older than the webhook stays. */
+export const oneKubeVirt: Check = {
+  id: 'one-kubevirt',
+  group: 'installation',
+  title: 'there is one KubeVirt resource',
+  needs: ['kubevirts'],
+  blocks: true,
+  assess({ evidence, installation }) {
+    const others = itemsOf(evidence.kubevirts).filter(({ metadata }) => metadata.uid !== installation.uid)
+    if (others.length === 0) return []
+    const names = others.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+    return [
+      {
+        id: 'one-kubevirt',
+        level: 'blocker',
+        summary: `virt-operator follows ${installation.namespace}/${installation.name}; nobody follows ${names.join(', ')}`,
+        objects: names.map((name) => `kubevirt/${name}`),
+        remedy: others.map(
+          ({ metadata }) => `kubectl -n ${metadata.namespace} delete kubevirt ${metadata.name}`,
+        ),
+      },
+    ]
+  },
+}
+
+/** Night C7, facts 2.6 and 8 (#18057): a half-done update, or what an older one has left. */
+export const mixedIdentifiers: Check = {
+  id: 'mixed-identifiers',
+  group: 'installation',
+  title: 'every component is of one revision',
+  needs: ['kubevirts', 'deployments', 'daemonsets', 'pods'],
+  blocks: true,
+  assess(question) {
+    const { standing, target, installation } = question
+    const others = stamped(question).filter((object) => identifierOf(object) !== standing.target.id)
+    if (others.length === 0) return []
+    const joined = target !== undefined && standing.target.version === target.text
+    const versions = [...new Set(others.map((object) => stampedVersion(object) ?? 'an unknown version'))]
+    return [
+      {
+        id: 'mixed-identifiers',
+        level: joined ? 'info' : 'blocker',
+        summary: `${counted(others.length, 'object', ['is', 'are'])} of ${versions.join(', ')}, not of ${standing.target.version ?? 'the target'}: a half-done update, or what one has left behind`,
+        objects: others.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`),
+        remedy: [
+          'kvup status',
+          `kubectl -n ${installation.namespace} get deploy,ds,pods -l app.kubernetes.io/managed-by=virt-operator --show-labels`,
+        ],
+      },
+    ]
+  },
+}
+
+/** What virt-operator stamped, and the pods that it owns: ended ones do not count, a virt-operator that only manages is not of a revision, and a pod with copied stamps is nobody's. */
+function stamped({ evidence: snapshot, installation, at }: Question): readonly KubeObject[] {
+  const { kubevirt, deployment: operator } = installation
+  const scene: Scene = { snapshot, kubevirt, operator, at }
+  const own = [...workloads(scene), ...unlistedWorkloads(scene)]
+  const pods = own.flatMap((workload) => podsOf(scene, workload))
+  return [...own.map(({ object }) => object), ...pods].filter((object) => identifierOf(object) !== undefined)
+}
+
+/** Facts 1.2, night U8: what somebody else owns is set back by them. */
+export const managerCheck: Check = {
+  id: 'manager',
+  group: 'installation',
+  title: 'nobody sets back what kvup writes',
+  findings: ['managed-by-hyperconverged', 'managed-by-olm', 'managed-by-helm', 'managed-by-gitops'],
+  needs: ['kubevirts', 'operators'],
+  needsTarget: true,
+  blocks: true,
+  assess({ installation, target }) {
+    const { kind } = installation.manager
+    if (kind === 'plain') return []
+    const words = said[kind]
+    return [
+      {
+        id: `managed-by-${kind}`,
+        level: 'blocker',
+        summary: words.summary(ownerOf(installation)),
+        objects: [`kubevirt/${installation.name}`],
+        remedy: words.remedy(target?.text ?? 'VERSION'),
+      },
+    ]
+  },
+}
+
+interface Words {
+  summary: (owner: string) => string
+  remedy: (to: string) => readonly string[]
+}
+
+const setBack: Words = {
+  summary: (owner) => `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+  remedy: (to) => [`kvup upgrade --to ${to} --follow`],
+}
+
+const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
+  hyperconverged: {
+    summary: (owner) => `${owner} decides which KubeVirt is installed, and reverts what is written to it`,
+    remedy: () => ['kvup upgrade     says which releases of HyperConverged can be reached, and how'],
+  },
+  olm: {
+    summary: (owner) => `OLM (${owner}) reverts what is written to virt-operator`,
+    remedy: () => [
+      'kubectl get installplans -A',
+      'approve the one of its Subscription, then: kvup status -w',
+    ],
+  },
+  helm: setBack,
+  gitops: setBack,
+}
+
+function ownerOf({ manager: { owner, name, kind } }: Installation): string {
+  return [owner ?? kind, name].filter(Boolean).join(' ')
+}
+
+/** Night C7: empty methods that nobody of ours has borrowed stay empty, and no VM follows. */
+export const methodsEmpty: Check = {
+  id: 'methods-empty-without-loan',
+  group: 'installation',
+  title: 'VMs will follow: workload updates are on, or held by kvup',
+  runbook: 'OutdatedVirtualMachineInstanceWorkloads',
+  needs: ['kubevirts', 'borrowed'],
+  blocks: false,
+  assess({ evidence, installation: { workloadUpdateMethods, name, namespace, manager } }) {
+    if (workloadUpdateMethods.length > 0 || isHeldByKvup(evidence)) return []
+    return [
+      {
+        id: 'methods-empty-without-loan',
+        level: 'warning',
+        summary:
+          'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher by itself',
+        objects: [`kubevirt/${name}`],
+        // HyperConverged sets back what is written to its KubeVirt.
+        remedy: [
+          manager.kind === 'hyperconverged'
+            ? 'kvup workloads strategy set --methods LiveMigrate'
+            : `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"workloadUpdateStrategy":{"workloadUpdateMethods":["LiveMigrate"]}}}'`,
+        ],
+      },
+    ]
+  },
+}
+
+/** The API server's limit for all annotations of an object together (facts 7). */
+const limit = 262_144
+const near = 0.95
+
+/** Facts 7: `kubectl apply` keeps a copy of the KubeVirt CRD in an annotation, which has little room left. */
+export const lastAppliedSize: Check = {
+  id: 'last-applied-size',
+  group: 'installation',
+  title: 'what kubectl apply has kept in annotations leaves room',
+  needs: ['crds', 'kubevirts', 'operators'],
+  blocks: false,
+  assess: ({ evidence: { crds, kubevirts, operators } }) =>
+    [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].flatMap(judged),
+}
+
+function judged({ kind, metadata: { name, namespace, annotations = {} } }: KubeObject): readonly Finding[] {
+  const size = sizeOf(annotations)
+  if (size < limit * near) return []
+  const object = `${kind.toLowerCase()}/${name}`
+  return [
+    {
+      id: 'last-applied-size',
+      level: 'warning',
+      summary: `the annotations of ${object} take ${size} of ${limit} bytes: the next kubectl apply may be refused (kvup applies on the server and keeps no copy)`,
+      objects: [object],
+      remedy: [
+        `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}annotate ${object} kubectl.kubernetes.io/last-applied-configuration-`,
+      ],
+    },
+  ]
+}
+
+/** In UTF-8, names included, as the API server counts. */
+function sizeOf(annotations: Readonly<Record<string, string>>): number {
+  const encoder = new TextEncoder()
+  return Object.entries(annotations).reduce((sum, pair) => sum + encoder.encode(pair.join('')).length, 0)
+}
+
+/** Night C7: the Containerized Data Importer has releases of its own. */
+export const cdiBeside: Check = {
+  id: 'cdi-beside',
+  group: 'installation',
+  title: 'no CDI beside KubeVirt has to be kept in step',
+  needs: ['crds'],
+  needsTarget: true,
+  blocks: false,
+  assess({ evidence, installation }) {
+    const cdi = itemsOf(evidence.crds).filter(({ spec }) => spec?.group === 'cdi.kubevirt.io')
+    if (cdi.length === 0 || installation.manager.kind === 'hyperconverged') return []
+    return [
+      {
+        id: 'cdi-beside',
+        level: 'info',
+        summary: 'CDI is installed beside KubeVirt: kvup does not upgrade it, and it has releases of its own',
+        objects: ['customresourcedefinition/datavolumes.cdi.kubevirt.io'],
+        remedy: ["kubectl get cdi -o jsonpath='{.items[*].status.observedVersion}'"],
+      },
+    ]
+  },
+}

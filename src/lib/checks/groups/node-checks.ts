@@ -1,0 +1,382 @@
+import type { Node } from '../../kube/kinds/core-kinds.ts'
+import { condition } from '../../kube/object.ts'
+import { since } from '../../kube/timestamps.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { formatDuration } from '../../kube/duration.ts'
+import type { Check, Finding, Question } from '../check-definition.ts'
+import { counted, someOf } from '../../kube/text.ts'
+import {
+  handlerSet,
+  isNodeReady,
+  nameOfNode,
+  nodesWithHandler,
+  untolerated,
+  wantsHandler,
+} from '../../kubevirt/handler-placement.ts'
+import { compareVersions, type Version, versionOf } from '../../releases/release-versions.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { gatesOf, undecided } from '../../kubevirt/installation.ts'
+import type { Evidence } from '../../kubevirt/full-snapshot.ts'
+
+/** Facts 2.9: one such node keeps virt-handler short for ever, and no condition says why. */
+export const nodeReady: Check = {
+  id: 'node-ready',
+  group: 'nodes',
+  title: 'no virt-handler sits on a node that is not ready',
+  needs: ['nodes', 'pods', 'daemonsets'],
+  runbook: 'VirtHandlerDaemonSetRolloutFailing',
+  blocks: true,
+  assess(question) {
+    const names = waitedFor(question)
+    const [first] = names
+    if (first === undefined) return []
+    const said = waitedForNodes(question).map((node) => described(node, question.at))
+    return [
+      {
+        id: 'node-ready',
+        level: 'blocker',
+        summary: `${counted(names.length, 'node', ['is', 'are'])} not ready and part of virt-handler's roll: ${someOf(said)}; the update would wait for ever`,
+        objects: names.map((name) => `node/${name}`),
+        remedy: [`kubectl describe node ${first}`, `kubectl delete node ${first}`],
+      },
+    ]
+  },
+}
+
+const waitedFor = (question: Question): readonly string[] => waitedForNodes(question).map(nameOfNode)
+
+function waitedForNodes({ evidence }: Question): readonly Node[] {
+  const held = new Set(nodesWithHandler(evidence))
+  const set = handlerSet(evidence)
+  return itemsOf(evidence.nodes).filter(
+    (node) => !isNodeReady(node) && (held.has(node) || wantsHandler(node, set)),
+  )
+}
+
+function described(node: Node, at: Date): string {
+  const age = since(condition(node, 'Ready')?.lastTransitionTime, at)
+  return age === undefined ? node.metadata.name : `${node.metadata.name} for ${formatDuration(age)}`
+}
+
+/** Facts 2.8, 2.9, 8 (PR 10254): a virt-handler that its DaemonSet would not put there any more makes the counts disagree. */
+export const nodeSchedulable: Check = {
+  id: 'node-schedulable',
+  group: 'nodes',
+  title: 'every node with a virt-handler takes new pods',
+  needs: ['nodes', 'pods', 'daemonsets'],
+  blocks: false,
+  assess({ evidence }) {
+    const set = handlerSet(evidence)
+    const held = nodesWithHandler(evidence)
+    const tainted = held.filter((node) => untolerated(node, set).length > 0)
+    const cordoned = held.filter((node) => node.spec?.unschedulable === true)
+    return [...taintFinding(tainted), ...cordonFinding(cordoned)]
+  },
+}
+
+function taintFinding(nodes: readonly Node[]): Finding[] {
+  const [first] = nodes
+  if (!first) return []
+  const names = nodes.map(nameOfNode)
+  return [
+    {
+      id: 'node-schedulable',
+      level: 'warning',
+      summary: `virt-handler runs on ${counted(nodes.length, 'node')} with a taint that it does not tolerate (${someOf(names)}): once it is replaced it does not come back there`,
+      objects: names.map((name) => `node/${name}`),
+      remedy: [`kubectl get node ${first.metadata.name} -o jsonpath='{.spec.taints}'`],
+    },
+  ]
+}
+
+function cordonFinding(nodes: readonly Node[]): Finding[] {
+  const [first] = nodes
+  if (!first) return []
+  const names = nodes.map(nameOfNode)
+  return [
+    {
+      id: 'node-schedulable',
+      level: 'warning',
+      summary: `${counted(nodes.length, 'node', ['is', 'are'])} cordoned (${someOf(names)}): virt-handler rolls there, but no VM can migrate to it`,
+      objects: names.map((name) => `node/${name}`),
+      remedy: [`kubectl uncordon ${first.metadata.name}`],
+    },
+  ]
+}
+
+const annotation = 'kubevirt.io/heartbeat'
+/** After that long virt-controller takes the node for dead, and its VMs with it (facts 8, #2397). */
+const patience = 5 * 60_000
+
+/** A node that never had one is virt-handler's not being ready yet, which the state of the installation says. */
+export const heartbeat: Check = {
+  id: 'heartbeat',
+  group: 'nodes',
+  title: 'no virt-handler has been silent for five minutes',
+  needs: ['nodes', 'pods'],
+  blocks: false,
+  assess(question) {
+    const silent = nodesWithHandler(question.evidence).filter((node) => silence(node, question) > patience)
+    const [first] = silent
+    if (!first) return []
+    const { namespace } = question.installation
+    const said = silent.map((node) => `${node.metadata.name} for ${formatDuration(silence(node, question))}`)
+    return [
+      {
+        id: 'heartbeat',
+        level: 'warning',
+        summary: `virt-handler is silent on ${counted(silent.length, 'node')}: ${someOf(said)}; VMs there may be given up`,
+        objects: silent.map(({ metadata }) => `node/${metadata.name}`),
+        remedy: [
+          `kubectl -n ${namespace} get pods -l kubevirt.io=virt-handler --field-selector spec.nodeName=${first.metadata.name}`,
+        ],
+      },
+    ]
+  },
+}
+
+function silence({ metadata }: Node, { at }: Question): number {
+  return since(metadata.annotations?.[annotation], at) ?? 0
+}
+
+/** Facts 2.1, 8 (#12390): without such a node the strategy Job, virt-api and virt-controller stay Pending, without a word. */
+export const controlPlaneLabel: Check = {
+  id: 'control-plane-label',
+  group: 'nodes',
+  title: 'a node is labelled as control plane where the target needs one',
+  needs: ['nodes'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const { target, evidence } = question
+    if (!target || itemsOf(evidence.nodes).some(isControlPlane)) return []
+    const who = affected(question, target)
+    if (who.length === 0) return []
+    return [
+      {
+        id: 'control-plane-label',
+        level: 'blocker',
+        summary: `no node has the label node-role.kubernetes.io/control-plane, and ${who.join(' and ')} of ${target.text} run nowhere else`,
+        remedy: ['kubectl get nodes --show-labels', ...relief(question, target)],
+      },
+    ]
+  },
+}
+
+function affected(question: Question, target: Version): string[] {
+  return [
+    ...(operatorNeedsControlPlane(question, target) ? ['virt-operator'] : []),
+    ...(operandsNeedControlPlane(question, target) ? ['virt-api, virt-controller and the strategy Job'] : []),
+  ]
+}
+
+/** What helps the operands does not help the operator: there only the label does. */
+function relief(question: Question, target: Version): string[] {
+  const { namespace, name } = question.installation
+  const [node] = itemsOf(question.evidence.nodes)
+  if (operatorNeedsControlPlane(question, target))
+    return node ? [`kubectl label node ${node.metadata.name} node-role.kubernetes.io/control-plane=`] : []
+  return [
+    `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"infra":{"nodePlacement":{}}}}'`,
+  ]
+}
+
+const labels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
+
+/** By its labels, whose values do not matter. */
+export function isControlPlane({ metadata }: Node): boolean {
+  return labels.some((label) => Object.hasOwn(metadata.labels ?? {}, label))
+}
+
+/** Operands since v1.3; an `infra.nodePlacement` in the KubeVirt, be it empty, takes the built-in affinity away (facts 1.1, 2.1). */
+export function operandsNeedControlPlane({ installation }: Question, version: Version): boolean {
+  return isFrom(version, 3) && installation.kubevirt.spec?.infra?.nodePlacement === undefined
+}
+
+/** virt-operator's own Deployment since v1.7, which the KubeVirt says nothing of; a tag does not replace it. */
+export function operatorNeedsControlPlane({ method }: Question, version: Version): boolean {
+  return isFrom(version, 7) && method !== 'image-tag'
+}
+
+const isFrom = ({ major, minor }: Version, first: number): boolean =>
+  major > 1 || (major === 1 && minor >= first)
+
+type Gate = Releases['newGates'][number]
+
+/** Night C2, facts 1.3, 8: a Beta gate is on from v1.9 on, and VMs fail on nodes that lack what it needs. */
+export const newGates: Check = {
+  id: 'new-gates',
+  group: 'nodes',
+  title: 'the nodes have what feature gates need that the target turns on by itself',
+  needs: ['nodes', 'pods'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const nodes = nodesWithHandler(question.evidence)
+    return turnedOn(question).flatMap((gate) => findings(gate, nodes, question))
+  },
+}
+
+/** Not those that somebody decided on: listed as disabled, or on already. */
+function turnedOn({ releases, standing, target, installation }: Question): readonly Gate[] {
+  const from = versionOf(standing.observed.version)
+  return releases.newGates.filter(
+    (gate) => undecided([gate.gate], installation).length > 0 && isBetween(gate.in, from, target),
+  )
+}
+
+/** Later than what is installed (where that is known), not later than the target. */
+function isBetween(minor: string, from: Version | undefined, target: Version | undefined): boolean {
+  const first = versionOf(`${minor}.0`)
+  if (!first || !target || compareVersions(first, { ...target, text: bare(target) }) > 0) return false
+  return !from || compareVersions({ ...from, text: bare(from) }, first) < 0
+}
+
+/** A pre-release has the gates of its release. */
+const bare = ({ major, minor, patch }: Version): string => `v${major}.${minor}.${patch}`
+
+function findings(gate: Gate, nodes: readonly Node[], question: Question): Finding[] {
+  const lacking = nodes.filter((node) => lacks(node, gate).length > 0)
+  const [first] = lacking
+  if (!first) return []
+  const said = lacking.map((node) => `${node.metadata.name} (${lacks(node, gate).join(', ')})`)
+  return [
+    {
+      id: 'new-gates',
+      level: 'blocker',
+      summary: `${gate.in} turns ${gate.gate} on by itself, and ${counted(lacking.length, 'node', ['is', 'are'])} too old for it: ${someOf(said)}`,
+      objects: lacking.map(({ metadata }) => `node/${metadata.name}`),
+      remedy: [disable(gate, question)],
+    },
+  ]
+}
+
+/** Of other container runtimes than containerd nothing is known, so nothing is said. */
+function lacks({ status }: Node, { needs }: Gate): string[] {
+  const { kubeletVersion, containerRuntimeVersion = '' } = status?.nodeInfo ?? {}
+  const runtime = containerRuntimeVersion.startsWith('containerd://') ? containerRuntimeVersion : undefined
+  return [
+    ...(needs.kubelet !== undefined && atLeast(kubeletVersion, needs.kubelet) === false
+      ? [`kubelet ${kubeletVersion}, needs ${needs.kubelet}`]
+      : []),
+    ...(needs.containerd !== undefined && atLeast(runtime, needs.containerd) === false
+      ? [`${containerRuntimeVersion}, needs ${needs.containerd}`]
+      : []),
+  ]
+}
+
+/** The whole list: a merge patch replaces it. The field is there since v1.8 (facts 1.3). */
+function disable({ gate }: Gate, { installation }: Question): string {
+  const { namespace, name } = installation
+  const { disabledFeatureGates } = gatesOf(installation)
+  const patch = {
+    spec: {
+      configuration: {
+        developerConfiguration: { disabledFeatureGates: [...disabledFeatureGates, gate] },
+      },
+    },
+  }
+  return `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '${JSON.stringify(patch)}'`
+}
+
+/** `v1.33.4+k3s1`, `1.35`, `containerd://2.2.3-rc.1`: by its numbers alone. Undefined where there are none. */
+export function atLeast(has: string | undefined, needs: string): boolean | undefined {
+  const found = numbers(has ?? '')
+  if (found === undefined) return undefined
+  const wanted = numbers(needs) ?? []
+  for (const [i, want] of wanted.entries()) {
+    const have = found[i] ?? 0
+    if (have !== want) return have > want
+  }
+  return true
+}
+
+function numbers(text: string): readonly number[] | undefined {
+  return /\d+(?:\.\d+)*/u.exec(text)?.[0].split('.').map(Number)
+}
+
+/**
+ * Deployments are rolled with one pod more than they have. Pods of others are not read, so a pass says only that
+ * KubeVirt's own pods leave room.
+ */
+export const roomForSurge: Check = {
+  id: 'room-for-surge',
+  group: 'nodes',
+  title: "a ready node may take one more of KubeVirt's pods, as far as KubeVirt's own tell",
+  needs: ['nodes', 'pods'],
+  blocks: false,
+  assess(question) {
+    const places = placesOf(question)
+    if (places.nodes.some((node) => mayTakeOne(node, question.evidence))) return []
+    const what = places.controlPlane ? 'control-plane node' : 'node'
+    return [
+      {
+        id: 'room-for-surge',
+        level: 'warning',
+        summary: `no ${what} is ready, not cordoned and below its limit of pods: a new virt-api or virt-controller would stay Pending`,
+        objects: places.nodes.map(({ metadata }) => `node/${metadata.name}`),
+        remedy: [
+          'kubectl get nodes -o custom-columns=NODE:.metadata.name,CORDONED:.spec.unschedulable,PODS:.status.allocatable.pods',
+        ],
+      },
+    ]
+  },
+}
+
+function placesOf(question: Question): { controlPlane: boolean; nodes: readonly Node[] } {
+  const nodes = itemsOf(question.evidence.nodes)
+  const { target } = question
+  const controlPlane = target !== undefined && operandsNeedControlPlane(question, target)
+  return { controlPlane, nodes: controlPlane ? nodes.filter(isControlPlane) : nodes }
+}
+
+function mayTakeOne(node: Node, { pods }: Evidence): boolean {
+  if (!isNodeReady(node) || node.spec?.unschedulable) return false
+  const there = itemsOf(pods).filter(({ spec }) => spec?.nodeName === node.metadata.name).length
+  const limit = Number(node.status?.allocatable?.['pods'] ?? Number.POSITIVE_INFINITY)
+  return there < limit
+}
+
+/** Night C4: nodes at different versions are nodes in the middle of their own update. */
+export const versionSkew: Check = {
+  id: 'version-skew',
+  group: 'nodes',
+  title: 'all nodes run the same kubelet',
+  needs: ['nodes'],
+  blocks: false,
+  assess(question) {
+    const byVersion = nodesByVersion(question)
+    if (byVersion.size < 2) return []
+    const said = [...byVersion].map(([version, names]) => `${version} on ${names.length}`).join(', ')
+    const fewest = [...byVersion.values()].toSorted((a, b) => a.length - b.length)[0] ?? []
+    return [
+      {
+        id: 'version-skew',
+        level: 'warning',
+        summary: `the nodes run different kubelets: ${said}; an update of Kubernetes seems to be under way`,
+        objects: fewest.map((name) => `node/${name}`),
+        remedy: ['kubectl get nodes -o wide'],
+      },
+    ]
+  },
+}
+
+function nodesByVersion({ evidence }: Question): Map<string, string[]> {
+  const byVersion = new Map<string, string[]>()
+  for (const { metadata, status } of itemsOf(evidence.nodes)) {
+    const version = status?.nodeInfo?.kubeletVersion
+    if (version !== undefined) byVersion.set(version, [...(byVersion.get(version) ?? []), metadata.name])
+  }
+  return byVersion
+}
+
+/** Whether every node can follow, and the target has where to run. */
+export const nodeChecks: readonly Check[] = [
+  nodeReady,
+  nodeSchedulable,
+  heartbeat,
+  controlPlaneLabel,
+  newGates,
+  roomForSurge,
+  versionSkew,
+]

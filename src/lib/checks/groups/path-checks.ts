@@ -1,0 +1,284 @@
+import { hopFindings, laterCrdVersions } from '../../releases/hop-findings.ts'
+import {
+  type KnownBad,
+  kubernetesWindow,
+  latestPatch,
+  newestMinorOf,
+  type Releases,
+} from '../../releases/releases.ts'
+import { compareVersions, minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import {
+  type Check,
+  enters,
+  type Finding,
+  hopOf,
+  kubernetesMinor,
+  pathFromHere,
+  type Question,
+  wayTo,
+} from '../check-definition.ts'
+import { issuesOf } from '../../releases/release-path.ts'
+
+/** Facts 7: the version policy, which nothing in KubeVirt enforces. */
+export const hopSupported: Check = {
+  id: 'hop-supported',
+  group: 'path',
+  title: 'the hop to this version is supported',
+  findings: [
+    'never-settled',
+    'from-unsupported',
+    'downgrade',
+    'minor-skipped',
+    'major-step',
+    'patch-skipped',
+    'pre-release',
+    'release-unknown',
+  ],
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const hop = hopOf(question)
+    if (hop === undefined) return [neverSettled]
+    return [
+      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withWay(found, question)),
+      ...unknown(hop.to, question.releases),
+    ]
+  },
+}
+
+/**
+ * Several minors on, `kvup upgrade` goes minor by minor in one run, and judges each when its turn comes: that is said. Where Kubernetes has to be taken
+ * along, or no way is known, it does not get there by itself.
+ */
+function withWay(found: Finding, question: Question): Finding {
+  const { target } = question
+  if (found.id !== 'minor-skipped' || target === undefined) return found
+  const way = pathFromHere(target, question)
+  const isOneRun = way?.is === 'path' && way.steps.every((step) => step.is === 'kubevirt')
+  if (!isOneRun || question.method === 'olm')
+    return { ...found, remedy: wayTo(target, question, found.remedy) }
+  const inBetween = way.steps
+    .slice(0, -1)
+    .map(({ to }) => to)
+    .join(', ')
+  return {
+    id: 'minor-skipped',
+    level: 'info',
+    summary: `to ${target.text} it goes minor by minor in one run, over ${inBetween}: each step is judged again when its turn comes`,
+    remedy: [`kvup upgrade --to ${target.text}`],
+  }
+}
+
+const neverSettled: Finding = {
+  id: 'never-settled',
+  level: 'warning',
+  summary: 'no version was ever installed completely here, so there is none to come from',
+  remedy: ['kvup status'],
+}
+
+/** A patch holds no surprises that its minor has not; a minor that is newer than all that are known may. */
+function unknown(to: Version, releases: Releases): readonly Finding[] {
+  const { asOf, minors } = releases
+  if (minors[minorOf(to)]?.releases[to.text] !== undefined) return []
+  return [
+    {
+      id: 'release-unknown',
+      level: to.minor > (newestMinorOf(to.major, releases) ?? to.minor) ? 'warning' : 'info',
+      summary: `${to.text} is not among the releases known as of ${asOf}: it is judged by rule`,
+      remedy: [`kvup releases --since ${minorOf(to)}.0`],
+    },
+  ]
+}
+
+/** Facts 7: each minor of KubeVirt supports three of Kubernetes. */
+export const kubernetesSupported: Check = {
+  id: 'kubernetes-window',
+  group: 'path',
+  title: 'Kubernetes is supported before and after',
+  needs: ['serverVersion', 'kubevirts'],
+  blocks: true,
+  assess(question) {
+    const runs = kubernetesMinor(question.evidence.serverVersion)
+    if (runs === undefined) return []
+    const now = misfit(versionOf(question.standing.observed.version), runs, question)
+    const after = misfit(question.target, runs, question)
+    return [
+      ...(now ? [today(now, question.target !== undefined && after === undefined)] : []),
+      ...(after ? [then(after, question, now)] : []),
+    ]
+  },
+}
+
+interface Misfit {
+  version: Version
+  runs: number
+  is: 'too old' | 'too new'
+  window: string
+}
+
+function misfit(version: Version | undefined, runs: number, { releases }: Question): Misfit | undefined {
+  const window = version && kubernetesWindow(version, releases)
+  if (version === undefined || window === undefined) return undefined
+  const { min, max, known } = window
+  const is = runs < minor(min) ? 'too old' : runs > minor(max) ? 'too new' : undefined
+  const by = known ? '' : `, by the rule that each minor moves it by one; known as of ${releases.asOf}`
+  return is && { version, runs, is, window: `${min} to ${max}${by}` }
+}
+
+/** `isMended`: the version that it goes to supports what runs. */
+function today(now: Misfit, isMended: boolean): Finding {
+  return {
+    id: 'kubernetes-window',
+    level: 'warning',
+    summary: `${sentence(now)}; it is what runs now`,
+    remedy: [isMended ? 'go on: the target supports it' : untilThen(now)],
+  }
+}
+
+const untilThen = ({ is, version }: Misfit): string =>
+  is === 'too new'
+    ? 'go on to a KubeVirt that supports it: kvup releases'
+    : `take Kubernetes to a minor that ${minorOf(version)} supports`
+
+/** Too new as it was before is no worse after the hop. */
+function then(after: Misfit, question: Question, now: Misfit | undefined): Finding {
+  const noWorse = after.is === 'too new' && now?.is === 'too new'
+  return {
+    id: 'kubernetes-window',
+    level: noWorse ? 'warning' : 'blocker',
+    summary: sentence(after),
+    remedy: wayThere(after, question),
+  }
+}
+
+const sentence = ({ version, runs, is, window }: Misfit) =>
+  `Kubernetes 1.${runs} is ${is} for KubeVirt ${minorOf(version)} (${window})`
+
+function wayThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
+  const way = is === 'too old' ? wayTo(version, question) : []
+  return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
+}
+
+const minor = (text: string) => Number(text.split('.')[1])
+
+interface Hop {
+  from: Version
+  to: Version
+}
+
+/** Facts 8. Each finding is named by the issue, so that one can be accepted without the others. */
+export const knownBad: Check = {
+  id: 'known-bad',
+  group: 'path',
+  title: 'no issue is known of this hop',
+  findings: 'any',
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const hop = hopOf(question)
+    if (hop === undefined) return []
+    return issuesOf(hop, question.releases).map((bad) => finding(bad, hop, question.releases))
+  },
+}
+
+function finding(bad: KnownBad, hop: Hop, releases: Releases): Finding {
+  const { id, level, summary, issue } = bad
+  const patch = level === 'blocker' ? patchWithout(bad, hop, releases) : undefined
+  return {
+    id,
+    level,
+    summary: patch === undefined ? summary : `${summary}: ${patch.text} does not`,
+    remedy: [...(patch === undefined ? [] : [`kvup upgrade --to ${patch.text}`]), `read ${issue}`],
+  }
+}
+
+/** The newest patch of the same minor, where the issue is not in it. */
+function patchWithout(bad: KnownBad, { from, to }: Hop, releases: Releases): Version | undefined {
+  const patch = latestPatch(minorOf(to), releases)
+  if (patch === undefined || compareVersions(patch, to) <= 0) return undefined
+  return issuesOf({ from, to: patch }, releases).some(({ id }) => id === bad.id) ? undefined : patch
+}
+
+const since = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
+
+/** Night C8, facts 7. */
+export const zeroDowntime: Check = {
+  id: 'zero-downtime-since',
+  group: 'path',
+  title: 'updates without downtime are promised for the installed version',
+  needs: ['kubevirts'],
+  blocks: true,
+  assess({ standing }) {
+    const from = versionOf(standing.observed.version)
+    if (from === undefined || compareVersions(from, since) >= 0) return []
+    return [
+      {
+        id: 'zero-downtime-since',
+        level: 'blocker',
+        summary: `${from.text} is installed: nothing older than ${since.text} is promised an update without downtime`,
+        remedy: ['plan an outage of every VM, and export them first: kubectl get vm -A -o yaml > vms.yaml'],
+      },
+    ]
+  },
+}
+
+/** Facts 7, night U4 and C7: said plainly, before. */
+export const cannotBeUndone: Check = {
+  id: 'cannot-be-undone',
+  group: 'backup',
+  title: 'everything in this hop can be undone',
+  needs: ['kubevirts'],
+  needsTarget: true,
+  blocks: false,
+  assess(question) {
+    if (isThereAlready(question)) return []
+    return [
+      {
+        id: 'cannot-be-undone',
+        level: 'info',
+        summary: whatStays(question).join('; '),
+        remedy: ['kubectl get vm,vmi -A -o yaml > virtual-machines.yaml', ...etcdSaved(question)],
+      },
+    ]
+  },
+}
+
+/** Installed completely, and nothing else on its way: there is nothing to undo. */
+function isThereAlready({ standing: { observed, target: underWay }, target }: Question): boolean {
+  return observed.version === target?.text && underWay.version === target?.text
+}
+
+/** OLM runs on other clusters too. */
+function etcdSaved({ method }: Question): readonly string[] {
+  return method === 'olm'
+    ? [
+        '/usr/local/bin/cluster-backup.sh /home/core/assets/backup     saves etcd, on a control plane node of OKD or OpenShift',
+        'etcdctl snapshot save etcd.db     elsewhere',
+      ]
+    : ['etcdctl snapshot save etcd.db']
+}
+
+function whatStays(question: Question): readonly string[] {
+  const hop = hopOf(question)
+  const dropped = question.releases.droppedCrdVersions.filter((one) => hop && enters(hop, one.in))
+  const later = hop ? laterCrdVersions(hop.from, question.releases, hop.to) : []
+  const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
+  return [
+    question.method === 'olm'
+      ? 'once the InstallPlan is approved nothing goes back to the release before: OLM knows no downgrade, and takes the new HyperConverged and KubeVirt to the end'
+      : stored.length > 0
+        ? `there is no way back once virt-operator has replaced the CRDs: ${hop?.to.text} stores ${stored.join(' and ')}, which ${hop?.from.text} does not have`
+        : 'going back is not supported once virt-controller is new',
+    'a VM on the new virt-launcher cannot migrate to an old one',
+    'how old the last backup of etcd is cannot be seen from here',
+    ...dropped.map(({ group, versions }) => `${group} is never again served as ${versions.join(' or ')}`),
+  ]
+}
+
+/** Whether there is a way from here to there. */
+export const pathChecks: readonly Check[] = [hopSupported, kubernetesSupported, knownBad, zeroDowntime]
+
+/** What has to be safe before the first write. */
+export const backupChecks: readonly Check[] = [cannotBeUndone]

@@ -1,0 +1,210 @@
+import { itemsOf } from '../../kube/known.ts'
+import { type Check, enters, type Finding, hopOf, type Question } from '../check-definition.ts'
+import { someOf } from '../../kube/text.ts'
+import { holds, rightsBetween, rightsIn } from '../../kube/access-rights.ts'
+import type { Role } from '../../kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../kube/object.ts'
+
+/** Contract "Rights": one question per verb of the method's role; what is optional costs words, not the upgrade. */
+export const rights: Check = {
+  id: 'rights',
+  group: 'rights',
+  title: 'you may do everything that this takes',
+  findings: ['rights-optional'],
+  needs: ['rights'],
+  blocks: true,
+  assess(question) {
+    const refused = itemsOf(question.evidence.rights).filter(({ allowed }) => !allowed)
+    const missing = refused.filter(({ optional }) => !optional).map(({ what }) => what)
+    const extra = refused.filter(({ optional }) => optional).map(({ what }) => what)
+    return [
+      ...(missing.length > 0 ? [blocking(missing, question)] : []),
+      ...(extra.length > 0 ? [optional(extra, question)] : []),
+    ]
+  },
+}
+
+const blocking = (missing: readonly string[], question: Question) =>
+  ({
+    id: 'rights',
+    level: 'blocker',
+    summary: `you may not: ${someOf(missing)}`,
+    objects: missing,
+    remedy: bind(question),
+  }) as const
+
+const optional = (extra: readonly string[], question: Question) =>
+  ({
+    id: 'rights-optional',
+    level: 'warning',
+    summary: `kvup will say less, for you may not: ${someOf(extra)}`,
+    objects: extra,
+    remedy: bind(question),
+  }) as const
+
+/** What the role is bound with is printed above it. */
+function bind({ target, method, installation }: Question): readonly string[] {
+  const role = target === undefined ? 'kvup-view' : rolesCheck[method ?? 'operator-manifest']
+  return [
+    `kvup rbac ${role} --namespace-of-kubevirt ${installation.namespace} | kubectl apply -f -`,
+    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=NAME`,
+    `kubectl -n ${installation.namespace} create rolebinding ${role} --role=${role} --user=NAME`,
+  ]
+}
+
+const rolesCheck = {
+  'image-tag': 'kvup-upgrade',
+  'operator-manifest': 'kvup-operator-manifest',
+  olm: 'kvup-olm',
+} as const
+
+/** Lab 13, facts 2.2: an operator may only grant what it holds itself; a tag gives it no rights. The target's own operator came with them. */
+export const operatorRights: Check = {
+  id: 'operator-rights',
+  group: 'rights',
+  title: 'virt-operator holds the rights that the target grants its components',
+  needs: ['operatorRoles'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const { method, manifest, target, standing } = question
+    if (method !== 'image-tag') return []
+    if (manifest === undefined)
+      return standing.operator?.version === target?.text ? [] : [notCompared(target?.text ?? 'VERSION')]
+    const may = operatorMay(question)
+    const lacks = [...operatorWould(manifest)].filter((right) => !holds(may, right))
+    if (lacks.length === 0) return []
+    return [
+      {
+        id: 'operator-rights',
+        level: 'blocker',
+        summary: `virt-operator lacks ${lacks.length} rights of ${target?.text}, so it may not grant them and KubeVirt would end Available=False: ${lacks.slice(0, 3).join(', ')}`,
+        objects: lacks,
+        remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
+      },
+    ]
+  },
+}
+
+const notCompared = (to: string) =>
+  ({
+    id: 'operator-rights',
+    level: 'info',
+    summary:
+      'the rights of virt-operator were not compared with those of the target: its manifest was not given',
+    remedy: [
+      `kvup check --to ${to} --manifest https://github.com/kubevirt/kubevirt/releases/download/${to}/kubevirt-operator.yaml`,
+    ],
+  }) as const
+
+/** Night C3, facts 2.7: roles are the target's before any pod is, and nobody keeps the old rights meanwhile. */
+export const rbacDiff: Check = {
+  id: 'rbac-diff',
+  group: 'rights',
+  title: 'no running component loses a right before it is replaced',
+  needs: ['operatorRoles'],
+  needsTarget: true,
+  blocks: false,
+  assess: (question) => [...lostByComponents(question), ...lostByOperator(question)],
+}
+
+function lostByComponents(question: Question): readonly Finding[] {
+  const hop = hopOf(question)
+  const lost = question.releases.lostRights?.filter((one) => hop && enters(hop, one.in)) ?? []
+  return lost.map(({ component, what }) => ({
+    id: 'rbac-diff',
+    level: 'info',
+    summary: `${component} of ${hop?.from.text} loses "${what}" when the roles of ${hop?.to.text} come, before it is replaced: expect "forbidden" in its log until then`,
+    objects: [`${component}: ${what}`],
+    remedy: [
+      `kubectl -n ${question.installation.namespace} logs -l kubevirt.io=${component} --prefix --tail=20`,
+    ],
+  }))
+}
+
+/** The operator holds what its components hold: what it loses, one of them may lose too. */
+function lostByOperator(question: Question): readonly Finding[] {
+  const { manifest, target } = question
+  if (manifest === undefined) return []
+  const { gained, lost, narrowed } = operatorChange(manifest, question)
+  if (lost.length + narrowed.length === 0) return []
+  return [
+    {
+      id: 'rbac-diff',
+      level: 'info',
+      summary: `the manifest of ${target?.text} gives virt-operator ${countedRights(gained)} and takes ${lost.length}${goneText(lost, narrowed)}`,
+      objects: [
+        ...lost.map((right) => `lost: ${right}`),
+        ...narrowed.map((right) => `only in its namespace: ${right}`),
+        ...gained.map((right) => `gained: ${right}`),
+      ],
+      remedy: ['kubectl get clusterrole kubevirt-operator -o yaml'],
+    },
+  ]
+}
+
+const countedRights = ({ length }: readonly string[]) => `${length} ${length === 1 ? 'right' : 'rights'}`
+
+const first = (all: readonly string[]) => all.slice(0, 3).join(', ')
+
+/** What goes and what is narrowed, the first of them by name. */
+function goneText(lost: readonly string[], narrowed: readonly string[]): string {
+  const gone = lost.length > 0 ? `: ${first(lost)}` : ''
+  return narrowed.length > 0 ? `${gone}; in its own namespace only: ${first(narrowed)}` : gone
+}
+
+/** What virt-operator may do now. */
+function operatorMay({ evidence }: Question): ReadonlySet<string> {
+  return all(itemsOf(evidence.operatorRoles))
+}
+
+/** What the roles of the operator in the manifest allow; roles for people (`kubevirt.io:operator`) are not the operator's. */
+function operatorWould(manifest: readonly KubeObject[]): ReadonlySet<string> {
+  return all(operatorsIn(manifest))
+}
+
+function operatorsIn(manifest: readonly KubeObject[]): readonly Role[] {
+  const account = manifest.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? 'kubevirt-operator'
+  return manifest.filter((object): object is Role => isRole(object) && object.metadata.name === account)
+}
+
+/** What a manifest does to the rights of virt-operator, right by right. */
+interface OperatorChange {
+  gained: readonly string[]
+  lost: readonly string[]
+  /** Held in every namespace now, and in its own alone afterwards. */
+  narrowed: readonly string[]
+}
+
+/**
+ * Counted role by role, as the plan counts. What another of its roles holds as well is not lost: the manifest replaces the roles that it brings; others stay, such as
+ * those of the groups that every account is in.
+ */
+function operatorChange(manifest: readonly KubeObject[], { evidence }: Question): OperatorChange {
+  const brought = operatorsIn(manifest)
+  const keys = new Set(manifest.filter(isRole).map(keyOf))
+  const now = itemsOf(evidence.operatorRoles)
+  const after = [...brought, ...now.filter((role) => !keys.has(keyOf(role)))]
+  const everywhere = all(after.filter(({ kind }) => kind === 'ClusterRole'))
+  const here = all(after)
+  const change = { gained: new Set<string>(), lost: new Set<string>(), narrowed: new Set<string>() }
+  for (const role of brought) {
+    const live = now.find((one) => keyOf(one) === keyOf(role))
+    const { gained, lost } = rightsBetween(role, live)
+    for (const right of gained) change.gained.add(right)
+    for (const right of lost) {
+      if (!holds(here, right)) change.lost.add(right)
+      else if (role.kind === 'ClusterRole' && !holds(everywhere, right)) change.narrowed.add(right)
+    }
+  }
+  return { gained: [...change.gained], lost: [...change.lost], narrowed: [...change.narrowed] }
+}
+
+const keyOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`
+
+const isRole = ({ kind }: KubeObject) => kind === 'ClusterRole' || kind === 'Role'
+
+const all = (roles: readonly Role[]) => new Set(roles.flatMap((role) => [...rightsIn(role)]))
+
+/** Whether we, and virt-operator, may do what it takes. */
+export const rightsChecks: readonly Check[] = [rights, operatorRights, rbacDiff]

@@ -1,0 +1,240 @@
+import { operatorRule, pinnedTagRule } from '../../releases/hop-findings.ts'
+import { type Version, versionOf } from '../../releases/release-versions.ts'
+import type { Check, Finding, Question } from '../check-definition.ts'
+import type { ImageProbe } from '../../kubevirt/full-snapshot.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { someOf } from '../../kube/text.ts'
+import type { CustomResourceDefinition } from '../../kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { noWayBack } from '../../kubevirt/stored-versions.ts'
+import { reaches } from '../../releases/release-path.ts'
+import type { Releases } from '../../releases/releases.ts'
+
+/** Facts 2.2, night U2: which operator may install which version by which method. */
+export const operatorNotOlder: Check = {
+  id: 'operator-not-older',
+  group: 'installation',
+  title: 'virt-operator can install this version by this method',
+  findings: ['operator-unknown', 'operator-runs-own-strategy', 'operator-goes-back', 'pinned-tag'],
+  needs: ['operators'],
+  needsTarget: true,
+  blocks: true,
+  assess(question) {
+    const { installation, target, method = 'operator-manifest' } = question
+    const runs = versionOf(installation.operator?.version)
+    if (target === undefined) return []
+    if (runs === undefined) return [unknown(installation.namespace)]
+    return [...operatorRule(runs, target, method), ...pinnedTag(question)]
+  },
+}
+
+const unknown = (namespace: string): Finding => ({
+  id: 'operator-unknown',
+  level: 'blocker',
+  summary:
+    'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+  remedy: [`kubectl -n ${namespace} get deployment virt-operator -o yaml`],
+})
+
+/** By these kvup replaces no operator while a tag is set. */
+const leavesOperator: ReadonlySet<Question['method']> = new Set(['image-tag', 'olm'])
+
+/** A tag that says what the operator would do anyway is taken out for the roll, and matters no more. */
+function pinnedTag({ installation, method, target }: Question): readonly Finding[] {
+  const { imageTag, imageRegistry, operator } = installation
+  const asOperator =
+    imageTag === operator?.version && (imageRegistry ?? operator?.registry) === operator?.registry
+  const pinned = versionOf(imageTag)
+  if (leavesOperator.has(method) || asOperator || pinned === undefined || target === undefined) return []
+  return pinnedTagRule(pinned, target)
+}
+
+/** Facts 2.1: images that the operator's environment fixes win over imageTag. */
+export const imagesPinned: Check = {
+  id: 'images-pinned',
+  group: 'installation',
+  title: 'the operator chooses its images by their tag',
+  needs: ['operators'],
+  needsTarget: true,
+  blocks: true,
+  assess({ installation, method, target }) {
+    const pinned = installation.operator?.pinned ?? []
+    if (method !== 'image-tag' || pinned.length === 0) return []
+    return [
+      {
+        id: 'images-pinned',
+        level: 'blocker',
+        summary: `its environment fixes ${pinned.map(({ env }) => env).join(', ')}: imageTag would change the recorded version, not the images`,
+        objects: pinned.map(({ env, image }) => `${env}=${image}`),
+        remedy: [`kvup upgrade --to ${target?.text} --method operator-manifest`],
+      },
+    ]
+  },
+}
+
+/** Night C6: every image of the target, on one node of each pool, by pods that `--probe-images` makes. */
+export const imagesPullable: Check = {
+  id: 'images-pullable',
+  group: 'installation',
+  title: 'every image of the target can be pulled',
+  findings: ['images-not-tried'],
+  needs: ['probes'],
+  needsTarget: true,
+  needsProbes: true,
+  blocks: true,
+  assess(question) {
+    const probes = itemsOf(question.evidence.probes ?? { known: true, items: [] })
+    return [
+      ...alike(probes, 'refused').map((some) => refused(some, question)),
+      ...alike(probes, 'untried').map((some) => untried(some, question)),
+    ]
+  },
+}
+
+/** One finding for an image and a reason, on however many pools. */
+function alike(probes: readonly ImageProbe[], is: ImageProbe['is']): readonly (readonly ImageProbe[])[] {
+  const ofKind = probes.filter((probe) => probe.is === is)
+  const groups = Map.groupBy(ofKind, ({ image, why, needed, node }) =>
+    JSON.stringify(is === 'untried' && node === undefined ? [why, needed] : [image, why]),
+  )
+  return [...groups.values()]
+}
+
+const levelOf = (probes: readonly ImageProbe[]) =>
+  probes.some(({ needed }) => needed) ? ('blocker' as const) : ('warning' as const)
+
+function refused(probes: readonly ImageProbe[], question: Question): Finding {
+  const [{ image = '', why = '' } = {}] = probes
+  const asked = unique(probes.flatMap(({ node }) => node ?? []))
+  return {
+    id: 'images-pullable',
+    level: levelOf(probes),
+    summary: `${someOf(asked)} cannot pull ${image} (${forWhat(probes)}): ${why}${words(probes)}`,
+    objects: objectsOf(probes),
+    remedy: [
+      helps(probes, question),
+      ...asked.slice(0, 1).map((node) => `crictl pull ${image}     on ${node}`),
+    ],
+  }
+}
+
+function untried(probes: readonly ImageProbe[], { target }: Question): Finding {
+  const [{ image, why = '', node } = {}] = probes
+  const what = image === undefined || node === undefined ? forWhat(probes) : `${image} on ${node}`
+  return {
+    id: 'images-not-tried',
+    level: levelOf(probes),
+    summary: `nobody knows whether the image of ${what} can be pulled: ${why}`,
+    objects: objectsOf(probes),
+    remedy: [
+      `kvup check --to ${target?.text} --manifest FILE --probe-images     once that is mended, or take the risk: --accept images-not-tried`,
+    ],
+  }
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)]
+const forWhat = (probes: readonly ImageProbe[]): string => someOf(unique(probes.flatMap(({ of }) => of)))
+
+function words(probes: readonly ImageProbe[]): string {
+  const said = probes.find(({ message }) => message)?.message
+  return said ? ` ("${said}")` : ''
+}
+
+/** All nodes of the pools that were asked on one of theirs. */
+function objectsOf(probes: readonly ImageProbe[]): string[] {
+  return unique(probes.flatMap(({ nodes }) => nodes.map((node) => `node/${node}`)))
+}
+
+/** Where releases are published. */
+const publicRegistry = 'quay.io/kubevirt'
+
+function helps(probes: readonly ImageProbe[], { installation: { name, namespace } }: Question): string {
+  const [{ image = '', why = '' } = {}] = probes
+  if (why === 'not allowed to pull it')
+    return `kubectl -n ${namespace} patch kubevirt ${name} --type=merge -p '{"spec":{"imagePullSecrets":[{"name":"SECRET"}]}}'     a secret of that namespace that may pull it`
+  if (why === 'not found' && !image.startsWith(`${publicRegistry}/`))
+    return `skopeo copy --all docker://${publicRegistry}/${publicName(
+      image,
+      probes.flatMap(({ of }) => of),
+    )} docker://${image}`
+  return `skopeo inspect --raw docker://${image}     what the registry says`
+}
+
+/** Without registry and prefix. */
+function publicName(image: string, of: readonly string[]): string {
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  const name = [...of, 'virt-operator'].find((one) => last.includes(one))
+  return name === undefined ? last : last.slice(last.indexOf(name))
+}
+
+/** Facts 1.6: a version that is still stored cannot be dropped, nor be one that the target does not have yet; the update hangs with DeploymentFailed. */
+export const crdStoredVersions: Check = {
+  id: 'crd-stored-versions',
+  findings: ['no-way-back'],
+  group: 'installation',
+  title: 'the CRDs store no version that this release lacks',
+  needs: ['crds'],
+  needsTarget: true,
+  blocks: true,
+  assess({ evidence, target, releases, standing, manifest = [] }) {
+    if (target === undefined) return []
+    const crds = itemsOf(evidence.crds)
+    const back = noWayBack(target, crds, { standing, releases })
+    if (back !== undefined) return [back]
+    return crds.flatMap((crd) => {
+      const gone = new Set([...droppedBy(target, crd, releases), ...missingIn(manifest, crd)])
+      const stored = crd.status?.storedVersions?.filter((version) => gone.has(version)) ?? []
+      return stored.length > 0 ? [finding(crd, stored, target)] : []
+    })
+  },
+}
+
+function droppedBy(
+  target: Version,
+  { spec }: CustomResourceDefinition,
+  releases: Releases,
+): readonly string[] {
+  return releases.droppedCrdVersions
+    .filter((dropped) => dropped.group === spec?.group && reaches(target, dropped.in))
+    .flatMap(({ versions }) => versions)
+}
+
+/** What the manifest brings for the same CRD decides, where it was given. */
+function missingIn(
+  manifest: readonly KubeObject[],
+  { metadata, status }: CustomResourceDefinition,
+): readonly string[] {
+  const wanted = manifest.find(
+    (object): object is CustomResourceDefinition =>
+      object.kind === 'CustomResourceDefinition' && object.metadata.name === metadata.name,
+  )
+  const brought = wanted?.spec?.versions?.map(({ name }) => name)
+  return brought === undefined ? [] : (status?.storedVersions ?? []).filter((name) => !brought.includes(name))
+}
+
+function finding(crd: CustomResourceDefinition, stored: readonly string[], target: Version): Finding {
+  const { name } = crd.metadata
+  return {
+    id: 'crd-stored-versions',
+    level: 'blocker',
+    summary: `${name} has objects stored as ${stored.join(' and ')}, which ${target.text} drops: the API server refuses the new CRD and the update hangs`,
+    objects: [`customresourcedefinition/${name}`],
+    remedy: forgotten(crd, stored),
+  }
+}
+
+/** Every object is written once in the version that is stored now; then the CRD may forget the old ones, unless that is one of them. */
+function forgotten(
+  { metadata: { name }, spec, status }: CustomResourceDefinition,
+  stored: readonly string[],
+): readonly string[] {
+  const now = spec?.versions?.find((version) => version.storage)?.name ?? ''
+  if (stored.includes(now))
+    return [`go through a release that stores another version than ${now}: kvup releases`]
+  const keeps = status?.storedVersions?.filter((version) => !stored.includes(version)) ?? []
+  const after = keeps.length > 0 ? keeps : [now]
+  return [
+    `kubectl get ${name} -A -o json | kubectl replace -f -`,
+    `kubectl patch crd ${name} --subresource=status --type=merge -p '${JSON.stringify({ status: { storedVersions: after } })}'`,
+  ]
+}

@@ -1,0 +1,388 @@
+import {
+  type Check,
+  type Finding,
+  instancesOf,
+  isHeldByKvup,
+  type Question,
+  wayTo,
+} from '../check-definition.ts'
+import { counted, someOf } from '../../kube/text.ts'
+import type { Evidence, ResourceQuota } from '../../kubevirt/full-snapshot.ts'
+import { parseImage } from '../../kubevirt/installation.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { allReleases, type Releases } from '../../releases/releases.ts'
+import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
+import type { InstanceTally } from '../../kubevirt/vm-tally.ts'
+import { isNodeReady } from '../../kubevirt/handler-placement.ts'
+import { quantity } from '../../kube/quantity.ts'
+
+/** Facts 8 (#15373, #18670, #12773): one VM that runs twice damages its disk; an entry may also be a stale one. */
+export const twoLaunchers: Check = {
+  id: 'two-launchers',
+  group: 'workloads',
+  title: 'no VM has two virt-launchers without a migration',
+  needs: ['instances'],
+  blocks: true,
+  assess(question) {
+    const { count, names } = instancesOf(question).twoLaunchers
+    const [first = ''] = names
+    if (count === 0) return []
+    const [namespace = '', name = ''] = first.split('/')
+    return [
+      {
+        id: 'two-launchers',
+        level: 'blocker',
+        summary: `${counted(count, 'VM', ['has', 'have'])} two active virt-launcher pods and no migration (${someOf(names, count)}): it may run twice, which damages its disk`,
+        objects: names,
+        remedy: [
+          `kubectl -n ${namespace} get pods -l kubevirt.io=virt-launcher -o wide`,
+          `kubectl -n ${namespace} get virtualmachineinstance ${name} -o jsonpath='{.status.activePods}'`,
+        ],
+      },
+    ]
+  },
+}
+
+interface Launcher {
+  image: string
+  count: number
+  /** Undefined: a digest that is not the one in use now. */
+  version: Version | undefined
+  /** A migration or a restart gives the same one again. */
+  inUse: boolean
+}
+
+/** Night C1: upstream tests migrations from the minor before only. */
+export const launcherAge: Check = {
+  id: 'launcher-age',
+  group: 'workloads',
+  title: 'no VM runs on a virt-launcher two minors or a year before the target',
+  needs: ['instances', 'deployments'],
+  needsTarget: true,
+  blocks: false,
+  assess(question) {
+    const launchers = launchersOf(question)
+    const outdated = launchers.filter(({ inUse }) => !inUse)
+    const installed = launchers.filter(({ inUse }) => inUse)
+    return [
+      ...tooOld(outdated, question, renewed),
+      ...tooOld(installed, question, throughReleases(question)),
+      ...untold(launchers.filter(({ version }) => !version)),
+    ]
+  },
+}
+
+function launchersOf(question: Question): readonly Launcher[] {
+  const now = launcherInUse(question.evidence)
+  const { version } = question.standing.observed
+  return Object.entries(instancesOf(question).launchers).map(([image, count]) => ({
+    image,
+    count,
+    version: versionOf(image === now ? version : parseImage(image).tag),
+    inUse: image === now,
+  }))
+}
+
+/** What virt-controller compares every VMI with (facts 2.10): it tells the version of a digest. */
+function launcherInUse({ deployments }: Evidence): string | undefined {
+  const controller = itemsOf(deployments).find(({ metadata }) => metadata.name === 'virt-controller')
+  const words = controller?.spec?.template?.spec?.containers?.flatMap(({ command = [], args = [] }) =>
+    command.concat(args),
+  )
+  const at = words?.indexOf('--launcher-image') ?? -1
+  return at < 0 ? undefined : words?.[at + 1]
+}
+
+interface WayOut {
+  sentence: string
+  remedy: (images: readonly string[]) => readonly string[]
+}
+
+const renewed: WayOut = {
+  sentence: 'migrate or restart them before the upgrade',
+  remedy: listByLauncher,
+}
+
+function throughReleases(question: Question): WayOut {
+  return {
+    sentence: 'it is the installed one, so only the releases in between help',
+    remedy: () => (question.target ? wayTo(question.target, question) : []),
+  }
+}
+
+function tooOld(
+  launchers: readonly Launcher[],
+  { target, releases }: Question,
+  { sentence, remedy }: WayOut,
+): Finding[] {
+  if (!target) return []
+  const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
+  if (old.length === 0) return []
+  const total = old.reduce((sum, { count }) => sum + count, 0)
+  const images = old.map(({ image }) => image)
+  return [
+    {
+      id: 'launcher-age',
+      level: 'warning',
+      summary: `${counted(total, 'VM', ['runs', 'run'])} on a virt-launcher that is too old to count on a migration to ${target.text}: ${someOf(old.map(said))}; ${sentence}`,
+      objects: images,
+      remedy: remedy(images),
+    },
+  ]
+}
+
+const said = ({ count, version }: Launcher): string => `${version?.text} under ${counted(count, 'VM')}`
+
+function isTooOld(version: Version, target: Version, releases: Releases): boolean {
+  return minorsBetween(version, target, releases) > 1 || isYearBefore(version, target, releases)
+}
+
+/** Across a major version the minors that are known are counted. */
+function minorsBetween(from: Version, to: Version, releases: Releases): number {
+  if (from.major === to.major) return to.minor - from.minor
+  const minors = [...new Set(allReleases(releases).map(minorOf))]
+  const [a, b] = [minors.indexOf(minorOf(from)), minors.indexOf(minorOf(to))]
+  return a < 0 || b < 0 ? Number.POSITIVE_INFINITY : b - a
+}
+
+function isYearBefore(version: Version, target: Version, releases: Releases): boolean {
+  const [from, to] = [dayOf(version, releases), dayOf(target, releases)]
+  return from !== undefined && to !== undefined && to - from > 365 * 86_400_000
+}
+
+function dayOf(version: Version, { minors }: Releases): number | undefined {
+  const day = minors[minorOf(version)]?.releases[version.text]
+  return day === undefined ? undefined : Date.parse(day)
+}
+
+function untold(launchers: readonly Launcher[]): Finding[] {
+  if (launchers.length === 0) return []
+  const total = launchers.reduce((sum, { count }) => sum + count, 0)
+  return [
+    {
+      id: 'launcher-age',
+      level: 'info',
+      summary: `of ${counted(total, 'VM')} the image of the virt-launcher does not tell its version: ${someOf(launchers.map(({ image }) => image))}`,
+      objects: launchers.map(({ image }) => image),
+      remedy: listByLauncher(launchers.map(({ image }) => image)),
+    },
+  ]
+}
+
+const plainImage = /^[\w./:@+-]+$/u
+const all = `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,LAUNCHER:.status.launcherContainerImageVersion`
+
+/**
+ * Commands that list the VMIs on these virt-launcher images, one each: the label of outdated VMIs tells only which differ from the
+ * installed one. An image that no registry could have is not quoted for a shell: all are listed then, with their image.
+ */
+function listByLauncher(images: readonly string[]): readonly string[] {
+  if (!images.every((image) => plainImage.test(image))) return [all]
+  return images.map(
+    (image) =>
+      `kubectl get virtualmachineinstances -A -o jsonpath='{range .items[?(@.status.launcherContainerImageVersion=="${image}")]}{.metadata.namespace}{" "}{.metadata.name}{"\\n"}{end}'`,
+  )
+}
+
+/** Facts 3.5, 3.6. What Evict does to a VM depends on its own evictionStrategy (facts 3.4): that is the finding `evictions`. */
+export const vmsThatStay: Check = {
+  id: 'vms-that-stay',
+  group: 'workloads',
+  title: 'every running VM can follow to the new virt-launcher by itself',
+  needs: ['instances'],
+  runbook: 'OutdatedVirtualMachineInstanceWorkloads',
+  blocks: false,
+  assess(question) {
+    const { installation, evidence } = question
+    const tally = instancesOf(question)
+    const methods = installation.workloadUpdateMethods
+    const isOff = methods.length === 0 && !isHeldByKvup(evidence)
+    const summary = whyTheyStay(tally, methods, isOff)
+    if (summary === undefined) return []
+    const { namespace, name } = installation
+    return [
+      {
+        id: 'vms-that-stay',
+        level: 'warning',
+        summary,
+        objects: tally.notMigratable.names,
+        remedy: isOff
+          ? [`kubectl -n ${namespace} get kubevirt ${name} -o jsonpath='{.spec.workloadUpdateStrategy}'`]
+          : [
+              `kubectl get virtualmachineinstances -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,WHY:'.status.conditions[?(@.type=="LiveMigratable")].reason'`,
+            ],
+      },
+    ]
+  },
+}
+
+function whyTheyStay(
+  { running, notMigratable }: InstanceTally,
+  methods: readonly string[],
+  isOff: boolean,
+): string | undefined {
+  if (running > 0 && isOff)
+    return `workloadUpdateMethods is empty: ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher`
+  if (notMigratable.count === 0) return undefined
+  const who = `${counted(notMigratable.count, 'running VM')} cannot be migrated: ${someOf(notMigratable.names, notMigratable.count)}`
+  return methods.includes('Evict')
+    ? `${who}; Evict is on, so each is shut down or stays, by its evictionStrategy`
+    : `${who}; they keep the old virt-launcher until they are restarted`
+}
+
+/** Facts 3.3, 8 (#16353): a migration never goes to the host it comes from, and the updater never gives up. */
+export const twoNodes: Check = {
+  id: 'two-nodes',
+  group: 'workloads',
+  title: 'VMs have a second node to migrate to',
+  needs: ['nodes', 'instances'],
+  blocks: false,
+  assess(question) {
+    const count = placesForVms(question)
+    const { running } = instancesOf(question)
+    if (count >= 2 || running === 0) return []
+    return [
+      {
+        id: 'two-nodes',
+        level: 'warning',
+        summary: `${counted(count, 'node')} can take VMs: no migration will ever succeed, and ${counted(running, 'running VM', ['keeps', 'keep'])} the old virt-launcher until a restart`,
+        remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+      },
+    ]
+  },
+}
+
+function placesForVms({ evidence }: Question): number {
+  return itemsOf(evidence.nodes).filter(
+    (node) =>
+      node.metadata.labels?.['kubevirt.io/schedulable'] === 'true' &&
+      isNodeReady(node) &&
+      !node.spec?.unschedulable,
+  ).length
+}
+
+/** Facts 3.3, 8 (#14957): a migration has a second launcher pod beside the first, and both count. */
+export const migrationQuota: Check = {
+  id: 'migration-quota',
+  group: 'workloads',
+  title: 'no ResourceQuota is known to refuse the second pod of a migration',
+  needs: ['quotas', 'instances'],
+  blocks: false,
+  assess(question) {
+    const broken = itemsOf(question.evidence.quotas).flatMap((quota) => breach(quota, question))
+    const [first] = broken
+    if (!first) return []
+    const { namespace, name } = first.quota.metadata
+    return [
+      {
+        id: 'migration-quota',
+        level: 'warning',
+        summary: `${counted(broken.length, 'ResourceQuota', ['leaves', 'leave'])} no room for a migration: ${someOf(broken.map(({ text }) => text))}`,
+        objects: broken.map(
+          ({ quota: { metadata } }) => `resourcequota/${metadata.namespace}/${metadata.name}`,
+        ),
+        remedy: [`kubectl -n ${namespace} describe resourcequota ${name}`],
+      },
+    ]
+  },
+}
+
+/** What the target pod of the namespace's largest VM asks for at least: overhead is not counted, nor how much CPU. */
+const atLeastOf: Readonly<Record<string, (memory: number) => number>> = {
+  pods: () => 1,
+  'count/pods': () => 1,
+  memory: (memory) => memory,
+  'requests.memory': (memory) => memory,
+  'limits.memory': (memory) => memory,
+  cpu: () => 1e-3,
+  'requests.cpu': () => 1e-3,
+  'limits.cpu': () => 1e-3,
+}
+
+function breach(quota: ResourceQuota, question: Question): { quota: ResourceQuota; text: string }[] {
+  const { namespace = '', name } = quota.metadata
+  const memory = instancesOf(question).largestMemory[namespace]
+  if (memory === undefined) return []
+  const { hard = {}, used = {} } = quota.status ?? {}
+  const over = Object.entries(hard).find(([resource, limit]) => {
+    const needed = atLeastOf[resource]?.(memory)
+    const [most, now] = [quantity(limit), quantity(used[resource] ?? '0')]
+    return needed !== undefined && most !== undefined && now !== undefined && now + needed > most
+  })
+  if (!over) return []
+  const [resource, limit] = over
+  return [{ quota, text: `${namespace}/${name} (${resource}: ${used[resource] ?? '0'} of ${limit} used)` }]
+}
+
+/** Facts 5, 8 (#17329): the workload updater carries them out, so they wait while an upgrade holds it. */
+export const pendingChanges: Check = {
+  id: 'pending-changes',
+  group: 'workloads',
+  title: 'no change of CPU, memory or volumes is on its way',
+  needs: ['instances'],
+  blocks: false,
+  assess(question) {
+    const { count, names } = instancesOf(question).pendingChanges
+    if (count === 0) return []
+    const held = !question.installation.workloadUpdateMethods.includes('LiveMigrate')
+    return [
+      {
+        id: 'pending-changes',
+        level: 'warning',
+        summary: `${counted(count, 'VM', ['waits', 'wait'])} for a change of CPU, memory or volumes (${someOf(names, count)}): ${
+          held
+            ? 'LiveMigrate is not among workloadUpdateMethods, so it is never carried out'
+            : 'while the upgrade holds workload updates it stands still'
+        }`,
+        objects: names,
+        remedy: ['kubectl get virtualmachineinstancemigrations -A'],
+      },
+    ]
+  },
+}
+
+/** Facts 5, 8 (#16719): an upgrade was seen to add VMs to this list; what is in it today was there before. */
+export const restartRequired: Check = {
+  id: 'restart-required',
+  group: 'workloads',
+  title: 'no VM waits for a restart',
+  needs: ['machines'],
+  blocks: false,
+  assess({ evidence }) {
+    const waiting = itemsOf(evidence.machines)[0]?.restartRequired
+    if (!waiting || waiting.count === 0) return []
+    return [
+      {
+        id: 'restart-required',
+        level: 'info',
+        summary: `${counted(waiting.count, 'VM', ['is', 'are'])} RestartRequired today (${someOf(waiting.names, waiting.count)}): what joins them during the upgrade comes from it`,
+        objects: waiting.names,
+        remedy: [
+          `kubectl get virtualmachines -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,RESTART:'.status.conditions[?(@.type=="RestartRequired")].message'`,
+        ],
+      },
+    ]
+  },
+}
+
+/** Names of the migrations that the workload updater makes, and of their pods, grow from the VM's. */
+export const longNames: Check = {
+  id: 'long-names',
+  group: 'workloads',
+  title: 'the names of VMs leave room for what a migration adds',
+  needs: ['instances'],
+  blocks: false,
+  assess(question) {
+    const { count, names } = instancesOf(question).longNames
+    if (count === 0) return []
+    return [
+      {
+        id: 'long-names',
+        level: 'warning',
+        summary: `${counted(count, 'VM', ['has', 'have'])} a name of more than 47 characters: ${someOf(names, count)}; labels made of it may be refused when it migrates`,
+        objects: names,
+        remedy: ['kubectl get virtualmachineinstances -A'],
+      },
+    ]
+  },
+}

@@ -1,5 +1,0 @@
-/** One document of a file, and the line on which it begins. */
-export interface SavedDocument {
-  value: unknown
-  line: number
-}

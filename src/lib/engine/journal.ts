@@ -1,0 +1,423 @@
+import type { Held } from './lease.ts'
+import type { MissingValue, Overrides } from './overrides.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { blocked } from '../kube/errors.ts'
+import { Answers } from '../kube/read-cache.ts'
+
+/** Who changed what, and the settings that were borrowed: what the cluster cannot tell later. Never progress. */
+export interface Journal {
+  entries(): Promise<readonly Entry[]>
+  /** Throws when it cannot be written: then nothing may be changed. */
+  record(entry: Entry): Promise<void>
+  /** The open ones, as they are noted on their objects (see `Overrides`). */
+  loans(): Promise<readonly Loan[]>
+  /** What reads as kvup leaves it, and whose former value nobody may be believed about. */
+  missing(): Promise<readonly MissingValue[]>
+  /** A person said that this claim of the journal is true: for this process it is open. */
+  believe(claim: Loan): void
+  /**
+   * Says what is about to be changed. The first value wins: an open loan with this id is returned as it is, but for what it is set to. Whoever changes the field writes what is
+   * returned onto the object, in the same patch (`noteOf`, `savingNote`).
+   */
+  borrow(loan: Loan): Promise<Loan>
+  /** Writes down that a loan is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
+  release(id: string, why?: string): Promise<void>
+  /**
+   * Keeps a baseline (a uid, an old transition time); the first value under a key wins. A key that begins with the
+   * procedure's name and `/` is forgotten when that procedure is recorded as finished.
+   */
+  keep(key: string, value: unknown): Promise<void>
+  kept(key: string): Promise<unknown>
+  /** The same journal for who holds the lock: it is confirmed before each write, tries after a conflict included. */
+  under(held: Held): Journal
+}
+
+/** What a `check` may see of it. */
+export type JournalReader = Pick<Journal, 'entries' | 'loans' | 'kept'>
+
+export interface Entry {
+  /** RFC 3339. */
+  at: string
+  /** user@host. */
+  by: string
+  procedure: string
+  step: string
+  /** `intends` is written before `apply`, `applied` after it. */
+  what:
+    | 'started'
+    | 'intends'
+    | 'applied'
+    | 'borrowed'
+    | 'gave-back'
+    | 'closed'
+    | 'finished'
+    | 'failed'
+    | 'interrupted'
+  text: string
+  /** The uid of the sealed plan that was carried out, where there was one. */
+  plan?: string
+}
+
+/** What a borrowed setting is set to, kept with the loan, for entries are forgotten in time. */
+interface Taken {
+  value: unknown
+  /** Id of the step that sets it. */
+  step: string
+  /** It was set: from then on it is somebody else who changed it. */
+  applied?: true
+}
+
+/** A setting that was borrowed and has to be given back. */
+export interface Loan {
+  /** Stable per setting: `workload-updates`. */
+  id: string
+  procedure: string
+  object: { apiVersion: string; kind: string; namespace?: string; name: string; uid: string }
+  /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
+  path: string
+  /** Absence is a value too. */
+  was: { present: true; value: unknown } | { present: false }
+  /** What it is meanwhile; absent for loans of more than one value. */
+  taken?: Taken
+  by: string
+  at: string
+  /** For how long it does no harm to leave it open, and what does not work meanwhile. */
+  harmless?: string
+  /** It was opened by an upgrade over several minors, which waits for VMs between them. */
+  severalMinors?: true
+}
+
+/** Where the content of a journal is kept. */
+export interface JournalStore {
+  read: () => Promise<JournalContent>
+  /**
+   * Stores what `change` makes of the content, in one piece, and returns it. Unchanged content is not written.
+   * `confirm` comes right before every try to write, and stops it when it throws.
+   */
+  update: (
+    change: (content: JournalContent) => JournalContent,
+    confirm: () => Promise<void>,
+  ) => Promise<JournalContent>
+}
+
+/** What a journal is laid over besides its store. */
+interface Below {
+  /** Comes right before every try to write, and stops it when it throws. */
+  confirm?: () => Promise<void>
+  /** What is noted on the objects themselves. Without it (a dry run) the store is believed: nobody else writes it. */
+  overrides?: Overrides
+}
+
+/** The journal's rules on any store. `sign` names who gives a loan back, and when. */
+export function journalOn(
+  store: JournalStore,
+  sign: (opened: Signature | undefined) => Signature,
+  { confirm = async () => undefined, overrides }: Below = {},
+): Journal {
+  const { read } = store
+  const update = (change: (content: JournalContent) => JournalContent) => store.update(change, confirm)
+  const closing = (content: JournalContent, id: string, why?: string) =>
+    released(content, id, { ...sign(content.loans.find((loan) => loan.id === id)), why })
+  const loans = async () => (overrides ? overrides.loans() : (await read()).loans)
+  const missing = async () => (await overrides?.missing((await read()).loans)) ?? []
+  return {
+    under: (held) =>
+      journalOn(store, sign, { confirm: () => held.confirm(), ...(overrides && { overrides }) }),
+    entries: async () => (await read()).entries,
+    loans,
+    missing,
+    believe: (claim) => overrides?.remember(claim),
+    async kept(key) {
+      const { kept } = await read()
+      return Object.hasOwn(kept, key) ? kept[key] : undefined
+    },
+    async record(entry) {
+      const ends = entry.what === 'finished' && overrides
+      const over = ends ? await overrides.over((await read()).loans) : []
+      await update((content) =>
+        recorded(
+          over.reduce((now, { id, why }) => closing(now, id, why), content),
+          entry,
+        ),
+      )
+    },
+    async borrow(loan) {
+      if (overrides === undefined) {
+        const after = await update((content) => borrowed(content, loan))
+        return after.loans.find(({ id }) => id === loan.id) ?? loan
+      }
+      const open = (await overrides.loans()).find(
+        ({ id, object }) => id === loan.id && object.uid === loan.object.uid,
+      )
+      const saved = open === undefined ? loan : { ...open, ...(loan.taken && { taken: loan.taken }) }
+      await update((content) => claimed(content, saved))
+      overrides.remember(saved)
+      return saved
+    },
+    async release(id, why) {
+      const known = overrides?.close(id)
+      await update((content) => closing(known ? withClaim(content, known) : content, id, why))
+    },
+    async keep(key, value) {
+      await update((content) => keeping(content, key, value))
+    },
+  }
+}
+
+/** A journal that somebody deleted meanwhile has the entry all the same. */
+function withClaim(content: JournalContent, loan: Loan): JournalContent {
+  const has = content.loans.some(({ id }) => id === loan.id)
+  return has ? content : { ...content, loans: [...content.loans, loan] }
+}
+
+/** Everything that a journal holds, as it is stored and as it is changed: by pure functions. */
+export interface JournalContent {
+  entries: readonly Entry[]
+  /** Open ones only: a loan that was given back is an entry. */
+  loans: readonly Loan[]
+  kept: Readonly<Record<string, unknown>>
+}
+
+export const emptyJournal: JournalContent = { entries: [], loans: [], kept: {} }
+
+/** Who writes, and when: for the entries that borrowing and giving back leave behind. */
+interface Signature {
+  by: string
+  at: string
+}
+
+function recorded(content: JournalContent, entry: Entry): JournalContent {
+  const entries = [...content.entries, entry]
+  if (entry.what === 'applied')
+    return { ...content, entries, loans: content.loans.map((loan) => applied(loan, entry)) }
+  if (entry.what !== 'finished') return { ...content, entries }
+  const prefix = `${entry.procedure}/`
+  const kept = Object.fromEntries(Object.entries(content.kept).filter(([key]) => !key.startsWith(prefix)))
+  return { ...content, entries, kept }
+}
+
+function applied(loan: Loan, { procedure, step }: Entry): Loan {
+  const { taken } = loan
+  const isOfStep = taken?.step === step && loan.procedure === procedure
+  return isOfStep ? { ...loan, taken: { ...taken, applied: true } } : loan
+}
+
+/** The first value wins: of an open loan with this id nothing changes but what it is set to from now on. */
+function borrowed(content: JournalContent, loan: Loan): JournalContent {
+  const open = content.loans.find(({ id }) => id === loan.id)
+  return open === undefined ? claimed(content, loan) : takenAnew(content, open, loan)
+}
+
+/** As it is: another claim under this id is replaced, for what is said here lies on an object, or is about to. */
+function claimed(content: JournalContent, loan: Loan): JournalContent {
+  const former = content.loans.find(({ id }) => id === loan.id)
+  if (former !== undefined && isSameLoan(former, loan)) return takenAnew(content, former, loan)
+  if (former !== undefined)
+    return claimed({ ...content, loans: content.loans.filter((one) => one !== former) }, loan)
+  if (loan.was.present && loan.was.value === undefined)
+    throw new Error(`loan ${loan.id} has no value to keep`)
+  const { procedure, by, at } = loan
+  const entry: Entry = { at, by, procedure, step: loan.id, what: 'borrowed', text: wordsOf(loan) }
+  return recorded({ ...content, loans: [...content.loans, loan] }, entry)
+}
+
+const isSameLoan = (one: Loan, other: Loan): boolean =>
+  one.object.uid === other.object.uid && one.path === other.path && isDeepStrictEqual(one.was, other.was)
+
+function takenAnew(content: JournalContent, open: Loan, { taken }: Loan): JournalContent {
+  if (taken === undefined || isDeepStrictEqual(open.taken?.value, taken.value)) return content
+  const loans = content.loans.map((loan) => (loan === open ? { ...open, taken } : loan))
+  return { ...content, loans }
+}
+
+function released(
+  content: JournalContent,
+  id: string,
+  signed: Signature & { why?: string | undefined },
+): JournalContent {
+  const loan = content.loans.find((open) => open.id === id)
+  if (loan === undefined) return content
+  const { procedure } = loan
+  const { by, at, why } = signed
+  const text = why === undefined ? wordsOf(loan) : `${why}: ${wordsOf(loan)}`
+  const entry: Entry = { at, by, procedure, step: id, what: why === undefined ? 'gave-back' : 'closed', text }
+  return recorded({ ...content, loans: content.loans.filter((open) => open.id !== id) }, entry)
+}
+
+function keeping(content: JournalContent, key: string, value: unknown): JournalContent {
+  if (Object.hasOwn(content.kept, key)) return content
+  return { ...content, kept: { ...content.kept, [key]: value } }
+}
+
+function wordsOf({ path, object, was }: Loan): string {
+  const value = was.present ? JSON.stringify(was.value) : 'absent'
+  return `${path} of ${object.kind} ${object.name}, which was ${value}`
+}
+
+const mostEntries = 300
+const mostEntryBytes = 256 * 1024
+const mostText = 2000
+const mostKept = 200
+const mostLoanBytes = 384 * 1024
+const mostKeptBytes = 128 * 1024
+
+/**
+ * Stays well under the 1 MiB of a ConfigMap: the oldest entries and kept values go first, an open loan never. Throws `blocked`
+ * when the loans alone are too large; nothing may be borrowed then.
+ */
+export function bounded({ entries, loans, kept }: JournalContent): JournalContent {
+  if (bytesOf(loans) > mostLoanBytes)
+    throw blocked(
+      'journal-full',
+      `the journal holds ${loans.length} open loans and has no room for another`,
+      {
+        remedy: 'kvup history      shows them and the line that gives each back',
+      },
+    )
+  return {
+    entries: newest(entries.map(shortened), mostEntries, mostEntryBytes),
+    loans,
+    kept: Object.fromEntries(newest(Object.entries(kept), mostKept, mostKeptBytes)),
+  }
+}
+
+function newest<T>(items: readonly T[], most: number, bytes: number): readonly T[] {
+  let room = bytes
+  let from = items.length
+  while (from > 0 && items.length - from < most) {
+    room -= bytesOf(items[from - 1])
+    if (room < 0) break
+    from--
+  }
+  return items.slice(from)
+}
+
+/** The cause of a long message stands at its end: the middle is cut. */
+function shortened(entry: Entry): Entry {
+  if (entry.text.length <= mostText) return entry
+  const half = mostText / 2
+  return { ...entry, text: `${entry.text.slice(0, half)} … ${entry.text.slice(-half)}` }
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 1
+
+const nothing: JournalReader = {
+  entries: async () => [],
+  loans: async () => [],
+  kept: async () => undefined,
+}
+
+/** A journal that nobody finds later: for dry runs, over what the real one (`over`) says, and for tests. */
+export function memoryJournal(over: JournalReader = nothing): Journal {
+  let copied: Promise<JournalContent> | undefined
+  const copy = async () => ({ ...emptyJournal, entries: await over.entries(), loans: await over.loans() })
+  const read = () => (copied ??= copy())
+  const journal = journalOn(
+    {
+      read,
+      async update(change, confirm) {
+        await confirm()
+        const after = bounded(structuredClone(change(await read())))
+        copied = Promise.resolve(after)
+        return after
+      },
+    },
+    (opened) => opened ?? { by: '', at: '' },
+  )
+  const above = (mine: Journal): Journal => ({
+    ...mine,
+    under: (held) => above(mine.under(held)),
+    kept: async (key) => (await mine.kept(key)) ?? over.kept(key),
+    async keep(key, value) {
+      if ((await over.kept(key)) === undefined) await mine.keep(key, value)
+    },
+  })
+  return above(journal)
+}
+
+/**
+ * Reads a journal once and remembers what it said until it is told to forget: under the lock nobody else writes it, and a wait
+ * must not cost a request per look.
+ */
+export class RememberedJournal implements JournalReader {
+  readonly #journal: JournalReader
+  readonly #answers = new Answers()
+
+  constructor(journal: JournalReader) {
+    this.#journal = journal
+  }
+
+  forget(): void {
+    this.#answers.forget()
+  }
+
+  entries(): ReturnType<JournalReader['entries']> {
+    return this.#answers.once('entries', () => this.#journal.entries())
+  }
+
+  loans(): ReturnType<JournalReader['loans']> {
+    return this.#answers.once('loans', () => this.#journal.loans())
+  }
+
+  kept(key: string): Promise<unknown> {
+    return this.#answers.once(`kept ${key}`, () => this.#journal.kept(key))
+  }
+}
+
+/** A journal that knows without asking. */
+export interface KnowsLoans {
+  /** The open loans as this process read or wrote them last; undefined before it has done either. */
+  known(): readonly Loan[] | undefined
+}
+
+/** The same journal, which remembers what is borrowed: whoever leaves while the server is silent can still say so. */
+export function remembering(journal: Journal): Journal & KnowsLoans {
+  return rememberingIn(journal, { loans: undefined })
+}
+
+interface Memory {
+  loans: readonly Loan[] | undefined
+}
+
+function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsLoans {
+  const without = (id: string) => (memory.loans ?? []).filter((loan) => loan.id !== id)
+  return {
+    ...journal,
+    known: () => memory.loans,
+    async loans() {
+      return (memory.loans = await journal.loans())
+    },
+    async borrow(loan) {
+      const opened = await journal.borrow(loan)
+      memory.loans = [...without(loan.id), opened]
+      return opened
+    },
+    async release(id, why) {
+      await journal.release(id, why)
+      memory.loans = without(id)
+    },
+    under: (held) => rememberingIn(journal.under(held), memory),
+  }
+}
+
+type What = Entry['what']
+
+/** What a run that ends early writes down; one that is killed does not. */
+export const cutShort: ReadonlySet<What> = new Set<What>(['interrupted', 'failed'])
+/** What a run writes down that came to its end. */
+export const finished: ReadonlySet<What> = new Set<What>(['finished'])
+/** Every end that a run can write down. */
+export const ends: ReadonlySet<What> = new Set<What>([...finished, ...cutShort])
+
+/** The journal shows a change of a run of this procedure, and behind it none of these ends: with `ends` a run that is at work or was killed. */
+export function isUnderWay(entries: readonly Entry[], procedure: string, ended: ReadonlySet<What>): boolean {
+  return hasChanged(
+    entries.filter((entry) => entry.procedure === procedure),
+    ({ what }) => ended.has(what),
+  )
+}
+
+/** They show a change, and none of these ends behind it. */
+export function hasChanged(own: readonly Entry[], isEnd: (entry: Entry) => boolean): boolean {
+  return own.slice(own.findLastIndex(isEnd) + 1).some(({ what }) => what === 'intends' || what === 'applied')
+}

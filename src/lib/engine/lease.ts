@@ -1,0 +1,404 @@
+import { randomBytes } from 'node:crypto'
+import type { Cluster } from '../kube/cluster.ts'
+import { type Clock, ownClock } from '../kube/clock.ts'
+import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
+import { isConflict, type KvupError, locked, unreachable } from '../kube/errors.ts'
+import { oneLine, shellWord } from '../kube/shell-line.ts'
+import { unlessAborted } from '../kube/interruption.ts'
+
+/** One procedure at a time per cluster, whoever's laptop it runs on. A Lease; section "Lock" of docs/conventions. */
+export interface Lock {
+  /**
+   * Takes the lock, works, gives it back. `held` is aborted when the lock is lost.
+   * Throws `locked` (exit 6), naming the holder, when somebody else is at work.
+   */
+  hold<T>(work: (held: Held) => Promise<T>, queueing?: Queueing): Promise<T>
+}
+
+/** What happens while the lock is still somebody else's. */
+interface Queueing {
+  /** Ends the wait for the lock. */
+  signal?: AbortSignal
+  /** Told once, in words, when there is something to wait for. */
+  remark?(text: string): void
+}
+
+export interface Held {
+  readonly signal: AbortSignal
+  /** Reads the holder again; throws `locked` when it is no longer us. Called before every write. */
+  confirm(): Promise<void>
+}
+
+interface LeaseLockOptions {
+  /** KubeVirt's own. */
+  namespace: string
+  holder: Holder
+  clock: Clock
+  /** The holder that may be replaced: `--take-over=HOLDER`, as an error or `history` printed it. */
+  takeOver?: string | undefined
+}
+
+/**
+ * The lock in Lease `kvup`: 15 s, renewed every 5 s; contract "Lock". A dead holder stops nobody for more than 15 s,
+ * one on this machine not at all.
+ */
+export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: LeaseLockOptions): Lock {
+  const { namespace, holder, clock, takeOver } = options
+  const place = { cluster, namespace, clock: ownClock(clock), time: clock }
+  return {
+    async hold(work, queueing = {}) {
+      const identity = identityOf(holder, randomBytes(4).toString('hex'))
+      const holding = new LeaseHolding(
+        place,
+        identity,
+        await acquireLease(place, { identity, holder, takeOver }, queueing),
+      )
+      try {
+        return await work(holding)
+      } finally {
+        await holding.release()
+      }
+    },
+  }
+}
+
+/** Who takes the lock, and how this machine tells whether one of its processes still lives. */
+interface Holder {
+  /** user@host */
+  who: string
+  host: string
+  pid: number
+  /**
+   * Which processes `isAlive` can see: the boot of this machine and the PID namespace of this process, lower-case letters and digits. Host names are not enough, for containers on
+   * the network of their host, and machines that are all called `localhost`, share one. Undefined where it cannot be told.
+   */
+  machine?: string | undefined
+  isAlive(pid: number): boolean
+}
+
+/** `user@host/pid/nonce-machine`: unique per run, readable for people, and `--take-over` takes it as it is. */
+export function identityOf({ who, pid, machine }: Holder, nonce: string): string {
+  return `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
+}
+
+interface Process {
+  user: string
+  host: string
+  pid: number
+  /** Absent in identities of releases that had none. */
+  machine?: string
+}
+
+/** What an identity says of its process; undefined for one that kvup did not make. */
+export function processOf(identity: string): Process | undefined {
+  const parts =
+    /^(?<user>[^\s/]+)@(?<host>[^\s@/]+)\/(?<pid>\d+)\/[^\s/-]+(?:-(?<machine>[0-9a-z]+))?$/u.exec(
+      identity,
+    )?.groups
+  const { user, host, pid, machine } = parts ?? {}
+  if (user === undefined || host === undefined) return undefined
+  return { user, host, pid: Number(pid), ...(machine !== undefined && { machine }) }
+}
+
+/** True when the identity names a process that would be seen here and has ended. What cannot be told is alive, and is watched as a foreign one. */
+export function isDead(identity: string, holder: Pick<Holder, 'machine' | 'pid' | 'isAlive'>): boolean {
+  const theirs = processOf(identity)
+  if (theirs?.machine === undefined || theirs.machine !== holder.machine) return false
+  return theirs.pid !== holder.pid && !holder.isAlive(theirs.pid)
+}
+
+/** Where the Lease is. */
+interface LeasePlace {
+  cluster: Pick<Cluster, 'reader' | 'writer'>
+  namespace: string
+  /** This machine's own, for terms and sleeps: whatever the cluster's time does, the other programs are as real as this one. */
+  clock: Clock
+  /** The cluster's, for what is written into the Lease. */
+  time: Pick<Clock, 'now' | 'speed'>
+}
+
+interface Claim {
+  identity: string
+  holder: Holder
+  /** The holder that may be replaced without waiting: `--take-over=HOLDER`. */
+  takeOver?: string | undefined
+}
+
+/** The Lease in our name, and when the writing of it began: its term counts from there. */
+interface Taken {
+  lease: Lease
+  at: number
+}
+
+const lookEvery = 1000
+
+/** A foreign Lease as it was first seen, and when it runs out if it stays so. */
+interface Watched {
+  version: string | undefined
+  until: number
+}
+
+/**
+ * Takes the Lease: a free one, that of a dead process of this machine, or that of `takeOver`, at once. A foreign one is
+ * watched for one term by our own clock: throws `locked` as soon as it is seen renewed, and takes it when it is not.
+ */
+async function acquireLease(place: LeasePlace, claim: Claim, queueing: Queueing): Promise<Taken> {
+  let watched: Watched | undefined
+  for (;;) {
+    const lease = await unlessAborted(findLease(place), queueing.signal)
+    const now = place.clock.now().getTime()
+    if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now)) {
+      const taken = await take(place, claim.identity, lease)
+      if (taken !== undefined) return taken
+    } else {
+      watched = watch(lease, watched, { now, place, queueing })
+      await place.clock.sleep(Math.max(1, Math.min(lookEvery, watched.until - now)), queueing.signal)
+    }
+  }
+}
+
+function hasExpired({ metadata }: Lease, watched: Watched | undefined, now: number): boolean {
+  return watched !== undefined && watched.version === metadata.resourceVersion && now >= watched.until
+}
+
+function watch(
+  lease: Lease,
+  before: Watched | undefined,
+  { now, place, queueing }: { now: number; place: LeasePlace; queueing: Queueing },
+): Watched {
+  const version = lease.metadata.resourceVersion
+  if (before === undefined) {
+    queueing.remark?.(waitingFor(lease))
+    return { version, until: now + leaseTerm }
+  }
+  if (before.version !== version) throw heldBy(lease, place.namespace)
+  return before
+}
+
+async function findLease({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> {
+  const found = await cluster.reader.find(Leases, { name: leaseName, namespace })
+  return found.is === 'object' ? found.object : undefined
+}
+
+function isFree({ spec }: Lease, { holder, takeOver }: Claim): boolean {
+  const by = spec?.holderIdentity ?? ''
+  return by === '' || by === takeOver || isDead(by, holder)
+}
+
+/** Undefined when somebody else was faster. */
+async function take(
+  place: LeasePlace,
+  identity: string,
+  lease: Lease | undefined,
+): Promise<Taken | undefined> {
+  const { cluster, namespace } = place
+  const at = place.clock.now().getTime()
+  const time = microTime(place.time.now())
+  const spec = {
+    holderIdentity: identity,
+    leaseDurationSeconds: inTimeOf(place.time, leaseTerm) / 1000,
+    acquireTime: time,
+    renewTime: time,
+    leaseTransitions: (lease?.spec?.leaseTransitions ?? -1) + 1,
+  }
+  const labels = { 'app.kubernetes.io/managed-by': 'kvup' }
+  const ref = { name: leaseName, namespace }
+  try {
+    if (lease === undefined) {
+      const { apiVersion, kind } = Leases
+      const made = await cluster.writer.create(Leases, {
+        apiVersion,
+        kind,
+        metadata: { ...ref, labels },
+        spec,
+      })
+      return { lease: made, at }
+    }
+    const resourceVersion = lease.metadata.resourceVersion ?? ''
+    const change = { metadata: { resourceVersion, labels }, spec }
+    return { lease: await cluster.writer.mergePatch(Leases, ref, change), at }
+  } catch (error) {
+    if (isConflict(error)) return undefined
+    throw error
+  }
+}
+
+/** `metav1.MicroTime` wants exactly six digits. */
+export const microTime = (at: Date): string => at.toISOString().replace('Z', '000Z')
+
+/** Our term in the cluster's seconds: whoever reads the Lease measures by them. */
+const inTimeOf = ({ speed = 1 }: Pick<Clock, 'speed'>, ms: number): number =>
+  Math.ceil((ms * speed) / 1000) * 1000
+
+const waitingFor = ({ spec }: Lease): string =>
+  `${oneLine(spec?.holderIdentity ?? 'somebody')} holds the lock; it is taken over unless they renew it within ${leaseTerm / 1000}s`
+
+const renewEvery = 5000
+const retryEvery = 1000
+/** A server that hangs must not keep us from leaving. */
+const releaseWithin = 800
+
+/**
+ * A Lease that is ours until it is released or lost; `signal` is aborted with a `locked` error when it is lost. While the server is
+ * away for longer than the term it is in doubt: nothing may be written until a renewal shows that nobody took it. A process
+ * that slept past the term has lost it.
+ */
+class LeaseHolding implements Held {
+  readonly #place: LeasePlace
+  readonly #identity: string
+  readonly #over = new AbortController()
+  readonly #lost = new AbortController()
+  #version: string | undefined
+  #renewedAt: number
+  #awakeAt: number
+
+  constructor(place: LeasePlace, identity: string, { lease, at }: Taken) {
+    this.#place = place
+    this.#identity = identity
+    this.#version = lease.metadata.resourceVersion
+    this.#renewedAt = at
+    this.#awakeAt = at
+    void this.#keepRenewing()
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  async confirm(): Promise<void> {
+    this.#throwIfLost()
+    await this.#mine()
+    if (this.#isLate() && !(await this.#renewed()))
+      throw unreachable('lock-in-doubt', `the lock could not be renewed for more than ${leaseTerm / 1000}s`)
+    this.#throwIfLost()
+  }
+
+  /** Empties the holder, so that the next run need not wait. Gives up after a moment: then the Lease runs out by itself. */
+  async release(): Promise<void> {
+    this.#loseIfAsleep()
+    this.#over.abort()
+    if (this.signal.aborted) return
+    const patience = new AbortController()
+    await Promise.race([
+      this.#give(),
+      this.#place.clock.sleep(releaseWithin, patience.signal).catch(() => undefined),
+    ])
+    patience.abort()
+  }
+
+  async #give(): Promise<void> {
+    try {
+      await this.#mine()
+      await this.#write({ holderIdentity: '', renewTime: microTime(this.#place.time.now()) })
+    } catch {
+      // It runs out by itself.
+    }
+  }
+
+  async #keepRenewing(): Promise<void> {
+    let pause = renewEvery
+    while (await this.#slept(pause)) {
+      this.#loseIfAsleep()
+      this.#awakeAt = this.#now()
+      const isDone = await Promise.race([this.#renewed(), this.#slept(renewEvery).then(() => false)])
+      pause = isDone ? renewEvery : retryEvery
+    }
+  }
+
+  /** False when it has to be tried again soon. */
+  async #renewed(): Promise<boolean> {
+    if (this.#over.signal.aborted) return false
+    const at = this.#now()
+    try {
+      await this.#write({ renewTime: microTime(this.#place.time.now()) })
+      this.#renewedAt = Math.max(this.#renewedAt, at)
+      return true
+    } catch (error) {
+      if (isConflict(error)) await this.#mine().catch(() => undefined)
+      return false
+    }
+  }
+
+  #isLate(): boolean {
+    return this.#now() - this.#renewedAt > leaseTerm
+  }
+
+  /** Suspended past the term: who waited for it to run out was right to go ahead. */
+  #loseIfAsleep(): void {
+    const asleep = this.#now() - this.#awakeAt
+    if (this.#isLate() && asleep > leaseTerm)
+      this.#lose(lost(`this process was suspended for ${Math.round(asleep / 1000)}s`, this.#place.namespace))
+  }
+
+  /** Reads the Lease again; throws `locked` when the holder is no longer us. */
+  async #mine(): Promise<void> {
+    const lease = await findLease(this.#place)
+    const by = lease?.spec?.holderIdentity
+    if (lease !== undefined && by === this.#identity) this.#version = lease.metadata.resourceVersion
+    else
+      this.#lose(
+        lost(lease ? `${by || 'nobody'} holds it now` : 'its Lease was deleted', this.#place.namespace),
+      )
+    this.signal.throwIfAborted()
+  }
+
+  async #write(spec: { holderIdentity?: string; renewTime: string }): Promise<void> {
+    const { cluster, namespace } = this.#place
+    const metadata = { resourceVersion: this.#version ?? '' }
+    const lease = await cluster.writer.mergePatch(Leases, { name: leaseName, namespace }, { metadata, spec })
+    this.#version = lease.metadata.resourceVersion
+  }
+
+  #throwIfLost(): void {
+    this.#loseIfAsleep()
+    this.signal.throwIfAborted()
+  }
+
+  #lose(why: KvupError): void {
+    if (!this.#over.signal.aborted) this.#lost.abort(why)
+    this.#over.abort()
+  }
+
+  /** False when it is over. */
+  async #slept(ms: number): Promise<boolean> {
+    try {
+      await this.#place.clock.sleep(ms, this.#over.signal)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #now(): number {
+    return this.#place.clock.now().getTime()
+  }
+}
+
+/** The name of the Lease, in KubeVirt's own namespace. */
+export const leaseName = 'kvup'
+/** For how long a renewal holds, ms. */
+const leaseTerm = 15_000
+
+const leaseIn = (namespace: string): string => `leases/${leaseName} in namespace ${namespace}`
+
+/** Somebody else renews it: exit 6. */
+function heldBy(lease: Lease, namespace: string): KvupError {
+  const { holderIdentity, acquireTime } = lease.spec ?? {}
+  const holder = oneLine(holderIdentity ?? 'somebody')
+  const since = acquireTime ? ` since ${acquireTime.replace(/\.\d+Z$/, 'Z')}` : ''
+  return locked('locked', `${holder} is at work on this cluster${since}`, {
+    object: leaseIn(namespace),
+    remedy: [
+      'kvup status -w      watches it',
+      `add ${shellWord(`--take-over=${holderIdentity ?? 'somebody'}`)} to the command      ends its run at its next write, should it still live`,
+    ],
+  })
+}
+
+/** It was ours: exit 6, and nothing more is written. */
+function lost(why: string, namespace: string): KvupError {
+  return locked('lock-lost', `the lock was lost: ${why}. Nothing was written after that`, {
+    object: leaseIn(namespace),
+    remedy: 'run the same command again: it goes on where the cluster stands',
+  })
+}

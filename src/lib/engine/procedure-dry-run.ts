@@ -1,0 +1,395 @@
+import {
+  type Access,
+  type Cluster,
+  type Found,
+  type Reader,
+  readerWith,
+  type Ref,
+  type Reviewer,
+  type Writer,
+} from '../kube/cluster.ts'
+import type { Clock } from '../kube/clock.ts'
+import { ApiError, KvupError } from '../kube/errors.ts'
+import { type JournalReader, type Loan, memoryJournal } from './journal.ts'
+import {
+  nothingToDo,
+  type Procedure,
+  type Risk,
+  type Step,
+  type StepContext,
+  type StepState,
+} from './step.ts'
+import { changedFields, namedIn, type RehearsedChange } from './dry-run-change.ts'
+import { leftovers, without } from '../kube/server-side-apply.ts'
+import { groupOf, type Kind, type KubeObject } from '../kube/object.ts'
+import { type FieldChange, sameLeaf } from '../kube/field-changes.ts'
+import { localWriter } from './local-writer.ts'
+
+export interface RehearseContext {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  /** The real one: its open loans count, and it is never written. */
+  readonly journal: JournalReader
+  /**
+   * `server`: the API server is asked to validate and admit each change, and keeps none. `client`: nothing is sent, kvup works the
+   * changes out itself. `auto`: by the server, and by kvup where it may not be asked or knows no dry run of such a change.
+   */
+  readonly mode: RehearsalMode
+  readonly signal: AbortSignal
+}
+
+/** One line of `--dry-run`. `depends`: on step `dependsOn`, so that it cannot be rehearsed. */
+export interface RehearsedStep {
+  id: string
+  title: string
+  state: 'would-change' | 'already-so' | 'depends' | 'waits'
+  /** What `apply` would do. */
+  change?: string
+  /** What is waited for. */
+  on?: string
+  dependsOn?: string
+  estimate: number
+  risk: Risk
+  /** What becomes of which object; absent where nothing of it is known. */
+  changes?: readonly RehearsedChange[]
+  /** Settings that are borrowed: written down, and given back later. */
+  keeps?: readonly KeptValue[]
+  /** Why it would not get through: a blocked step, or the server's answer to the dry run. */
+  refused?: { reason: string; message: string }
+}
+
+/** A value that is kept while a setting is borrowed; none where the setting was absent. */
+export interface KeptValue {
+  loan: string
+  /** JSON pointer: `/spec/workloadUpdateStrategy/workloadUpdateMethods`. */
+  path: string
+  value?: unknown
+  /** Id of the step that gives it back; absent where it stays borrowed at the end. */
+  givenBackBy?: string
+}
+
+/** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
+export async function rehearse(procedure: Procedure, cx: RehearseContext): Promise<readonly RehearsedStep[]> {
+  const { cluster, clock, signal } = cx
+  const { reader, reviewer } = cluster
+  const journal = memoryJournal(cx.journal)
+  const reading = { reader, clock, journal }
+  const steps = await procedure.steps(reading)
+  if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
+  const rehearsed: RehearsedStep[] = []
+  for (const [index, step] of steps.entries()) {
+    signal.throwIfAborted()
+    const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
+    const recording = new Recording(reader, (seen) => rehearsingBy(cx.mode, reviewer, seen))
+    const quiet = quietly(
+      reviewer,
+      new Recording(reader, (seen) => rehearsingBy(cx.mode, reviewer, seen)).writer,
+    )
+    const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
+    rehearsed.push(await rehearseStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
+  }
+  return rehearsed
+}
+
+/** What a step tries before it writes is rehearsed as its writes are, and not shown: a client dry run sends nothing. */
+const quietly = (reviewer: Cluster['reviewer'], rehearsal: Cluster['writer']): Cluster['reviewer'] => ({
+  can: async (access) => reviewer.can(access),
+  whoAmI: async () => reviewer.whoAmI(),
+  rehearsal,
+})
+
+const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
+  id,
+  title,
+  state: 'already-so',
+  estimate,
+  risk,
+})
+
+interface Rehearsal {
+  acting: StepContext
+  recording: Recording
+  /** The steps behind this one. */
+  later: readonly Step[]
+}
+
+async function rehearseStep(
+  step: Step,
+  changing: readonly string[],
+  { acting, recording, later }: Rehearsal,
+): Promise<RehearsedStep> {
+  const { id, title, estimate, risk } = step
+  const line = { id, title, estimate, risk }
+  const builtOn = declared(step, changing)
+  if (builtOn !== undefined) return { ...line, state: 'depends', dependsOn: builtOn }
+  const state = await (step.due?.(acting) ?? step.check(acting))
+  const last = changing.at(-1)
+  if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
+  if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...standing(state) }
+  const owed = await acting.journal.loans()
+  const refused = await refusal(() => step.apply?.(acting))
+  const { changes } = recording
+  const givesBack = later.find((other) => other.apply && other.dependsOn?.includes(id))
+  const keeps = keptBy(owed, await acting.journal.loans(), givesBack?.id)
+  return {
+    ...line,
+    state: 'would-change',
+    change: state.change,
+    ...(changes.length > 0 && { changes }),
+    ...(keeps.length > 0 && { keeps }),
+    ...(refused && { refused }),
+  }
+}
+
+/** The loans that were opened in between. */
+function keptBy(
+  before: readonly Loan[],
+  after: readonly Loan[],
+  givenBackBy: string | undefined,
+): KeptValue[] {
+  return after.flatMap(({ id, path, was }) => {
+    if (before.some((loan) => loan.id === id)) return []
+    const kept = { loan: id, path, ...(was.present && { value: was.value }) }
+    return [givenBackBy === undefined ? kept : { ...kept, givenBackBy }]
+  })
+}
+
+/** The change that this step builds on: one that it names, or, where it only waits, the last one. */
+function declared(step: Step, changing: readonly string[]): string | undefined {
+  if (step.apply === undefined) return changing.at(-1)
+  return changing.findLast((id) => step.dependsOn?.includes(id))
+}
+
+const isMoving = ({ is }: StepState): boolean => is === 'waiting' || is === 'stalled' || is === 'blocked'
+
+function standing(state: StepState): Pick<RehearsedStep, 'state' | 'on' | 'refused'> {
+  if (state.is === 'done') return { state: 'already-so' }
+  if (state.is === 'todo') return { state: 'waits', on: state.change }
+  if (state.is !== 'blocked') return { state: 'waits', on: state.on }
+  return { state: 'waits', refused: { reason: state.reason ?? 'blocked', message: state.by } }
+}
+
+async function refusal(
+  apply: () => ReturnType<NonNullable<Step['apply']>> | undefined,
+): Promise<RehearsedStep['refused']> {
+  try {
+    const answer = await apply()
+    return answer ? { reason: 'refused', message: answer.notApplied } : undefined
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return { reason: error.reason, message: error.message }
+  }
+}
+
+/** One object in the rehearsal of a step. */
+interface Seen {
+  live: KubeObject | undefined
+  /** As it would be after the writes so far. */
+  now: KubeObject | undefined
+  change: RehearsedChange
+}
+
+/** Whom the writes are made by, and how. */
+interface Act {
+  kind: Kind
+  ref: Ref
+  verbs: readonly string[]
+  /** The status was written, not the rest. */
+  on?: 'status' | undefined
+}
+
+/** What the writes of one step would change, and a reader that shows them to the step: nothing of it is kept. */
+export class Recording {
+  readonly writer: Writer
+  readonly reader: Reader
+  readonly #live: Reader
+  readonly #seen = new Map<string, Seen>()
+  readonly #calls: RehearsedChange[] = []
+  #rehearsing: Rehearsing
+
+  constructor(live: Reader, rehearsing: (reader: Reader) => Rehearsing) {
+    this.#live = live
+    this.reader = this.#reading()
+    this.writer = this.#writing()
+    this.#rehearsing = rehearsing(this.reader)
+  }
+
+  /** In the order of the first write of each; a write that would change nothing is none. */
+  get changes(): readonly RehearsedChange[] {
+    const changed = [...this.#seen.values()].map(({ change }) => change)
+    return [...changed.filter(({ is, fields }) => is !== 'changed' || fields.length > 0), ...this.#calls]
+  }
+
+  #reading(): Reader {
+    const live = this.#live
+    return readerWith(live, {
+      find: async <T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> => {
+        const seen = this.#seen.get(key(kind, ref))
+        if (seen === undefined) return live.find(kind, ref)
+        return seen.now === undefined
+          ? { is: 'absent' }
+          : { is: 'object', object: structuredClone(seen.now) as T }
+      },
+    })
+  }
+
+  #writing(): Writer {
+    return {
+      create: (kind, object) =>
+        this.#write({ kind, ref: object.metadata, verbs: ['create'] }, (writer) =>
+          writer.create(kind, object),
+        ),
+      mergePatch: (kind, ref, change, on) =>
+        this.#write({ kind, ref, verbs: ['patch'], on }, (writer) =>
+          writer.mergePatch(kind, ref, change, on),
+        ),
+      jsonPatch: (kind, ref, operations, on) =>
+        this.#write({ kind, ref, verbs: ['patch'], on }, (writer) =>
+          writer.jsonPatch(kind, ref, operations, on),
+        ),
+      apply: async (kind, object, options) => {
+        const ref = object.metadata
+        const before = this.#seen.get(key(kind, ref))?.now
+        const act = { kind, ref, verbs: ['patch', 'create'] }
+        return this.#write(act, async (writer) =>
+          withoutLeftovers(await writer.apply(kind, object, options), object, before),
+        )
+      },
+      delete: async (kind, ref, only) => {
+        const asked = { kind, ref, verbs: ['delete'] }
+        const { by } = await this.#rehearsing(asked, (writer) => writer.delete(kind, ref, only))
+        const change = { object: namedIn(kind, ref), is: 'deleted', fields: [], by } as const
+        this.#seen.set(key(kind, ref), { live: undefined, now: undefined, change })
+      },
+      subresource: async (kind, ref, call) => {
+        const asked: Asked = { kind, ref, verbs: [verbOf(call.method)], subresource: call.name }
+        const { answer, by } = await this.#rehearsing(asked, (writer) => writer.subresource(kind, ref, call))
+        this.#calls.push({ object: namedIn(kind, ref), is: 'called', fields: [], by, call: call.name })
+        return answer
+      },
+    }
+  }
+
+  async #write<T extends KubeObject>(act: Act, write: (writer: Writer) => Promise<T>): Promise<T> {
+    const { kind, ref, on } = act
+    const before = this.#seen.get(key(kind, ref))
+    const live = before ? before.live : await this.#find(kind, ref)
+    const { answer, by } = await this.#rehearsing(act, write)
+    const from = by === 'server' ? live : (before?.now ?? live)
+    const fields = joined(before?.change.fields ?? [], changedFields(from, answer, on === 'status'))
+    const change: RehearsedChange = {
+      object: namedIn(kind, ref),
+      is: live === undefined ? 'created' : 'changed',
+      fields,
+      by: before?.change.by === 'client' ? 'client' : by,
+    }
+    this.#seen.set(key(kind, ref), { live, now: stillAt(answer, live), change })
+    return answer
+  }
+
+  async #find(kind: Kind, ref: Ref): Promise<KubeObject | undefined> {
+    const found = await this.#live.find(kind, ref)
+    return found.is === 'object' ? found.object : undefined
+  }
+}
+
+const key = ({ apiVersion, kind }: Kind, { namespace = '', name }: Ref): string =>
+  `${apiVersion} ${kind} ${namespace}/${name}`
+
+const verbOf = (method: 'PUT' | 'POST'): string => (method === 'PUT' ? 'update' : 'create')
+
+/** The server knows of no takeover that it was asked for as a dry run, and leaves what goes for it. */
+function withoutLeftovers<T extends KubeObject>(answer: T, wanted: T, before: KubeObject | undefined): T {
+  return before === undefined ? answer : without(answer, leftovers(wanted, before))
+}
+
+/**
+ * What is not kept gets no new resourceVersion, and no new owners: what kubectl applied client-side owns the server's defaults as well, and
+ * after a takeover they would look like leftovers.
+ */
+function stillAt<T extends KubeObject>(object: T, live: KubeObject | undefined): T {
+  if (live === undefined) return object
+  const { resourceVersion, managedFields } = live.metadata
+  const metadata = {
+    ...object.metadata,
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(managedFields !== undefined && { managedFields }),
+  }
+  return { ...object, metadata }
+}
+
+/** What two writes after each other make of a field: the first `from`, the last `to`. */
+function joined(first: readonly FieldChange[], second: readonly FieldChange[]): FieldChange[] {
+  const changes = new Map(first.map((change) => [change.path, change]))
+  for (const change of second) {
+    const { from } = changes.get(change.path) ?? change
+    const { path, to } = change
+    changes.set(path, { path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) })
+  }
+  return [...changes.values()].filter(({ from, to }) => !sameLeaf(from, to))
+}
+
+/** Who works out what a change would lead to. `auto`: the server, where it can be asked, else kvup. */
+type RehearsalMode = 'client' | 'server' | 'auto'
+
+/** One write, and the rights that it needs. */
+interface Asked {
+  kind: Kind
+  ref: { name: string; namespace?: string | undefined }
+  verbs: readonly string[]
+  subresource?: string
+}
+
+/** Makes a write that nobody keeps, and tells who worked the answer out. */
+type Rehearsing = <R>(
+  asked: Asked,
+  write: (writer: Writer) => Promise<R>,
+) => Promise<{ answer: R; by: 'server' | 'client' }>
+
+/** `reader` is what the step sees: with the changes that it made in this rehearsal. */
+export function rehearsingBy(mode: RehearsalMode, reviewer: Reviewer, reader: Reader): Rehearsing {
+  const local = localWriter(reader)
+  const byClient: Rehearsing = async (_, write) => ({ answer: await write(local), by: 'client' })
+  const byServer: Rehearsing = async (_, write) => ({
+    answer: await write(reviewer.rehearsal),
+    by: 'server',
+  })
+  if (mode === 'client') return byClient
+  if (mode === 'server') return byServer
+  return async (asked, write) => {
+    try {
+      return await byServer(asked, write)
+    } catch (error) {
+      if (!(await cannotBeAsked(error, asked, reviewer))) throw error
+      return byClient(asked, write)
+    }
+  }
+}
+
+/** The server answered nothing about the change itself: no right to try it, or no dry run of such a thing. */
+async function cannotBeAsked(error: unknown, asked: Asked, reviewer: Reviewer): Promise<boolean> {
+  if (!(error instanceof ApiError))
+    return error instanceof KvupError && error.reason === 'rehearsal-impossible'
+  const { status, message } = error
+  if (status === 405) return true
+  if (status === 400) return /not support dry[ -]?run/iu.test(message)
+  return status === 403 && isOurs(asked, reviewer)
+}
+
+/** RBAC says no to us. A quota's or a policy's 403 is a refusal of the change. */
+async function isOurs({ kind, ref, verbs, subresource }: Asked, reviewer: Reviewer): Promise<boolean> {
+  const access: Omit<Access, 'verb'> = {
+    group: groupOf(kind),
+    resource: kind.plural,
+    name: ref.name,
+    ...(kind.namespaced && ref.namespace !== undefined && { namespace: ref.namespace }),
+    ...(subresource !== undefined && { subresource }),
+  }
+  try {
+    const answers = await Promise.all(verbs.map((verb) => reviewer.can({ verb, ...access })))
+    return answers.some(({ allowed }) => !allowed)
+  } catch (failure) {
+    if (failure instanceof KvupError) return false
+    throw failure
+  }
+}

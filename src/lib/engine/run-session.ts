@@ -1,0 +1,269 @@
+import { ticks } from '../kube/clock.ts'
+import { ApiError, blocked, exitCode, KvupError, unreachable } from '../kube/errors.ts'
+import type { RunContext, RunEvent, StepSummary } from './run-context.ts'
+import { FollowedReader } from './watch-cache.ts'
+import { type Entry, type Journal, RememberedJournal } from './journal.ts'
+import type { Held } from './lease.ts'
+import type { Procedure, ReadContext, Step, StepContext } from './step.ts'
+import { unlessAborted } from '../kube/interruption.ts'
+import type { Writer } from '../kube/cluster.ts'
+
+/** An event without its time, which is added when it is told. */
+type Untimed<E> = E extends unknown ? Omit<E, 'at'> : never
+type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown }
+
+const pauseAtMost = 5000
+/** For the last look at a server that answers, ms. */
+const lastMoment = 2000
+/** For a change that was sent already. */
+const lastChange = 5000
+/** Nobody reads it. Without a reason each look would make a DOMException with a stack. */
+const answered = new Error('it answered')
+
+const missingAtMost = 30_000
+
+/** Never with what would make it anew: what was there when the run began may be there still, and would be reset. */
+const gone = (error: Error, shows: string): KvupError =>
+  blocked('gone', `what was there when this run began is not found any more: ${error.message}`, {
+    remedy: `${shows}     shows whether it is there; then run the same command again`,
+    cause: error,
+  })
+
+/** What the steps of one run share while the lock is held. */
+export class OneRun {
+  /** In ticks: when what the run works on was missing first. */
+  #missingSince: number | undefined
+  readonly procedure: Procedure
+  readonly cx: RunContext
+  /** Refuses to write once the lock is lost. */
+  readonly journal: Journal
+  /** Aborted by a person, or when the lock is lost. */
+  readonly signal: AbortSignal
+  readonly eyes: FollowedReader
+  /** In ticks of the clock, which nothing that a server says moves. */
+  readonly began: number
+  #hop: { name: string | undefined; began: number }
+  readonly #held: Held
+  readonly #memory: RememberedJournal
+  readonly #remarks = new Set<string>()
+  #isTroubled = false
+  /** What was said of the change that is not taken. */
+  readonly #refusals = new Set<string>()
+
+  constructor(procedure: Procedure, cx: RunContext, held: Held) {
+    const { cluster, clock } = cx
+    this.procedure = procedure
+    this.cx = cx
+    this.#held = held
+    this.journal = cx.journal.under(held)
+    this.#memory = new RememberedJournal(cx.journal)
+    this.signal = AbortSignal.any([cx.signal, held.signal])
+    this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
+    this.began = this.ticks
+    this.#hop = { name: undefined, began: this.began }
+  }
+
+  /** When the hop that is at work began, in ticks; of a run without hops when it began itself. */
+  get hopBegan(): number {
+    return this.#hop.began
+  }
+
+  /** When the time of the run is over, in ticks: `--timeout` counts from the beginning of the hop that is at work. */
+  get ends(): number {
+    return this.#hop.began + this.cx.limits.timeoutMs
+  }
+
+  /** Before each step. What comes before the first hop, and after the last, is of that hop. */
+  enter({ hop }: Step): void {
+    if (hop === undefined || hop === this.#hop.name) return
+    this.#hop = { name: hop, began: this.#hop.name === undefined ? this.began : this.ticks }
+  }
+
+  /** For limits, and for how long something took: ms. */
+  get ticks(): number {
+    return ticks(this.cx.clock)
+  }
+
+  /** For what is told and written down: ms since the epoch. */
+  get now(): number {
+    return this.cx.clock.now().getTime()
+  }
+
+  /** Every read goes to the cluster. */
+  get live(): ReadContext {
+    this.#memory.forget()
+    return { reader: this.cx.cluster.reader, clock: this.cx.clock, journal: this.cx.journal }
+  }
+
+  /** What is followed is read from the watches, the journal from memory. */
+  get watching(): ReadContext {
+    return { reader: this.eyes.reader, clock: this.cx.clock, journal: this.#memory }
+  }
+
+  get writing(): StepContext {
+    const { cluster, clock } = this.cx
+    const writer = guardedWriter(cluster.writer, this.#held)
+    return { ...cluster, clock, writer, journal: this.journal, signal: this.signal }
+  }
+
+  /** The same for one step, where what it writes was planned. */
+  writingIn({ id }: Step): StepContext {
+    const { writer, ...rest } = this.writing
+    return { ...rest, writer: this.cx.writes?.(id, writer) ?? writer }
+  }
+
+  emit(event: Untimed<RunEvent>): void {
+    this.cx.emit({ ...event, at: new Date(this.now).toISOString() })
+  }
+
+  /** Said once, until the cluster answers again. */
+  remark(text: string): void {
+    if (!this.#remarks.has(text)) this.emit({ kind: 'remark', text })
+    this.#remarks.add(text)
+  }
+
+  async record(what: Entry['what'], step: string, text: string): Promise<void> {
+    const at = new Date(this.now).toISOString()
+    const { who: by, plan } = this.cx
+    const procedure = this.procedure.name
+    await this.journal.record({ at, by, procedure, step, what, text, ...(plan !== undefined && { plan }) })
+  }
+
+  /** Failures that pass (server away, 429, login needed) become remarks; every other is thrown. */
+  async tolerantly<T>(work: () => Promise<T>): Promise<Tried<T>> {
+    try {
+      const value = await work()
+      this.#missingSince = undefined
+      this.#recover()
+      return { ok: true, value }
+    } catch (error) {
+      this.#missing(error)
+      const meaning = meaningOf(error)
+      if (meaning !== 'retry' && meaning !== 'login') throw error
+      this.trouble(error)
+      return { ok: false, error }
+    }
+  }
+
+  /** A server may answer a list from a state of long ago, or of none: what this run has seen is looked for again, for a while. */
+  #missing(error: unknown): void {
+    if (!(error instanceof KvupError) || error.sought === undefined) return
+    this.#missingSince ??= this.ticks
+    if (this.ticks - this.#missingSince >= missingAtMost) throw gone(error, error.sought)
+  }
+
+  /** Something that passes: the run goes on. */
+  trouble(error: unknown): void {
+    this.#isTroubled = true
+    this.remark(remarkOn(error))
+  }
+
+  /** A change that is not taken just now, whatever else the cluster answers: each reason is said once, until it is taken. */
+  notTaken(error: unknown): void {
+    const text = remarkOn(error)
+    if (!this.#refusals.has(text)) this.remark(text)
+    this.#refusals.add(text)
+  }
+
+  taken(): void {
+    for (const text of this.#refusals) this.#remarks.delete(text)
+    this.#refusals.clear()
+  }
+
+  #recover(): void {
+    if (!this.#isTroubled) return
+    this.#isTroubled = false
+    this.#remarks.clear()
+    this.emit({ kind: 'remark', text: 'the cluster answers again' })
+  }
+
+  /** Tries until it works or the run's time is over, and throws the last failure then. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      this.signal.throwIfAborted()
+      const tried = await this.tolerantly(() => this.within(this.ends, work()))
+      if (tried.ok) return tried.value
+      if (this.ticks >= this.ends) throw tried.error
+      await this.pause(tries)
+    }
+  }
+
+  /**
+   * What `work` gives, or the signal's reason, or at `ends`, in ticks, a failure that passes: a server that says nothing must not prolong a
+   * run. The work is then left to itself. Whoever asks at the end has a moment more.
+   */
+  within<T>(ends: number, work: Promise<T>): Promise<T> {
+    return this.#before(ends - this.ticks, unlessAborted(work, this.signal), lastMoment)
+  }
+
+  /** The same for a change, which no signal cuts off: it has a moment behind the end of the run's time, and is then left as a kill leaves it. */
+  unlessLate<T>(change: Promise<T>): Promise<T> {
+    return this.#before(this.ends - this.ticks, change, lastChange)
+  }
+
+  async #before<T>(left: number, work: Promise<T>, least: number): Promise<T> {
+    const done = new AbortController()
+    const over = this.cx.clock.sleep(Math.max(least, left), done.signal)
+    const late = over.then(() => {
+      throw unreachable('silent', 'no answer came before the time was over')
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      late.catch(() => undefined)
+      done.abort(answered)
+    }
+  }
+
+  async pause(tries: number): Promise<void> {
+    await this.cx.clock.sleep(Math.min(1000 * tries, pauseAtMost), this.signal)
+  }
+}
+
+/** What a printer needs of a step. */
+export const summaryOf = ({ id, title, estimate, part, hop }: Step): StepSummary => ({
+  id,
+  title,
+  estimate,
+  ...(part !== undefined && { part }),
+  ...(hop !== undefined && { hop }),
+})
+
+/**
+ * What a failure means for a run: `retry` (server away, 429, 5xx, an expired list, what the run works on is not in a list), `login` (401), `decide-again` (somebody wrote
+ * first, or a JSON patch's `test` failed), `fatal` (everything else: 403, a blocked step, a lost lock, a bug).
+ */
+type Meaning = 'retry' | 'login' | 'decide-again' | 'fatal'
+
+export function meaningOf(error: unknown): Meaning {
+  if (!(error instanceof KvupError)) return 'fatal'
+  if (error.sought !== undefined) return 'retry'
+  if (!(error instanceof ApiError)) return error.exitCode === exitCode.unreachable ? 'retry' : 'fatal'
+  if (error.status === 401) return 'login'
+  if (error.status === 409 || error.status === 422) return 'decide-again'
+  return error.status === 410 || error.exitCode === exitCode.unreachable ? 'retry' : 'fatal'
+}
+
+/** What a person reads while the run goes on in spite of it. */
+export function remarkOn(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  if (meaningOf(error) === 'login')
+    return `the cluster does not accept our credentials any more (${why}): log in again in another terminal, this run goes on by itself then`
+  return `the cluster does not answer as it should, trying again: ${why}`
+}
+
+/** Reads the lock's holder again before every write; a lost lock means no write (exit 6). */
+export function guardedWriter(writer: Writer, held: Held): Writer {
+  const guarded = async <T>(write: () => Promise<T>): Promise<T> => {
+    await held.confirm()
+    return write()
+  }
+  return {
+    create: (kind, object) => guarded(() => writer.create(kind, object)),
+    mergePatch: (kind, ref, change, on) => guarded(() => writer.mergePatch(kind, ref, change, on)),
+    jsonPatch: (kind, ref, operations, on) => guarded(() => writer.jsonPatch(kind, ref, operations, on)),
+    apply: (kind, object, options) => guarded(() => writer.apply(kind, object, options)),
+    delete: (kind, ref, only) => guarded(() => writer.delete(kind, ref, only)),
+    subresource: (kind, ref, call) => guarded(() => writer.subresource(kind, ref, call)),
+  }
+}

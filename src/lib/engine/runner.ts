@@ -1,0 +1,503 @@
+import { ownClock } from '../kube/clock.ts'
+import {
+  type NotApplied,
+  nothingToDo,
+  type Procedure,
+  type ReadContext,
+  type Step,
+  type StepState,
+} from './step.ts'
+import { meaningOf, OneRun, summaryOf } from './run-session.ts'
+import {
+  ensureStepsExist,
+  reasonToStop,
+  type RunContext,
+  type RunOutcome,
+  type StopReason,
+} from './run-context.ts'
+import { unlessAborted } from '../kube/interruption.ts'
+import type { Entry } from './journal.ts'
+import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'
+import { formatDuration } from '../kube/duration.ts'
+import { readRefusal } from '../kube/access-rights.ts'
+
+/** A journal that cannot be reached must not keep us from leaving. */
+const farewellWithin = 900
+
+/**
+ * Runs the steps in their order; where they stand is asked of the cluster, so resuming is running again. A step that is done
+ * costs one read, one that is not is applied at most once, journalled before and after, and waited for: woken by what it
+ * follows. Throws `blocked` (3), `timedOut` (4), `locked` (6), `forbidden` (7), or the reason of `signal`, which ends a wait
+ * and never an apply; the end of the run's time leaves an apply that gets no answer, as a kill would.
+ */
+export async function runProcedure(procedure: Procedure, cx: RunContext): Promise<RunOutcome> {
+  const { clock, journal, signal, limits } = cx
+  const reading: ReadContext = { reader: cx.cluster.reader, clock, journal }
+  if (await unlessAborted(nothingToDo(procedure, reading), signal)) return { is: 'nothing-to-do' }
+  if (limits.until !== undefined || limits.pauseBefore !== undefined)
+    ensureStepsExist(limits, await unlessAborted(procedure.steps(reading), signal))
+  const remark = (text: string) => cx.emit({ kind: 'remark', at: clock.now().toISOString(), text })
+  return cx.lock.hold((held) => underLock(new OneRun(procedure, cx, held)), { signal, remark })
+}
+
+async function underLock(run: OneRun): Promise<RunOutcome> {
+  const sequence = new StepSequence(run)
+  try {
+    const outcome = await sequence.run()
+    if (outcome.is === 'stopped-before') await shortly(run, leave(run))
+    return outcome
+  } catch (error) {
+    await farewell(run, sequence.current, error)
+    throw error
+  } finally {
+    run.eyes.close()
+  }
+}
+
+/** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
+async function farewell(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
+  const why = error instanceof Error ? error.message : String(error)
+  const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
+  const during = step ? ` during "${step.title}"` : ''
+  if (what === 'interrupted')
+    run.remark(`${why}${during}; what is under way in the cluster goes on by itself`)
+  await shortly(run, Promise.all([leave(run), run.record(what, step?.id ?? '', why).catch(() => undefined)]))
+}
+
+/** It is on its way out: what cannot be changed any more is told by what comes after, never by another failure. */
+async function leave(run: OneRun): Promise<void> {
+  const done = await run.procedure.leaving?.(run.writing).catch(() => undefined)
+  if (done !== undefined) run.remark(done)
+}
+
+async function shortly(run: OneRun, work: Promise<unknown>): Promise<void> {
+  const patience = new AbortController()
+  const over = ownClock(run.cx.clock).sleep(farewellWithin, patience.signal)
+  await Promise.race([work, over.catch(() => undefined)])
+  patience.abort()
+}
+
+/** Takes the steps of a run one after the other, asking after each which are known now. */
+class StepSequence {
+  readonly #run: OneRun
+  readonly #done = new Set<string>()
+  readonly #changed: string[] = []
+  #steps: readonly Step[] = []
+  #unfinished: readonly Entry[] = []
+  #last: Step | undefined
+  #current: Step | undefined
+
+  constructor(run: OneRun) {
+    this.#run = run
+  }
+
+  /** The one that is under way. */
+  get current(): Step | undefined {
+    return this.#current
+  }
+
+  async run(): Promise<RunOutcome> {
+    await this.#begin()
+    for (;;) {
+      const step = this.#steps.find(({ id }) => !this.#done.has(id))
+      if (step === undefined) return this.#finish()
+      const because = this.#isPastLimit() ? 'until' : await this.#settle(step)
+      if (because !== undefined) return this.#stop(step, because)
+      this.#done.add(step.id)
+      this.#last = step
+      await this.#lookForSteps()
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { procedure } = this.#run
+    this.#steps = await this.#run.patiently(() => procedure.steps(this.#run.live))
+    const entries = await this.#run.patiently(() => this.#run.journal.entries())
+    this.#unfinished = withoutAnEnd(entries.filter((entry) => entry.procedure === procedure.name))
+    await this.#run.patiently(async () => procedure.begin?.(this.#run.writing))
+    const { length } = this.#steps
+    const { leads } = procedure
+    const text = `${leads === undefined ? '' : `${leads}, `}${length} ${length === 1 ? 'step' : 'steps'}`
+    await this.#run.patiently(() => this.#run.record('started', '', text))
+    this.#run.emit({ kind: 'run-started', procedure: procedure.name, steps: this.#steps.map(summaryOf) })
+  }
+
+  async #settle(step: Step): Promise<StopReason | undefined> {
+    this.#current = step
+    this.#run.enter(step)
+    const began = this.#run.ticks
+    const index = this.#steps.indexOf(step)
+    this.#run.emit({ kind: 'step-started', step: summaryOf(step), index, total: this.#steps.length })
+    const settled = await new SettlingStep(step, this.#run, this.#steps).settle()
+    if (settled.is === 'stopped') return settled.because
+    if (settled.changed) this.#changed.push(step.id)
+    else await this.#completeHistory(step)
+    const { changed, note } = settled
+    const tookMs = this.#run.ticks - began
+    const noted = note === undefined ? {} : { note }
+    this.#run.emit({ kind: 'step-done', step: summaryOf(step), changed, ...noted, tookMs })
+    return undefined
+  }
+
+  /** A run that was killed between its change and writing it down left an intent: what it meant is done. */
+  async #completeHistory({ id }: Step): Promise<void> {
+    await this.#complete(this.#unfinished.filter((entry) => isOf(entry, id)))
+  }
+
+  /** Where the step of an intent is not among the steps any more, its change made it superfluous. */
+  async #completeRest(): Promise<void> {
+    const known = this.#steps.map(({ id }) => id)
+    await this.#complete(this.#unfinished.filter((entry) => !known.some((id) => isOf(entry, id))))
+  }
+
+  async #complete(entries: readonly Entry[]): Promise<void> {
+    for (const entry of entries)
+      await this.#run.patiently(() =>
+        this.#run.record('applied', entry.step, `${entry.text} (found done after a run that was cut off)`),
+      )
+  }
+
+  async #lookForSteps(): Promise<void> {
+    const steps = await this.#run.patiently(() => this.#run.procedure.steps(this.#run.live))
+    const isSame = textOf(steps) === textOf(this.#steps)
+    this.#steps = steps
+    if (!isSame) this.#run.emit({ kind: 'steps-known', steps: steps.map(summaryOf) })
+  }
+
+  #isPastLimit(): boolean {
+    return this.#last !== undefined && this.#last.id === this.#run.cx.limits.until
+  }
+
+  async #finish(): Promise<RunOutcome> {
+    const { procedure, began } = this.#run
+    await this.#completeRest()
+    const changed = this.#changed
+    const text = changed.length > 0 ? `changed: ${changed.join(', ')}` : 'nothing had to be changed'
+    await this.#run.patiently(() => this.#run.record('finished', '', text))
+    const tookMs = this.#run.ticks - began
+    this.#run.emit({ kind: 'run-finished', procedure: procedure.name, tookMs })
+    return { is: 'finished', changed, tookMs }
+  }
+
+  async #stop(step: Step, because: StopReason): Promise<RunOutcome> {
+    await this.#run.patiently(() => this.#run.record('interrupted', step.id, `${stoppedBefore}: ${because}`))
+    const safe = this.#last && { safeToLeave: this.#last.risk.safeToLeave }
+    const tookMs = this.#run.ticks - this.#run.began
+    return { is: 'stopped-before', step: summaryOf(step), because, changed: this.#changed, ...safe, tookMs }
+  }
+}
+
+/** How the entry of a run begins that was told where to stop, or had no time for the next step. */
+export const stoppedBefore = 'stopped before it'
+
+const textOf = (steps: readonly Step[]): string => JSON.stringify(steps.map(summaryOf))
+
+const isOf = ({ step }: Entry, id: string): boolean => step === id || step.startsWith(`${id}#`)
+
+/** Intents that neither came to their end nor failed. */
+function withoutAnEnd(entries: readonly Entry[]): readonly Entry[] {
+  const open = new Map<string, Entry>()
+  for (const entry of entries)
+    if (entry.what === 'intends') open.set(entry.step, entry)
+    else if (entry.what === 'applied' || entry.what === 'failed') open.delete(entry.step)
+  return [...open.values()]
+}
+
+type Settled =
+  | { is: 'done'; changed: boolean; note?: string | undefined }
+  | { is: 'stopped'; because: StopReason }
+
+type Todo = Extract<StepState, { is: 'todo' }>
+type Blocked = Extract<StepState, { is: 'blocked' }>
+
+/** A watch can be silently dead: so often the cluster itself is asked, however quiet it is. */
+const liveAtLeastEvery = 60_000
+const mostRefusals = 5
+/** Takes one step to where it is done: looks, changes at most once, waits. See the promises in `run.ts`. */
+class SettlingStep {
+  readonly #step: Step
+  readonly #run: OneRun
+  readonly #steps: readonly Step[]
+  /** In ticks. */
+  #since: number
+  #applied = 0
+  /** ms since the epoch: when the last change was begun. */
+  #appliedAt = 0
+  #refused = 0
+  #troubles = 0
+  #intended = ''
+  #changed = false
+  /** The change was made or refused, and the journal does not know yet. */
+  #owed: { what: 'applied' | 'failed'; key: string; text: string } | undefined
+  /** Why the change could not be made when it was tried last. */
+  #failure: unknown
+  /** The next look is at the cluster, not at what the watches say. */
+  #fresh = true
+  #liveAt = 0
+  #shown = ''
+  #last: Waiting | undefined
+
+  constructor(step: Step, run: OneRun, steps: readonly Step[]) {
+    this.#step = step
+    this.#run = run
+    this.#steps = steps
+    this.#since = run.ticks
+  }
+
+  async settle(): Promise<Settled> {
+    for (;;) {
+      this.#run.signal.throwIfAborted()
+      const settled = await this.#advance()
+      if (settled === undefined) await this.#wait()
+      else if (settled !== 'look-again') return settled
+    }
+  }
+
+  async #advance(): Promise<Settled | 'look-again' | undefined> {
+    const isLast = this.#isLate
+    const looked = await this.#run.tolerantly(() => this.#look())
+    const next = looked.ok ? await this.#act(looked.value) : this.#trouble()
+    // A look that was cut off at the end was the last one as well.
+    if (next === undefined && (isLast || (!looked.ok && this.#isLate)))
+      throw gaveUp(this.#step, this.#last, this.#lateness(looked))
+    return next
+  }
+
+  async #look(): Promise<StepState> {
+    const { eyes } = this.#run
+    eyes.look()
+    const seen = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
+    if (seen && isWaiting(seen) && this.#run.ticks - this.#liveAt < liveAtLeastEvery) return seen
+    const state = await this.#inTime(this.#step.check(this.#run.live))
+    if (seen && isWaiting(seen) && !saysTheSame(seen, state)) eyes.reopen()
+    this.#liveAt = this.#run.ticks
+    this.#fresh = false
+    return state
+  }
+
+  async #act(state: StepState): Promise<Settled | 'look-again' | undefined> {
+    // That it can be looked at says nothing of the change: it is tried less and less often.
+    if (state.is !== 'todo') this.#troubles = 0
+    if (!(await this.#paid())) return this.#trouble()
+    const because = this.#applied === 0 ? this.#stopReason(state) : undefined
+    if (because !== undefined) return { is: 'stopped', because }
+    if (state.is === 'done') return { is: 'done', changed: this.#changed, note: state.note }
+    if (state.is === 'todo') return this.#todo(state)
+    if (state.is === 'blocked') throw this.#blocked(state)
+    return this.#show(state)
+  }
+
+  #blocked({ by, reason = 'blocked', remedy }: Blocked): Error {
+    return blocked(reason, `${this.#step.title}: ${by}`, { remedy })
+  }
+
+  #stopReason(state: StepState): StopReason | undefined {
+    return reasonToStop(this.#step, state, {
+      limits: this.#run.cx.limits,
+      steps: this.#steps,
+      now: this.#run.now,
+    })
+  }
+
+  async #todo(state: Todo): Promise<'look-again' | undefined> {
+    if (this.#step.apply === undefined) return this.#show({ is: 'waiting', on: state.change })
+    if (this.#isLate) return undefined
+    const most = this.#step.repeats?.atMost ?? 1
+    if (this.#applied >= most) throw await this.#undone(state, most)
+    const key = this.#step.repeats ? `${this.#step.id}#${this.#applied + 1}` : this.#step.id
+    this.#fresh = true
+    try {
+      await this.#apply(key, state.change)
+      return 'look-again'
+    } catch (error) {
+      return this.#refusal(error)
+    }
+  }
+
+  /** Never raced with the signal: what was begun is brought to its end, and written down; but at the end of the run's time it is left, as by a kill. */
+  async #apply(key: string, change: string): Promise<void> {
+    const intent = `${key} ${change}`
+    if (this.#intended !== intent) await this.#inTime(this.#run.record('intends', key, change))
+    this.#intended = intent
+    this.#appliedAt = this.#run.now
+    const { notApplied } = (await this.#run.unlessLate(this.#change())) ?? {}
+    this.#applied++
+    this.#refused = 0
+    this.#failure = undefined
+    this.#troubles = 0
+    this.#run.taken()
+    this.#since = this.#run.ticks
+    this.#owe(key, change, notApplied)
+    await this.#paid()
+  }
+
+  async #change(): Promise<NotApplied | void> {
+    return this.#step.apply?.(this.#run.writingIn(this.#step))
+  }
+
+  #owe(key: string, change: string, notApplied: string | undefined): void {
+    if (notApplied === undefined) {
+      this.#changed = true
+      this.#owed = { what: 'applied', key, text: change }
+      this.#run.emit({ kind: 'step-applied', step: summaryOf(this.#step), change })
+    } else {
+      this.#owed = { what: 'failed', key, text: `${change}: ${notApplied}` }
+      this.#run.emit({ kind: 'remark', text: this.#owed.text })
+    }
+  }
+
+  /** Writes down what was changed; false when the journal cannot be reached just now. */
+  async #paid(): Promise<boolean> {
+    if (this.#owed === undefined) return true
+    const { what, key, text } = this.#owed
+    const { ok } = await this.#run.tolerantly(() => this.#run.unlessLate(this.#run.record(what, key, text)))
+    if (ok) this.#owed = undefined
+    return ok
+  }
+
+  async #refusal(error: unknown): Promise<'look-again' | undefined> {
+    const meaning = meaningOf(error)
+    if (meaning === 'fatal' || (meaning === 'decide-again' && ++this.#refused > mostRefusals))
+      throw isConflict(error) ? this.#contested(error) : withRemedy(error)
+    if (meaning !== 'decide-again') {
+      this.#failure = error
+      this.#run.notTaken(error)
+      this.#show({ is: 'waiting', on: 'the change to be taken' })
+      return this.#trouble()
+    }
+    await this.#run.cx.clock.sleep(200 * this.#refused, this.#run.signal)
+    return 'look-again'
+  }
+
+  #contested(error: Error): Error {
+    const message = `${this.#step.title}: somebody else keeps writing the same object, gave up after ${mostRefusals} tries: ${error.message}`
+    return blocked('contested', message, { cause: error })
+  }
+
+  async #undone({ change }: Todo, most: number): Promise<Error> {
+    const { title, repeats, shows } = this.#step
+    if (repeats)
+      return blocked('too-many-repeats', `${title}: not done after ${most} times; still to do: ${change}`)
+    const who = await this.#step.blame?.(this.#run.live, new Date(this.#appliedAt))
+    const by = who ? ` It was ${who}` : ''
+    return blocked('undone', `${title}: something undid our change (${change}).${by}`, {
+      remedy: [
+        ...(shows === undefined ? [] : [`${shows}     shows who writes it`]),
+        'stop what writes it, and run the same command again',
+      ],
+    })
+  }
+
+  #trouble(): undefined {
+    this.#troubles++
+    this.#fresh = true
+  }
+
+  #show(state: Waiting): undefined {
+    this.#last = state
+    const shown = JSON.stringify(state)
+    if (shown === this.#shown) return
+    this.#shown = shown
+    const until = new Date(this.#run.now + this.#ends - this.#run.ticks).toISOString()
+    this.#run.emit({ kind: 'step-waiting', step: summaryOf(this.#step), state, until })
+  }
+
+  async #wait(): Promise<void> {
+    const { eyes, signal, cx } = this.#run
+    const left = Math.max(1, this.#ends - this.#run.ticks)
+    if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
+    else {
+      eyes.follow(this.#step.follows)
+      await eyes.changeWithin(Math.min(this.#step.patience.every, left), signal)
+    }
+    if (this.#isLate) this.#fresh = true
+  }
+
+  /** What is read has until the end of this step's time. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return this.#run.within(this.#ends, work)
+  }
+
+  get #isLate(): boolean {
+    return this.#run.ticks >= this.#ends
+  }
+
+  get #ends(): number {
+    return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
+  }
+
+  #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
+    const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
+    const tookMs = this.#run.ticks - (whole ? this.#run.hopBegan : this.#since)
+    return {
+      whole,
+      tookMs,
+      at: this.#run.now,
+      trouble: looked.ok ? undefined : looked.error,
+      failure: this.#failure,
+    }
+  }
+}
+
+/** A step that is not done, and of which nothing is to be changed. */
+type Waiting = Extract<StepState, { is: 'waiting' | 'stalled' }>
+
+const isWaiting = (state: StepState): state is Waiting => state.is === 'waiting' || state.is === 'stalled'
+
+/** Whether the watches told what the cluster says; ages and counts move on by themselves. */
+function saysTheSame(seen: Waiting, state: StepState): boolean {
+  if (!isWaiting(state)) return false
+  return seen.is === state.is && seen.on.replaceAll(/\d+/g, '') === state.on.replaceAll(/\d+/g, '')
+}
+
+interface Lateness {
+  /** The time of the whole run is over, not only the patience of this step. */
+  whole: boolean
+  tookMs: number
+  /** Now, in ms since the epoch. */
+  at: number
+  /** Why the cluster could not be asked in the end. */
+  trouble?: unknown
+  /** Why the change could not be made, as the last try ended. */
+  failure?: unknown
+}
+
+/** Exit 4: what was waited for, why it did not come, and since when. */
+function gaveUp({ title }: Step, last: Waiting | undefined, late: Lateness): KvupError {
+  const { whole, tookMs, trouble, failure } = late
+  const limit = whole
+    ? `the time of the run (${formatDuration(tookMs)}, --timeout) is over`
+    : `gave up after ${formatDuration(tookMs)}`
+  const lines = [
+    `${title}: ${limit}`,
+    last && waitedFor(last, late),
+    failure instanceof Error && `the last try to change it failed: ${failure.message}`,
+    trouble instanceof Error && `the cluster could not be asked: ${trouble.message}`,
+  ]
+  return timedOut('timed-out', lines.filter(Boolean).join('\n'), {
+    remedy: last?.remedy ?? remedyOf(failure),
+    cause: trouble ?? failure,
+  })
+}
+
+function waitedFor(state: Waiting, { at }: Lateness): string {
+  const span = state.since === undefined ? '' : ` for ${formatDuration(at - Date.parse(state.since))}`
+  if (state.is === 'stalled') return `stalled${span} on ${state.on}: ${state.why}`
+  return `waiting${span} for ${state.on}${state.trouble === undefined ? '' : `; ${state.trouble}`}`
+}
+
+/** Commands that show why the server refused a write: its own remedy, else what its words name. */
+function remedyOf(failure: unknown): readonly string[] {
+  if (!(failure instanceof ApiError)) return []
+  if (failure.remedy.length > 0) return failure.remedy
+  const namespace = /in namespace (\S+)/.exec(failure.object ?? '')?.[1] ?? 'default'
+  return readRefusal(failure.message, namespace)?.look ?? []
+}
+
+/** The same failure with what helps against it. */
+function withRemedy(failure: unknown): unknown {
+  const remedy = remedyOf(failure)
+  if (!(failure instanceof ApiError) || remedy.length === 0) return failure
+  const { status, statusReason, message, object, notes } = failure
+  return new ApiError(status, statusReason, message, { object, notes, remedy, cause: failure })
+}

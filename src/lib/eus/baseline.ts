@@ -1,0 +1,296 @@
+import type { Journal, JournalReader } from '../engine/journal.ts'
+import type { EusPlan } from './plan/eus-plan.ts'
+import { isFields } from '../kube/server-side-apply.ts'
+import type { Step, StepState } from '../engine/step.ts'
+import { minutes, seconds } from '../kube/clock.ts'
+import { readPlatform } from './steps/cluster-version-status.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { type Node, Nodes } from '../kube/kinds/core-kinds.ts'
+import { takeCensus } from '../vms/census/vm-census.ts'
+import { createHash } from 'node:crypto'
+import { atVersion } from '../kube/object.ts'
+import { HyperConvergeds } from '../kube/kinds/operator-kinds.ts'
+import { fieldChanges, type Leaf, type Leaves, leavesOf } from '../kube/field-changes.ts'
+import { storedHyperConverged } from '../openshift/stored-hyperconverged.ts'
+import { type Fired, firedNow } from '../openshift/firing-alerts.ts'
+
+/** What a window keeps in the journal under its procedure's name: baselines that the cluster does not tell later, never progress. */
+export interface Baseline {
+  /** The release where the window began: `4.18.21`. */
+  from: string
+  /** The pools that were there: one that is not among them appeared in the window. */
+  pools: readonly string[]
+  /** Whether pools stay behind: told by them no more, once somebody unpauses one. */
+  way: EusPlan['way']
+  /** The minor at the end of the way, where windows follow behind this one. */
+  goal?: string
+}
+
+const windowKey = (name: string, what: string): string => `${name}/${what}`
+
+export async function keptBaseline(journal: JournalReader, name: string): Promise<Baseline | undefined> {
+  const found = await journal.kept(windowKey(name, 'began'))
+  if (!isFields(found) || typeof found['from'] !== 'string' || !Array.isArray(found['pools']))
+    return undefined
+  const way = found['way'] === 'plain' ? 'plain' : 'control-plane-only'
+  const goal = typeof found['goal'] === 'string' ? { goal: found['goal'] } : {}
+  return { from: found['from'], pools: found['pools'].map(String), way, ...goal }
+}
+
+const keepBaseline = (journal: Journal, name: string, baseline: Baseline): Promise<void> =>
+  journal.keep(windowKey(name, 'began'), baseline)
+
+/** What a pool's Updating condition looked like before something began that has to change it. */
+export interface PoolBefore {
+  /** lastTransitionTime of Updating, RFC 3339; empty where it has none. */
+  updating: string
+  /** Something was waiting to be rolled out already. */
+  pending: boolean
+}
+
+export async function keptPool(
+  journal: JournalReader,
+  name: string,
+  of: string,
+): Promise<PoolBefore | undefined> {
+  const found = await journal.kept(windowKey(name, `pool/${of}`))
+  if (!isFields(found) || typeof found['updating'] !== 'string') return undefined
+  return { updating: found['updating'], pending: found['pending'] === true }
+}
+
+export const keepPool = (journal: Journal, name: string, of: string, before: PoolBefore): Promise<void> =>
+  journal.keep(windowKey(name, `pool/${of}`), before)
+
+/**
+ * Writes down, before anything is changed, what nobody could tell later: the release, the pools, volumes, the spec of the HyperConverged, what alerts fire, the labels
+ * and taints of the nodes, which come last: with them it is whole. What is left of a window that is over is forgotten before.
+ */
+export function keepWhereItBegan({ name, ...baseline }: { name: string } & Omit<Baseline, 'from'>): Step {
+  return {
+    id: 'keep-baseline',
+    title: 'keep what it is compared with at the end',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: seconds,
+    follows: [],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check({ journal }): Promise<StepState> {
+      const [began, nodes] = [await keptBaseline(journal, name), await keptNodes(journal, name)]
+      if (began && nodes && !(await isOver(journal, { name, way: baseline.way })))
+        return { is: 'done', note: `began at ${began.from}` }
+      return {
+        is: 'todo',
+        change:
+          'keep the release, the pools, the spec of HyperConverged, the alerts that fire and the marks of volumes and nodes in the journal',
+      }
+    },
+    async apply({ reader, journal, clock }) {
+      const at = clock.now().toISOString()
+      if (await isOver(journal, { name, way: baseline.way }))
+        await journal.record({
+          at,
+          by: '',
+          procedure: name,
+          step: '',
+          what: 'finished',
+          text: 'it was given back before',
+        })
+      const { standing } = await readPlatform(reader)
+      await keepBaseline(journal, name, { from: standing.version ?? '', ...baseline })
+      await keepVolumes(journal, name, reader)
+      await keepHyperConverged(journal, name, reader)
+      await keepAlerts(journal, name, reader)
+      await keepNodes(journal, name, reader)
+    },
+  }
+}
+
+/**
+ * Kept for a window whose loans were all given back, by a command that ended before it could forget this: pools stayed behind in it, and in the one that
+ * begins they follow. One in which nothing was borrowed goes on the way it began.
+ */
+async function isOver(
+  journal: JournalReader,
+  { name, way }: { name: string } & Pick<Baseline, 'way'>,
+): Promise<boolean> {
+  const began = await keptBaseline(journal, name)
+  if (began === undefined || began.way === way) return false
+  return !(await journal.loans()).some(({ procedure }) => procedure === name)
+}
+
+/** The journal has room for some 2000, and other things to keep. */
+const mostNodes = 1000
+
+const nodesKey = (name: string): string => `${name}/nodes`
+
+/** Of each node its labels and taints. */
+async function keepNodes(journal: Journal, name: string, reader: Reader): Promise<void> {
+  await keepMarks(journal, nodesKey(name), await nodeMarks(reader), mostNodes)
+}
+
+const keptNodes = (journal: JournalReader, name: string): Promise<Marks | undefined> =>
+  keptMarks(journal, nodesKey(name))
+
+/** As they were when the window was opened, or as they are now where nothing was kept yet. */
+export async function nodesBefore(
+  { reader, journal }: { reader: Reader; journal: JournalReader },
+  name: string,
+): Promise<Marks> {
+  return (await keptNodes(journal, name)) ?? nodeMarks(reader)
+}
+
+/** Nodes whose labels or taints are not what they were, and those that are gone (night E11). */
+export async function changedNodes(reader: Reader, before: Marks): Promise<Changed> {
+  return changedMarks(before, await nodeMarks(reader))
+}
+
+async function nodeMarks(reader: Reader): Promise<Marks> {
+  const marks: Record<string, string> = {}
+  for await (const { items } of reader.pages(Nodes))
+    for (const node of items) marks[node.metadata.name] = markOf(nodeText(node), 16)
+  return marks
+}
+
+/** What a drain puts on a node and takes away again says nothing. */
+const passing = /^node\.kubernetes\.io\//u
+
+function nodeText({ metadata: { labels = {} }, spec }: Node): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+  const taints = (spec?.taints ?? [])
+    .filter(({ key: taint }) => !passing.test(taint))
+    .map(({ key: taint, value = '', effect }) => `${taint}=${value}:${effect}`)
+  return JSON.stringify([pairs.toSorted(), taints.toSorted()])
+}
+
+/** The journal has room for some thousand names, and other things to keep. */
+const mostVolumes = 500
+
+const volumesKey = (name: string): string => `${name}/volumes`
+
+/** Of each `claim namespace/name` and `DataVolume namespace/name` its uid and phase. */
+async function keepVolumes(journal: Journal, name: string, reader: Reader): Promise<void> {
+  await keepMarks(journal, volumesKey(name), await volumeMarks(reader), mostVolumes)
+}
+
+/** As they were when the window was opened, or as they are now where nothing was kept yet. */
+export async function volumesBefore(
+  { reader, journal }: { reader: Reader; journal: JournalReader },
+  name: string,
+): Promise<Marks> {
+  return (await keptMarks(journal, volumesKey(name))) ?? volumeMarks(reader)
+}
+
+/** DataVolumes and claims that are other ones, or in another phase, and those that are gone (night E11). */
+export async function changedVolumes(reader: Reader, before: Marks): Promise<Changed> {
+  return changedMarks(before, await volumeMarks(reader))
+}
+
+async function volumeMarks(reader: Reader): Promise<Marks> {
+  const { volumes } = await takeCensus(reader)
+  return Object.fromEntries(
+    [...volumes].map(([volume, { uid, phase }]) => [volume, markOf(`${uid} ${phase}`, 8)]),
+  )
+}
+
+/** Name → a short mark of what is compared later; enough to say that it is another one, in some 30 bytes each. */
+type Marks = Readonly<Record<string, string>>
+
+function markOf(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, length)
+}
+
+/** As many as the journal has room for, beside other things to keep. */
+async function keepMarks(journal: Journal, key: string, marks: Marks, most: number): Promise<void> {
+  await journal.keep(key, Object.fromEntries(Object.entries(marks).slice(0, most)))
+}
+
+async function keptMarks(journal: JournalReader, key: string): Promise<Marks | undefined> {
+  const found = await journal.kept(key)
+  if (!isFields(found)) return undefined
+  return Object.fromEntries(Object.entries(found).map(([name, mark]) => [name, String(mark)]))
+}
+
+/** The names that bear another mark now, and those that are gone. What came since is not among them. */
+interface Changed {
+  changed: readonly string[]
+  gone: readonly string[]
+}
+
+function changedMarks(before: Marks, after: Marks): Changed {
+  const names = Object.keys(before)
+  return {
+    changed: names.filter((name) => after[name] !== undefined && after[name] !== before[name]),
+    gone: names.filter((name) => after[name] === undefined),
+  }
+}
+
+/** The spec of the HyperConverged in one of its versions; the API server converts it to that one later as well. */
+interface KeptSpec {
+  version: string
+  leaves: Leaves
+}
+
+const hyperConvergedKey = (name: string): string => `${name}/hyperconverged`
+
+/** Throws what `storedHyperConverged` throws. */
+async function specNow(reader: Reader, version?: string): Promise<KeptSpec> {
+  const kind =
+    version === undefined ? (await storedHyperConverged(reader)).kind : atVersion(HyperConvergeds, version)
+  const [hyperconverged] = await reader.list(kind)
+  return { version: kind.apiVersion.split('/').at(-1) ?? '', leaves: leavesOf(hyperconverged?.spec ?? {}) }
+}
+
+async function keepHyperConverged(journal: Journal, name: string, reader: Reader): Promise<void> {
+  await journal.keep(hyperConvergedKey(name), await specNow(reader))
+}
+
+/** As it was when the window was opened, or as it is now where nothing was kept yet. Throws what `storedHyperConverged` throws. */
+export async function hyperConvergedBefore(
+  { reader, journal }: { reader: Reader; journal: JournalReader },
+  name: string,
+): Promise<KeptSpec> {
+  const found = await journal.kept(hyperConvergedKey(name))
+  if (!isFields(found) || typeof found['version'] !== 'string' || !isFields(found['leaves']))
+    return specNow(reader)
+  return { version: found['version'], leaves: found['leaves'] as Leaves }
+}
+
+/** What kvup borrows and gives back. */
+const borrowed = /workloadUpdateMethods$/u
+
+/**
+ * Fields of its spec that read otherwise now: its operator rewrites some in each upgrade, which is listed and not reverted (night E13). A line
+ * for each. Throws ApiError, 404 where that version is served no more.
+ */
+export async function rewrittenFields(reader: Reader, before: KeptSpec): Promise<readonly string[]> {
+  const { leaves } = await specNow(reader, before.version)
+  return fieldChanges(before.leaves, leaves)
+    .filter(({ path }) => !borrowed.test(path))
+    .map(({ path, from, to }) => `${path} was ${leafText(from)}, is ${leafText(to)}`)
+}
+
+const leafText = (leaf: Leaf | undefined): string => (leaf === undefined ? 'absent' : JSON.stringify(leaf))
+
+/** The journal has other things to keep, and a part of them would make old alerts new ones. */
+const mostAlerts = 200
+
+const alertsKey = (name: string): string => `${name}/alerts`
+
+async function keepAlerts(journal: Journal, name: string, reader: Reader): Promise<void> {
+  await journal.keep(alertsKey(name), keepable(await firedNow(reader)))
+}
+
+const keepable = (fired: Fired): Fired =>
+  'firing' in fired && fired.firing.length > mostAlerts
+    ? { why: `they were ${fired.firing.length}, and at most ${mostAlerts} are kept` }
+    : fired
+
+/** As it was when the window was opened, or as it is now where nothing was kept yet. */
+export async function alertsBefore(
+  { reader, journal }: { reader: Reader; journal: JournalReader },
+  name: string,
+): Promise<Fired> {
+  const found = await journal.kept(alertsKey(name))
+  if (!isFields(found)) return firedNow(reader)
+  if (Array.isArray(found['firing'])) return { firing: found['firing'].map(String) }
+  return { why: String(found['why']) }
+}

@@ -1,0 +1,310 @@
+import { poolStanding } from '../openshift/machine-config-pools.ts'
+import { MachineConfigPools, MachineHealthChecks, NodeHealthChecks } from '../kube/kinds/openshift-kinds.ts'
+import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
+import type { MachineRef } from '../vms/unblock/vm-overrides.ts'
+import { isGuards } from '../vms/update-guard.ts'
+import { heldOnce, whilePaused } from './settings/changed-overrides.ts'
+import { keepWhereItBegan, keptBaseline } from './baseline.ts'
+import { machinesBackNow, noneOutdated } from './steps/eus-vm-steps.ts'
+import { operatorLeadsOn, operatorMinorIn, operatorPart, type OperatorPart } from './steps/operator-steps.ts'
+import { readPlatform, type Stop } from './steps/cluster-version-status.ts'
+import { updateAccepted, withdrawRefused } from './steps/update-acceptance.ts'
+import { endSteps, rewritten } from './end-steps.ts'
+import { type EusWindow, holdingOf, keyOf, settingsOf, stopOf } from './window.ts'
+import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
+import { Subscriptions } from '../kube/kinds/operator-kinds.ts'
+import type { Kind, KubeObject } from '../kube/object.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { holdWorkloadUpdates } from '../vms/pause-updates.ts'
+import type { EusHop, HealthCheckRef } from './plan/eus-plan.ts'
+import type { Borrowable } from './settings/saved-setting.ts'
+import { approvalOf, machineHealthCheckPaused, nodeHealthCheckPaused } from './settings/eus-settings.ts'
+import { takeField } from './settings/setting-steps.ts'
+import { keepChosenWay } from './chosen-path.ts'
+import { masterRolled, pausablePools, platformUpdated } from './steps/platform-rollout.ts'
+import { pausePool, poolsBehind, roomsBefore } from './steps/pool-steps.ts'
+import { platformGate } from './steps/platform-gate.ts'
+import { requestUpdate, setPlatformChannel } from './steps/update-request.ts'
+import { readOwner } from '../vms/strategy/settings-owner.ts'
+import { loanId, methodsOf } from '../vms/update-methods.ts'
+import { blocked } from '../kube/errors.ts'
+import { roleRemedy } from '../kube/access-rights.ts'
+
+/**
+ * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
+ * which releases of the operator lie on the way is known only when OLM shows them. `lent`: the VMs that are said to be given back at its end.
+ */
+export function eusProcedure(window: EusWindow, lent: readonly MachineRef[] = []): Procedure {
+  const remembered = rememberSteps(rewritten)
+  const machines = machinesBackNow(lent)
+  return {
+    name: window.name,
+    leaves: isGuards,
+    leaving: (cx) =>
+      withdrawRefused(cx, { name: window.name, leaveRequested: window.request.leaveRequested }),
+    reached: async (cx) =>
+      (await isThere(window, cx)) &&
+      (await areNodesThere(cx)) &&
+      !(await keptBaseline(cx.journal, window.name)) &&
+      (await isOperatorKnown(window, cx)),
+    steps: async (cx) => remembered(await stepsNow(window, machines, cx)),
+  }
+}
+
+/**
+ * Once platform and operator are there, nothing is borrowed any more: only the way back out is left. What VMs were lent goes back at its very end; where windows follow one
+ * another the drains of the next one need it still.
+ */
+async function stepsNow(
+  window: EusWindow,
+  machines: ReturnType<typeof machinesBackNow>,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const end = await endSteps(window, cx)
+  if (await isThere(window, cx)) {
+    const back = window.to === window.plan.to ? await machines(cx.reader) : []
+    return [...(await lastOperator(window, cx)), ...end, ...back]
+  }
+  const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
+  const watched = hops.flat().map((step) => whilePaused(step, holdingOf(window)))
+  return eachOnce([...(await preparation(window, cx)), ...watched, ...end])
+}
+
+/** On a plain way pools are waited for before the operator follows, and not again. */
+function eachOnce(steps: readonly Step[]): readonly Step[] {
+  const seen = new Set<string>()
+  return steps.filter(({ id }) => !seen.has(id) && seen.add(id))
+}
+
+/** A run that was cut off while the last release of the operator settled has to see that through. */
+async function lastOperator(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { operator } = window.plan
+  if (operator === undefined || !(await isHeldStill(window, cx))) return []
+  const stops = window.hops.findLast(({ minor }) => minor === window.to)?.operators ?? []
+  return operatorPart(window, { minor: window.to, stops, operator }, cx)
+}
+
+/** The platform has reached the target in full, and the operator belongs to it. */
+async function isThere(window: EusWindow, cx: ReadContext): Promise<boolean> {
+  const { to, releases } = window
+  const { standing } = await readPlatform(cx.reader)
+  if (standing.state !== 'idle' || minorOfPlatform(standing.version) !== to) return false
+  const { minor } = await operatorMinorIn(cx.reader, releases)
+  return minor === undefined ? isLeftUnknown(window, cx) : minor === to
+}
+
+/** What the operator does not say proves nothing while a window waits for it; on the way back out it was asked before. That nothing is to do is `isOperatorKnown`'s to say. */
+async function isLeftUnknown(window: EusWindow, cx: ReadContext): Promise<boolean> {
+  return window.plan.operator === undefined || !(await isHeldStill(window, cx))
+}
+
+/** Pools that somebody keeps paused are theirs. */
+async function areNodesThere({ reader }: ReadContext): Promise<boolean> {
+  const pools = (await reader.list(MachineConfigPools)).map(poolStanding)
+  return pools.every(({ paused, state }) => paused || state === 'updated')
+}
+
+/** What is borrowed before the first hop, each kept before it is changed: update methods, pools, what would replace their nodes, approval. */
+async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { plan, way, name, request } = window
+  const settings = await settingsOf(window, cx.reader)
+  const pools = way === 'plain' ? [] : await pausablePools(cx.reader)
+  const checks = await healthChecks(cx.reader, plan.healthChecks)
+  return [
+    ...(window.hops.some((hop) => hop.outdatedMustBeZero)
+      ? [
+          onlyAtFirst(
+            noneOutdated(
+              { id: 'launchers-current', title: 'no VM on an old virt-launcher', risk: 'outdated-launchers' },
+              request,
+            ),
+          ),
+        ]
+      : []),
+    ...(way === 'plain' ? await rooms(window, cx.reader) : []),
+    keepWhereItBegan({
+      name,
+      way,
+      pools: pools.map((pool) => pool.name),
+      ...(plan.to !== window.to && { goal: plan.to }),
+    }),
+    keepChosenWay(window),
+    heldOnce(holdWorkloadUpdates(settings, by(window)), holdingOf(window)),
+    ...pools.map((pool) => pausePool(window, pool, by(window))),
+    ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
+    ...(await approvalStep(window, cx.reader)),
+  ]
+}
+
+async function rooms(window: EusWindow, reader: Reader): Promise<readonly Step[]> {
+  const [first] = window.hops
+  return first === undefined ? [] : roomsBefore(window, stopOf(window, first), reader)
+}
+
+const by = ({ who, name, request }: EusWindow) => ({
+  who,
+  procedure: name,
+  again: request.accepted.includes('borrowed-changed'),
+  command: request.command,
+})
+
+/** Inside of a window VMs are meant to stay where they are. */
+function onlyAtFirst(step: Step): Step {
+  return {
+    ...step,
+    async check(cx): Promise<StepState> {
+      const isOpen = (await cx.journal.loans()).some(({ id }) => id === 'workload-updates')
+      return isOpen ? { is: 'done' } : step.check(cx)
+    },
+  }
+}
+
+interface HealthCheckStep {
+  field: Borrowable
+  id: string
+  title: string
+}
+
+async function healthChecks(
+  reader: Reader,
+  refs: readonly HealthCheckRef[],
+): Promise<readonly HealthCheckStep[]> {
+  const found = await Promise.all(refs.map(async (ref) => healthCheck(reader, ref)))
+  return found.flat()
+}
+
+async function healthCheck(reader: Reader, ref: HealthCheckRef): Promise<HealthCheckStep[]> {
+  const { kind, name, namespace } = ref
+  const isMachines = kind === 'MachineHealthCheck'
+  const at = { name, namespace }
+  const uid = await (isMachines
+    ? uidOf(reader, MachineHealthChecks, at)
+    : uidOf(reader, NodeHealthChecks, at))
+  if (uid === undefined) return []
+  const looked = { name, namespace, uid }
+  const field = isMachines ? machineHealthCheckPaused(looked) : nodeHealthCheckPaused(looked)
+  const place = namespace === undefined ? name : `${namespace}-${name}`
+  return [{ field, id: `pause-health-check-${place}`, title: `pause ${kind} ${name}` }]
+}
+
+async function approvalStep(window: EusWindow, reader: Reader): Promise<readonly Step[]> {
+  const { approval } = window.request
+  const subscription = window.plan.operator?.subscription
+  if (approval === undefined || subscription === undefined) return []
+  const uid = await uidOf(reader, Subscriptions, subscription)
+  if (uid === undefined) return []
+  const field = approvalOf({ ...subscription, uid }, approval)
+  return [takeField(field, { id: 'approval', title: `${approval} approval of the operator`, ...by(window) })]
+}
+
+async function uidOf<T extends KubeObject>(
+  reader: Reader,
+  kind: Kind<T>,
+  ref: { name: string; namespace?: string | undefined },
+): Promise<string | undefined> {
+  const found = await reader.find(kind, ref)
+  return found.is === 'object' ? found.object.metadata.uid : undefined
+}
+
+/** One minor: the gate, the platform, and the operator behind it. A hop that is behind us is left out. */
+async function hopSteps(window: EusWindow, hop: EusHop, cx: ReadContext): Promise<readonly Step[]> {
+  const stop = stopOf(window, hop)
+  const { standing } = await readPlatform(cx.reader)
+  if (compareMinors(minorOfPlatform(standing.target), stop.minor) > 0) return []
+  const platform = await platformSteps(window, hop, cx.reader)
+  return [...platform, ...(await operatorSteps(window, { hop, stop }, cx))]
+}
+
+async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Promise<readonly Step[]> {
+  const { name, who, plan, request } = window
+  const stop = stopOf(window, hop)
+  const key = keyOf(stop)
+  const { cv } = await readPlatform(reader)
+  const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
+  const { accepted, command } = request
+  return [
+    ...operatorsWay(window, stop),
+    platformGate({ id: gateId(stop), stop, name, subscription: plan.operator?.subscription }),
+    ...(channel === undefined
+      ? []
+      : [setPlatformChannel(cv, { id: `channel-${key}`, channel, stop, who, name })]),
+    requestUpdate({
+      id: `request-${key}`,
+      subscription: plan.operator?.subscription,
+      stop,
+      wanted: hop.platform,
+      accepted,
+      command,
+      who,
+      name,
+    }),
+    updateAccepted({ id: `accepted-${key}`, stop, name, leaveRequested: request.leaveRequested }),
+    platformUpdated({ id: `platform-${key}`, stop }),
+    masterRolled({ id: `control-plane-${key}`, stop, name }),
+    ...(window.way === 'plain' ? await poolsBehind(window, stop, reader) : []),
+  ]
+}
+
+/** None where OLM keeps no operator. */
+function operatorsWay({ plan, releases, request }: EusWindow, stop: Stop): readonly Step[] {
+  const { operator, findings } = plan
+  if (operator === undefined) return []
+  const { accepted, command } = request
+  const isStranded = findings.some(({ id }) => id === 'operator-stranded')
+  const id = `operator-way-${keyOf(stop)}`
+  return [operatorLeadsOn({ id, stop, operator, releases, accepted, command, isStranded })]
+}
+
+/** The gates of the operator bear its releases, which on OpenShift look like those of the platform. */
+const gateId = (stop: Stop): string => `gate-${stop.version === undefined ? '' : 'platform-'}${keyOf(stop)}`
+
+/** The last hop of a minor has the operator behind it. */
+async function operatorSteps(
+  window: EusWindow,
+  { hop, stop }: { hop: EusHop; stop: Stop },
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const { operator } = window.plan
+  const isLast = window.hops.findLast(({ minor }) => minor === stop.minor) === hop
+  if (operator === undefined || !isLast || hop.minor === window.began) return []
+  const part: OperatorPart = { minor: stop.minor, stops: hop.operators, operator }
+  return operatorPart(window, part, cx)
+}
+
+/**
+ * A window that was begun, and whose VMs are held still: its way back out has not begun. A loan alone would not tell it, for where the methods were empty
+ * beforehand nothing is borrowed. Throws ApiError, and `blocked` where the KubeVirt is another one.
+ */
+async function isHeldStill(
+  { name, kubevirt }: Pick<EusWindow, 'name' | 'kubevirt'>,
+  { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
+): Promise<boolean> {
+  if ((await journal.loans()).some(({ id }) => id === loanId)) return true
+  if ((await keptBaseline(journal, name)) === undefined) return false
+  return methodsOf(await readOwner(reader, kubevirt)).length === 0
+}
+
+/**
+ * True where there is no operator, or it says of which release it is. Throws `blocked` where it does not say: that nothing is left to do would not be
+ * known, and whether anything is neither.
+ */
+async function isOperatorKnown(
+  { plan, manager, releases }: Pick<EusWindow, 'plan' | 'manager' | 'releases'>,
+  { reader }: Pick<ReadContext, 'reader'>,
+): Promise<boolean> {
+  if (plan.operator === undefined && manager.kind !== 'hyperconverged') return true
+  const { minor, version, why } = await operatorMinorIn(reader, releases)
+  if (minor !== undefined) return true
+  const said = version === undefined ? why.join('; ') : `it says ${version}, which no row of the table has`
+  throw blocked(
+    'operator-unknown',
+    `the platform is there, but of which minor the operator is cannot be told${said === '' ? '' : `: ${said}`}`,
+    {
+      object: 'hyperconvergeds.hco.kubevirt.io',
+      remedy: [
+        'oc get hyperconvergeds.hco.kubevirt.io -A -o yaml     its status.versions says it',
+        roleRemedy('kvup-olm'),
+      ],
+    },
+  )
+}

@@ -1,0 +1,361 @@
+import type { CatalogPackage } from '../../releases/catalog-path.ts'
+import { itemsOf, type Known, notAsked } from '../../kube/known.ts'
+import { knownReleases, type Releases } from '../../releases/releases.ts'
+import type { UpdateGraph } from '../../releases/update-graph.ts'
+import { inTurn, nothing, type Range } from '../../upgrade/step-duration.ts'
+import { seconds } from '../../kube/clock.ts'
+import type { EusHop, EusPlan } from './eus-plan.ts'
+import {
+  type ChannelChoice,
+  chooseChannel,
+  choosePlatform,
+  type Chosen,
+  type Route,
+  routeOf,
+} from './platform-path.ts'
+import type { EusEvidence } from './eus-snapshot.ts'
+import {
+  alertFindings,
+  expectedAlertNotes,
+  platformFindings,
+  poolFindings,
+} from './findings/platform-findings.ts'
+import { beingDeletedFindings, lifecycleFindings, operatorFindings } from './findings/operator-findings.ts'
+import {
+  onceFindings,
+  operatorChannelFindings,
+  operatorWayFindings,
+  unpauseBefore,
+  wayFindings,
+} from './findings/path-findings.ts'
+import { workloadFindings } from './findings/workload-findings.ts'
+import { hopsOf, minorsAhead } from './minor-updates.ts'
+import {
+  type EusSight,
+  healthChecksOf,
+  inOpenWindow,
+  isMidWindow,
+  isWindowOpen,
+  type Judged,
+  poolsToPause,
+  sightOf,
+} from './eus-assessment.ts'
+import { objectsOf, operatorMinorNow, operatorNow } from './installed-operator.ts'
+import { operatorWay as wayOfOperator } from './operator-path.ts'
+import { platformHop, poolRolls, poolsLeft, wholeTime } from './eus-duration.ts'
+import { minorOfPlatform } from '../../releases/release-versions.ts'
+import { platformMinor, platformMinorsAsOf } from '../../releases/platform-releases.ts'
+import { forecastText } from '../../vms/forecast/update-forecast.ts'
+
+/** What a plan of a window is asked for. */
+export interface EusPlanRequest {
+  /** The minor of the platform to end at, `4.20`; absent: the next one with extended support. */
+  to?: string | undefined
+  /** `--graph-file`. */
+  graph?: UpdateGraph | undefined
+  /** Packages of `--catalog-file`. */
+  catalog?: readonly CatalogPackage[] | undefined
+  releases?: Pick<Releases, 'hyperconverged'>
+}
+
+/**
+ * From a look to a plan: pure. Throws `usage` for a target that is none, `blocked` where this is no OKD or OpenShift; whatever else speaks
+ * against it is a finding.
+ */
+export function makeEusPlan(evidence: EusEvidence, request: EusPlanRequest = {}): EusPlan {
+  const sight = sightOf(evidence)
+  const { flavour, here, began, topology, release } = sight
+  const route = routeOf({ flavour, here, began, topology: topology.is, to: request.to })
+  const judged = judge(sight, route, request)
+  const { channel, hops, operatorWay } = judged
+  const operator = operatorNow(evidence)
+  const deadline = unpauseBefore(judged)
+  const [methods] = itemsOf(evidence.methods)
+  return {
+    flavour,
+    topology: topology.is,
+    from: release,
+    to: route.to,
+    way: route.way,
+    began,
+    ...(channel.is === 'change' && { channel: changeOf(channel) }),
+    hops,
+    ...awayOf(judged),
+    ...(operator && { operator: { ...operator, ...(operatorWay && { path: operatorWay.path }) } }),
+    ...objectsOf(evidence),
+    methods: methods ?? [],
+    ...(methods === undefined && { methodsUnknown: true }),
+    ...(deadline !== undefined && { unpauseBefore: deadline }),
+    time: timeOf(judged),
+    findings: findingsOf(judged),
+    notes: notesOf(judged),
+    unknown: unknownOf(judged),
+  }
+}
+
+/** What stays behind, what would take nodes that are away for lost, and which VMs nothing can take meanwhile. */
+function awayOf({ route, sight, hops }: Judged): Pick<EusPlan, 'pools' | 'healthChecks' | 'outages'> {
+  const staysBehind = route.way === 'control-plane-only'
+  const outages = hops.length > 0 ? itemsOf(sight.evidence.outages) : []
+  return {
+    pools: staysBehind ? poolsToPause(sight) : [],
+    healthChecks: staysBehind || hops.length > 0 ? healthChecksOf(sight) : [],
+    ...(outages.length > 0 && { outages }),
+  }
+}
+
+const changeOf = ({ from, to }: Extract<ChannelChoice, { is: 'change' }>) => ({
+  ...(from !== undefined && { from }),
+  to,
+})
+
+function judge(sight: EusSight, route: Route, request: EusPlanRequest): Judged {
+  const { standing, flavour } = sight
+  const { minors, to, way } = route
+  const channel = chooseChannel({
+    flavour,
+    now: standing.channel,
+    offered: standing.channels,
+    to: way === 'plain' ? (minors[0] ?? to) : to,
+    hops: way === 'plain' ? Math.min(1, minors.length) : minors.length,
+    reaches: offers(sight, minors[0]),
+  })
+  const chosen = choose(sight, {
+    minors,
+    channel,
+    graph: request.graph,
+    staysBehind: way === 'control-plane-only',
+  })
+  const releases = request.releases ?? knownReleases
+  const { catalog } = request
+  const ahead = minorsAhead({ sight, minors, releases })
+  const operatorWay = wayOfOperator(sight.evidence, { minors: ahead, catalog, releases })
+  const operator = { way: operatorWay, certain: catalog !== undefined }
+  const hops = hopsOf({ sight, stops: withChannels(chosen.stops, route, sight), way, releases, operator })
+  return { sight, route, channel, chosen, hops, releases, operatorWay, lasts: lastsOf(sight, hops, way) }
+}
+
+const offers = ({ standing }: EusSight, minor: string | undefined): boolean =>
+  (standing.available ?? []).some(({ version = '' }) => minorOfPlatform(version) === minor)
+
+function choose(
+  sight: EusSight,
+  {
+    minors,
+    channel,
+    graph,
+    staysBehind,
+  }: {
+    minors: readonly string[]
+    channel: ChannelChoice
+    graph: UpdateGraph | undefined
+    staysBehind: boolean
+  },
+): Chosen {
+  return choosePlatform({
+    standing: sight.standing,
+    minors,
+    graph,
+    channel: channel.is === 'change' ? channel.to : undefined,
+    staysBehind,
+  })
+}
+
+/** Where pools follow, each minor has its own channel of the same kind; OKD has one for all. */
+function withChannels(
+  stops: Chosen['stops'],
+  { way }: Route,
+  { flavour, standing }: EusSight,
+): Chosen['stops'] {
+  const prefix = /^(?<prefix>[a-z]+)-\d/u.exec(standing.channel ?? '')?.groups?.['prefix']
+  if (way !== 'plain' || flavour === 'okd' || prefix === undefined) return stops
+  const kept = prefix === 'eus' ? 'stable' : prefix
+  return stops.map((one, i) =>
+    i === 0 ? one : { minor: one.minor, stop: { ...one.stop, channel: `${kept}-${one.minor}` } },
+  )
+}
+
+function lastsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']): Range {
+  return inTurn([...hops.map(rangeOf), rollsOf(sight, hops, way)])
+}
+
+/** On a plain way the pools roll in each hop. */
+function rollsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']): Range {
+  const isThere = hops.every(({ platform }) => platform.done)
+  const pools = poolsToPause(sight)
+  const once = isThere ? poolsLeft(sight, pools) : poolRolls(pools)
+  if (way === 'control-plane-only' || isThere) return once
+  const times = hops.filter(({ platform }) => !platform.done).length
+  return { low: once.low * times, high: once.high * times }
+}
+
+const rangeOf = ({ time: { lowSeconds, highSeconds } }: EusHop): Range => ({
+  low: lowSeconds * seconds,
+  high: highSeconds * seconds,
+})
+
+function timeOf({ sight, hops, route }: Judged): EusPlan['time'] {
+  const isRolling = sight.pools.some(({ isMaster, state }) => !isMaster && state !== 'updated')
+  const left = hops.length > 0 || route.way === 'control-plane-only' || isRolling
+  const rolls = left ? rollsOf(sight, hops, route.way) : nothing
+  return wholeTime(hops.map(rangeOf), rolls, platformHop(sight).basis)
+}
+
+function findingsOf(judged: Judged): EusPlan['findings'] {
+  const found = [
+    ...platformFindings(judged),
+    ...wayFindings(judged),
+    ...poolFindings(judged),
+    ...beingDeletedFindings(judged),
+    ...operatorFindings(judged),
+    ...operatorWayFindings(judged),
+    ...operatorChannelFindings(judged),
+    ...lifecycleFindings(judged),
+    ...onceFindings(judged),
+    ...workloadFindings(judged),
+    ...alertFindings(judged),
+  ]
+  return isWindowOpen(judged.sight) ? inOpenWindow(found) : found
+}
+
+/** What it means for the cluster: sentences for people, in the order in which it comes. */
+function notesOf(judged: Judged): readonly string[] {
+  const { chosen, route, sight, hops } = judged
+  return [
+    ...chosen.notes,
+    ...(isMidWindow(judged)
+      ? [`a window is open: the control plane is at ${sight.release}, paused pools at ${sight.began}`]
+      : []),
+    ...(route.way === 'control-plane-only' ? windowNotes(judged) : []),
+    ...(hops.some(({ operators }) => operators.some(({ done }) => !done))
+      ? ['an update of the operator is mostly through in 15 minutes, and interrupts no VM and no network']
+      : []),
+    ...(hops.length > 0 ? [forecastNote(judged)] : []),
+    ...expectedAlertNotes(judged),
+    ...minorNotes(judged),
+    ...wayBackNotes(judged),
+    ...plannedNotes(judged),
+  ]
+}
+
+function windowNotes({ sight }: Judged): readonly string[] {
+  const pools = poolsToPause(sight)
+  const checks = healthChecksOf(sight)
+  return [
+    'while workload updates are held, CPU and memory hotplug and moves to another storage wait, and the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h: both are expected',
+    ...(pools.length > 0
+      ? [
+          'nodes of paused pools get no registry mirrors, pull secrets or kubelet settings: what every hop needs of these has to be on them before',
+        ]
+      : []),
+    ...(checks.some(({ paused }) => !paused)
+      ? ['health checks of machines and nodes are paused as well: what fails meanwhile is not replaced']
+      : []),
+    'at the end: methods back, VMs move, and only then are the pools unpaused, one at a time',
+  ]
+}
+
+/** Night E2. That etcd was saved cannot be seen from here. */
+function wayBackNotes(judged: Judged): readonly string[] {
+  if (judged.hops.length === 0) return []
+  return [
+    ...(isMidWindow(judged)
+      ? []
+      : [
+          'neither platform nor operator go back to an older minor: save etcd before the first hop, by /usr/local/bin/cluster-backup.sh on a control plane node, and what the VMs cannot lose',
+        ]),
+    'kvup eus abort ends a window: before a hop is accepted all goes back, behind it what is borrowed alone',
+  ]
+}
+
+/** Night E12. */
+function forecastNote({ sight: { evidence } }: Judged): string {
+  const [methods] = itemsOf(evidence.methods)
+  const [forecast] = itemsOf(evidence.forecast)
+  if (methods === undefined || forecast === undefined)
+    return 'what becomes of the VMs at the end is not known'
+  const names = methods.length === 0 ? 'no methods' : methods.join(', ')
+  return `with ${names} KubeVirt at the end, as VMs are now: ${forecastText(forecast)}`
+}
+
+/** ocp 6.3: where the launchers themselves have to follow. */
+function minorNotes({ hops }: Judged): readonly string[] {
+  return hops.some(({ minor }) => minor === '4.16')
+    ? ['4.16 brings another base of the launchers: all VMs have to run it before the platform goes past 4.16']
+    : []
+}
+
+/** What was only announced when the table was made may come otherwise; the graph and the cluster decide. */
+function plannedNotes({ hops }: Judged): readonly string[] {
+  const planned = hops.map(({ minor }) => minor).filter((minor) => platformMinor(minor)?.planned)
+  return planned.length === 0
+    ? []
+    : [
+        `what is said of ${[...new Set(planned)].join(', ')} is what was known on ${platformMinorsAsOf}; what the cluster says at each hop counts`,
+      ]
+}
+
+const parts = {
+  clusterOperators: 'what the parts of the platform say',
+  nodes: 'which kubelets the nodes run',
+  adminGates: 'which admin gates there are',
+  adminAcks: 'which admin gates are acknowledged',
+  infrastructure: 'whose control plane it is',
+} as const
+
+const healthCheckParts = {
+  machineHealthChecks: 'which MachineHealthChecks have to be paused',
+  nodeHealthChecks: 'which NodeHealthChecks have to be paused',
+} as const
+
+const lifecycleParts = {
+  subscriptions: 'which Subscription moves the operator',
+  csvs: 'which operator is installed',
+  operatorGroups: 'how many OperatorGroups there are',
+  operatorConditions: 'whether OLM holds the operator',
+  catalogSources: 'whether the catalog answers',
+  packageManifests: 'which channels the catalog has',
+} as const
+
+/** What could not be read, and what is not asked for. */
+function unknownOf(judged: Judged): readonly string[] {
+  const { chosen, hops, route, sight } = judged
+  const { evidence } = sight
+  const { platform, lifecycle, methods, forecast, undrainable, outages, loans } = evidence
+  const later = hops.filter(({ platform: { version } }) => version === undefined).map(({ minor }) => minor)
+  return [
+    ...chosen.unknown,
+    ...(later.length > 0 ? [`which releases of ${later.join(', ')} there are when it is their turn`] : []),
+    ...operatorUnknown(judged),
+    ...unread(platform, route.way === 'plain' ? parts : { ...parts, ...healthCheckParts }),
+    ...unread(lifecycle, lifecycleParts),
+    ...unread(
+      { methods, forecast, undrainable, outages, loans },
+      {
+        methods: 'which workload update methods to give back',
+        forecast: 'what becomes of the VMs at the end',
+        undrainable: 'which VMs deny their eviction',
+        outages: 'which VMs are down while the node reboots',
+        loans: 'what kvup has borrowed already',
+      },
+    ),
+    ...unread({ alerts: evidence.alerts }, { alerts: 'which alerts fire' }),
+  ]
+}
+
+/** Night E8 cannot be judged then. */
+function operatorUnknown({ sight: { evidence }, releases }: Judged): readonly string[] {
+  const version = operatorNow(evidence)?.version
+  if (version === undefined || operatorMinorNow(evidence, releases) !== undefined) return []
+  return [`which minor of the platform the operator ${version} belongs to: the release data do not know it`]
+}
+
+function unread<P extends string>(
+  of: Readonly<Record<NoInfer<P>, Known<unknown>>>,
+  words: Readonly<Record<P, string>>,
+): string[] {
+  return (Object.keys(words) as P[]).flatMap((part) => {
+    const found = of[part]
+    return found.known || found === notAsked ? [] : [`${words[part]}: ${found.why}`]
+  })
+}

@@ -1,0 +1,306 @@
+import type { HyperConverged } from '../../kube/kinds/operator-kinds.ts'
+import { type KubeVirt, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
+import {
+  ApiRequestCounts,
+  type NodeMaintenance,
+  NodeMaintenances,
+  OldNodeMaintenances,
+} from '../../kube/kinds/openshift-kinds.ts'
+import type { InstanceTally } from '../../kubevirt/vm-tally.ts'
+import { itemsOf, type Known, known, listServed, notAsked } from '../../kube/known.ts'
+import { type FiringAlert, firingAlerts } from '../../openshift/firing-alerts.ts'
+import { type PlatformSnapshot, platformStanding, takePlatform } from '../../openshift/platform-status.ts'
+import { type LifecycleSnapshot, takeLifecycle } from '../../openshift/olm-status.ts'
+import type { Loan } from '../../engine/journal.ts'
+import { type Forecast, forecastUpdates } from '../../vms/forecast/update-forecast.ts'
+import type { RemovedApi, VmOutage } from './eus-plan.ts'
+import type { Cluster, Reader } from '../../kube/cluster.ts'
+import { inOnePass, oneLook } from '../../kube/read-cache.ts'
+import { findKubeVirts } from '../../kubevirt/snapshot.ts'
+import { gatherEvidence } from '../../kubevirt/full-snapshot.ts'
+import { findHyperConverged } from '../../openshift/hyperconverged.ts'
+import { type RecognisedWindow, recogniseWindow, topologyOf } from '../../openshift/eus-window.ts'
+import { openLoans } from '../../engine/journal-config-map.ts'
+import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
+import { type Clock, hours } from '../../kube/clock.ts'
+import { isNotFound, KvupError } from '../../kube/errors.ts'
+import { clusterEvictionOf, lostData, Machines, runStrategyOf, vmName } from '../../vms/vm.ts'
+import { storedHyperConverged } from '../../openshift/stored-hyperconverged.ts'
+import { findBlockers } from '../../vms/unblock/unblock-vms.ts'
+import { isOfWindow } from '../../engine/overrides.ts'
+import type { Kind } from '../../kube/object.ts'
+import { managerOf } from '../../kubevirt/installation.ts'
+import { isWrittenByKvup } from '../../kube/last-writer.ts'
+import { findSettingsOwner, methodsIn, methodsPointer } from '../../vms/strategy/settings-owner.ts'
+import { keptMethods, loanId } from '../../vms/update-methods.ts'
+import { afterShutdown } from '../../vms/workload-updater.ts'
+import { X509Certificate } from 'node:crypto'
+import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
+
+/** All that a plan is made from, as plain data. Every part is known, or not and why. */
+export interface EusEvidence {
+  at: Date
+  platform: PlatformSnapshot
+  lifecycle: LifecycleSnapshot
+  hyperconverged: Known<HyperConverged>
+  kubevirts: Known<KubeVirt>
+  /** Open ones, of any procedure. */
+  loans: Known<Loan>
+  /** One item: the methods that are set on the HyperConverged, or were before kvup borrowed them. */
+  methods: Known<readonly string[]>
+  /** They are empty by a write of kvup that no open loan tells of: the journal was deleted, or somebody asked kvup for it. */
+  emptiedByKvup: boolean
+  /** One item. */
+  instances: Known<InstanceTally>
+  /** One item: what becomes of the VMs when the methods are given back at the end. */
+  forecast: Known<Forecast>
+  /** VMs whose eviction is denied for ever: `namespace/name`. */
+  undrainable: Known<string>
+  /** What becomes of each running VM while its only node reboots. Asked for on a single node only. */
+  outages: Known<VmOutage>
+  /** APIs that some later Kubernetes lacks, and that were asked for in the last 24 hours. */
+  removedApis: Known<RemovedApi>
+  /** Of the group that ended with 4.10 (ocp 6.12). */
+  oldMaintenances: Known<NodeMaintenance>
+  /** Of the standalone operator, which comes after it. */
+  maintenances: Known<NodeMaintenance>
+  /** One item: the newest signer of the certificates that kubelets know the API server by (ocp 3.6). Asked for before 4.14 only. */
+  kubeletSigner: Known<{ begins: string; ends: string }>
+  /** One item. */
+  clusterUid: Known<string>
+  /** Asked for where there is a platform. */
+  alerts: Known<FiringAlert>
+}
+
+/**
+ * Everything that a plan is made from, by reading alone. What may not be read (403), is not served (404) or was not saved is an unknown
+ * part; any other ApiError is thrown.
+ */
+export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvidence> {
+  const reader = oneLook(cluster.reader)
+  const platform = takePlatform(reader)
+  const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, seen] =
+    await Promise.all([
+      takeLifecycle(reader),
+      findHyperConverged(reader),
+      known(listServed(reader, OldNodeMaintenances)),
+      known(listServed(reader, NodeMaintenances)),
+      aboutVirtualization({ ...cluster, reader }, clock, platform),
+      platform.then((found) => aboutPlatform(reader, found)),
+      platform,
+    ])
+  return {
+    at: clock.now(),
+    platform: seen,
+    lifecycle,
+    hyperconverged,
+    oldMaintenances,
+    maintenances,
+    ...virtualization,
+    ...about,
+  }
+}
+
+type Virtualization = Omit<
+  EusEvidence,
+  'at' | 'platform' | 'lifecycle' | 'hyperconverged' | 'oldMaintenances' | 'maintenances' | keyof Platform
+>
+
+/** KubeVirt, what is borrowed of it, and its VMs, which are gone through once. */
+async function aboutVirtualization(
+  cluster: Cluster,
+  clock: Clock,
+  platform: Promise<EusEvidence['platform']>,
+): Promise<Virtualization> {
+  const { reader } = cluster
+  const [kubevirt] = itemsOf(await findKubeVirts(reader))
+  const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
+  const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
+  const isSingle = topologyOf(await platform).is === 'single-node'
+  const [evidence, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
+    (shared) => gatherEvidence({ reader: shared }, clock, { only: ['instances', 'clusterUid'] }),
+    (shared) => forecastFor(shared, kubevirt, itemsOf(methods)[0] ?? []),
+    (shared) => (kubevirt === undefined ? notAsked : known(undrainableIn(shared, kubevirt))),
+    (shared) => (isSingle ? known(outagesIn(shared)) : notAsked),
+  ])
+  const { kubevirts, instances, clusterUid } = evidence
+  return { kubevirts, loans, methods, emptiedByKvup, instances, clusterUid, forecast, undrainable, outages }
+}
+
+async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undefined): Promise<Known<Loan>> {
+  if (namespace === undefined) return { known: true, items: [] }
+  const found = await openLoans(cluster, { namespace, clock })
+  return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
+}
+
+async function forecastFor(
+  reader: Reader,
+  kubevirt: KubeVirt | undefined,
+  methods: readonly string[],
+): Promise<EusEvidence['forecast']> {
+  if (kubevirt === undefined) return notAsked
+  return known(forecastUpdates(reader, { kubevirt, methods }).then((one) => [one]))
+}
+
+async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readonly string[]> {
+  const found = await findBlockers(reader, {
+    namespace: undefined,
+    clusterEviction: clusterEvictionOf(kubevirt),
+  })
+  return [...found.machines, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
+}
+
+type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner' | 'alerts'>
+
+async function aboutPlatform(reader: Reader, platform: EusEvidence['platform']): Promise<Platform> {
+  const [cv] = itemsOf(platform.clusterVersion)
+  if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked, alerts: notAsked }
+  const here = minorOfPlatform(platformStanding(cv).version ?? '')
+  const [removedApis, signer, alerts] = await Promise.all([
+    known(removedApisOf(reader)),
+    compareMinors(here, '4.14') < 0 ? known(kubeletSigner(reader)) : notAsked,
+    firingAlerts(reader),
+  ])
+  return { removedApis, kubeletSigner: signer, alerts }
+}
+
+/**
+ * Asks for what only a plan of a window wants of a platform, for a reader that keeps it; what becomes of VMs is judged by what is kept
+ * for the others. Throws what the Reader throws for anything but 403 and 404.
+ */
+export async function takeForWindow(reader: Reader): Promise<void> {
+  await Promise.all([
+    known(removedApisOf(reader)),
+    known(kubeletSigner(reader)),
+    known(listServed(reader, OldNodeMaintenances)),
+    known(listServed(reader, NodeMaintenances)),
+    storedHyperConverged(reader).catch((error: unknown) => {
+      if (!(error instanceof KvupError)) throw error
+    }),
+  ])
+}
+
+/** Hundreds of large objects of which two numbers are kept. */
+async function removedApisOf(reader: Reader): Promise<readonly RemovedApi[]> {
+  const found: RemovedApi[] = []
+  for await (const { items } of reader.pages(ApiRequestCounts))
+    for (const { metadata, status = {} } of items) {
+      const { removedInRelease, requestCount = 0 } = status
+      if (removedInRelease && requestCount > 0)
+        found.push({ name: metadata.name, removedIn: removedInRelease, requests: requestCount })
+    }
+  return found
+}
+
+/** The window that is open, by what `kvup status` tells it by as well: open loans of `kvup eus`, or paused pools behind their control plane. Pure. */
+export const windowIn = ({
+  platform,
+  loans,
+}: Pick<EusEvidence, 'platform' | 'loans'>): RecognisedWindow | undefined =>
+  recogniseWindow(platform, itemsOf(loans).some(isOfWindow))
+
+type Methods = Pick<EusEvidence, 'methods' | 'emptiedByKvup'>
+
+const not = { emptiedByKvup: false } as const
+
+/** Of the HyperConverged in the version that is stored, never of the KubeVirt, where "none" and "nobody said" are one (ocp 1.6). */
+async function methodsNow(
+  reader: Reader,
+  { kubevirt, loans }: { kubevirt: KubeVirt | undefined; loans: Known<Loan> },
+): Promise<Methods> {
+  if (kubevirt === undefined) return { methods: { known: false, why: 'there is no KubeVirt' }, ...not }
+  const loan = itemsOf(loans).find(({ id }) => id === loanId)
+  if (loan) return { methods: { known: true, items: [keptMethods(loan)] }, ...not }
+  try {
+    return await methodsOn(reader, kubevirt)
+  } catch (error) {
+    if (error instanceof KvupError) return { methods: { known: false, why: error.message }, ...not }
+    throw error
+  }
+}
+
+async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {
+  const { metadata, apiVersion } = kubevirt
+  const ref = { name: metadata.name, namespace: metadata.namespace ?? '' }
+  const kind: Kind<KubeVirt> = { apiVersion, kind: 'KubeVirt', plural: 'kubevirts', namespaced: true }
+  const owner = await findSettingsOwner(
+    reader,
+    { kind, ref, uid: metadata.uid ?? '' },
+    managerOf(kubevirt) ?? { kind: 'plain' },
+  )
+  const found = await reader.find(owner.kind, owner.ref)
+  if (found.is !== 'object') return { methods: { known: true, items: [] }, ...not }
+  const methods = methodsIn(found.object, owner)
+  return {
+    methods: { known: true, items: [methods] },
+    emptiedByKvup: methods.length === 0 && isWrittenByKvup(found.object, methodsPointer(owner)),
+  }
+}
+
+/** What becomes of each running VM when its only node reboots (night E10, W2), the worst first. Throws ApiError. */
+async function outagesIn(reader: Reader): Promise<readonly VmOutage[]> {
+  const machines = new Machines(reader)
+  const found: VmOutage[] = []
+  try {
+    for await (const { items } of reader.pages(VirtualMachineInstances)) {
+      const running = items.filter(({ status }) => status?.phase === 'Running')
+      const behind = await machines.behind(
+        running.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace })),
+      )
+      for (const vmi of running) {
+        const vm = behind.get(vmName(vmi))
+        const fate = afterShutdown(vmi, vm && runStrategyOf(vm))
+        const loses = lostData(vmi)
+        found.push({
+          vm: vmName(vmi),
+          afterwards: words[fate] ?? 'stays-down',
+          ...(loses.length > 0 && { loses }),
+        })
+      }
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return found.toSorted(
+    (a, b) => order.indexOf(a.afterwards) - order.indexOf(b.afterwards) || a.vm.localeCompare(b.vm),
+  )
+}
+
+const words: Readonly<Record<string, VmOutage['afterwards']>> = {
+  restarts: 'comes-back',
+  'is lost': 'is-lost',
+}
+const order: readonly VmOutage['afterwards'][] = ['is-lost', 'stays-down', 'comes-back']
+
+const days = 24 * hours
+const place = { name: 'kube-apiserver-to-kubelet-client-ca', namespace: 'openshift-kube-apiserver-operator' }
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu
+
+/**
+ * From when to when the newest signer is good; none where there is no certificate to read. Of the bundle, which is a ConfigMap: Secrets are
+ * not read. Throws ApiError.
+ */
+async function kubeletSigner(reader: Reader): Promise<readonly { begins: string; ends: string }[]> {
+  const found = await reader.find(ConfigMaps, place)
+  const bundle = found.is === 'object' ? (found.object.data?.['ca-bundle.crt'] ?? '') : ''
+  return (bundle.match(pem) ?? [])
+    .flatMap(read)
+    .toSorted((a, b) => b.begins.getTime() - a.begins.getTime())
+    .slice(0, 1)
+    .map(({ begins, ends }) => ({ begins: begins.toISOString(), ends: ends.toISOString() }))
+}
+
+function read(block: string): readonly { begins: Date; ends: Date }[] {
+  try {
+    const { validFrom, validTo } = new X509Certificate(block)
+    return [{ begins: new Date(validFrom), ends: new Date(validTo) }]
+  } catch {
+    return []
+  }
+}
+
+/** It is replaced after four fifths of its life; a pool that is paused then does not learn of the new one (ocp 3.6). */
+export function rotationOf({ begins, ends }: { begins: string; ends: string }): Date {
+  const [from, until] = [Date.parse(begins), Date.parse(ends)]
+  return new Date(from + Math.round(((until - from) * 0.8) / days) * days)
+}

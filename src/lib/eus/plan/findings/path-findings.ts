@@ -1,0 +1,333 @@
+import type { Finding } from '../../../checks/check-definition.ts'
+import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/release-versions.ts'
+import type { Judged } from '../eus-assessment.ts'
+import { onlyNextHop } from '../platform-path.ts'
+import { isTooLong } from './platform-findings.ts'
+import type { OperatorWay } from '../operator-path.ts'
+import type { PackageManifest } from '../../../kube/kinds/operator-kinds.ts'
+import { itemsOf, type Known } from '../../../kube/known.ts'
+import type { EusHop } from '../eus-plan.ts'
+import { channelBehind, channelFor, isOfOneMinor, operatorNow } from '../installed-operator.ts'
+import type { NodeMaintenance } from '../../../kube/kinds/openshift-kinds.ts'
+import { hours } from '../../../kube/clock.ts'
+import { shellWord } from '../../../kube/shell-line.ts'
+import { rotationOf } from '../eus-snapshot.ts'
+import { someOf } from '../../../kube/text.ts'
+
+/** What the graph and the channels lack for this way. */
+export function wayFindings(judged: Judged): readonly Finding[] {
+  if (isTooLong(judged)) return []
+  return [...channelFindings(judged), ...closed(judged), ...unproven(judged), ...plain(judged)]
+}
+
+/** A later hop may find its channel; for the first one all would be borrowed, and then waited for what nobody offers. */
+function channelFindings({ channel, route, chosen, sight }: Judged): readonly Finding[] {
+  const [first] = chosen.stops
+  if (channel.is !== 'missing' || first === undefined) return []
+  const has = channel.offered.length === 0 ? 'none is named' : channel.offered.join(', ')
+  const missing: Finding = {
+    id: 'channel-not-available',
+    level: 'blocker',
+    summary: `no channel of ${route.to} holds ${sight.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
+    objects: ['clusterversion/version'],
+    remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
+  }
+  if (offers(sight, first)) return [missing]
+  const release = first.stop.version ?? `a release of ${first.minor}`
+  const summary = `${release}, the first hop, is not offered in channel ${sight.standing.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
+  return [{ ...missing, id: 'first-hop-not-offered', summary }]
+}
+
+/** In the channel that is set: exactly what was chosen, or, where that is left to later, any of its minor. */
+function offers({ standing }: Judged['sight'], { minor, stop }: Judged['chosen']['stops'][number]): boolean {
+  const versions = (standing.available ?? []).map(({ version = '' }) => version)
+  return versions.some((one) =>
+    stop.version === undefined ? minorOfPlatform(one) === minor : one === stop.version,
+  )
+}
+
+function closed({ chosen }: Judged): readonly Finding[] {
+  if (chosen.closed === undefined) return []
+  const { is, why } = chosen.closed
+  return [{ ...closedWays[is], summary: why, objects: ['clusterversion/version'] }]
+}
+
+/** ocp 5.1: the newest of the minor in between may lead nowhere, and the pools would wait there. */
+function unproven({ chosen }: Judged): readonly Finding[] {
+  if (chosen.unproven === undefined || chosen.closed !== undefined) return []
+  const { release, to } = chosen.unproven
+  return [
+    {
+      id: 'way-unknown',
+      level: 'not-checked',
+      summary: `whether ${release} leads on to ${to}: ${onlyNextHop}`,
+      objects: ['clusterversion/version'],
+      remedy: [
+        'kvup eus plan --graph-file FILE      knows the whole way; FILE is what the update service answers for the channel',
+      ],
+    },
+  ]
+}
+
+const closedWays: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
+  {
+    'not-in-graph': {
+      id: 'no-way-in-graph',
+      level: 'blocker',
+      remedy: ['kvup eus plan --graph-file FILE      with the graph of another channel, or a later one'],
+    },
+    'not-offered': {
+      id: 'update-not-offered',
+      level: 'blocker',
+      remedy: ['oc adm upgrade      says what is offered, and what is conditional'],
+    },
+    'not-retrieved': {
+      id: 'updates-not-retrieved',
+      level: 'blocker',
+      remedy: [
+        'oc get clusterversion version -o yaml      see RetrievedUpdates; a disconnected cluster needs an update service of its own',
+      ],
+    },
+  }
+
+/** Night E10: said, and no obstacle. */
+function plain({ route, sight }: Judged): readonly Finding[] {
+  if (route.plainBecause === undefined || route.minors.length === 0) return []
+  const outage =
+    sight.topology.is === 'single-node'
+      ? '. VMs cannot be migrated anywhere: each is down while the node reboots'
+      : ''
+  return [
+    {
+      id: 'no-window',
+      level: 'info',
+      summary: `no control-plane-only window: ${route.plainBecause}. The pools follow hop by hop${outage}`,
+      remedy: [],
+    },
+  ]
+}
+
+/** What is known of the operator's way, where the platform is to go on to another minor (ocp 9.15): an operator without an edge is stranded behind it. */
+export function operatorWayFindings({ operatorWay, hops, sight }: Judged): readonly Finding[] {
+  const open = operatorWay?.open
+  const leaves = hops.some(({ minor, platform }) => !platform.done && minor !== sight.here)
+  if (open === undefined || !leaves) return []
+  return [open.is === 'none' ? stranded(open) : unknown(open)]
+}
+
+const releaseOf = (csv: string): string => versionOfCsv(csv)?.text ?? csv
+
+type Open = NonNullable<OperatorWay['open']>
+
+const stranded = ({ from, minor }: Open): Finding => ({
+  id: 'operator-stranded',
+  level: 'blocker',
+  summary: `no edge of the catalog leads from the operator ${releaseOf(from)} to a release of ${minor}: it could not follow the platform there`,
+  objects: [`csv/${from}`],
+  remedy: [
+    'kvup eus plan --catalog-file FILE      with a later catalog of the minor at the end',
+    'kvup upgrade --method olm      says which other releases of this minor there are',
+  ],
+})
+
+const unknown = ({ from, minor }: Open): Finding => ({
+  id: 'operator-way-unknown',
+  level: 'not-checked',
+  summary: `whether the operator ${releaseOf(from)} leads on to a release of ${minor}: the cluster shows releases of its catalog, and no edges between them`,
+  objects: [`csv/${from}`],
+  remedy: [
+    'opm render CATALOG-IMAGE -o yaml > catalog.yaml      of the catalog that the Subscription names, of the minor at the end',
+    'kvup eus plan --catalog-file catalog.yaml      knows the whole way then',
+  ],
+})
+
+/**
+ * Where each minor of the operator has a channel of its own (ocp 1.1): to which one each hop changes the Subscription, and what of it the catalog does not offer yet. Whether what is installed leads
+ * on in it is another question.
+ */
+export function operatorChannelFindings(judged: Judged): readonly Finding[] {
+  const now = operatorNow(judged.sight.evidence)
+  if (now === undefined) return []
+  let set = now.channel
+  return judged.hops.flatMap((hop) => {
+    const found = inHop(judged, hop, set)
+    set = channelBehind(hop.operators, set)
+    return found
+  })
+}
+
+function inHop(judged: Judged, { minor, operators }: EusHop, begin: string | undefined): readonly Finding[] {
+  let set = begin
+  return operators.flatMap(({ channel, version, done }) => {
+    if (done) return []
+    if (channel === undefined) return version === undefined ? withoutChannel(judged, minor, set) : []
+    const from = set
+    set = channel
+    return [changed(judged, { minor, from, to: channel, version })]
+  })
+}
+
+interface Change {
+  minor: string
+  from: string | undefined
+  to: string
+  version: string | undefined
+}
+
+function changed(judged: Judged, { minor, from, to, version }: Change): Finding {
+  const { subscription, source, offered, unread } = catalogOf(judged)
+  const what = `virtualization ${version ?? minor}: the channel of Subscription ${subscription} becomes ${to}${from === undefined ? '' : ` instead of ${from}`}`
+  if (offered?.includes(to))
+    return {
+      id: 'operator-channel',
+      level: 'info',
+      summary: `${what}; catalog ${source} offers it`,
+      remedy: [],
+    }
+  const why =
+    offered === undefined
+      ? `whether catalog ${source} offers it is not known: ${unread ?? 'it does not show the package'}`
+      : `catalog ${source} does not offer it now (${inWords(offered)})`
+  return notOffered(judged, `${what}; ${why}`)
+}
+
+/** Not even the release is known. Where one channel has all minors nothing is to be set. */
+function withoutChannel(judged: Judged, minor: string, set: string | undefined): readonly Finding[] {
+  const { subscription, source, offered } = catalogOf(judged)
+  if (offered === undefined || !isOfOneMinor(set)) return []
+  const name = channelFor(minor, set, judged.releases)
+  const which = name === undefined ? `no channel of ${minor}` : `no channel of ${minor}, such as ${name}`
+  return [
+    notOffered(
+      judged,
+      `virtualization ${minor}: catalog ${source} offers ${which} (${inWords(offered)}), and in ${set}, which Subscription ${subscription} follows then, no release of it appears`,
+    ),
+  ]
+}
+
+const inWords = (channels: readonly string[]): string =>
+  channels.length === 0 ? 'it has none of the package' : `it has ${channels.join(', ')}`
+
+function notOffered({ sight: { evidence } }: Judged, summary: string): Finding {
+  const { package: pack = '' } = operatorNow(evidence) ?? {}
+  return {
+    id: 'operator-channel-not-offered',
+    level: 'warning',
+    summary: `${summary}. The hop waits for it, behind the platform`,
+    remedy: [
+      `oc get packagemanifest ${pack} -o yaml      shows its channels; those of a later minor may come with the catalog of that platform`,
+      'kvup eus plan --catalog-file FILE      by the catalog of the minor at the end',
+    ],
+  }
+}
+
+function catalogOf({ sight: { evidence } }: Judged) {
+  const { packageManifests, subscriptions } = evidence.lifecycle
+  const { namespace = '', name = '' } = operatorNow(evidence)?.subscription ?? {}
+  return {
+    subscription: `${namespace}/${name}`,
+    source: itemsOf(subscriptions)[0]?.spec?.source ?? '',
+    offered: channelsIn(packageManifests),
+    unread: packageManifests.known ? undefined : packageManifests.why,
+  }
+}
+
+function channelsIn(manifests: Known<PackageManifest>): readonly string[] | undefined {
+  const [manifest] = itemsOf(manifests)
+  return manifest?.status?.channels?.flatMap(({ name }) => name ?? [])
+}
+
+/** Rules of single minors: what goes away with them, and what is over since. */
+export function onceFindings(judged: Judged): readonly Finding[] {
+  return [...removedApis(judged), ...maintenances(judged), ...certificates(judged)]
+}
+
+function removedApis({ hops, sight: { evidence } }: Judged): readonly Finding[] {
+  const apis = hops.flatMap(({ removedApis: gone, minor }) => gone.map((api) => ({ ...api, minor })))
+  if (apis.length > 0)
+    return [
+      {
+        id: 'removed-apis-in-use',
+        level: 'warning',
+        summary: `APIs that go away on this way were asked for in the last 24 hours: ${someOf(apis.map(({ name, requests, minor }) => `${name} (${requests} requests, gone with ${minor})`))}`,
+        objects: apis.map(({ name }) => `apirequestcount/${name}`),
+        remedy: [
+          `oc get apirequestcount ${apis[0]?.name ?? ''} -o yaml      says who asks`,
+          ...apis.slice(1, 3).map(({ name }) => `oc get apirequestcount ${name} -o yaml`),
+        ],
+      },
+    ]
+  if (evidence.removedApis.known || hops.length === 0) return []
+  return [
+    {
+      id: 'removed-apis-in-use',
+      level: 'warning',
+      summary: `whether somebody still uses APIs that go away on this way could not be told: ${evidence.removedApis.why}`,
+      remedy: ['oc get apirequestcounts'],
+    },
+  ]
+}
+
+/** Night E9: the operator that these objects were for does not come along to 4.11. */
+function maintenances({ hops, sight: { evidence } }: Judged): readonly Finding[] {
+  const old = itemsOf(evidence.oldMaintenances)
+  const carried = new Set(itemsOf(evidence.maintenances).map(({ spec }) => spec?.nodeName))
+  const missing = old.filter(({ spec }) => !carried.has(spec?.nodeName))
+  if (old.length === 0 || !hops.some(({ minor, platform }) => minor === '4.11' && !platform.done)) return []
+  return [
+    {
+      id: 'node-maintenance-old',
+      level: 'blocker',
+      summary: `${old.length === 1 ? 'a node is' : `${old.length} nodes are`} held in maintenance (${someOf(old.map(({ spec }) => spec?.nodeName ?? ''))}) by an operator that is no part of 4.11 any more. End it, or carry it over to the standalone operator, in this order`,
+      objects: old.map(({ metadata }) => `nodemaintenance/${metadata.name}`),
+      remedy: [
+        ...(missing.length > 0 ? ['install the Node Maintenance Operator from the OperatorHub'] : []),
+        ...missing.map((one) => `echo ${shellWord(asStandalone(one))} | oc apply -f -`),
+        ...old.map(
+          ({ metadata }) =>
+            `oc delete nodemaintenances.nodemaintenance.kubevirt.io ${shellWord(metadata.name)}`,
+        ),
+      ],
+    },
+  ]
+}
+
+function asStandalone({ metadata, spec = {} }: NodeMaintenance): string {
+  return JSON.stringify({
+    apiVersion: 'nodemaintenance.medik8s.io/v1beta1',
+    kind: 'NodeMaintenance',
+    metadata: { name: metadata.name },
+    spec: { nodeName: spec.nodeName, ...(spec.reason !== undefined && { reason: spec.reason }) },
+  })
+}
+
+/** The day by which pools that stay behind have to be unpaused; undefined where nothing runs out, or nothing tells (ocp 3.6). */
+export function unpauseBefore({ sight, route }: Pick<Judged, 'sight' | 'route'>): string | undefined {
+  if (route.way !== 'control-plane-only' || compareMinors(sight.began, '4.14') >= 0) return undefined
+  const [signer] = itemsOf(sight.evidence.kubeletSigner)
+  return signer && rotationOf(signer).toISOString()
+}
+
+function certificates(judged: Judged): readonly Finding[] {
+  const { sight, route, lasts } = judged
+  if (route.way !== 'control-plane-only' || compareMinors(sight.began, '4.14') >= 0) return []
+  const deadline = unpauseBefore(judged)
+  const { kubeletSigner } = sight.evidence
+  const until = deadline && Date.parse(deadline) - sight.evidence.at.getTime()
+  const isShort = typeof until === 'number' && until < lasts.high + 24 * hours
+  const why = kubeletSigner.known ? 'there is no certificate to read' : kubeletSigner.why
+  return [
+    {
+      id: 'paused-pool-certificates',
+      level: isShort ? 'blocker' : 'warning',
+      summary:
+        deadline === undefined
+          ? `before 4.14 paused pools miss the next certificate of the API server, and when that comes is not known: ${why}`
+          : `unpause before ${deadline.slice(0, 10)}: before 4.14 paused pools miss the certificate that comes then, logs and exec break within hours, and later nodes are lost${isShort ? '. That is sooner than this window may last' : ''}`,
+      remedy: [
+        'oc -n openshift-kube-apiserver-operator get configmap kube-apiserver-to-kubelet-client-ca -o yaml',
+        ...(isShort ? ['wait until it was replaced, then begin'] : []),
+      ],
+    },
+  ]
+}

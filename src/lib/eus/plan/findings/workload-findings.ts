@@ -1,0 +1,156 @@
+import type { Finding } from '../../../checks/check-definition.ts'
+import { itemsOf } from '../../../kube/known.ts'
+import { evictionFinding } from '../../../vms/forecast/update-forecast.ts'
+import { loanId } from '../../../vms/update-methods.ts'
+import { isBorrowed, type Judged, unreadRemedy } from '../eus-assessment.ts'
+import { counted, someOf } from '../../../kube/text.ts'
+
+/** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */
+export function workloadFindings(judged: Judged): readonly Finding[] {
+  return [
+    ...methodsEmpty(judged),
+    ...outdated(judged),
+    ...staying(judged),
+    ...evicted(judged),
+    ...blocking(judged),
+    ...outages(judged),
+  ]
+}
+
+/**
+ * Night C7: what nobody of ours has borrowed is not filled in by guess. What kvup itself has emptied was something before, and is asked about; where paused
+ * pools tell of a window it is asked about with them.
+ */
+function methodsEmpty({ sight }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(sight.evidence.methods)
+  if (methods === undefined || methods.length > 0 || isBorrowed(sight, loanId)) return []
+  if (sight.evidence.emptiedByKvup && sight.window === undefined)
+    return [
+      {
+        id: 'methods-empty-without-loan',
+        level: 'blocker',
+        summary:
+          'workloadUpdateMethods is empty by a write of kvup, and the journal does not know what it was: it was deleted, or somebody set it so by kvup; it would stay empty at the end',
+        remedy: ['kvup workloads strategy set --methods LiveMigrate     or what it was'],
+      },
+    ]
+  return [
+    {
+      id: 'methods-empty-without-loan',
+      level: 'warning',
+      summary:
+        'workloadUpdateMethods is empty and kvup has not borrowed it: no VM will move to the new virt-launcher at the end',
+      remedy: ['kvup workloads strategy set --methods LiveMigrate'],
+    },
+  ]
+}
+
+/** ocp 6.3. */
+function outdated({ sight, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(sight.evidence.instances)
+  const hop = hops.find(({ outdatedMustBeZero }) => outdatedMustBeZero)
+  if (hop === undefined) return []
+  const { instances } = sight.evidence
+  if (!instances.known)
+    return [
+      {
+        id: 'outdated-launchers',
+        level: 'not-checked',
+        summary: `whether VMs run an older virt-launcher: ${instances.why}`,
+        remedy: [unreadRemedy(instances.why)],
+      },
+    ]
+  if (tally === undefined || tally.outdated === 0) return []
+  return [
+    {
+      id: 'outdated-launchers',
+      level: 'blocker',
+      summary: `${counted(tally.outdated, 'VM', ['runs', 'run'])} an older virt-launcher: since 4.16 none may when the platform goes on to ${hop.minor}`,
+      remedy: ['kvup workloads outdated', 'kvup workloads update      moves them'],
+    },
+  ]
+}
+
+function staying({ sight, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(sight.evidence.instances)
+  if (tally === undefined || tally.notMigratable.count === 0 || hops.length === 0) return []
+  const { count, names } = tally.notMigratable
+  return [
+    {
+      id: 'vms-that-stay',
+      level: 'warning',
+      summary: `${counted(count, 'running VM', ['cannot', 'cannot'])} be migrated: ${someOf(names, count)}; at the end they keep the old virt-launcher until they are restarted`,
+      objects: names,
+      remedy: [
+        'kvup workloads forecast',
+        'kvup rollout restart      restarts those that only a restart helps',
+      ],
+    },
+  ]
+}
+
+/** Accepted by name, as in an upgrade. */
+function evicted({ sight, hops }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(sight.evidence.methods)
+  const [forecast] = itemsOf(sight.evidence.forecast)
+  if (methods === undefined || forecast === undefined || hops.length === 0) return []
+  return evictionFinding(methods, forecast).map((finding) =>
+    Object.assign({}, finding, {
+      remedy: ['kvup workloads strategy set --methods LiveMigrate      takes Evict out first'],
+    }),
+  )
+}
+
+/** Night E10, W2: what does not come back, or comes back with less, is never taken by --yes alone. */
+function outages({ sight, hops }: Judged): readonly Finding[] {
+  const { outages: all } = sight.evidence
+  const reboots = hops.filter(({ platform }) => !platform.done).length
+  if (sight.topology.is !== 'single-node' || reboots === 0) return []
+  if (!all.known)
+    return [
+      {
+        id: 'vm-outages',
+        level: 'not-checked',
+        summary: `which VMs are down while the node reboots, and which of them come back: ${all.why}`,
+        remedy: [unreadRemedy(all.why)],
+      },
+    ]
+  const worse = all.items.filter(
+    ({ afterwards, loses }) => afterwards !== 'comes-back' || loses !== undefined,
+  )
+  if (all.items.length === 0) return []
+  const times = reboots === 1 ? 'once' : `in each of ${reboots} hops`
+  const not = worse.length === 0 ? '' : `; not as they were afterwards: ${someOf(worse.map(({ vm }) => vm))}`
+  return [
+    {
+      id: 'vm-outages',
+      level: worse.length === 0 ? 'warning' : 'blocker',
+      summary: `${counted(all.items.length, 'VM', ['is', 'are'])} down while the node reboots, ${times}${not}`,
+      objects: all.items.map(({ vm }) => vm),
+      remedy: ['kvup workloads forecast', 'virtctl stop VM      shuts one down in an orderly way before'],
+    },
+  ]
+}
+
+/** Seed 003, ocp 1.4: on hostpath or EBS volumes a VM cannot be migrated, and its eviction is denied until None is set on the VM itself. */
+function blocking({ sight, route }: Judged): readonly Finding[] {
+  const names = itemsOf(sight.evidence.undrainable)
+  if (
+    names.length === 0 ||
+    sight.topology.is === 'single-node' ||
+    (route.minors.length === 0 && sight.began === sight.here)
+  )
+    return []
+  return [
+    {
+      id: 'vms-block-drains',
+      level: 'warning',
+      summary: `${counted(names.length, 'VM', ['cannot', 'cannot'])} be migrated and denies its eviction: ${someOf(names)}. A pool does not get past ${names.length === 1 ? 'its node' : 'their nodes'}, and is degraded after an hour`,
+      objects: names,
+      remedy: [
+        'kvup workloads unblock --all      lets them be evicted, once they are restarted, until they are restored',
+        'kvup rollout restart      restarts those that wait for it',
+      ],
+    },
+  ]
+}

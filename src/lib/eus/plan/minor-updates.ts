@@ -1,0 +1,254 @@
+import { itemsOf } from '../../kube/known.ts'
+import { type AdminGate, openGates } from '../../openshift/upgrade-gates.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { compareMinors, versionOfCsv } from '../../releases/release-versions.ts'
+import { platformMinor } from '../../releases/platform-releases.ts'
+import { inTurn } from '../../upgrade/step-duration.ts'
+import type { EusHop, OperatorNow, OperatorStop, PlatformStop, RemovedApi } from './eus-plan.ts'
+import {
+  channelBehind,
+  channelFor,
+  isOfOneMinor,
+  operatorMinorNow,
+  operatorNow,
+  releaseLeft,
+} from './installed-operator.ts'
+import { channelOf, type OperatorWay, type WayStop } from './operator-path.ts'
+import type { EusSight } from './eus-assessment.ts'
+import { inSeconds, operatorHop, platformHop, platformLeft } from './eus-duration.ts'
+import type { EusEvidence } from './eus-snapshot.ts'
+
+/** What the hops are made from. */
+interface HopsQuestion {
+  sight: EusSight
+  stops: readonly { minor: string; stop: PlatformStop }[]
+  way: 'control-plane-only' | 'plain'
+  releases: Pick<Releases, 'hyperconverged'>
+  /** Of the operator, as far as it is known; `certain`: from the edges of a catalog file. */
+  operator: { way: OperatorWay | undefined; certain: boolean }
+}
+
+/** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
+export function hopsOf(question: HopsQuestion): readonly EusHop[] {
+  const { sight, stops } = question
+  const ahead = stops.map(({ minor, stop }, i) => ({ minor, stop, before: stops[i - 1]?.minor }))
+  const all = isHereDone(question) ? ahead : [{ minor: sight.here, stop: stopHere(sight) }, ...ahead]
+  let set = operatorNow(sight.evidence)?.channel
+  return all.map((one) => {
+    const made = hop(question, { ...one, set })
+    set = channelBehind(made.operators, set)
+    return made
+  })
+}
+
+/** Those that the operator has to get to, in their order. */
+export function minorsAhead({
+  sight,
+  minors,
+  releases,
+}: Pick<HopsQuestion, 'sight' | 'releases'> & { minors: readonly string[] }): readonly string[] {
+  return isHereDone({ sight, releases }) ? minors : [sight.here, ...minors]
+}
+
+type Here = Pick<HopsQuestion, 'sight' | 'releases'>
+
+/** Inside of a window releases of the operator may lie ahead in the minor that it has reached (ocp 2.3). */
+function isHereDone({ sight, releases }: Here): boolean {
+  const isInside = sight.began !== sight.here
+  return (
+    isHereReached({ sight, releases }) &&
+    !(isInside && releaseLeft(sight.evidence, sight.here, releases) !== undefined)
+  )
+}
+
+/** The platform is through with this minor, and the operator belongs to it. Where the operator's version is not known nothing is to be done. */
+function isHereReached({ sight, releases }: Here): boolean {
+  const operator = operatorMinorNow(sight.evidence, releases)
+  return sight.standing.state === 'idle' && (operator === undefined || operator === sight.here)
+}
+
+function stopHere({ standing, release }: EusSight): PlatformStop {
+  const done = standing.state === 'idle'
+  return { version: release, chosenBecause: done ? 'the platform is there' : 'it is under way', done }
+}
+
+interface Ahead {
+  minor: string
+  stop: PlatformStop
+  before?: string | undefined
+  /** The operator's channel when it begins. */
+  set: string | undefined
+}
+
+function hop(question: HopsQuestion, ahead: Ahead): EusHop {
+  const { sight, releases } = question
+  const { minor, stop, set } = ahead
+  const operators = operatorStops(sight.evidence, { minor, set, releases, ...question.operator })
+  const before = ahead.before ?? sight.here
+  const leaves = before === sight.here && minor !== before
+  const gates = leaves ? gatesOn(sight, before) : []
+  const mustBeZero = minor !== before && outdatedMustBeZero(question, leaves)
+  return {
+    minor,
+    platform: stop,
+    operators,
+    gate: gateOf(minor, { hasGates: gates.length > 0, mustBeZero, offered: channelGate(operators, ahead) }),
+    adminGates: gates,
+    removedApis: removedBy(itemsOf(sight.evidence.removedApis), before, minor),
+    outdatedMustBeZero: mustBeZero,
+    time: inSeconds(
+      inTurn([
+        ...(stop.done ? [] : [stop.version === sight.release ? platformLeft(sight) : platformHop(sight)]),
+        ...operators.filter(({ done }) => !done).map(() => operatorHop),
+      ]),
+    ),
+  }
+}
+
+/** Those of the minor that the control plane runs stand before the next one (ocp 3.3). */
+function gatesOn({ evidence: { platform } }: EusSight, minor: string): readonly AdminGate[] {
+  return openGates(itemsOf(platform.adminGates)[0], itemsOf(platform.adminAcks)[0], minor)
+}
+
+/**
+ * From 4.16 on a window does not begin while VMs run an older virt-launcher (ocp 6.3). Inside of it they are to; where pools follow, each
+ * hop begins anew.
+ */
+function outdatedMustBeZero({ sight, way }: HopsQuestion, leaves: boolean): boolean {
+  if (compareMinors(sight.began, '4.16') < 0 || sight.began !== sight.here) return false
+  return way === 'plain' || leaves
+}
+
+function removedBy(apis: readonly RemovedApi[], before: string, minor: string): readonly RemovedApi[] {
+  const [from, to] = [platformMinor(before)?.kubernetes, platformMinor(minor)?.kubernetes]
+  if (from === undefined || to === undefined) return []
+  return apis.filter(
+    ({ removedIn }) => compareMinors(removedIn, from) > 0 && compareMinors(removedIn, to) <= 0,
+  )
+}
+
+interface Gated {
+  hasGates: boolean
+  mustBeZero: boolean
+  /** What the catalog has to have. */
+  offered: string
+}
+
+function channelGate(operators: EusHop['operators'], { minor, set }: Pick<Ahead, 'minor' | 'set'>): string {
+  const channels = operators.flatMap(({ channel }) => channel ?? [])
+  if (channels.length > 0)
+    return `the catalog offers ${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(' and ')}`
+  const isLeft = isOfOneMinor(set) && operators.some(({ done, version }) => !done && version === undefined)
+  return isLeft ? `the catalog offers a channel of ${minor}` : `the catalog is that of ${minor} and READY`
+}
+
+/** Night E1. */
+function gateOf(minor: string, { hasGates, mustBeZero, offered }: Gated): EusHop['gate'] {
+  return {
+    platform: [
+      'ClusterVersion and the version of the kubelets do not forbid the next minor',
+      'HyperConverged says Upgradeable=True, and its OperatorCondition does not forbid it',
+      ...(hasGates ? ['the admin gates are acknowledged'] : []),
+      ...(mustBeZero ? ['no VM runs an older virt-launcher'] : []),
+    ],
+    operator: [
+      `the platform is through with ${minor} and its master pool is updated`,
+      'every condition of HyperConverged is as it must be',
+      offered,
+    ],
+  }
+}
+
+interface StopsQuestion {
+  /** Of the platform. */
+  minor: string
+  releases: Pick<Releases, 'hyperconverged'>
+  /** The channel that is set when the hop begins: of hops before it, where they change it. */
+  set: string | undefined
+  /** What is known of all minors ahead; undefined without an operator. */
+  way: OperatorWay | undefined
+  /** It is from the edges of a catalog file. */
+  certain: boolean
+}
+
+/**
+ * Where the operator has to be in a hop: at the platform's minor (night E8), on the way that is known (night E4). Where none is, it is what OLM resolves then
+ * (ocp 2.6). On OpenShift the catalog changes with the platform and the channel stays; upstream has a channel for each minor.
+ */
+function operatorStops(evidence: EusEvidence, question: StopsQuestion): readonly OperatorStop[] {
+  const now = operatorNow(evidence)
+  const { minor, releases, way, set } = question
+  if (now?.version !== undefined && operatorMinorNow(evidence, releases) === minor)
+    return [thereNow(now, now.version), ...stillLeft(evidence, question, now.version)]
+  const stops = way?.stops.filter((stop) => stop.minor === minor) ?? []
+  return stops.length === 0 ? [headNow(evidence, { minor, set, releases })] : stopsOnPath(stops, question)
+}
+
+/** Whether a way leads there is not known: the head of the channel that belongs to the minor, where there is one yet. */
+function headNow(evidence: EusEvidence, asked: Parameters<typeof channelOf>[1]): OperatorStop {
+  const { minor, set } = asked
+  const { currentCSV: csv, name: channel } = channelOf(evidence, asked) ?? {}
+  const version = versionOfCsv(csv)?.text
+  if (csv !== undefined && version !== undefined) return asStop({ minor, csv, version, channel }, set, shown)
+  return { chosenBecause: `decided when it is there: ${resolvedThen(asked)}`, done: false }
+}
+
+/** In a channel of one minor OLM finds nothing of the next. */
+function resolvedThen({ minor, set, releases }: Parameters<typeof channelOf>[1]): string {
+  if (!isOfOneMinor(set))
+    return `what OLM resolves in channel ${set ?? 'stable'} once the catalog is that of ${minor}`
+  const name = channelFor(minor, set, releases)
+  const which = name === undefined ? `the channel that belongs to ${minor}` : `channel ${name}`
+  return `the head of ${which}, once the catalog offers it`
+}
+
+const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
+  version,
+  ...(versionOfCsv(csv)?.text === version && { csv }),
+  chosenBecause: 'it is there',
+  done: true,
+})
+
+/** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
+function stillLeft(
+  evidence: EusEvidence,
+  { minor, releases, way, certain }: StopsQuestion,
+  runs: string,
+): readonly OperatorStop[] {
+  const csv = releaseLeft(evidence, minor, releases)
+  const version = versionOfCsv(csv)?.text
+  if (csv === undefined || version === undefined || version === runs) return []
+  // By its edges it may lead nowhere (ocp 9.15).
+  if (certain && way?.path.includes(csv) !== true) return []
+  return [{ version, csv, chosenBecause: `OLM offers it after ${runs}`, done: false }]
+}
+
+function stopsOnPath(
+  stops: readonly WayStop[],
+  { set, certain }: Pick<StopsQuestion, 'set' | 'certain'>,
+): readonly OperatorStop[] {
+  return stops.map((stop, at) => {
+    const before = at === 0 ? set : (stops[at - 1]?.channel ?? set)
+    return asStop(stop, before, certain ? certainly(at === stops.length - 1) : shown)
+  })
+}
+
+type Why = (stop: Pick<WayStop, 'minor' | 'channel'>) => string
+
+const shown: Why = ({ minor, channel = '' }) => `the head of channel ${channel}, which belongs to ${minor}`
+
+const certainly =
+  (isLast: boolean): Why =>
+  ({ minor }) =>
+    isLast ? `the newest of ${minor} on the way of the catalog` : 'comes before it on the way of the catalog'
+
+function asStop(
+  stop: Omit<WayStop, 'channel'> & { channel?: string | undefined },
+  set: string | undefined,
+  why: Why,
+): OperatorStop {
+  const { csv, version, channel, minor } = stop
+  const isOther = channel !== undefined && channel !== set
+  const chosenBecause = why({ minor, ...(channel !== undefined && { channel }) })
+  return { version, csv, ...(isOther && { channel }), chosenBecause, done: false }
+}

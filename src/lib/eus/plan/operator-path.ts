@@ -1,0 +1,272 @@
+import {
+  type CatalogChannel,
+  type CatalogPackage,
+  type Installed,
+  nextIn,
+} from '../../releases/catalog-path.ts'
+import type { PackageChannel } from '../../kube/kinds/operator-kinds.ts'
+import { itemsOf } from '../../kube/known.ts'
+import { platformOfOperator, type Releases } from '../../releases/releases.ts'
+import {
+  compareMinors,
+  compareOperatorVersions,
+  isInSkipRange,
+  type OperatorVersion,
+  operatorVersionOf,
+  versionOfCsv,
+} from '../../releases/release-versions.ts'
+import { packageIn } from '../../upgrade/methods/operator-target.ts'
+import type { EusEvidence } from './eus-snapshot.ts'
+import { operatorNow } from './installed-operator.ts'
+
+/** What is known of the operator's way through the minors that lie ahead of it. */
+export interface OperatorWay {
+  stops: readonly WayStop[]
+  /** CSVs of which it is known that they lead on to the last stop: what is installed, and whatever may come between. */
+  path: readonly string[]
+  /** The first minor of which it is not known whether a release of it is reached; `none`: the catalog says that none is. */
+  open?: { is: 'unknown' | 'none'; from: string; minor: string }
+}
+
+interface WayQuestion {
+  /** Of the platform, ahead of the operator. */
+  minors: readonly string[]
+  catalog: readonly CatalogPackage[] | undefined
+  releases: Pick<Releases, 'hyperconverged'>
+}
+
+/**
+ * By the edges of a catalog file, else by what the cluster shows of its catalog (ocp 2.6). Undefined where no Subscription has installed anything. Pure. Throws
+ * `blocked` for a catalog file without the package.
+ */
+export function operatorWay(evidence: EusEvidence, question: WayQuestion): OperatorWay | undefined {
+  const now = operatorNow(evidence)
+  if (now?.csv === undefined) return undefined
+  const begin = { csv: now.csv, ...(now.channel !== undefined && { channel: now.channel }) }
+  const { catalog } = question
+  return catalog === undefined
+    ? byShownCatalog(evidence, begin, question)
+    : byCatalogFile(packageIn(catalog, now.package, catalogOfTheEnd), begin, question)
+}
+
+interface Begin {
+  csv: string
+  channel?: string
+}
+
+const catalogOfTheEnd = 'of the catalog that the Subscription names, of the minor at the end'
+
+function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: WayQuestion): OperatorWay {
+  const at = { csv, version: versionOfCsv(csv)?.text }
+  const { stops, missing } = catalogWay(pack, { at, channel }, question)
+  const path = [...new Set([csv, ...stops.map((stop) => stop.csv)])]
+  if (missing === undefined) return { stops, path }
+  return { stops, path, open: { is: 'none', from: path.at(-1) ?? csv, minor: missing } }
+}
+
+/**
+ * A channel has one head, and each of its entries leads there in the end; whether what is installed is among them is all that is shown. A catalog that has no
+ * release of a minor yet says nothing.
+ */
+function byShownCatalog(evidence: EusEvidence, { csv, channel }: Begin, question: WayQuestion): OperatorWay {
+  const { minors, releases } = question
+  let way: OperatorWay = { stops: [], path: [csv] }
+  let set = channel
+  for (const minor of minors) {
+    const from = way.stops.at(-1)?.csv ?? csv
+    const found = channelOf(evidence, { minor, set, releases })
+    const stop = found && headOf(found, minor)
+    if (found === undefined || stop === undefined || !leadsOn(found, from))
+      return { ...way, open: { is: 'unknown', from, minor } }
+    way = { stops: [...way.stops, stop], path: [...new Set([...way.path, ...between(found, from, stop)])] }
+    set = found.name
+  }
+  return way
+}
+
+/** The channel whose head belongs to that minor; of several the one that is set, else the one with the newest head. */
+export function channelOf(
+  { lifecycle }: Pick<EusEvidence, 'lifecycle'>,
+  { minor, set, releases }: { minor: string; set: string | undefined; releases: WayQuestion['releases'] },
+): PackageChannel | undefined {
+  const [manifest] = itemsOf(lifecycle.packageManifests)
+  const fitting = (manifest?.status?.channels ?? []).filter(({ currentCSV }) => {
+    const version = versionOfCsv(currentCSV)
+    return version !== undefined && platformOfOperator(version, releases) === minor
+  })
+  return fitting.find(({ name }) => name === set) ?? fitting.toSorted(newestChannelFirst)[0]
+}
+
+function newestChannelFirst(a: PackageChannel, b: PackageChannel): number {
+  const [one, other] = [a, b].map(({ currentCSV }) => versionOfCsv(currentCSV))
+  return one && other ? compareOperatorVersions(other, one) : 0
+}
+
+function headOf({ name, currentCSV }: PackageChannel, minor: string): WayStop | undefined {
+  const version = versionOfCsv(currentCSV)?.text
+  if (currentCSV === undefined || version === undefined) return undefined
+  return { minor, csv: currentCSV, version, ...(name !== undefined && { channel: name }) }
+}
+
+function leadsOn({ entries = [], currentCSVDesc }: PackageChannel, from: string): boolean {
+  const range = currentCSVDesc?.annotations?.['olm.skipRange']
+  const version = versionOfCsv(from)
+  const isSkipped = range !== undefined && version !== undefined && isInSkipRange(version, range)
+  return isSkipped || entries.some(({ name }) => name === from)
+}
+
+/** Entries later than where it stands, up to the head. */
+function between(
+  { entries = [] }: PackageChannel,
+  from: string,
+  { csv, version }: WayStop,
+): readonly string[] {
+  const [begin, end] = [versionOfCsv(from), operatorVersionOf(version)]
+  const passed = entries.flatMap(({ name = '' }) => {
+    const at = versionOfCsv(name)
+    const isPassed =
+      at && begin && end && compareOperatorVersions(at, begin) > 0 && compareOperatorVersions(at, end) < 0
+    return isPassed ? [name] : []
+  })
+  return [...passed, csv]
+}
+
+/** A release of the operator on its way. */
+export interface WayStop {
+  /** Of the platform: the hop in which it is installed. */
+  minor: string
+  csv: string
+  version: string
+  /** To be resolved in. */
+  channel?: string
+}
+
+type Rows = Pick<Releases, 'hyperconverged'>
+
+/** Where a way begins: what is installed, and the channel that is set. */
+interface Beginning {
+  at: Installed
+  channel: string | undefined
+}
+
+/**
+ * Through these minors of the platform, one after the other: in each to the newest release that still leads on (ocp 9.15), by the edges that OLM takes from a catalog
+ * of that minor (ocp 2.6): later minors are not in it yet. `missing`: the first minor that no release leads to. Pure.
+ */
+export function catalogWay(
+  pack: CatalogPackage,
+  begin: Beginning,
+  { minors, releases }: { minors: readonly string[]; releases: Rows },
+): { stops: readonly WayStop[]; missing?: string } {
+  const ordered = { ...pack, channels: pack.channels.toSorted(nearestHeadFirst) }
+  for (let count = minors.length; count >= 0; count--) {
+    const stops = through(ordered, begin, { minors: minors.slice(0, count), releases })
+    const missing = minors[count]
+    if (stops !== undefined) return { stops, ...(missing !== undefined && { missing }) }
+  }
+  return { stops: [] }
+}
+
+/** Of channels that lead to a release that which goes no further than it has to: in others OLM would offer later minors at once. */
+function nearestHeadFirst(a: CatalogChannel, b: CatalogChannel): number {
+  const [one, other] = [a, b].map(({ entries }) => newestIn(entries.map(({ version }) => version)))
+  return one && other ? compareOperatorVersions(one, other) : 0
+}
+
+const newestIn = (texts: readonly (string | undefined)[]): OperatorVersion | undefined =>
+  texts
+    .flatMap((text) => operatorVersionOf(text) ?? [])
+    .toSorted(compareOperatorVersions)
+    .at(-1)
+
+interface Ahead {
+  minors: readonly string[]
+  releases: Rows
+}
+
+function through(
+  pack: CatalogPackage,
+  begin: Beginning,
+  { minors, releases }: Ahead,
+): readonly WayStop[] | undefined {
+  const [minor, ...rest] = minors
+  if (minor === undefined) return []
+  const seen = upTo(pack, minor, releases)
+  for (const way of waysInto(seen, begin, { minor, releases })) {
+    const [end] = way.slice(-1)
+    if (end === undefined) continue
+    const further = through(pack, { at: end, channel: end.channel }, { minors: rest, releases })
+    if (further !== undefined) return [...way, ...further]
+  }
+  return undefined
+}
+
+/** As the catalog of that minor has it. */
+function upTo({ channels, ...pack }: CatalogPackage, minor: string, releases: Rows): CatalogPackage {
+  return {
+    ...pack,
+    channels: channels.map(({ name, entries }) => ({
+      name,
+      entries: entries.filter(({ version }) => {
+        const of = minorOf(version, releases)
+        return of !== undefined && compareMinors(of, minor) <= 0
+      }),
+    })),
+  }
+}
+
+function minorOf(text: string | undefined, releases: Rows): string | undefined {
+  const version = operatorVersionOf(text)
+  return version && platformOfOperator(version, releases)
+}
+
+/** To each release of that minor, the newest first; releases of earlier minors may come before it. */
+function waysInto(
+  { channels }: CatalogPackage,
+  begin: Beginning,
+  { minor, releases }: { minor: string; releases: Rows },
+): readonly (readonly WayStop[])[] {
+  const found = new Map<string, readonly WayStop[]>([[begin.at.csv, hereAlready(begin, minor, releases)]])
+  let edge: readonly (readonly WayStop[])[] = [[]]
+  while (edge.length > 0) {
+    const next = edge.flatMap((way) => furtherFrom(way, begin, { channels, releases }))
+    edge = next.filter((way) => !found.has(lastOf(way)))
+    for (const way of edge) if (!found.has(lastOf(way))) found.set(lastOf(way), way)
+  }
+  return [...found.values()]
+    .filter((way) => way.at(-1)?.minor === minor)
+    .toSorted(newestReleaseFirst)
+    .map((way) => way.map((stop) => ({ ...stop, minor })))
+}
+
+/** Its release is of that minor already: to stay is a way as well. */
+function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly WayStop[] {
+  const { csv, version } = at
+  return version === undefined || minorOf(version, releases) !== minor ? [] : [{ minor, csv, version }]
+}
+
+const lastOf = (way: readonly WayStop[]): string => way.at(-1)?.csv ?? ''
+
+/** In the channel that is set first, as long as that leads on. */
+function furtherFrom(
+  way: readonly WayStop[],
+  begin: Beginning,
+  { channels, releases }: Pick<CatalogPackage, 'channels'> & { releases: Rows },
+): readonly (readonly WayStop[])[] {
+  const last = way.at(-1)
+  const at: Installed = last ?? begin.at
+  const set = last === undefined ? begin.channel : last.channel
+  const ordered = channels.toSorted((a, b) => Number(b.name === set) - Number(a.name === set))
+  return ordered.flatMap((channel) => {
+    const entry = nextIn(channel, at)
+    const minor = minorOf(entry?.version, releases)
+    if (entry?.version === undefined || minor === undefined || way.some(({ csv }) => csv === entry.name))
+      return []
+    return [[...way, { minor, csv: entry.name, version: entry.version, channel: channel.name }]]
+  })
+}
+
+function newestReleaseFirst(a: readonly WayStop[], b: readonly WayStop[]): number {
+  const [one, other] = [a, b].map((way) => operatorVersionOf(way.at(-1)?.version))
+  return one && other ? compareOperatorVersions(other, one) : 0
+}

@@ -1,0 +1,114 @@
+import type { Loan } from '../engine/journal.ts'
+import { type Procedure, type ReadContext, rememberSteps, type Step } from '../engine/step.ts'
+import { settledFor } from '../upgrade/steps/verification.ts'
+import { type Meanwhile, restoreProcedure } from '../vms/pause-updates.ts'
+import { fieldBack } from './settings/setting-steps.ts'
+import { rewritten } from './end-steps.ts'
+import { type EusWindow, settingsOf } from './window.ts'
+import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'
+import { abortState, closeWindow, isLeftUnclosed, platformAtRest, restoreOf } from './abort-procedure.ts'
+import { channelBack, withdrawRequest } from './steps/update-acceptance.ts'
+import { inOrder, pausablePools, poolsWithoutMachines } from './steps/platform-rollout.ts'
+import { rolledPool, unpausePool } from './steps/pool-steps.ts'
+
+interface Restoring {
+  /** The loans to give back, of those that are open. */
+  loans: readonly Loan[]
+  meanwhile: Meanwhile
+}
+
+/**
+ * The settings alone, wherever the window stands, in the order of its end: requests, methods, pools, the rest. With the last loan the window is closed, for what
+ * was kept for it must not pass for that of the next one.
+ */
+export function restoreWindow(window: EusWindow, restoring: Restoring): Procedure {
+  const wanted = new Set(restoring.loans.map(({ id }) => id))
+  const name = restoreOf(window.name)
+  const remembered = rememberSteps(rewritten)
+  return {
+    name,
+    loans: [...wanted],
+    reached: async ({ journal }) =>
+      !(await journal.loans()).some(({ id }) => wanted.has(id)) &&
+      !(await isLeftUnclosed(journal, window.name)),
+    steps: async (cx) => remembered(await stepsNow(window, restoring, cx)),
+  }
+}
+
+async function stepsNow(
+  window: EusWindow,
+  { loans, meanwhile }: Restoring,
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const named = (id: string) => loans.find((loan) => loan.id === id)
+  const methods = named('workload-updates')
+  const pools = loans.filter(({ id }) => id.startsWith('pool-paused/'))
+  const rest = loans.filter((loan) => !pools.includes(loan))
+  return [
+    ...(named('desired-update') ? [withdrawRequest(window.name, meanwhile)] : []),
+    ...(named('platform-channel')
+      ? [await channelBack(cx, { isAccepted: (await abortState(window, cx)).accepted, meanwhile })]
+      : []),
+    ...(methods ? await methodsBack(window, { loan: methods, meanwhile }, cx) : []),
+    ...(await poolsBack(window, { loans: pools, meanwhile }, cx)),
+    ...rest.flatMap((loan) => fieldBack(loan, meanwhile)),
+    closeWindow({ name: window.name, text: 'all was given back' }),
+  ]
+}
+
+async function methodsBack(
+  window: EusWindow,
+  { loan, meanwhile }: { loan: Loan; meanwhile: Meanwhile },
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const owner = await settingsOf(window, cx.reader)
+  const settled = settledFor(owner.kubevirt, {
+    id: 'settled',
+    title: 'KubeVirt is settled',
+    settleMs: window.request.settleMs,
+  })
+  const steps = await restoreProcedure({ owner, meanwhile, settled, takenFrom: loan.object.uid }).steps(cx)
+  return meanwhile === 'keep-current' ? steps : [forecastStep(owner, window.request), ...steps]
+}
+
+/**
+ * Pools that are given back alone, under the same conditions as at the end of a window (night E5): the platform at rest, no VM left on an old
+ * virt-launcher or accepted by name, and then one pool at a time, behind those that still roll. What stays as somebody set it is only written down.
+ */
+async function poolsBack(
+  window: EusWindow,
+  { loans, meanwhile }: { loans: readonly Loan[]; meanwhile: Meanwhile },
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  if (loans.length === 0) return []
+  if (meanwhile === 'keep-current') return loans.flatMap((loan) => fieldBack(loan, meanwhile))
+  const { name, kubevirt, request } = window
+  const { accepted, command } = request
+  const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
+  const wanted = new Set(loans.map(({ id }) => id))
+  const open = new Set((await cx.journal.loans()).map(({ id }) => id))
+  const others = pools.filter((pool) => !wanted.has(loanOf(pool)) && !open.has(loanOf(pool)))
+  const ours = pools.filter((pool) => wanted.has(loanOf(pool)))
+  return [
+    ...(await untilQuiet(window, cx)),
+    ...others.map((pool) => rolledPool({ pool, name })),
+    ...ours.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command, meanwhile })),
+    ...poolsWithoutMachines(loans, pools).flatMap((loan) => fieldBack(loan, meanwhile)),
+  ]
+}
+
+const loanOf = (pool: { name: string }): string => `pool-paused/${pool.name}`
+
+async function untilQuiet(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
+  const { kubevirt, who, request } = window
+  const { at } = await abortState(window, cx)
+  const settings = await settingsOf(window, cx.reader)
+  return [
+    platformAtRest(at),
+    vmsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }, request),
+    noneOutdated(
+      { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
+      request,
+    ),
+  ]
+}

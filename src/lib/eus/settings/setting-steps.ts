@@ -1,0 +1,280 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeObject } from '../../kube/object.ts'
+import { lastWriter } from '../../kube/last-writer.ts'
+import { closeNoted, removingNotes, savingNote } from '../../engine/saved-values.ts'
+import type { Loan } from '../../engine/journal.ts'
+import type { Followed, NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import { blocked } from '../../kube/errors.ts'
+import { minutes, seconds } from '../../kube/clock.ts'
+import {
+  type Borrowable,
+  findBorrowed,
+  keptText,
+  loanNamed,
+  nameOfBorrowed,
+  showsBorrowed,
+  type Sought,
+  valueText,
+  whatIs,
+} from './saved-setting.ts'
+import type { Meanwhile } from '../../vms/pause-updates.ts'
+import { fieldOfLoan } from './eus-settings.ts'
+
+export interface Taking {
+  /** Of the step. */
+  id: string
+  title: string
+  /** user@host, for the journal. */
+  who: string
+  procedure: string
+  /** A person said: take it again where somebody undid it, or where the object was made anew. */
+  again?: boolean
+  /** The line that takes it again, with that risk; default `kvup eus run`. */
+  command?: string
+}
+
+/**
+ * Sets the field, and notes its value on the same object in the same patch; done once it reads so. What was so already is left alone, and is nobody's loan.
+ * What somebody undid or changed since is asked about (`borrowed-changed`), never quietly set again.
+ */
+export function takeField(field: Borrowable, taking: Taking): Step {
+  const follows: Followed[] = [{ kind: field.kind, where: field.ref }]
+  return {
+    id: taking.id,
+    title: taking.title,
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    follows,
+    risk: { undo: 'kvup eus abort', safeToLeave: field.harmless },
+    shows: showsBorrowed(field),
+    check: (cx) => overrideState(cx, field, taking),
+    apply: (cx) => take(cx, field, taking),
+    async blame({ reader }, after) {
+      const found = await findBorrowed(reader, field, field.uid)
+      return found.is === 'gone' ? undefined : lastWriter(found.object, field.pointer, after)
+    },
+  }
+}
+
+async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking): Promise<StepState> {
+  const found = await findBorrowed(cx.reader, field, field.uid)
+  if (found.is === 'gone') return { is: 'done', note: `${nameOfBorrowed(field)} is gone` }
+  if (found.is === 'replaced') return recreatedSinceOverride(field, taking)
+  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  const ours = loan?.object.uid === field.uid ? loan : undefined
+  if (isSo(field, found.object, loan))
+    return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
+  if (loan !== undefined && ours === undefined && !taking.again) return recreatedSinceOverride(field, taking)
+  return notTaken(field, { taking, ours, object: found.object })
+}
+
+/** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
+function isSo(field: Borrowable, object: KubeObject, loan: Loan | undefined): boolean {
+  return field.isTaken(object) || (loan === undefined && field.suffices?.(object) === true)
+}
+
+function notTaken(
+  field: Borrowable,
+  { taking, ours, object }: { taking: Taking; ours: Loan | undefined; object: KubeObject },
+): StepState {
+  const value = field.valueIn(object)
+  const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
+  if (taking.again || ours === undefined || isByKvup(field, object, ours)) return { is: 'todo', change }
+  return changedSinceOverride(field, { loan: ours, taking }, value)
+}
+
+/** As an earlier run set it, to another value than this one would. */
+function isByKvup(field: Borrowable, object: KubeObject, { taken }: Loan): boolean {
+  return taken !== undefined && isDeepStrictEqual(field.valueIn(object), taken.value)
+}
+
+async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
+  const found = await findBorrowed(cx.reader, field, field.uid)
+  if (found.is !== 'there')
+    throw blocked('borrowed-replaced', `${nameOfBorrowed(field)} is another one than was looked at`, {
+      object: nameOfBorrowed(field),
+      remedy: 'run the same command again',
+    })
+  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  if (!isSo(field, found.object, loan)) await keepAndTake(cx, field, { taking, object: found.object })
+}
+
+/**
+ * Notes the value of the object as it was read, and writes what is borrowed; refused (409, 422) where somebody wrote it since. For who has judged that very
+ * object. Throws ApiError.
+ */
+export async function keepAndTake(
+  { writer, journal, clock }: StepContext,
+  field: Borrowable,
+  { taking, object }: { taking: Pick<Taking, 'id' | 'who' | 'procedure'>; object: KubeObject },
+): Promise<void> {
+  const former = loanNamed(await journal.loans(), field.loan)
+  if (former !== undefined && former.object.uid !== field.uid)
+    await journal.release(field.loan, 'the object that it was taken from is gone')
+  const value = field.valueIn(object)
+  const loan = await journal.borrow({
+    id: field.loan,
+    procedure: taking.procedure,
+    object: {
+      apiVersion: field.kind.apiVersion,
+      kind: field.kind.kind,
+      ...(field.ref.namespace !== undefined && { namespace: field.ref.namespace }),
+      name: field.ref.name,
+      uid: field.uid,
+    },
+    path: field.pointer,
+    was: value === undefined ? { present: false } : { present: true, value },
+    taken: { value: field.takenValue(object), step: taking.id },
+    by: taking.who,
+    at: clock.now().toISOString(),
+    harmless: field.harmless,
+  })
+  const operations = [...field.take(object), ...savingNote(object, loan, field.pointer)]
+  await writer.jsonPatch(field.kind, field.ref, operations)
+}
+
+const defaultCommand = 'kvup eus run'
+
+function changedSinceOverride(
+  field: Borrowable,
+  { loan, taking: { command = defaultCommand } }: { loan: Loan; taking: Taking },
+  now: unknown,
+): StepState {
+  return {
+    is: 'blocked',
+    reason: 'borrowed-changed',
+    by: `${whatIs(field)} was ${field.meanwhile} by kvup (kept: ${keptText(loan)}), and somebody set it to ${valueText(now)} meanwhile`,
+    remedy: [
+      `${command} --accept borrowed-changed     takes it again`,
+      `kvup eus restore ${field.loan} --keep-current     leaves it as it is and forgets the kept value`,
+      `${showsBorrowed(field)}     shows who writes it`,
+    ],
+  }
+}
+
+function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }: Taking): StepState {
+  return {
+    is: 'blocked',
+    reason: 'borrowed-replaced',
+    by: `${nameOfBorrowed(field)} was deleted and made anew since it was looked at`,
+    remedy: [`${command} --accept borrowed-changed     takes the new one as well`, 'kvup eus status'],
+  }
+}
+
+export interface Giving {
+  /** Of the step. */
+  id: string
+  title: string
+  /** What to do where somebody changed it meanwhile. Default: ask. */
+  meanwhile?: Meanwhile
+  /** Why it is not given back: then the loan is closed with this reason and the field stays. */
+  closeBecause?: string
+  dependsOn?: readonly string[]
+}
+
+type Way =
+  | { is: 'write'; object: KubeObject }
+  | { is: 'close'; why?: string }
+  | { is: 'ask'; state: StepState }
+
+/**
+ * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the loan is closed. Without a loan it is done at once. What somebody
+ * else set meanwhile, or an object that was made anew, is asked about (`changed-meanwhile`).
+ */
+export function giveField(field: Borrowable, giving: Giving): Step {
+  return {
+    id: giving.id,
+    title: giving.title,
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    follows: [],
+    ...(giving.dependsOn && { dependsOn: giving.dependsOn }),
+    risk: { undo: 'none', safeToLeave: 'always' },
+    shows: showsBorrowed(field),
+    check: (cx) => restoreState(cx, field, giving),
+    apply: (cx) => give(cx, field, giving),
+  }
+}
+
+async function restoreState(cx: ReadContext, field: Borrowable, giving: Giving): Promise<StepState> {
+  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  if (loan === undefined) return { is: 'done' }
+  const way = wayOf(await findBorrowed(cx.reader, field, loan.object.uid), { field, loan, giving })
+  if (way.is === 'ask') return way.state
+  if (way.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(loan)}` }
+  const change =
+    way.why === undefined
+      ? `note ${whatIs(field)} as given back: it is ${keptText(loan)} again`
+      : `note ${whatIs(field)} as borrowed no more: ${way.why}`
+  return { is: 'todo', change }
+}
+
+function wayOf(
+  found: Sought,
+  { field, loan, giving }: { field: Borrowable; loan: Loan; giving: Giving },
+): Way {
+  const { meanwhile = 'ask', closeBecause } = giving
+  if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
+  if (found.is === 'gone') return { is: 'close', why: `${nameOfBorrowed(field)} is gone` }
+  const { object } = found
+  if (field.isBack(object, loan.was)) return { is: 'close' }
+  if (meanwhile === 'keep-current') return { is: 'close', why: 'left as somebody else set it' }
+  const isOurs = found.is === 'there' && field.isTaken(object)
+  if (isOurs || meanwhile === 'overwrite') return { is: 'write', object }
+  const asked =
+    found.is === 'replaced'
+      ? recreatedBeforeRestore(field, loan)
+      : changedBeforeRestore(field, loan, field.valueIn(object))
+  return { is: 'ask', state: asked }
+}
+
+async function give(cx: StepContext, field: Borrowable, giving: Giving): Promise<NotApplied | void> {
+  const { reader, writer, journal } = cx
+  const loan = loanNamed(await journal.loans(), field.loan)
+  if (loan === undefined) return
+  const way = wayOf(await findBorrowed(reader, field, loan.object.uid), { field, loan, giving })
+  if (way.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
+  if (way.is === 'close') return closeNoted(cx, field, [field.loan], way.why)
+  const operations = [...field.give(way.object, loan.was), ...removingNotes(way.object, [field.loan])]
+  await writer.jsonPatch(field.kind, field.ref, operations)
+  const after = await findBorrowed(reader, field, way.object.metadata.uid ?? '')
+  if (after.is === 'there' && !field.isBack(after.object, loan.was))
+    throw blocked(
+      'give-back-undone',
+      `${whatIs(field)} was set back to ${keptText(loan)}, but reads ${valueText(field.valueIn(after.object))}`,
+      { object: nameOfBorrowed(field), remedy: [showsBorrowed(field)] },
+    )
+  await journal.release(field.loan)
+}
+
+const waysOn = ({ loan }: Borrowable): readonly string[] => [
+  `kvup eus restore ${loan} --keep-current     closes the loan and leaves their value`,
+  `kvup eus restore ${loan} --overwrite     sets the kept value`,
+]
+
+function changedBeforeRestore(field: Borrowable, loan: Loan, now: unknown): StepState {
+  return {
+    is: 'blocked',
+    reason: 'changed-meanwhile',
+    by: `${whatIs(field)} was ${keptText(loan)} when it was borrowed; somebody set it to ${valueText(now)} meanwhile`,
+    remedy: [...waysOn(field), `${showsBorrowed(field)}     shows who writes it`],
+  }
+}
+
+function recreatedBeforeRestore(field: Borrowable, loan: Loan): StepState {
+  return {
+    is: 'blocked',
+    reason: 'changed-meanwhile',
+    by: `${nameOfBorrowed(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(loan)})`,
+    remedy: waysOn(field),
+  }
+}
+
+/** Gives one borrowed setting back, whichever run took it; none for loans that have steps of their own (methods, requests). */
+export function fieldBack(loan: Loan, meanwhile: Meanwhile = 'ask'): readonly Step[] {
+  const field = fieldOfLoan(loan)
+  if (field === undefined) return []
+  const { kind, name } = loan.object
+  const id = `give-back-${loan.id.replaceAll('/', '-')}`
+  return [giveField(field, { id, title: `give ${kind} ${name} back`, meanwhile })]
+}

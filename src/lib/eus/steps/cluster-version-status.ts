@@ -1,0 +1,88 @@
+import type { Reader } from '../../kube/cluster.ts'
+import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
+import { type ArmedUpdate, type PlatformStanding, platformStanding } from '../../openshift/platform-status.ts'
+import type { Followed } from '../../engine/step.ts'
+import { blocked } from '../../kube/errors.ts'
+import {
+  compareMinors,
+  comparePlatforms,
+  platformMinorOf,
+  platformVersionOf,
+} from '../../releases/release-versions.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isFields } from '../../kube/server-side-apply.ts'
+import type { JournalReader } from '../../engine/journal.ts'
+import { loanNamed } from '../settings/saved-setting.ts'
+
+/** The one object that says which release the platform runs and is asked for. */
+export const theClusterVersion = { name: 'version' } as const
+export const platformFollows: readonly Followed[] = [{ kind: ClusterVersions, where: theClusterVersion }]
+export const showsPlatform = 'oc get clusterversion version -o yaml --show-managed-fields'
+
+/** Throws `blocked` where this is neither OKD nor OpenShift. */
+export async function readPlatform(
+  reader: Reader,
+): Promise<{ cv: ClusterVersion; standing: PlatformStanding }> {
+  const found = await reader.find(ClusterVersions, theClusterVersion)
+  if (found.is !== 'object')
+    throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
+      object: 'clusterversions/version',
+      remedy: 'kvup upgrade --to VERSION     updates KubeVirt on any other cluster',
+    })
+  return { cv: found.object, standing: platformStanding(found.object) }
+}
+
+/** Where a hop ends: a minor, and the release where several hops share it (a patch that has to come first). */
+export interface Stop {
+  minor: string
+  /** Only where the minor alone does not tell it. */
+  version?: string
+}
+
+/** Whether a release is at the stop or beyond it. An older minor is before it, whatever its patch. */
+function isAtStop(release: string | undefined, stop: Stop): boolean {
+  const version = platformVersionOf(release)
+  if (version === undefined) return false
+  const order = compareMinors(platformMinorOf(version), stop.minor)
+  const wanted = platformVersionOf(stop.version)
+  return order === 0 && wanted !== undefined ? comparePlatforms(version, wanted) >= 0 : order >= 0
+}
+
+/** The platform follows that stop now, or has reached it: the request was accepted. */
+export const isAccepted = (standing: PlatformStanding, stop: Stop): boolean => isAtStop(standing.target, stop)
+
+/** It was reached in full. */
+export const isReached = (standing: PlatformStanding, stop: Stop): boolean => isAtStop(standing.version, stop)
+
+/** What the ClusterVersion is asked for by kvup. */
+export interface Request {
+  version: string
+  image?: string
+}
+
+/**
+ * The armed update, if the procedure of this name has borrowed desiredUpdate for it, and it reads exactly as it was written then: only that is ever taken back (night
+ * E6). What was taken back and is asked for again is somebody else's.
+ */
+export async function ourRequest(
+  journal: Pick<JournalReader, 'loans'>,
+  name: string,
+  { cv, standing: { armed } }: { cv: ClusterVersion; standing: Pick<PlatformStanding, 'armed'> },
+): Promise<Request | undefined> {
+  if (armed?.version === undefined) return undefined
+  const loan = loanNamed(await journal.loans(), 'desired-update')
+  if (loan?.procedure !== name || loan.taken === undefined) return undefined
+  const [written, now] = [said(loan.taken.value), said(cv.spec?.desiredUpdate)]
+  if (!isDeepStrictEqual(written, now)) return undefined
+  return { version: armed.version, ...(armed.image !== undefined && { image: armed.image }) }
+}
+
+/** Clients write fields that say nothing as well: `force: false`, an empty architecture. */
+function said(update: unknown): Readonly<Record<string, unknown>> {
+  const fields = isFields(update) ? Object.entries(update) : []
+  return Object.fromEntries(fields.filter(([, value]) => value !== false && value !== '' && value !== null))
+}
+
+/** Of an armed update that is not ours: nothing of kvup takes it back. */
+export const armedByOthersText = ({ version, image }: ArmedUpdate): string =>
+  `somebody else asked the platform for ${version ?? image}, and it has not begun: it starts by itself, and stays requested; oc adm upgrade --clear takes it back`

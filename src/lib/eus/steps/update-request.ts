@@ -1,0 +1,225 @@
+import type { ClusterVersion, PlatformRelease } from '../../kube/kinds/openshift-kinds.ts'
+import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import { ApiError } from '../../kube/errors.ts'
+import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
+import { desiredUpdate, platformChannel, updateFor } from '../settings/eus-settings.ts'
+import { keepAndTake, takeField } from '../settings/setting-steps.ts'
+import {
+  isAccepted,
+  ourRequest,
+  platformFollows,
+  readPlatform,
+  type Request,
+  showsPlatform,
+  type Stop,
+  theClusterVersion,
+} from './cluster-version-status.ts'
+import { keepMaster } from './platform-rollout.ts'
+import { PatienceByHealth } from '../../engine/step-patience.ts'
+import { type GateOf, platformShut } from './platform-gate.ts'
+import type { PlatformStanding } from '../../openshift/platform-status.ts'
+import { newestOf } from '../../releases/update-graph.ts'
+import type { PlatformStop } from '../plan/eus-plan.ts'
+
+interface Requesting extends Wanting, GateOf {
+  id: string
+  who: string
+  /** Of the procedure. */
+  name: string
+}
+
+/**
+ * Asks the ClusterVersion for the release of a hop, version and image as availableUpdates gives them. Kept before it is written. That it was
+ * written says nothing: see `updateAccepted`.
+ */
+export function requestUpdate(requesting: Requesting): Step {
+  const { id, stop } = requesting
+  // A release is offered weeks after another one; an update service that does not answer is told of sooner.
+  const patience = new PatienceByHealth({ every: 15 * seconds, well: 14 * 24 * hours, wrong: 30 * minutes })
+  return {
+    id,
+    title: `ask for platform ${stop.version ?? stop.minor}`,
+    patience,
+    estimate: 15 * seconds,
+    follows: platformFollows,
+    risk: {
+      undo: 'kvup eus abort, as long as it is not accepted',
+      safeToLeave: 'not at all: it starts by itself',
+    },
+    shows: showsPlatform,
+    async check(cx) {
+      const state = await requestState(cx, requesting)
+      patience.saw(state.is === 'stalled' ? 'wrong' : 'well', ticks(cx.clock))
+      return state
+    },
+    apply: (cx) => ask(cx, requesting),
+  }
+}
+
+type Seen = Awaited<ReturnType<typeof readPlatform>>
+type Ready = { is: 'ready'; request: Request } | { is: 'not-yet'; state: StepState }
+
+async function requestState(cx: ReadContext, requesting: Requesting): Promise<StepState> {
+  const found = await ready(cx, await readPlatform(cx.reader), requesting)
+  if (found.is === 'not-yet') return found.state
+  return { is: 'todo', change: `set desiredUpdate of the ClusterVersion to ${found.request.version}` }
+}
+
+const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
+
+/** What is to be written, by one look at the ClusterVersion. */
+async function ready({ reader, journal }: ReadContext, seen: Seen, requesting: Requesting): Promise<Ready> {
+  const { stop, name } = requesting
+  const { cv, standing: now } = seen
+  if (isAccepted(now, stop)) return notYet({ is: 'done' })
+  if (await ourRequest(journal, name, seen)) return notYet({ is: 'done' })
+  if (now.armed !== undefined) return notYet(armedByOthers(now.armed))
+  if (now.state !== 'idle')
+    return notYet({ is: 'waiting', on: `the platform to reach ${now.target ?? 'its release'}` })
+  if (!now.current) return notYet({ is: 'waiting', on: 'the platform to see its present spec' })
+  const release = offeredRelease(now, requesting)
+  if (release.is === 'not-yet') return release
+  // For a release to be offered it may have waited long behind the gate.
+  const shut = await platformShut(reader, requesting)
+  if (shut) return notYet(shut)
+  return { is: 'ready', request: updateFor(cv.spec?.desiredUpdate, release) }
+}
+
+/** Judges once more, and writes to the very revision that was judged: who asked for something else since is not overwritten. */
+async function ask(cx: StepContext, requesting: Requesting): Promise<void> {
+  const seen = await readPlatform(cx.reader)
+  const found = await ready(cx, seen, requesting)
+  if (found.is === 'not-yet')
+    throw new ApiError(409, 'Conflict', 'the ClusterVersion is not as it was looked at')
+  const { request } = found
+  const { id, name, who, stop } = requesting
+  await keepMaster(cx, name, stop)
+  const field = desiredUpdate(lookedAt(seen.cv), request)
+  await keepAndTake(cx, field, { taking: { id, who, procedure: name }, object: seen.cv })
+}
+
+function armedByOthers({ version, image }: Partial<Request>): StepState {
+  return {
+    is: 'blocked',
+    reason: 'update-armed',
+    by: `somebody else asked the ClusterVersion for ${version ?? image}, which is neither running nor done: it starts by itself`,
+    remedy: ['oc adm upgrade --clear     takes it back', 'kvup eus status'],
+  }
+}
+
+/** As a loan names it. */
+export const lookedAt = (cv: ClusterVersion): { name: string; uid: string } => ({
+  name: theClusterVersion.name,
+  uid: cv.metadata.uid ?? '',
+})
+
+/** Sets the channel that leads to the target, where the one that is set does not. Kept first; past an accepted hop it stays. */
+export function setPlatformChannel(
+  cv: ClusterVersion,
+  { id, channel, stop, ...taking }: { id: string; channel: string; stop: Stop; who: string; name: string },
+): Step {
+  const field = platformChannel(lookedAt(cv), channel)
+  const take = takeField(field, {
+    id,
+    title: `channel ${channel}`,
+    who: taking.who,
+    procedure: taking.name,
+  })
+  return {
+    ...take,
+    async check(cx): Promise<StepState> {
+      const { standing: now } = await readPlatform(cx.reader)
+      return isAccepted(now, stop) ? { is: 'done' } : take.check(cx)
+    },
+  }
+}
+
+/** What a hop asks for, and what was accepted by name. */
+interface Wanting {
+  stop: Stop
+  /** Chosen by the plan; without a version the newest of the minor that is recommended when it is there. */
+  wanted: Pick<PlatformStop, 'version' | 'image' | 'unproven'>
+  accepted: readonly string[]
+  /** The line whose step it is. */
+  command: string
+}
+
+/** The release to ask for, with the image that the cluster names; or what the step says instead. */
+type Choice = { is: 'release'; version: string; image?: string } | { is: 'not-yet'; state: StepState }
+
+/**
+ * What the plan names has to be offered still, and to be of the image that it names: exactly this, or nothing. Otherwise the newest of the minor;
+ * releases with known risks are not among them. One that may lead nowhere takes a person's word. Pure.
+ */
+function offeredRelease(standing: PlatformStanding, wanting: Wanting): Choice {
+  const { wanted, accepted, command } = wanting
+  const { available = [] } = standing
+  const found = chosen(available, wanting)
+  if (found?.version === undefined) return { is: 'not-yet', state: notOffered(standing, wanting) }
+  const { version, image } = found
+  if (isOther(wanted.image, image)) return { is: 'not-yet', state: otherImage(version, { wanted, image }) }
+  if (wanted.unproven && !accepted.includes('way-unknown'))
+    return { is: 'not-yet', state: mayLeadNowhere(version, command) }
+  return { is: 'release', version, ...(image !== undefined && { image }) }
+}
+
+function chosen(available: readonly PlatformRelease[], { wanted, stop }: Wanting) {
+  const texts = available.flatMap(({ version }) => (version === undefined ? [] : [version]))
+  const wish = wanted.version ?? newestOf(texts, stop.minor)[0]
+  return available.find(({ version }) => version !== undefined && version === wish)
+}
+
+const digestOf = (image: string): string => /@(?<digest>\w+:\w+)$/u.exec(image)?.groups?.['digest'] ?? image
+
+/** By the digest: a mirror has the same release under another name. */
+function isOther(wanted: string | undefined, offered: string | undefined): boolean {
+  if (wanted === undefined || offered === undefined) return false
+  return digestOf(wanted) !== digestOf(offered)
+}
+
+function otherImage(
+  version: string,
+  { wanted, image = '' }: { wanted: Wanting['wanted']; image: string | undefined },
+): StepState {
+  return {
+    is: 'blocked',
+    reason: 'image-differs',
+    by: `${version} is offered as ${image}, and the plan was made for ${wanted.image ?? ''}: that is another release, or one for another architecture`,
+    remedy: [
+      'oc adm upgrade     shows what is offered',
+      'kvup eus plan --graph-file FILE     with the graph of the architecture of this cluster',
+    ],
+  }
+}
+
+function mayLeadNowhere(version: string, command: string): StepState {
+  return {
+    is: 'blocked',
+    reason: 'way-unknown',
+    by: `nothing says whether ${version} leads on to the next minor: the cluster knows only its next hop`,
+    remedy: [
+      `${command} --graph-file FILE     knows the whole way`,
+      `${command} --accept way-unknown     asks for it all the same`,
+    ],
+  }
+}
+
+function notOffered(
+  { available, channel, notRetrieved }: PlatformStanding,
+  { wanted, stop }: Wanting,
+): StepState {
+  const what = wanted.version ?? `a release of ${stop.minor}`
+  const on = `${what} to be offered in channel ${channel ?? 'none'}`
+  if (available === undefined && notRetrieved !== undefined)
+    return { is: 'stalled', on, why: notRetrieved, remedy: ['oc adm upgrade'] }
+  // Right after its channel was changed the cluster knows of no updates (ocp 3.1).
+  if (available === undefined)
+    return { is: 'waiting', on: `the update service to answer for channel ${channel ?? 'none'}` }
+  const offered = available.map(({ version }) => version).join(', ') || 'nothing'
+  return {
+    is: 'waiting',
+    on,
+    trouble: `offered are: ${offered}`,
+    remedy: ['oc adm upgrade', 'kvup eus plan'],
+  }
+}

@@ -1,0 +1,149 @@
+import type { Releases } from '../releases/releases.ts'
+import type { Reader } from '../kube/cluster.ts'
+import type { Manager } from '../kubevirt/installation.ts'
+import { findHyperConverged } from '../openshift/hyperconverged.ts'
+import { itemsOf } from '../kube/known.ts'
+import { findSettingsOwner, onHyperConverged, type SettingsOwner } from '../vms/strategy/settings-owner.ts'
+import { loanId, type Owner } from '../vms/update-methods.ts'
+import type { EusHop, EusPlan } from './plan/eus-plan.ts'
+import type { Approval } from './settings/eus-settings.ts'
+import type { Baseline } from './baseline.ts'
+import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
+import type { Stop } from './steps/cluster-version-status.ts'
+import { targetOfName, windowName } from '../engine/overrides.ts'
+import type { Finding } from '../checks/check-definition.ts'
+import type { Loan } from '../engine/journal.ts'
+
+/** What a person asked for, checked and with its defaults. */
+export interface EusRequest {
+  /** Ids of the risks that are taken. */
+  accepted: readonly string[]
+  /** CSVs or packages that the same InstallPlan may install. */
+  approveAlso: readonly string[]
+  /** Approve InstallPlans; otherwise the run ends before each, and says which one waits. */
+  approve?: boolean
+  /** Set for as long as the window is open. */
+  approval?: Approval
+  /** Pools in the order in which they are unpaused; those that are not named come last, by name. */
+  poolOrder: readonly string[]
+  /** Leave an update that was refused requested. */
+  leaveRequested: boolean
+  /** For how long everything has to stay good, ms. */
+  settleMs: number
+  /** The line whose steps they are, as their remedies repeat it with one flag more: `kvup eus abort`. */
+  command: string
+}
+
+/** A window in which the platform and its operator move while the other nodes stay, as its steps need it. */
+export interface EusWindow {
+  /** Of the procedure, and of what it keeps in the journal: `eus to 4.20`. */
+  name: string
+  /** The minor at its end. */
+  to: string
+  /** user@host. */
+  who: string
+  plan: EusPlan
+  hops: readonly EusHop[]
+  way: EusPlan['way']
+  /** The minor where it began. */
+  began: string
+  kubevirt: Owner
+  /** Of that KubeVirt. */
+  manager: Pick<Manager, 'kind' | 'name'>
+  releases: Pick<Releases, 'hyperconverged'>
+  request: EusRequest
+}
+
+/** On a plain way pools and VMs follow each hop, so that each is a window of its own (night E10). What was kept of an open window beats what is seen now. */
+export function windowOf(
+  plan: EusPlan,
+  rest: Omit<EusWindow, 'plan' | 'hops' | 'name' | 'to' | 'way' | 'began'>,
+  kept?: Baseline,
+): EusWindow {
+  const way = kept?.way ?? plan.way
+  const began = minorOfPlatform(kept?.from) || plan.began
+  const hops = way === 'plain' ? nextMinor(plan.hops, began) : plan.hops
+  const to = hops.at(-1)?.minor ?? plan.to
+  return { ...rest, plan, hops, way, began, to, name: windowName(to) }
+}
+
+/** Up to the first that leaves the minor; a patch release that has to come first belongs to it. */
+function nextMinor(hops: readonly EusHop[], began: string): readonly EusHop[] {
+  const leaves = hops.findIndex(({ minor }) => compareMinors(minor, began) > 0)
+  return leaves < 0 ? hops : hops.slice(0, leaves + 1)
+}
+
+/** Where a hop ends: its minor, unless another hop, or the release that runs, is of the same. */
+export function stopOf(
+  { hops, began }: Pick<EusWindow, 'hops' | 'began'>,
+  { minor, platform }: EusHop,
+): Stop {
+  const shares = hops.filter((hop) => hop.minor === minor).length > 1 || minor === began
+  return shares && platform.version !== undefined ? { minor, version: platform.version } : { minor }
+}
+
+/**
+ * Who owns the workload update methods. Steps are listed all through an upgrade of its operator, when for a while nobody converts its versions: each
+ * of them works out anew in which one it is stored, and waits where that cannot be told.
+ */
+export async function settingsOf(
+  { kubevirt, manager, request }: Pick<EusWindow, 'kubevirt' | 'manager' | 'request'>,
+  reader: Reader,
+): Promise<SettingsOwner> {
+  const [found] = manager.kind === 'hyperconverged' ? itemsOf(await findHyperConverged(reader)) : []
+  if (found === undefined) return findSettingsOwner(reader, kubevirt, manager)
+  const { name, namespace = kubevirt.ref.namespace, uid = '' } = found.metadata
+  return onHyperConverged({ ref: { name, namespace }, uid }, kubevirt, request.accepted)
+}
+
+/** In the ids of its steps. */
+export const keyOf = ({ minor, version }: Stop): string => version ?? minor
+
+/** What has to stay as it was borrowed, and what to say where it does not. */
+export const holdingOf = ({ name, kubevirt, request }: EusWindow) => ({
+  name,
+  kubevirt,
+  accepted: request.accepted,
+  command: request.command,
+})
+
+/**
+ * What speaks against an upgrade of the operator alone while the methods are borrowed for a window: it gives them back at its end, and VMs would move while the pools
+ * are paused. None where it leaves them held.
+ */
+export function windowOpenFinding(
+  loans: readonly Pick<Loan, 'id' | 'procedure'>[],
+  { leaveHeld }: { leaveHeld: boolean },
+): readonly Finding[] {
+  const [to] = loans.flatMap(({ id, procedure }) => (id === loanId ? (targetOfName(procedure) ?? []) : []))
+  if (to === undefined || leaveHeld) return []
+  return [
+    {
+      id: 'window-open',
+      level: 'blocker',
+      summary: `a window of the platform to ${to} is open and holds workload updates: this upgrade would give them back at its end, and VMs would move in the middle of the window`,
+      remedy: [
+        'kvup eus run      goes on with the window, and takes the operator along',
+        'kvup upgrade --leave-held      with the same flags: leaves workload updates held for the window',
+      ],
+    },
+  ]
+}
+
+/** The same for `kvup workloads restore`, whichever way the loan would be closed: behind it VMs move while their pools are paused (night E11). */
+export function windowHoldsFinding({ procedure }: Pick<Loan, 'procedure'>): readonly Finding[] {
+  const to = targetOfName(procedure)
+  if (to === undefined) return []
+  return [
+    {
+      id: 'window-open',
+      level: 'blocker',
+      summary: `a window of the platform to ${to} is open and holds workload updates: given back now, VMs would move in the middle of the window, and pools, health checks and what was asked of the platform stay as they are`,
+      remedy: [
+        'kvup eus status      where the window stands',
+        'kvup eus run      goes on with it, and gives them back at its end',
+        'kvup eus abort      ends it, and gives back all that it borrowed',
+      ],
+    },
+  ]
+}

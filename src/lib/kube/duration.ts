@@ -1,0 +1,132 @@
+import { usageError } from './errors.ts'
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+type Unit = keyof typeof units
+
+/** What a timer can be set to: it would go off at once beyond. */
+const longest = 2 ** 31 - 1
+
+const part = /(\d+(?:\.\d+)?)(ms|[smhd])/g
+
+/** `90s`, `5m`, `1h30m`, `0s` in ms. A number needs a unit: throws `usage` otherwise. */
+export function parseDuration(text: string): number {
+  const typed = text.trim()
+  const parts = [...typed.matchAll(part)]
+  if (parts.length === 0 || parts.map(([all]) => all).join('') !== typed) throw notADuration(typed)
+  const ms = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * units[unit as Unit], 0)
+  if (ms <= longest) return ms
+  throw usageError('not-a-duration', `${JSON.stringify(typed)} is longer than kvup can wait`, {
+    remedy: 'at most 24d',
+  })
+}
+
+function notADuration(typed: string): Error {
+  const number = /^\d+(\.\d+)?$/.test(typed)
+  const why = number ? 'it needs a unit' : 'it is written like 90s, 5m or 1h30m'
+  return usageError('not-a-duration', `${JSON.stringify(typed)} is not a duration: ${why}`, {
+    remedy: number ? `${typed}s for seconds, ${typed}m for minutes` : '90s, 5m, 1h30m, 2d',
+  })
+}
+
+/** As a person writes it, the two largest units: `1h30m`, `3m12s`, `45s`, `12d4h`; under a second `0s`. */
+export function formatDuration(ms: number): string {
+  let rest = Math.max(0, Math.floor(ms / 1000)) * 1000
+  const words: string[] = []
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
+    const count = Math.floor(rest / units[unit])
+    rest -= count * units[unit]
+    if (count > 0) words.push(`${count}${unit}`)
+    else if (words.length > 0) break
+    if (words.length === 2) break
+  }
+  return words.join('') || '0s'
+}
+
+/**
+ * `--deadline`: an RFC 3339 time, or `HH:MM`, which is the next time that it is so late in this machine's time zone. `now` is the cluster's,
+ * once that has answered. Throws `usage`, also for a time of day that the clocks skip or show twice before it is meant.
+ */
+export function parseDeadline(text: string, now: Date): Date {
+  const time = typedDeadline(text)
+  if ('hours' in time) return nextOf(time, now)
+  if (time <= now)
+    throw usageError('deadline', `--deadline ${text} is over already: it is ${now.toISOString()}`)
+  return time
+}
+
+/** For before the cluster has said its time. Throws `usage` for what is no deadline at any time. */
+export function ensureDeadline(text: string): void {
+  typedDeadline(text)
+}
+
+interface TimeOfDay {
+  text: string
+  hours: number
+  minutes: number
+}
+
+function nextOf(time: TimeOfDay, now: Date): Date {
+  const { hours, minutes } = time
+  const next = new Date(now)
+  next.setHours(hours, minutes, 0, 0)
+  if (next <= now) {
+    next.setDate(next.getDate() + 1)
+    next.setHours(hours, minutes)
+  }
+  ensureOnce(time, next)
+  return next
+}
+
+const hour = 3_600_000
+
+/** Where summer time begins or ends: a time of day that does not come, or comes twice. */
+function ensureOnce({ text, hours, minutes }: TimeOfDay, next: Date): void {
+  const shows = (time: Date) => time.getHours() === hours && time.getMinutes() === minutes
+  const times = [next, new Date(next.getTime() + hour)].filter(shows)
+  if (times.length === 1) return
+  const how = times.length === 0 ? 'does not come, because the clocks skip it' : 'comes twice'
+  throw usageError('deadline', `--deadline ${text} ${how}: at the next one summer time begins or ends`, {
+    remedy: (times.length === 0 ? [next] : times).map((time) => `--deadline ${rfc3339(time)}`),
+  })
+}
+
+const rfc3339 = (time: Date): string => time.toISOString().replace('.000Z', 'Z')
+
+const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/iu
+
+function typedDeadline(text: string): Date | TimeOfDay {
+  const wall = /^(?<hours>[01]?\d|2[0-3]):(?<minutes>[0-5]\d)$/u.exec(text)?.groups
+  if (wall) return { text, hours: Number(wall['hours']), minutes: Number(wall['minutes']) }
+  const written = zoned.exec(text)
+  const time = new Date(written === null ? NaN : text)
+  if (Number.isNaN(time.getTime()))
+    throw usageError(
+      'deadline',
+      `--deadline takes 04:30 or a time such as 2026-11-22T04:30:00Z, not ${JSON.stringify(text)}`,
+    )
+  if (written?.groups?.['zone'] === undefined)
+    throw usageError('deadline', `--deadline ${text} does not say in which time zone`, {
+      remedy: `--deadline ${text}Z, or with +01:00 and the like behind it`,
+    })
+  return time
+}
+
+const goUnits = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
+type GoUnit = keyof typeof goUnits
+
+/** A duration as the API has it, `1m0s`, in ms; undefined where it is none. */
+export function goDuration(text: string): number | undefined {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|[hms])/gu)]
+  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) return undefined
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * goUnits[unit as GoUnit], 0)
+}
+
+/** As the API writes it back: `1m0s`, `1h0m0s`, `500ms`. */
+export function toGoDuration(ms: number): string {
+  if (ms < 1000) return `${ms}ms`
+  const hours = Math.floor(ms / goUnits.h)
+  const minutes = Math.floor((ms % goUnits.h) / goUnits.m)
+  const seconds = `${(ms % goUnits.m) / goUnits.s}s`
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds
+}

@@ -1,0 +1,224 @@
+import { ApiError, type Details } from '../errors.ts'
+import { type Failure, notKubernetes } from './failure.ts'
+import type { Ref } from '../cluster.ts'
+import { type Kind, resourceOf } from '../object.ts'
+
+/** The failure as it is told: what was tried on which object, why it failed, what helps. */
+export function apiError(failure: Failure, subject: Subject, to: Addressee): ApiError {
+  const telling = { to, details: { object: inWords(subject), cause: failure.error } }
+  if (isElsewhere(failure)) return elsewhere(failure, subject, telling)
+  if (failure.status < 400) return silent(failure, subject, telling)
+  if (failure.status === 401) return unauthorized(failure, subject, telling)
+  if (failure.status === 403) return refused(failure, subject, telling)
+  if (failure.status === 404 && !failure.namesObject) {
+    return new ApiError(
+      404,
+      unserved,
+      `${to.server} does not serve ${subject.resource}: ${failure.message}`,
+      telling.details,
+    )
+  }
+  if (failure.status === 429 || failure.status >= 500) return unable(failure, subject, telling)
+  return new ApiError(failure.status, failure.statusReason, tried(failure, subject), telling.details)
+}
+
+const tried = ({ message }: Failure, subject: Subject): string =>
+  `cannot ${subject.verb} ${inWords(subject)}: ${message}`
+
+const unknownOutcome = 'the outcome is unknown: the server may have acted on it'
+
+interface Telling {
+  to: Addressee
+  details: Details
+}
+
+/** What callers tell apart by its status, and an API behind the API server may say without a `metav1.Status`; and what a gateway says of itself. */
+const kept: ReadonlySet<number> = new Set([401, 409, 410, 422, 429])
+
+/** Whoever answers so says nothing of a cluster: unless an API server is behind it after all. */
+export const isElsewhere = ({ status, foreign }: Failure): boolean =>
+  foreign === true && status < 500 && !kept.has(status)
+
+/** Its status is not kept: 404 would be taken for "there is none". */
+function elsewhere(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const what = `${to.server}${through(to)} does not answer as a Kubernetes API does (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  const unsure = isWrite(subject) && failure.status < 300
+  return new ApiError(
+    0,
+    unsure ? 'OutcomeUnknown' : notKubernetes,
+    unsure ? `${what}; ${unknownOutcome}` : what,
+    {
+      ...details,
+      notes: [origin(to)],
+      remedy: /HTTP request to an HTTPS server/iu.test(failure.message)
+        ? ['it wants https: mend the address, or name it with --server https://HOST:PORT']
+        : reachRemedy(to, '/version'),
+    },
+  )
+}
+
+function silent(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const unsure =
+    isWrite(subject) && (failure.cause === 'cut' || failure.cause === 'timeout' || failure.cause === 'other')
+  const what = noAnswer(failure, subject, to)
+  return new ApiError(0, unsure ? 'OutcomeUnknown' : '', unsure ? `${what}; ${unknownOutcome}` : what, {
+    ...details,
+    notes: [origin(to)],
+    remedy: failure.cause === 'certificate' ? certificateRemedy(failure) : reachRemedy(to),
+  })
+}
+
+const noAnswer = ({ message }: Failure, subject: Subject, to: Addressee): string =>
+  `no answer from the API server ${to.server}${through(to)} (${subject.verb} ${inWords(subject)}): ${message}`
+
+const notTrusted = [
+  'the certificate is not trusted: name its authority with --certificate-authority FILE',
+  'or the name it is made for with --tls-server-name NAME',
+]
+/** Whether it is valid is judged by this machine's clock: no answer has said the cluster's time yet. */
+const notValidNow = [
+  "date -u     shows this machine's clock: to a wrong one a good certificate has expired, or is not valid yet",
+]
+
+function certificateRemedy({ message }: Failure): readonly string[] {
+  return /expired|not yet valid/iu.test(message) ? notValidNow : notTrusted
+}
+
+/** An API server that is out of breath, or that a gateway before it does not reach. */
+function unable(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const { status, statusReason, foreign } = failure
+  const unsure = isWrite(subject) && (status === 502 || status === 504)
+  const what = foreign ? noAnswer(failure, subject, to) : tried(failure, subject)
+  return new ApiError(status, statusReason, unsure ? `${what}; ${unknownOutcome}` : what, {
+    ...details,
+    ...(foreign
+      ? { notes: ['a gateway before it said so', origin(to)], remedy: reachRemedy(to) }
+      : !isWrite(subject) && { notes: [`HTTP ${status}; ${served(to)}`], remedy: reachRemedy(to) }),
+  })
+}
+
+function unauthorized(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const message = `${to.server} does not accept the credentials of ${to.user} (${subject.verb} ${inWords(subject)}): ${failure.message}`
+  return new ApiError(401, failure.statusReason, message, {
+    ...details,
+    remedy: `log in again, then check with: kubectl${contextFlag(to)} auth whoami`,
+  })
+}
+
+function refused(failure: Failure, subject: Subject, telling: Telling): ApiError {
+  const { to, details } = telling
+  if (isRbac(failure)) return notAllowed(failure, subject, telling)
+  return new ApiError(403, failure.statusReason, tried(failure, subject), {
+    ...details,
+    ...(isWordless(failure) && {
+      notes: ['a gateway before the API server said so, and no Role helps against it', served(to)],
+      remedy: reachRemedy(to),
+    }),
+  })
+}
+
+function notAllowed(failure: Failure, subject: Subject, { to, details }: Telling): ApiError {
+  const who = /User "([^"]+)"/.exec(failure.message)?.[1] ?? to.user
+  const where = subject.namespace === undefined ? ' at cluster scope' : ''
+  const more = /cannot \w+ (resource|path)/.test(failure.message) ? '' : `: ${failure.message}`
+  const message = `${who} may not ${subject.verb} ${inWords(subject)}${where}${more}`
+  return new ApiError(403, failure.statusReason, message, {
+    ...details,
+    notes: [served(to)],
+    remedy: `kvup rbac ${roleWith(subject)} | kubectl${contextFlag(to)} apply -f -     then bind it to this user`,
+  })
+}
+
+/** The smallest role of kvup that has it: to look at KubeVirt and its VMs none is needed that may change them. */
+function roleWith({ resource, verb }: Subject): string {
+  if (resource.startsWith('hyperconvergeds.')) return 'kvup-settings'
+  const looks = verb === 'get' || verb === 'list' || verb === 'watch'
+  return looks && /^(?:kubevirts|virtualmachine\w*)\.kubevirt\.io$/u.test(resource)
+    ? 'kvup-view'
+    : 'kvup-upgrade'
+}
+
+/** An API server says why in words. */
+const isWordless = ({ message, status }: Failure): boolean => message.startsWith(`HTTP ${status}`)
+
+/** A gateway, a webhook, a quota and pod security answer 403 as well, and no Role helps against them. */
+function isRbac(failure: Failure): boolean {
+  const others =
+    /admission webhook|denied (the )?request|exceeded quota|violates PodSecurity|is being terminated/
+  return !isWordless(failure) && !others.test(failure.message)
+}
+
+function isWrite({ verb, changesNothing }: Subject): boolean {
+  return changesNothing !== true && ['create', 'update', 'patch', 'delete'].includes(verb)
+}
+
+/** Whom we speak to, for messages: addresses without the passwords that they may carry. */
+export interface Addressee {
+  server: string
+  /** The kubeconfig that names this address; undefined for `--server` and inside a pod. */
+  file: string | undefined
+  context: string | undefined
+  user: string
+  proxy: string | undefined
+}
+
+const through = ({ proxy }: Addressee): string => (proxy === undefined ? '' : ` through the proxy ${proxy}`)
+
+/** `kubectl --context prod`, as far as a context is known. */
+const contextFlag = ({ context }: Addressee): string => (context === undefined ? '' : ` --context ${context}`)
+
+/** Where the address comes from, as a note. */
+function origin({ server, file, context }: Addressee): string {
+  if (file === undefined) return `the address is ${server}`
+  return context === undefined
+    ? `the address stands in ${file}`
+    : `the address is that of context ${context} in ${file}`
+}
+
+/** Whose answer it was, as a note to a message without an address. */
+const served = ({ server, context }: Addressee): string =>
+  `the server is ${server}${context === undefined ? '' : `, of context ${context}`}`
+
+/** Where to look when nobody answers at an address, or somebody else. `path`: what a Kubernetes API answers to everybody. */
+function reachRemedy(to: Addressee, path: '/readyz' | '/version' = '/readyz'): string[] {
+  const address = to.context === undefined ? ` --server ${to.server}` : contextFlag(to)
+  return [
+    ...(to.proxy === undefined ? [] : ['check proxy-url in the kubeconfig, or HTTPS_PROXY and NO_PROXY']),
+    `kubectl${address} get --raw ${path}`,
+    'kubectl config get-contexts     then choose one with --context NAME',
+  ]
+}
+
+/** What a request is about, as RBAC and people name it. */
+export interface Subject {
+  verb: string
+  /** `deployments.apps`, `kubevirts.kubevirt.io/status`, `/version`. */
+  resource: string
+  namespace?: string | undefined
+  name?: string | undefined
+  /** It is a POST, and only a question. */
+  changesNothing?: true
+}
+
+export function subjectOf(verb: string, kind: Kind, ref: Partial<Ref>, subresource?: string): Subject {
+  const resource = resourceOf(kind) + (subresource === undefined ? '' : `/${subresource}`)
+  return {
+    verb,
+    resource,
+    name: ref.name,
+    ...(kind.namespaced && ref.namespace !== undefined && { namespace: ref.namespace }),
+  }
+}
+
+/** `kubevirts.kubevirt.io/kubevirt in namespace kubevirt` */
+function inWords({ resource, namespace, name }: Subject): string {
+  const what = name === undefined || name === '' ? resource : `${resource}/${name}`
+  return namespace === undefined ? what : `${what} in namespace ${namespace}`
+}
+
+/** The `statusReason` that an ApiError carries when the server does not know the kind at all. */
+const unserved = 'Unserved'
+
+export function isUnserved(error: ApiError): boolean {
+  return error.status === 404 && error.statusReason === unserved
+}

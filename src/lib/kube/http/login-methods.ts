@@ -1,0 +1,171 @@
+import { execFile, type ExecFileException } from 'node:child_process'
+import type { Environment, Headers, Target } from './target.ts'
+import type { Login } from './credentials.ts'
+import { compact, presented, type Tls } from './kubeconfig.ts'
+import type { User } from '@kubernetes/client-node'
+import type { RequestOptions } from 'node:https'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** `users[].user.exec` of a kubeconfig. */
+export interface ExecPlugin {
+  command: string
+  args?: string[] | null
+  env?: { name: string; value: string }[] | null
+  installHint?: string
+}
+
+export interface ExecTools {
+  /** Of kvup itself: the plug-in gets it, and what the kubeconfig adds. */
+  env: Environment
+  /** Ends a plug-in that is running. */
+  ending: AbortSignal | undefined
+  /** ms */
+  within: number
+}
+
+/** `status` of an ExecCredential, client.authentication.k8s.io. */
+interface Credential {
+  expirationTimestamp?: string
+  token?: string
+  clientCertificateData?: string
+  clientKeyData?: string
+}
+
+/** A credential has some kilobytes; more is a plug-in that went wrong. */
+const mostOutput = 1024 * 1024
+
+/**
+ * Logs in by a plug-in as client-go does, and asks it again when what it gave has expired. It is killed where it takes longer than it
+ * may, or kvup ends. Rejects with why it failed: its last words, or what is wrong with its answer.
+ */
+export function execLogin(target: Target, plugin: ExecPlugin, tools: ExecTools): Login {
+  let kept: Credential | undefined
+  return async () => {
+    if (kept === undefined || hasExpired(kept)) kept = credentialIn(await run(plugin, tools))
+    const { tls, headers } = presented({ ...target, login: { name: target.login.name } })
+    return {
+      tls: {
+        ...tls,
+        ...compact({ cert: kept.clientCertificateData, key: kept.clientKeyData }),
+      },
+      headers: kept.token ? { ...headers, authorization: `Bearer ${kept.token}` } : headers,
+    }
+  }
+}
+
+/** By this machine's clock, as every other program that uses the plug-in. */
+const hasExpired = ({ expirationTimestamp }: Credential): boolean =>
+  expirationTimestamp !== undefined && Date.parse(expirationTimestamp) <= Date.now()
+
+function run({ command, args, env: added }: ExecPlugin, { env, ending, within }: ExecTools): Promise<string> {
+  const all = { ...env, ...Object.fromEntries((added ?? []).map(({ name, value }) => [name, value])) }
+  return new Promise((resolve, reject) => {
+    const options = { env: all, maxBuffer: mostOutput, timeout: within, ...compact({ signal: ending }) }
+    const child = execFile(command, args ?? [], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout)
+      else reject(whyFailed(error, stderr, within))
+    })
+    // Nobody is there to answer a question: interactive is false.
+    child.stdin?.on('error', () => undefined).end()
+  })
+}
+
+function whyFailed(
+  error: ExecFileException & { syscall?: string | undefined },
+  said: string,
+  within: number,
+): Error {
+  if (error.syscall !== undefined) return error
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+    return new Error('it printed more than 1 MB, and no credential has that much')
+  if (error.killed === true) return new Error(`it did not end within ${within / 1000} s, and was ended`)
+  return new Error(said.trim() || error.message, { cause: error })
+}
+
+function credentialIn(text: string): Credential {
+  const answer = parsed(text)
+  const status = isRecord(answer) ? answer['status'] : undefined
+  if (!isRecord(status)) throw new Error('what it printed is no ExecCredential with a status')
+  const known: Record<string, unknown> = {}
+  for (const key of ['expirationTimestamp', 'token', 'clientCertificateData', 'clientKeyData']) {
+    const value = status[key]
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'string') throw new Error(`status.${key} of what it printed is no text`)
+    known[key] = value
+  }
+  return known
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What it printed may be half a token: it is not repeated.
+    throw new Error(text.trim() === '' ? 'it printed nothing' : 'what it printed is no JSON')
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+/** Every way to log in that client-node knows but for plug-ins: OIDC and the providers of clouds, which it remembers between calls. */
+export async function clientNodeLogin({ cluster, login }: Target): Promise<Login> {
+  const { KubeConfig } = await import('@kubernetes/client-node')
+  const config = new KubeConfig()
+  // Impersonation is sent by us, groups and all; whether and how there is a proxy is no matter of the login.
+  const { proxyUrl: _, ...near } = cluster
+  config.loadFromClusterAndUser(near, { ...login, ...({ impersonateUser: undefined } as object) })
+  return async () => {
+    const options: RequestOptions = {}
+    await config.applyToHTTPSOptions(options)
+    return { tls: tlsOf(options), headers: headersOf(options) }
+  }
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): Tls {
+  return compact({ ca, cert, key, servername, rejectUnauthorized }) as Tls
+}
+
+function headersOf({ headers, auth }: RequestOptions): Headers {
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [
+    name.toLowerCase(),
+    String(value).trim(),
+  ])
+  const basic =
+    auth === undefined || auth === null
+      ? {}
+      : { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }
+  return { ...basic, ...Object.fromEntries(given) }
+}
+
+/**
+ * When a login that cannot renew itself ends: the `exp` of a token in the kubeconfig, the last day of a client certificate,
+ * the earlier of both. Undefined for plug-ins, OIDC and token files, which bring a new one in time, and where nothing tells.
+ */
+export function credentialsEnd(login: User): Date | undefined {
+  if (login.exec !== undefined || login.authProvider !== undefined) return undefined
+  const ends = [tokenEnd(login.token), certificateEnd(login)].filter((end) => end !== undefined)
+  return ends.toSorted((a, b) => a.getTime() - b.getTime())[0]
+}
+
+/** Of a JSON Web Token, which is only read here, not trusted. */
+function tokenEnd(token: string | undefined): Date | undefined {
+  const payload = token?.split('.')[1]
+  if (payload === undefined) return undefined
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown }
+    return typeof exp === 'number' ? new Date(exp * 1000) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function certificateEnd({ certData, certFile }: User): Date | undefined {
+  try {
+    const pem = certData === undefined ? certFile && readFileSync(certFile) : Buffer.from(certData, 'base64')
+    return pem ? new Date(new X509Certificate(pem).validTo) : undefined
+  } catch {
+    return undefined
+  }
+}

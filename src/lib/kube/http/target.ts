@@ -1,0 +1,237 @@
+import type { Cluster, Context, User } from '@kubernetes/client-node'
+import { unreachable, usageError } from '../errors.ts'
+import {
+  type Entries,
+  isLoopback,
+  type KubeCluster,
+  loadKubeconfig,
+  proxyFor,
+  withTokenFile,
+} from './kubeconfig.ts'
+import { redactAddress, redactUrl } from './trace.ts'
+
+/** kubectl's connection flags. No secret is ever one of them. */
+export interface Connection {
+  kubeconfig?: string
+  context?: string
+  cluster?: string
+  user?: string
+  as?: string
+  asGroup?: string[]
+  asUid?: string
+  /** `30s`, `2m`; `0` for no limit. */
+  requestTimeout?: string
+  server?: string
+  tokenFile?: string
+  clientCertificate?: string
+  clientKey?: string
+  certificateAuthority?: string
+  insecureSkipTlsVerify?: boolean
+  tlsServerName?: string
+}
+
+/** The environment as it was passed in: `KUBECONFIG`, `HOME`, the proxy variables. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** One cluster, one user: the kubeconfig with the flags laid over it. */
+export interface Target {
+  readonly context: string | undefined
+  readonly namespace: string | undefined
+  readonly cluster: KubeCluster
+  readonly login: User
+  readonly impersonation: Impersonation
+}
+
+/** Throws a usage error that names what exists, when a context, cluster or user does not. */
+export async function resolveTarget(connection: Connection, env: Environment): Promise<Target> {
+  const entries = await loadKubeconfig(connection, env)
+  const context = chosenContext(entries, connection)
+  const cluster = withProxy(chosenCluster(entries, context, connection), env)
+  const user = chosenUser(entries, context, connection)
+  return {
+    context: context?.name,
+    namespace: context?.namespace,
+    cluster,
+    login: withExecInfo(loginWith(user?.login, connection), cluster),
+    impersonation: impersonationOf(connection) ?? user?.impersonation ?? {},
+  }
+}
+
+function chosenContext({ contexts, current }: Entries, connection: Connection): Context | undefined {
+  const wanted = connection.context ?? current
+  return wanted === undefined ? undefined : named('context', contexts, wanted)
+}
+
+function chosenCluster({ clusters }: Entries, context: Context | undefined, flags: Connection): KubeCluster {
+  const wanted = flags.cluster ?? context?.cluster
+  const found = wanted === undefined ? undefined : named('cluster', clusters, wanted)
+  const server = flags.server ?? found?.server
+  if (server !== undefined)
+    return withFlags({ skipTLSVerify: false, name: 'server', ...found, server }, flags)
+  throw unreachable('no-cluster', 'the kubeconfig has no current context, so no cluster is chosen', {
+    remedy: ['kubectl config get-contexts', 'then name one with --context NAME'],
+  })
+}
+
+function withFlags(cluster: KubeCluster, flags: Connection): KubeCluster {
+  const trusting = flags.insecureSkipTlsVerify ?? cluster.skipTLSVerify
+  return {
+    ...cluster,
+    server: checked(cluster.server, trusting).replace(/\/+$/, ''),
+    // There is nothing to verify, and client-node refuses every plain http without this.
+    skipTLSVerify: trusting || isPlain(cluster.server),
+    ...(flags.certificateAuthority !== undefined && { caFile: flags.certificateAuthority }),
+    ...(flags.tlsServerName !== undefined && { tlsServerName: flags.tlsServerName }),
+  }
+}
+
+const isPlain = (server: string): boolean => /^http:/i.test(server)
+
+/** Whether what goes to this server can be read on the way: no https, and not to this machine. */
+export const isInTheClear = (server: string): boolean =>
+  isPlain(server) && !isLoopback(new URL(server).hostname)
+
+/** Credentials do not travel in the clear, but to this machine (`kubectl proxy`, the simulator). */
+function checked(server: string, plainAllowed: boolean): string {
+  if (!URL.canParse(server) || !/^https?:/i.test(server)) {
+    throw usageError('server-invalid', `the server "${redactAddress(server)}" is no http(s) address`, {
+      remedy: '--server https://HOST:6443',
+    })
+  }
+  if (!plainAllowed && isInTheClear(server)) {
+    throw usageError(
+      'server-not-https',
+      `${redactUrl(server)} is not https: credentials would travel in the clear`,
+      {
+        remedy: 'name the https address with --server, or go through `kubectl proxy`',
+      },
+    )
+  }
+  return server
+}
+
+function chosenUser({ users }: Entries, context: Context | undefined, flags: Connection) {
+  const wanted = flags.user ?? context?.user
+  return wanted === undefined ? undefined : named('user', users, wanted)
+}
+
+function named<T extends { name: string }>(what: string, entries: readonly T[], name: string): T {
+  const found = entries.find((entry) => entry.name === name)
+  if (found !== undefined) return found
+  const known = entries.map((entry) => entry.name).join(', ') || 'none'
+  throw usageError(`${what}-unknown`, `the kubeconfig has no ${what} "${name}"; it has: ${known}`, {
+    remedy: `choose one of them with --${what} NAME`,
+  })
+}
+
+function loginWith(user: User | undefined, flags: Connection): User {
+  const login: User = {
+    ...(user ?? { name: 'nobody' }),
+    ...(flags.clientCertificate !== undefined && { certFile: flags.clientCertificate }),
+    ...(flags.clientKey !== undefined && { keyFile: flags.clientKey }),
+  }
+  return flags.tokenFile === undefined ? login : withTokenFile(login, flags.tokenFile)
+}
+
+function impersonationOf({ as, asGroup, asUid }: Connection): Impersonation | undefined {
+  if (as !== undefined) return { user: as, groups: asGroup, uid: asUid }
+  if (asGroup === undefined && asUid === undefined) return undefined
+  throw usageError('as-missing', '--as-group and --as-uid need --as', { remedy: 'add --as USER' })
+}
+
+function withProxy(cluster: KubeCluster, env: Environment): KubeCluster {
+  const proxyUrl = cluster.proxyUrl ?? proxyFor(new URL(cluster.server), env)
+  if (proxyUrl === undefined) return cluster
+  if (URL.canParse(proxyUrl) && /^(?:https?|socks[45]?[ah]?):/iu.test(proxyUrl))
+    return { ...cluster, proxyUrl }
+  const from =
+    cluster.proxyUrl === undefined ? 'HTTPS_PROXY or HTTP_PROXY' : `proxy-url of cluster ${cluster.name}`
+  throw usageError(
+    'proxy-invalid',
+    `the proxy "${redactAddress(proxyUrl)}" (${from}) is no address of a proxy`,
+    {
+      remedy: `set it to http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT`,
+    },
+  )
+}
+
+interface ExecPlugin {
+  apiVersion?: string
+  env?: { name: string; value: string }[] | null
+  provideClusterInfo?: boolean
+}
+
+/** Tells an exec plug-in what client-go tells it: `KUBERNETES_EXEC_INFO`, which client-node leaves out. */
+function withExecInfo(login: User, cluster: Cluster): User {
+  const plugin = login.exec as ExecPlugin | null | undefined
+  if (plugin === undefined || plugin === null) return login
+  const told = {
+    apiVersion: plugin.apiVersion ?? 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    spec: {
+      interactive: false,
+      ...(plugin.provideClusterInfo === true && { cluster: clusterTold(cluster) }),
+    },
+  }
+  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(told) }
+  return { ...login, exec: { ...plugin, env: [...(plugin.env ?? []), variable] } }
+}
+
+function clusterTold(cluster: Cluster): object {
+  return {
+    server: cluster.server,
+    'tls-server-name': cluster.tlsServerName,
+    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
+    'certificate-authority-data': cluster.caData,
+    'proxy-url': cluster.proxyUrl,
+  }
+}
+
+/** Whom to act as: kubectl's `--as` flags, or `as…` of the kubeconfig's user. */
+export interface Impersonation {
+  user?: string | undefined
+  groups?: readonly string[] | undefined
+  uid?: string | undefined
+  extra?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** One header line per group: joined by commas they would be one group with a comma in its name. */
+export function impersonationHeaders({ user, groups = [], uid, extra = {} }: Impersonation): Headers {
+  return {
+    ...(user !== undefined && { 'impersonate-user': user }),
+    ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+        [...values],
+      ]),
+    ),
+  }
+}
+
+export type Headers = Record<string, string | string[]>
+
+export interface ConnectionDescription {
+  /** Without the password that it may carry. */
+  server: string
+  context: string | undefined
+  /** The context's namespace, `default` where it names none. */
+  namespace: string
+  /** The kubeconfig's name for the user, or whom we act as. */
+  user: string
+}
+
+/** What a connection would speak to, from the kubeconfig alone: no request is sent. Fails as `openCluster` does. */
+export async function describeConnection(
+  connection: Connection,
+  env: Environment,
+): Promise<ConnectionDescription> {
+  const { context, namespace, cluster, login, impersonation } = await resolveTarget(connection, env)
+  return {
+    server: redactUrl(cluster.server),
+    context,
+    namespace: namespace ?? 'default',
+    user: impersonation.user ?? login.name,
+  }
+}

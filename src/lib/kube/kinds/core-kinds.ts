@@ -1,0 +1,153 @@
+import type { Condition, Kind, KubeObject } from '../object.ts'
+
+export interface Node extends KubeObject {
+  spec?: {
+    unschedulable?: boolean
+    taints?: { key: string; value?: string; effect: string; timeAdded?: string }[]
+  }
+  status?: {
+    conditions?: Condition[]
+    capacity?: Record<string, string>
+    allocatable?: Record<string, string>
+    addresses?: { type: string; address: string }[]
+    nodeInfo?: {
+      kubeletVersion?: string
+      containerRuntimeVersion?: string
+      architecture?: string
+      osImage?: string
+    }
+  }
+}
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>
+  /** base64 */
+  binaryData?: Record<string, string>
+  immutable?: boolean
+}
+
+export interface Secret extends KubeObject {
+  data?: Record<string, string>
+  type?: string
+}
+
+export interface Namespace extends KubeObject {
+  status?: { phase?: string }
+}
+
+export interface Event extends KubeObject {
+  type?: string
+  reason?: string
+  message?: string
+  count?: number
+  firstTimestamp?: string | null
+  lastTimestamp?: string | null
+  eventTime?: string | null
+  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string }
+  source?: { component?: string; host?: string }
+}
+
+export interface Lease extends KubeObject {
+  spec?: {
+    holderIdentity?: string | null
+    leaseDurationSeconds?: number | null
+    /** RFC 3339 with microseconds. */
+    acquireTime?: string | null
+    renewTime?: string | null
+    leaseTransitions?: number | null
+  }
+}
+
+export interface PodDisruptionBudget extends KubeObject {
+  spec?: { minAvailable?: number | string; selector?: { matchLabels?: Record<string, string> } }
+  status?: { disruptionsAllowed?: number; currentHealthy?: number; desiredHealthy?: number }
+}
+
+export const Nodes: Kind<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
+export const ConfigMaps: Kind<ConfigMap> = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+}
+export const Secrets: Kind<Secret> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }
+export const Namespaces: Kind<Namespace> = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+}
+export const Events: Kind<Event> = { apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true }
+export const Leases: Kind<Lease> = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+}
+export const PodDisruptionBudgets: Kind<PodDisruptionBudget> = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  plural: 'poddisruptionbudgets',
+  namespaced: true,
+}
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: { volumeName?: string }
+}
+export const PersistentVolumeClaims: Kind<PersistentVolumeClaim> = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  plural: 'persistentvolumeclaims',
+  namespaced: true,
+}
+
+interface Requirement {
+  key: string
+  operator: string
+  values?: string[]
+}
+
+/** A local one names the nodes on which it can be used. */
+interface PersistentVolume extends KubeObject {
+  spec?: {
+    nodeAffinity?: {
+      required?: { nodeSelectorTerms?: { matchExpressions?: Requirement[]; matchFields?: Requirement[] }[] }
+    }
+  }
+}
+export const PersistentVolumes: Kind<PersistentVolume> = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  namespaced: false,
+}
+
+export interface ResourceQuota extends KubeObject {
+  status?: { hard?: Record<string, string>; used?: Record<string, string> }
+}
+
+export const ResourceQuotas: Kind<ResourceQuota> = {
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  namespaced: true,
+}
+
+export interface EndpointSlice extends KubeObject {
+  addressType?: string
+  /** A real server says null where there are none. */
+  endpoints?:
+    | {
+        addresses?: string[]
+        conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean }
+        targetRef?: { kind?: string; name?: string; uid?: string }
+      }[]
+    | null
+}
+
+export const EndpointSlices: Kind<EndpointSlice> = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  namespaced: true,
+}

@@ -1,0 +1,217 @@
+import type { Condition, Kind, KubeObject } from '../object.ts'
+
+/** facts/kubevirt.md 1.1–1.4. `*DeploymentConfig` are JSON strings. */
+export interface KubeVirt extends KubeObject {
+  spec?: {
+    imageTag?: string
+    imageRegistry?: string
+    imagePullPolicy?: string
+    imagePullSecrets?: { name?: string }[]
+    workloadUpdateStrategy?: WorkloadUpdateStrategy | null
+    configuration?: Record<string, unknown>
+    customizeComponents?: { patches?: CustomizePatch[]; flags?: unknown }
+    infra?: ComponentConfig
+    workloads?: ComponentConfig
+    productVersion?: string
+    productName?: string
+  }
+  status?: {
+    phase?: string
+    conditions?: Condition[]
+    operatorVersion?: string
+    targetKubeVirtRegistry?: string
+    targetKubeVirtVersion?: string
+    targetDeploymentConfig?: string
+    targetDeploymentID?: string
+    observedKubeVirtRegistry?: string
+    observedKubeVirtVersion?: string
+    observedDeploymentConfig?: string
+    observedDeploymentID?: string
+    observedGeneration?: number
+    outdatedVirtualMachineInstanceWorkloads?: number
+    defaultArchitecture?: string
+    /** What virt-operator wrote itself, and the generation that its write left behind (since v0.41). */
+    generations?: GenerationStatus[]
+  }
+}
+
+/** An object that virt-operator manages, in its own words. */
+interface GenerationStatus {
+  group: string
+  resource: string
+  namespace?: string
+  name: string
+  lastGeneration: number
+}
+
+interface WorkloadUpdateStrategy {
+  workloadUpdateMethods?: string[] | null
+  batchEvictionSize?: number
+  batchEvictionInterval?: string
+}
+
+interface CustomizePatch {
+  resourceName: string
+  resourceType: string
+  patch: string
+  type: string
+}
+
+interface ComponentConfig {
+  nodePlacement?: Record<string, unknown>
+  replicas?: number
+}
+
+export const KubeVirts: Kind<KubeVirt> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'KubeVirt',
+  plural: 'kubevirts',
+  namespaced: true,
+}
+
+export interface VirtualMachine extends KubeObject {
+  spec?: {
+    running?: boolean
+    runStrategy?: string
+    template?: { metadata?: Record<string, unknown>; spec?: InstanceSpec }
+  }
+  status?: {
+    printableStatus?: string
+    ready?: boolean
+    created?: boolean
+    conditions?: Condition[]
+    /** A start, stop or restart that somebody asked for; taken out once it was carried out. */
+    stateChangeRequests?: { action: 'Start' | 'Stop' }[] | null
+  }
+}
+
+interface InstanceSpec {
+  evictionStrategy?: string
+  nodeSelector?: Record<string, string>
+  domain?: Record<string, unknown>
+  volumes?: Record<string, unknown>[]
+  networks?: Record<string, unknown>[]
+}
+
+/** Has no status subresource. */
+export interface VirtualMachineInstance extends KubeObject {
+  spec?: InstanceSpec
+  status?: {
+    phase?: string
+    nodeName?: string
+    conditions?: Condition[]
+    launcherContainerImageVersion?: string
+    /** The ControllerRevision with the spec of its VM when it was started. */
+    virtualMachineRevisionName?: string
+    evacuationNodeName?: string
+    activePods?: Record<string, string>
+    migrationMethod?: string
+    migrationState?: MigrationState
+    fsFreezeStatus?: string
+    /** Volumes that a storage migration moves to other claims. */
+    migratedVolumes?: { volumeName?: string }[]
+    volumeStatus?: { name?: string; persistentVolumeClaimInfo?: { accessModes?: string[] } }[]
+  }
+}
+
+/** Describes the last migration, which may be over. */
+export interface MigrationState {
+  startTimestamp?: string
+  endTimestamp?: string
+  sourceNode?: string
+  targetNode?: string
+  completed?: boolean
+  failed?: boolean
+  failureReason?: string
+  migrationUid?: string
+  mode?: string
+}
+
+export interface VirtualMachineInstanceMigration extends KubeObject {
+  spec?: { vmiName?: string; priority?: string }
+  status?: {
+    phase?: string
+    conditions?: Condition[]
+    migrationState?: MigrationState
+    phaseTransitionTimestamps?: { phase?: string; phaseTransitionTimestamp?: string }[]
+  }
+}
+
+export const VirtualMachines: Kind<VirtualMachine> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  plural: 'virtualmachines',
+  namespaced: true,
+}
+export const VirtualMachineInstances: Kind<VirtualMachineInstance> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstance',
+  plural: 'virtualmachineinstances',
+  namespaced: true,
+}
+export const VirtualMachineInstanceMigrations: Kind<VirtualMachineInstanceMigration> = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceMigration',
+  plural: 'virtualmachineinstancemigrations',
+  namespaced: true,
+}
+/** Keep instances without a VM at a number, as ReplicaSets keep pods; an HPA scales them through their subresource. */
+export const InstanceReplicaSets: Kind = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachineInstanceReplicaSet',
+  plural: 'virtualmachineinstancereplicasets',
+  namespaced: true,
+}
+
+/** Overrides the cluster's migration settings for the VMIs that it selects (facts 1.3). Its selectors are plain labels. */
+export interface MigrationPolicy extends KubeObject {
+  spec?: {
+    bandwidthPerMigration?: string
+    completionTimeoutPerGiB?: number
+    allowAutoConverge?: boolean
+    allowPostCopy?: boolean
+    allowWorkloadDisruption?: boolean
+    selectors?: {
+      namespaceSelector?: Record<string, string>
+      virtualMachineInstanceSelector?: Record<string, string>
+    }
+  }
+}
+
+export const MigrationPolicies: Kind<MigrationPolicy> = {
+  apiVersion: 'migrations.kubevirt.io/v1alpha1',
+  kind: 'MigrationPolicy',
+  plural: 'migrationpolicies',
+  namespaced: false,
+}
+
+/** What moves or copies the disks of VMs. */
+export interface DataJob extends KubeObject {
+  /** The VM, for all but DataVolumes. */
+  spec?: {
+    source?: { kind?: string; name?: string }
+    target?: { kind?: string; name?: string }
+  }
+  status?: {
+    phase?: string
+    /** VirtualMachineRestore. */
+    complete?: boolean
+    /** VirtualMachineSnapshot. */
+    readyToUse?: boolean
+    conditions?: Condition[]
+  }
+}
+
+const job = (apiVersion: string, kind: string): Kind<DataJob> => ({
+  apiVersion,
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: true,
+})
+
+export const VirtualMachineSnapshots = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineSnapshot')
+export const VirtualMachineRestores = job('snapshot.kubevirt.io/v1beta1', 'VirtualMachineRestore')
+export const VirtualMachineClones = job('clone.kubevirt.io/v1beta1', 'VirtualMachineClone')
+export const VirtualMachineExports = job('export.kubevirt.io/v1beta1', 'VirtualMachineExport')
+export const VirtualMachineBackups = job('backup.kubevirt.io/v1alpha1', 'VirtualMachineBackup')
+export const DataVolumes = job('cdi.kubevirt.io/v1beta1', 'DataVolume')

@@ -1,0 +1,251 @@
+import type { Condition, Kind, KubeObject } from '../object.ts'
+
+/** Which release a cluster runs and is asked for (ocp 3.1): one object, `version`. */
+export interface ClusterVersion extends KubeObject {
+  spec?: {
+    clusterID?: string
+    channel?: string
+    upstream?: string
+    desiredUpdate?: DesiredUpdate | null
+    overrides?: unknown[]
+  }
+  status?: {
+    desired?: PlatformRelease
+    /** The newest first. */
+    history?: UpdateHistory[]
+    observedGeneration?: number
+    versionHash?: string
+    /** Null: not retrieved. */
+    availableUpdates?: PlatformRelease[] | null
+    conditionalUpdates?: {
+      release?: PlatformRelease
+      risks?: { name?: string; message?: string; url?: string; matchingRules?: { type?: string }[] }[]
+      conditions?: Condition[]
+    }[]
+    conditions?: Condition[]
+  }
+}
+
+export interface DesiredUpdate {
+  architecture?: string
+  version?: string
+  image?: string
+  force?: boolean
+}
+
+export interface PlatformRelease {
+  version?: string
+  image?: string
+  url?: string
+  channels?: string[]
+}
+
+export interface UpdateHistory {
+  state?: 'Completed' | 'Partial'
+  version?: string
+  image?: string
+  startedTime?: string
+  completionTime?: string | null
+  verified?: boolean
+}
+
+export interface ClusterOperator extends KubeObject {
+  status?: {
+    versions?: { name?: string; version?: string }[]
+    conditions?: Condition[]
+    relatedObjects?: unknown[]
+  }
+}
+
+/** What the operator of kube-apiserver says in detail, `KubeletMinorVersionUpgradeable` among it; its ClusterOperator has the sums (ocp 3.4). */
+interface KubeApiServer extends KubeObject {
+  status?: { conditions?: Condition[] }
+}
+
+/** Of what a cluster's nodes and control plane are (`cluster`). */
+export interface Infrastructure extends KubeObject {
+  status?: {
+    /** `External`: a hosted control plane. */
+    controlPlaneTopology?: string
+    infrastructureTopology?: string
+    platform?: string
+    apiServerURL?: string
+    infrastructureName?: string
+    /** What a managed service tags its cloud resources with is repeated here. */
+    platformStatus?: {
+      type?: string
+      aws?: { resourceTags?: { key: string; value: string }[] }
+      gcp?: { resourceLabels?: { key: string; value: string }[] }
+    }
+  }
+}
+
+/** ocp 3.5. */
+export interface MachineConfigPool extends KubeObject {
+  spec?: {
+    paused?: boolean
+    maxUnavailable?: number | string
+    configuration?: { name?: string; source?: { apiVersion?: string; kind?: string; name?: string }[] }
+    machineConfigSelector?: {
+      matchLabels?: Record<string, string>
+      matchExpressions?: { key: string; operator: string; values?: string[] }[]
+    }
+    nodeSelector?: { matchLabels?: Record<string, string>; matchExpressions?: unknown[] }
+  }
+  status?: {
+    observedGeneration?: number
+    configuration?: { name?: string }
+    machineCount?: number
+    updatedMachineCount?: number
+    readyMachineCount?: number
+    unavailableMachineCount?: number
+    degradedMachineCount?: number
+    conditions?: Condition[]
+    certExpirys?: { bundle?: string; subject?: string; expiry?: string }[]
+  }
+}
+
+/** A source, or what a pool's sources were rendered to. */
+export interface MachineConfig extends KubeObject {
+  spec?: { osImageURL?: string; config?: unknown }
+}
+
+/** Watches machines of a node group and replaces unhealthy ones, unless it is paused by annotation (night E7). */
+export interface MachineHealthCheck extends KubeObject {
+  spec?: { maxUnhealthy?: number | string; selector?: { matchLabels?: Record<string, string> } }
+  status?: { expectedMachines?: number; currentHealthy?: number; remediationsAllowed?: number }
+}
+
+export interface NodeHealthCheck extends KubeObject {
+  spec?: {
+    pauseRequests?: string[]
+    minHealthy?: number | string
+    selector?: { matchLabels?: Record<string, string> }
+  }
+  status?: { phase?: string; reason?: string; observedNodes?: number; healthyNodes?: number }
+}
+
+/** A node that was taken out of service by hand (ocp 6). */
+export interface NodeMaintenance extends KubeObject {
+  spec?: { nodeName?: string; reason?: string }
+}
+
+/** How often a resource was asked for, named `flowschemas.v1beta3.flowcontrol.apiserver.k8s.io`. */
+interface ApiRequestCount extends KubeObject {
+  status?: {
+    /** The Kubernetes that lacks it, `1.32`; absent where none is known. */
+    removedInRelease?: string
+    /** In the last 24 hours. */
+    requestCount?: number
+    currentHour?: { requestCount?: number }
+  }
+}
+
+const config = 'config.openshift.io/v1'
+const machineConfiguration = 'machineconfiguration.openshift.io/v1'
+
+export const ClusterVersions: Kind<ClusterVersion> = {
+  apiVersion: config,
+  kind: 'ClusterVersion',
+  plural: 'clusterversions',
+  namespaced: false,
+}
+
+export const ClusterOperators: Kind<ClusterOperator> = {
+  apiVersion: config,
+  kind: 'ClusterOperator',
+  plural: 'clusteroperators',
+  namespaced: false,
+}
+
+export const KubeApiServers: Kind<KubeApiServer> = {
+  apiVersion: 'operator.openshift.io/v1',
+  kind: 'KubeAPIServer',
+  plural: 'kubeapiservers',
+  namespaced: false,
+}
+
+export const Infrastructures: Kind<Infrastructure> = {
+  apiVersion: config,
+  kind: 'Infrastructure',
+  plural: 'infrastructures',
+  namespaced: false,
+}
+
+export const MachineConfigPools: Kind<MachineConfigPool> = {
+  apiVersion: machineConfiguration,
+  kind: 'MachineConfigPool',
+  plural: 'machineconfigpools',
+  namespaced: false,
+}
+
+export const MachineConfigs: Kind<MachineConfig> = {
+  apiVersion: machineConfiguration,
+  kind: 'MachineConfig',
+  plural: 'machineconfigs',
+  namespaced: false,
+}
+
+export const MachineHealthChecks: Kind<MachineHealthCheck> = {
+  apiVersion: 'machine.openshift.io/v1beta1',
+  kind: 'MachineHealthCheck',
+  plural: 'machinehealthchecks',
+  namespaced: true,
+}
+
+export const NodeHealthChecks: Kind<NodeHealthCheck> = {
+  apiVersion: 'remediation.medik8s.io/v1alpha1',
+  kind: 'NodeHealthCheck',
+  plural: 'nodehealthchecks',
+  namespaced: false,
+}
+
+export const NodeMaintenances: Kind<NodeMaintenance> = {
+  apiVersion: 'nodemaintenance.medik8s.io/v1beta1',
+  kind: 'NodeMaintenance',
+  plural: 'nodemaintenances',
+  namespaced: false,
+}
+
+/** As OpenShift Virtualization brought it along until 4.10. */
+export const OldNodeMaintenances: Kind<NodeMaintenance> = {
+  apiVersion: 'nodemaintenance.kubevirt.io/v1beta1',
+  kind: 'NodeMaintenance',
+  plural: 'nodemaintenances',
+  namespaced: false,
+}
+
+export const ApiRequestCounts: Kind<ApiRequestCount> = {
+  apiVersion: 'apiserver.openshift.io/v1',
+  kind: 'APIRequestCount',
+  plural: 'apirequestcounts',
+  namespaced: false,
+}
+
+/** The Descheduler operator's resource. */
+interface KubeDescheduler extends KubeObject {
+  spec?: { mode?: string; managementState?: string }
+}
+
+interface CronJob extends KubeObject {
+  spec?: { suspend?: boolean }
+}
+
+export const KubeDeschedulers: Kind<KubeDescheduler> = {
+  apiVersion: 'operator.openshift.io/v1',
+  kind: 'KubeDescheduler',
+  plural: 'kubedeschedulers',
+  namespaced: true,
+}
+export const CronJobs: Kind<CronJob> = {
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  plural: 'cronjobs',
+  namespaced: true,
+}
+export const ClusterApiMachineHealthChecks: Kind = {
+  apiVersion: 'cluster.x-k8s.io/v1beta1',
+  kind: 'MachineHealthCheck',
+  plural: 'machinehealthchecks',
+  namespaced: true,
+}

@@ -1,0 +1,240 @@
+import type { Condition, Kind, KubeObject } from '../object.ts'
+
+/** Kinds of the Operator Lifecycle Manager, generation 0 (ocp 2). */
+const group = 'operators.coreos.com'
+
+/** ocp 2.1. Found by its package, `spec.name`, never by its own name. */
+export interface Subscription extends KubeObject {
+  spec?: {
+    /** The package. */
+    name?: string
+    channel?: string
+    /** The CatalogSource. */
+    source?: string
+    sourceNamespace?: string
+    startingCSV?: string
+    installPlanApproval?: 'Automatic' | 'Manual'
+  }
+  status?: {
+    currentCSV?: string
+    installedCSV?: string
+    installPlanRef?: { apiVersion?: string; kind?: string; name?: string; namespace?: string; uid?: string }
+    installPlanGeneration?: number
+    /** `UpgradePending`, `AtLatestKnown`, `UpgradeFailed`, ``. */
+    state?: string
+    conditions?: Condition[]
+    catalogHealth?: {
+      catalogSourceRef?: { name?: string; namespace?: string }
+      healthy?: boolean
+      lastUpdated?: string
+    }[]
+    lastUpdated?: string
+  }
+}
+
+/** ocp 2.2. */
+export interface InstallPlan extends KubeObject {
+  spec?: {
+    approval?: 'Automatic' | 'Manual'
+    approved?: boolean
+    clusterServiceVersionNames?: string[]
+    generation?: number
+  }
+  status?: {
+    /** ``, `Planning`, `RequiresApproval`, `Installing`, `Complete`, `Failed`; the last two are final. */
+    phase?: string
+    conditions?: (Condition & { lastUpdateTime?: string })[]
+    catalogSources?: string[]
+    plan?: InstallStep[]
+    bundleLookups?: unknown[]
+    message?: string
+    startTime?: string
+  }
+}
+
+export interface InstallStep {
+  /** The CSV that it belongs to. */
+  resolving?: string
+  /** `Unknown`, `NotPresent`, `Present`, `Created`, `WaitingForApi`, `UnsupportedResource`. */
+  status?: string
+  resource?: {
+    group?: string
+    version?: string
+    kind?: string
+    name?: string
+    sourceName?: string
+    sourceNamespace?: string
+    /** JSON of the object, or of a reference to a ConfigMap that has it. */
+    manifest?: string
+  }
+}
+
+/** ocp 2.4. */
+export interface ClusterServiceVersion extends KubeObject {
+  spec?: {
+    version?: string
+    replaces?: string
+    skips?: string[]
+    displayName?: string
+    install?: {
+      strategy?: string
+      spec?: { deployments?: { name?: string; spec?: unknown }[] }
+    }
+    customresourcedefinitions?: { owned?: { name?: string; kind?: string; version?: string }[] }
+    relatedImages?: { name?: string; image?: string }[]
+    installModes?: { type?: string; supported?: boolean }[]
+  }
+  status?: {
+    /** ``, `Pending`, `InstallReady`, `Installing`, `Succeeded`, `Failed`, `Unknown`, `Replacing`, `Deleting`. */
+    phase?: string
+    reason?: string
+    message?: string
+    lastUpdateTime?: string
+    lastTransitionTime?: string
+    requirementStatus?: {
+      group?: string
+      version?: string
+      kind?: string
+      name?: string
+      status?: string
+      message?: string
+    }[]
+    /** The history of its phases, the last 20; no typed conditions. */
+    conditions?: { phase?: string; reason?: string; message?: string; lastTransitionTime?: string }[]
+  }
+}
+
+/** ocp 2.6. */
+export interface CatalogSource extends KubeObject {
+  spec?: {
+    sourceType?: string
+    image?: string
+    address?: string
+    displayName?: string
+    publisher?: string
+    updateStrategy?: { registryPoll?: { interval?: string } }
+  }
+  status?: {
+    connectionState?: { lastObservedState?: string; address?: string; lastConnect?: string }
+    latestImageRegistryPoll?: string
+    reason?: string
+    message?: string
+  }
+}
+
+/** ocp 1.8, 2.5: bears the name of its CSV. */
+export interface OperatorCondition extends KubeObject {
+  spec?: { conditions?: Condition[]; overrides?: Condition[]; deployments?: string[] }
+  status?: { conditions?: (Condition & { observedGeneration?: number })[] }
+}
+
+/** ocp 2.6: exactly one in a namespace. */
+export interface OperatorGroup extends KubeObject {
+  spec?: { targetNamespaces?: string[]; upgradeStrategy?: string }
+  status?: { namespaces?: string[]; lastUpdated?: string }
+}
+
+/** ocp 2.6: an aggregated API, without CRD; has no edges. */
+export interface PackageManifest extends KubeObject {
+  status?: {
+    catalogSource?: string
+    catalogSourceNamespace?: string
+    packageName?: string
+    defaultChannel?: string
+    channels?: PackageChannel[]
+  }
+}
+
+export interface PackageChannel {
+  name?: string
+  currentCSV?: string
+  currentCSVDesc?: { version?: string; annotations?: Record<string, string> }
+  entries?: { name?: string; version?: string }[]
+}
+
+/** OLM v1 (ocp 2.9). */
+export interface ClusterExtension extends KubeObject {
+  spec?: { source?: { catalog?: { packageName?: string } } }
+}
+
+export const Subscriptions: Kind<Subscription> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'Subscription',
+  plural: 'subscriptions',
+  namespaced: true,
+}
+
+export const InstallPlans: Kind<InstallPlan> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'InstallPlan',
+  plural: 'installplans',
+  namespaced: true,
+}
+
+export const ClusterServiceVersions: Kind<ClusterServiceVersion> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'ClusterServiceVersion',
+  plural: 'clusterserviceversions',
+  namespaced: true,
+}
+
+export const CatalogSources: Kind<CatalogSource> = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'CatalogSource',
+  plural: 'catalogsources',
+  namespaced: true,
+}
+
+export const OperatorConditions: Kind<OperatorCondition> = {
+  apiVersion: `${group}/v2`,
+  kind: 'OperatorCondition',
+  plural: 'operatorconditions',
+  namespaced: true,
+}
+
+export const OperatorGroups: Kind<OperatorGroup> = {
+  apiVersion: `${group}/v1`,
+  kind: 'OperatorGroup',
+  plural: 'operatorgroups',
+  namespaced: true,
+}
+
+export const PackageManifests: Kind<PackageManifest> = {
+  apiVersion: 'packages.operators.coreos.com/v1',
+  kind: 'PackageManifest',
+  plural: 'packagemanifests',
+  namespaced: true,
+}
+
+export const ClusterExtensions: Kind<ClusterExtension> = {
+  apiVersion: 'olm.operatorframework.io/v1',
+  kind: 'ClusterExtension',
+  plural: 'clusterextensions',
+  namespaced: false,
+}
+
+/** Copies of CSVs in other namespaces carry it (ocp 2.7). */
+export const copiedFromLabel = 'olm.copiedFrom'
+
+/** v1 keeps below `spec.virtualization` what v1beta1 has at the top of the spec, so that nothing is promised of it here. */
+export interface HyperConverged extends KubeObject {
+  spec?: Readonly<Record<string, unknown>>
+  /** The same in both versions (ocp 1.5). */
+  status?: {
+    conditions?: (Condition & { observedGeneration?: number })[]
+    observedGeneration?: number
+    /** `operator`: the release whose operands are all there; on a fresh installation at once. */
+    versions?: { name?: string; version?: string }[]
+    relatedObjects?: { apiVersion?: string; kind?: string; name?: string; namespace?: string }[]
+    systemHealthStatus?: string
+    infrastructureHighlyAvailable?: boolean
+  }
+}
+
+/** The one that is served by every release; name the version that is stored instead, see `storedHyperConverged`. */
+export const HyperConvergeds: Kind<HyperConverged> = {
+  apiVersion: 'hco.kubevirt.io/v1beta1',
+  kind: 'HyperConverged',
+  plural: 'hyperconvergeds',
+  namespaced: true,
+}

@@ -1,0 +1,172 @@
+import type { Condition, Kind, KubeObject, Metadata } from '../object.ts'
+
+interface LabelSelector {
+  matchLabels?: Record<string, string>
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+}
+
+export interface Deployment extends KubeObject {
+  spec?: {
+    replicas?: number
+    selector?: LabelSelector
+    template?: PodTemplate
+    strategy?: Record<string, unknown>
+    paused?: boolean
+  }
+  status?: {
+    observedGeneration?: number
+    replicas?: number
+    updatedReplicas?: number
+    readyReplicas?: number
+    availableReplicas?: number
+    unavailableReplicas?: number
+    conditions?: Condition[]
+  }
+}
+
+export interface ReplicaSet extends KubeObject {
+  spec?: { replicas?: number; selector?: LabelSelector; template?: PodTemplate }
+  status?: {
+    observedGeneration?: number
+    replicas?: number
+    readyReplicas?: number
+    availableReplicas?: number
+    fullyLabeledReplicas?: number
+  }
+}
+
+export interface DaemonSet extends KubeObject {
+  spec?: {
+    selector?: LabelSelector
+    template?: PodTemplate
+    updateStrategy?: { type?: string; rollingUpdate?: { maxUnavailable?: number | string } }
+  }
+  status?: {
+    observedGeneration?: number
+    desiredNumberScheduled?: number
+    currentNumberScheduled?: number
+    updatedNumberScheduled?: number
+    numberReady?: number
+    numberAvailable?: number
+    numberUnavailable?: number
+    numberMisscheduled?: number
+  }
+}
+
+export interface Job extends KubeObject {
+  spec?: { template?: PodTemplate; backoffLimit?: number }
+  status?: {
+    active?: number
+    succeeded?: number
+    failed?: number
+    startTime?: string
+    completionTime?: string
+    conditions?: Condition[]
+  }
+}
+
+export const Deployments: Kind<Deployment> = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+}
+export const ReplicaSets: Kind<ReplicaSet> = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  plural: 'replicasets',
+  namespaced: true,
+}
+export const DaemonSets: Kind<DaemonSet> = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  plural: 'daemonsets',
+  namespaced: true,
+}
+export const Jobs: Kind<Job> = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs', namespaced: true }
+
+/** A state that a controller keeps: of a VM its spec when it was last started. */
+interface ControllerRevision extends KubeObject {
+  data?: unknown
+  revision?: number
+}
+export const ControllerRevisions: Kind<ControllerRevision> = {
+  apiVersion: 'apps/v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  namespaced: true,
+}
+
+export interface Container {
+  name: string
+  image?: string
+  imagePullPolicy?: string
+  command?: string[]
+  args?: string[]
+  env?: { name: string; value?: string; valueFrom?: Record<string, unknown> }[]
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> }
+  securityContext?: Record<string, unknown>
+}
+
+export interface PodSpec {
+  nodeName?: string
+  serviceAccountName?: string
+  restartPolicy?: string
+  automountServiceAccountToken?: boolean
+  enableServiceLinks?: boolean
+  activeDeadlineSeconds?: number
+  terminationGracePeriodSeconds?: number
+  imagePullSecrets?: { name?: string }[]
+  securityContext?: Record<string, unknown>
+  nodeSelector?: Record<string, string>
+  containers?: Container[]
+  initContainers?: Container[]
+  volumes?: ({ name: string } & Record<string, unknown>)[]
+  affinity?: Record<string, unknown>
+  tolerations?: Record<string, unknown>[]
+  priorityClassName?: string
+}
+
+export interface PodTemplate {
+  metadata?: Partial<Metadata>
+  spec?: PodSpec
+}
+
+export interface ContainerStatus {
+  name: string
+  image?: string
+  imageID?: string
+  ready?: boolean
+  started?: boolean
+  restartCount?: number
+  state?: ContainerState
+  lastState?: ContainerState
+}
+
+export interface ContainerState {
+  waiting?: { reason?: string; message?: string }
+  running?: { startedAt?: string }
+  terminated?: {
+    exitCode?: number
+    reason?: string
+    message?: string
+    startedAt?: string
+    finishedAt?: string
+  }
+}
+
+export interface Pod extends KubeObject {
+  spec?: PodSpec
+  status?: {
+    phase?: string
+    reason?: string
+    message?: string
+    startTime?: string
+    podIP?: string
+    conditions?: Condition[]
+    containerStatuses?: ContainerStatus[]
+    initContainerStatuses?: ContainerStatus[]
+  }
+}
+
+export const Pods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }

@@ -1,0 +1,61 @@
+import { NotSavedError } from './saved/saved-cluster.ts'
+import { ApiError, isNotFound } from './errors.ts'
+import type { Reader, Where } from './cluster.ts'
+import type { Kind, KubeObject } from './object.ts'
+
+/** A part of a snapshot: what was found, or why it is not known. Nothing is ever assumed about an unknown part. */
+export type Known<T> = { known: true; items: readonly T[] } | { known: false; why: string }
+
+export const notAsked: Known<never> = { known: false, why: 'not asked for' }
+
+/** The items, or none where the part is not known. Only for questions to which "not known" and "none" mean the same. */
+export function itemsOf<T>(part: Known<T>): readonly T[] {
+  return part.known ? part.items : []
+}
+
+/**
+ * Turns "you may not" (403), "no such kind" (404) and "a saved cluster does not hold it" into an unknown part; every other
+ * failure is thrown on.
+ */
+export async function known<T>(work: Promise<readonly T[]>): Promise<Known<T>> {
+  try {
+    return { known: true, items: await work }
+  } catch (error) {
+    const why = whyUnknown(error)
+    if (why === undefined) throw error
+    return { known: false, why }
+  }
+}
+
+/** Why a part is unknown; undefined for a failure that is one. */
+export function whyUnknown(error: unknown): string | undefined {
+  const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)
+  return unread || error instanceof NotSavedError ? error.message : undefined
+}
+
+/** Everything of a kind; none where the cluster does not know the kind at all. Throws ApiError. */
+export async function listServed<T extends KubeObject>(
+  reader: Reader,
+  kind: Kind<T>,
+  where?: Where,
+): Promise<T[]> {
+  try {
+    return await reader.list(kind, where)
+  } catch (error) {
+    if (isNotFound(error)) return []
+    throw error
+  }
+}
+
+type Empty = undefined | null
+type Filled<T> = { [K in keyof T as Extract<T[K], Empty> extends never ? K : never]: T[K] } & {
+  [K in keyof T as Extract<T[K], Empty> extends never ? never : K]?: Exclude<T[K], Empty>
+}
+
+/** The same without members that are undefined, null or an empty text. */
+export function filled<T extends object>(members: T): Filled<T> {
+  const kept = Object.entries(members).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  )
+  return Object.fromEntries(kept) as Filled<T>
+}

@@ -1,0 +1,179 @@
+/** What every Kubernetes object has; `spec` and `status` are narrowed per kind, in `kinds/`. */
+export interface KubeObject {
+  apiVersion: string
+  kind: string
+  metadata: Metadata
+}
+
+export interface Metadata {
+  name: string
+  namespace?: string
+  generateName?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  /** RFC 3339, as the server wrote it: nothing here is ever turned into a `Date`. */
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  deletionGracePeriodSeconds?: number
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  finalizers?: string[]
+  ownerReferences?: OwnerReference[]
+  managedFields?: ManagedField[]
+}
+
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+}
+
+export interface ManagedField {
+  manager?: string
+  operation?: string
+  apiVersion?: string
+  time?: string
+  fieldsType?: string
+  fieldsV1?: Record<string, unknown>
+  subresource?: string
+}
+
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason?: string
+  message?: string
+  lastTransitionTime?: string
+  lastProbeTime?: string | null
+}
+
+/** The condition of that type, if the object has it. Absent and `Unknown` are different answers. */
+export function condition(
+  of: { status?: { conditions?: Condition[] } },
+  type: string,
+): Condition | undefined {
+  return of.status?.conditions?.find((c) => c.type === type)
+}
+
+/** A kind that kvup talks to. The type parameter travels with the value, so that `find(KubeVirts, …)` is typed. */
+export interface Kind<T extends KubeObject = KubeObject> {
+  /** `v1` or `group/version`. */
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly namespaced: boolean
+  /** Only the metadata is listed; an answer of whole objects is as good. Who follows gets those. */
+  readonly metadataOnly?: true
+  /** Never set; carries T. */
+  readonly shape?: T
+}
+
+/** The same kind under another version of its group. */
+export function atVersion<T extends KubeObject>(kind: Kind<T>, version: string): Kind<T> {
+  return { ...kind, apiVersion: [...kind.apiVersion.split('/').slice(0, -1), version].join('/') }
+}
+
+/** The same kind, for who lists it and needs no more than the metadata. */
+export function metadataOf({ apiVersion, kind, plural, namespaced }: Kind): Kind {
+  return { apiVersion, kind, plural, namespaced, metadataOnly: true }
+}
+
+/** Whole objects of it again, for who keeps what others asked for. */
+export function wholeOf<T extends KubeObject>(kind: Kind<T>): Kind<T> {
+  const { metadataOnly: _, ...whole } = kind
+  return whole
+}
+
+/** `` for the core group. */
+export function groupOf({ apiVersion }: Pick<Kind, 'apiVersion'>): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
+
+/** `deployments.apps`, `pods`: as RBAC and error messages name it. */
+export function resourceOf(kind: Pick<Kind, 'apiVersion' | 'plural'>): string {
+  const group = groupOf(kind)
+  return group === '' ? kind.plural : `${kind.plural}.${group}`
+}
+
+/**
+ * The kind whose objects a call of this kind acts on: virt-api serves `subresources.kubevirt.io` for those of `kubevirt.io`, and has none
+ * to read there (a GET of one is 401, lab "Seen with workloads" 13).
+ */
+export function actedOn<T extends Pick<Kind, 'apiVersion'>>(kind: T): T {
+  return { ...kind, apiVersion: kind.apiVersion.replace(/^subresources\.kubevirt\.io\//, 'kubevirt.io/') }
+}
+
+type Labels = Readonly<Record<string, string>>
+export type LabelTest = (labels: Labels | undefined) => boolean
+
+const setBased = /^(?<key>[^\s!=,()]+)\s+(?<not>not)?in\s*\((?<values>[^()]*)\)$/
+const equality = /^(?<key>[^\s!=,()]+)\s*(?<operator>==|=|!=)\s*(?<value>[^\s!=,()]*)$/
+const presence = /^(?<not>!)?\s*(?<key>[^\s!=,()]+)$/
+
+/** kubectl's whole grammar: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws what `refuse` makes on anything else. */
+export function parseLabels(selector: string | undefined, refuse: (why: string) => Error): LabelTest {
+  if (selector === undefined || selector.trim() === '') return () => true
+  const tests = requirements(selector).map((part) => requirement(part.trim(), selector, refuse))
+  return (labels) => tests.every((test) => test(labels))
+}
+
+/** Commas inside parentheses separate values, not requirements. */
+function requirements(selector: string): string[] {
+  return selector.split(/,(?![^(]*\))/)
+}
+
+function requirement(source: string, whole: string, refuse: (why: string) => Error): LabelTest {
+  const test =
+    inTest(setBased.exec(source)?.groups) ??
+    equalTest(equality.exec(source)?.groups) ??
+    presenceTest(presence.exec(source)?.groups)
+  if (test !== undefined) return test
+  throw refuse(
+    `unable to parse requirement: found '${source}', expected: in, notin, =, ==, !=, gt, lt in selector '${whole}'`,
+  )
+}
+
+type Groups = Record<string, string | undefined> | undefined
+
+function inTest(groups: Groups): LabelTest | undefined {
+  if (!groups) return undefined
+  const key = groups['key'] ?? ''
+  const values = new Set((groups['values'] ?? '').split(',').map((v) => v.trim()))
+  const negated = groups['not'] !== undefined
+  return (labels) => {
+    const value = labels?.[key]
+    return negated ? value === undefined || !values.has(value) : value !== undefined && values.has(value)
+  }
+}
+
+function equalTest(groups: Groups): LabelTest | undefined {
+  if (!groups) return undefined
+  const { key = '', operator, value = '' } = groups
+  return operator === '!=' ? (labels) => labels?.[key] !== value : (labels) => labels?.[key] === value
+}
+
+function presenceTest(groups: Groups): LabelTest | undefined {
+  if (!groups) return undefined
+  const key = groups['key'] ?? ''
+  const wanted = groups['not'] === undefined
+  return (labels) => (labels?.[key] !== undefined) === wanted
+}
+
+/**
+ * The same value, changed in place, without the fields and the elements that are null: in an object of Kubernetes null says what absence says, and who writes YAML by hand or by a
+ * template leaves some. What was read judges absence, as an API server has it.
+ */
+export function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) {
+    const kept: unknown[] = value.filter((one) => one !== null)
+    if (kept.length < value.length) value.splice(0, value.length, ...kept)
+    for (const one of kept) withoutNulls(one)
+  } else if (typeof value === 'object' && value !== null)
+    for (const [name, below] of Object.entries(value))
+      if (below === null) Reflect.deleteProperty(value, name)
+      else withoutNulls(below)
+  return value
+}

@@ -1,0 +1,153 @@
+import { type Page, type Reader, readerWith, type Where } from './cluster.ts'
+import type { Kind, KubeObject } from './object.ts'
+
+/** Each question is asked once and its answer remembered; a failure is not, so that whoever asks again tries again. */
+export class Answers {
+  readonly #known = new Map<string, Promise<unknown>>()
+
+  /** `question` says all that `ask` depends on. */
+  once<T>(question: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(question) as Promise<T> | undefined
+    if (known !== undefined) return known
+    const answer = ask()
+    this.#known.set(question, answer)
+    answer.catch(() => this.#known.delete(question))
+    return answer
+  }
+
+  forget(): void {
+    this.#known.clear()
+  }
+}
+
+/**
+ * A Reader for one look: every list is read once, so that all that is judged by it is judged by the same cluster. A single object is read
+ * anew each time, for a write that builds on it has to know its present state; so are pages, which nobody keeps.
+ */
+export function oneLook(live: Reader): Reader {
+  const lists = new Answers()
+  return readerWith(live, {
+    list: (kind, where) => lists.once(questionOf(kind, where), () => live.list(kind, where)),
+    versions: (group) => lists.once(`versions of ${group}`, () => live.versions(group)),
+    version: () => lists.once('version', () => live.version()),
+  })
+}
+
+function questionOf(
+  { apiVersion, plural, metadataOnly }: Kind,
+  { namespace, name, labels, fields }: Where = {},
+): string {
+  return JSON.stringify([apiVersion, plural, metadataOnly, namespace, name, labels, fields])
+}
+
+type Work = (reader: Reader) => unknown
+/** One of the works: the same may come twice. */
+interface Comer {
+  work: Work
+}
+
+type Results<W extends readonly Work[]> = { -readonly [I in keyof W]: Awaited<ReturnType<W[I]>> }
+
+/**
+ * Carries works out at the same time, of which each goes once through all objects of a large kind: it is listed once, and each page goes to all of them before the next
+ * is asked for, so that none is kept. Begins when every work has come to it, or to its end. Who wants a part of it, or all of it once more, reads for itself. No work may
+ * wait for another. Gives what they give, and throws what one throws.
+ */
+export async function inOnePass<T extends KubeObject, const W extends readonly Work[]>(
+  reader: Reader,
+  kind: Kind<T>,
+  works: W,
+): Promise<Results<W>> {
+  const comers = works.map((work) => ({ work }))
+  const pass = new OnePass(() => reader.pages(kind), comers)
+  const carriedOut = async (comer: Comer) => {
+    let hasAsked = false
+    const pages: Reader['pages'] = (asked, where) => {
+      if (
+        hasAsked ||
+        asked.plural !== kind.plural ||
+        asked.apiVersion !== kind.apiVersion ||
+        isNarrowed(where)
+      )
+        return reader.pages(asked, where)
+      hasAsked = true
+      return pass.pagesFor(comer) as AsyncIterable<Page<never>>
+    }
+    try {
+      return await comer.work(readerWith(reader, { pages }))
+    } finally {
+      pass.leave(comer)
+    }
+  }
+  return (await Promise.all(comers.map(carriedOut))) as Results<W>
+}
+
+const isNarrowed = ({ namespace, name, labels, fields }: Where = {}): boolean =>
+  [namespace, name, labels, fields].some((one) => one !== undefined)
+
+/** A page is asked for as soon as everybody waits for one. */
+class OnePass<T> {
+  readonly #list: () => AsyncIterable<Page<T>>
+  /** Those that have not come yet, and those that want more. */
+  readonly #open: Set<Comer>
+  readonly #waiting = new Map<Comer, PromiseWithResolvers<IteratorResult<Page<T>>>>()
+  #source: AsyncIterator<Page<T>> | undefined
+
+  constructor(list: () => AsyncIterable<Page<T>>, comers: readonly Comer[]) {
+    this.#list = list
+    this.#open = new Set(comers)
+  }
+
+  async *pagesFor(comer: Comer): AsyncGenerator<Page<T>> {
+    try {
+      for (;;) {
+        const next = await this.#next(comer)
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      this.leave(comer)
+    }
+  }
+
+  leave(comer: Comer): void {
+    this.#open.delete(comer)
+    this.#turn()
+  }
+
+  #next(comer: Comer): Promise<IteratorResult<Page<T>>> {
+    const waiting = Promise.withResolvers<IteratorResult<Page<T>>>()
+    this.#waiting.set(comer, waiting)
+    this.#turn()
+    return waiting.promise
+  }
+
+  #turn(): void {
+    if (this.#waiting.size === 0 || this.#waiting.size < this.#open.size) return
+    const all = [...this.#waiting.values()]
+    this.#waiting.clear()
+    this.#source ??= this.#list()[Symbol.asyncIterator]()
+    this.#source.next().then(
+      (page) => all.forEach(({ resolve }) => resolve(page)),
+      (error: unknown) => all.forEach(({ reject }) => reject(error)),
+    )
+  }
+}
+
+/** The same pages; the next one is fetched while the one before it is worked on, so that two are held at most. */
+export async function* readAhead<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<Page<T>> {
+  const source = pages[Symbol.asyncIterator]()
+  let next = source.next()
+  try {
+    for (;;) {
+      const page = await next
+      if (page.done) return
+      next = source.next()
+      // Awaited in the next turn, or never where the reader has enough.
+      next.catch(() => undefined)
+      yield page.value
+    }
+  } finally {
+    void source.return?.()
+  }
+}

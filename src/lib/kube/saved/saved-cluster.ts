@@ -1,0 +1,396 @@
+import { ApiError, exitCode, KvupError, usageError } from '../errors.ts'
+import type {
+  Access,
+  Change,
+  Cluster,
+  Found,
+  Page,
+  Reader,
+  Ref,
+  Reviewer,
+  ServerVersion,
+  Where,
+  Writer,
+} from '../cluster.ts'
+import { groupOf, type Kind, type KubeObject, parseLabels, resourceOf } from '../object.ts'
+import { HyperConvergeds } from '../kinds/operator-kinds.ts'
+import { KubeVirts } from '../kinds/kubevirt-kinds.ts'
+import { ClusterOperators, ClusterVersions, MachineConfigPools } from '../kinds/openshift-kinds.ts'
+import type { ParsedFile } from './saved-file.ts'
+
+/** A cluster as it was at one moment. Its Writer refuses everything. */
+export interface SavedCluster extends Cluster {
+  /** When it was saved; of what kubectl printed, the latest time in it; undefined where there is none. */
+  readonly takenAt: Date | undefined
+}
+
+/** What has to be in it, of what is asked there: KubeVirt, or whatever is told of OKD and OpenShift without it. */
+export type Needed = 'kubevirt' | 'platform'
+
+/**
+ * A cluster made of what files hold: a snapshot of kvup, or what `kubectl get … -o yaml` printed. Throws `usage` for a snapshot that
+ * lacks objects, two snapshots at once, and files without anything of what is needed.
+ */
+export function savedCluster(
+  files: readonly ParsedFile[],
+  from: string,
+  needed: Needed = 'kubevirt',
+): SavedCluster {
+  const all = files.flatMap(({ objects }) => objects)
+  const indexes = all.filter(isIndex)
+  const [index, second] = indexes
+  if (second) throw unfit(from, `it holds ${indexes.length} snapshots, and one is needed`)
+  for (const file of files) requireWhole(file)
+  const objects = all.filter((object) => !isIndex(object))
+  const saved: Saved = {
+    file: from,
+    objects: new SavedObjects(objects),
+    index,
+    empty: files.flatMap(({ empty }) => empty),
+  }
+  requireOne(saved, needed)
+  const writer = refusingWriter(from)
+  return {
+    reader: new SavedReader(saved),
+    writer,
+    reviewer: savedReviewer(saved, writer),
+    takenAt: takenAt(index, objects),
+  }
+}
+
+function takenAt(index: SnapshotIndex | undefined, objects: readonly KubeObject[]): Date | undefined {
+  const time = index?.takenAt ?? latestTime(objects)
+  return time === undefined ? undefined : new Date(time)
+}
+
+function requireWhole({ file, objects }: ParsedFile): void {
+  const index = objects.find(isIndex)
+  const there = objects.length - 1
+  if (index && there < index.objects)
+    throw unfit(file, `it is truncated: ${there} of ${index.objects} objects are there`)
+}
+
+const kinds: Record<Needed, readonly Kind[]> = {
+  kubevirt: [KubeVirts],
+  platform: [KubeVirts, ClusterVersions, MachineConfigPools, ClusterOperators, HyperConvergeds],
+}
+
+/** Without any of them every command would end with "cannot tell", and blame rights for it. */
+function requireOne({ file, objects, index, empty }: Saved, needed: Needed): void {
+  const isThere = (kind: Kind) => objects.has(kind) || empty.some((one) => one.kind === kind.kind)
+  if (index || kinds[needed].some(isThere)) return
+  const names = kinds[needed].map(({ apiVersion, kind }) => `${kind} (${apiVersion})`)
+  throw unfit(file, `it holds no ${names.join(', ')}`, needed)
+}
+
+export function unfit(from: string, why: string, needed: Needed = 'kubevirt'): Error {
+  return usageError('snapshot-unreadable', `cannot use ${from} as a saved cluster: ${why}`, {
+    remedy: `kvup snapshot --to-file FILE      or ${printed[needed]}`,
+  })
+}
+
+const printed: Record<Needed, string> = {
+  kubevirt: 'kubectl get kubevirts,deployments,daemonsets,pods -A -o yaml >FILE',
+  platform: 'oc get clusterversion,co,mcp,nodes -o yaml >FILE',
+}
+
+function savedReviewer({ index, file }: Saved, rehearsal: Writer): Reviewer {
+  const answers = new Map(index?.rights.map(({ access, allowed }) => [keyOf(access), allowed]))
+  return {
+    can: async (access) => {
+      const allowed = answers.get(keyOf(access))
+      if (allowed === undefined)
+        throw new NotSavedError(`whether ${access.verb} ${access.resource} is allowed`, file)
+      return { allowed, reason: '' }
+    },
+    whoAmI: async () => undefined,
+    rehearsal,
+  }
+}
+
+const keyOf = ({ verb, group, resource, subresource = '', namespace = '', name = '' }: Access): string =>
+  [verb, group, resource, subresource, namespace, name].join(' ')
+
+function refusingWriter(from: string): Writer {
+  const refuse = async (): Promise<never> => {
+    throw usageError('saved-cluster', `${from} is a saved cluster: nothing can be changed in it`)
+  }
+  return {
+    create: refuse,
+    mergePatch: refuse,
+    jsonPatch: refuse,
+    apply: refuse,
+    delete: refuse,
+    subresource: refuse,
+  }
+}
+
+/** What was read from files. */
+interface Saved {
+  /** For messages. */
+  file: string
+  objects: SavedObjects
+  /** Undefined for what `kubectl get` printed. */
+  index: SnapshotIndex | undefined
+  /** Kinds that a list without items was of: there are none. */
+  empty: readonly { apiVersion: string; kind: string }[]
+}
+
+/**
+ * Answers from saved objects. What was refused when they were saved is refused with the same words; what they do not hold is a
+ * NotSavedError, never "there are none".
+ */
+class SavedReader implements Reader {
+  readonly #saved: Saved
+
+  constructor(saved: Saved) {
+    this.#saved = saved
+  }
+
+  async find<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<Found<T>> {
+    const { name, namespace } = ref
+    const unread = this.#answer(kind, ref)
+    if (unread?.code === 404) return { is: 'unserved' }
+    if (unread !== undefined) throw errorOf(unread)
+    const [object] = this.#saved.objects.select(kind, { name, ...(kind.namespaced && { namespace }) })
+    return object ? { is: 'object', object } : { is: 'absent' }
+  }
+
+  async list<T extends KubeObject>(kind: Kind<T>, where: Where = {}): Promise<T[]> {
+    const unread = this.#answer(kind, where)
+    if (unread !== undefined) throw errorOf(unread)
+    return this.#saved.objects.select(kind, where)
+  }
+
+  async *pages<T extends KubeObject>(kind: Kind<T>, where?: Where): AsyncGenerator<Page<T>> {
+    yield { items: await this.list(kind, where), resourceVersion: '' }
+  }
+
+  /** Nothing changes any more. */
+  async *follow<T extends KubeObject>(
+    kind: Kind<T>,
+    where: Where,
+    signal: AbortSignal,
+  ): AsyncGenerator<Change<T>> {
+    for (const object of await this.list(kind, where)) yield { type: 'added', object }
+    yield { type: 'synced' }
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  }
+
+  async versions(group: string): Promise<readonly string[]> {
+    return this.#saved.index?.groups[group] ?? this.#saved.objects.versions(group)
+  }
+
+  async version(): Promise<ServerVersion> {
+    const version = this.#saved.index?.serverVersion
+    if (version === undefined) throw new NotSavedError('the version of the API server', this.#saved.file)
+    return version
+  }
+
+  async log({ name }: Ref): Promise<string> {
+    throw new NotSavedError(`the log of pod ${name}`, this.#saved.file)
+  }
+
+  /** Undefined where the objects answer it; why not, where the cluster said so. Throws NotSavedError. */
+  #answer(kind: Kind, where: Where): Unread | undefined {
+    const asked = questionOf(kind, where)
+    const { index, objects, empty } = this.#saved
+    const held = index ? index.read.some((question) => covers(question, asked)) : objects.has(asked)
+    if (held || empty.some((one) => one.apiVersion === asked.apiVersion && one.kind === asked.kind))
+      return this.#inOtherVersion(asked)
+    const unread = index?.unread.find((question) => covers(question, asked))
+    if (unread !== undefined) return unread
+    throw new NotSavedError(inWords(kind, where), this.#saved.file)
+  }
+
+  /** What kubectl printed is of one version: asked for in another one, the next may be tried. */
+  #inOtherVersion(asked: Question): Unread | undefined {
+    const { index, objects, empty } = this.#saved
+    const versions = index || empty.length > 0 ? [] : objects.versions(groupOf(asked))
+    const version = asked.apiVersion.slice(asked.apiVersion.indexOf('/') + 1)
+    if (versions.length === 0 || versions.includes(version)) return undefined
+    return {
+      ...asked,
+      code: 404,
+      reason: 'Unserved',
+      why: `${this.#saved.file} has ${versions.join(', ')} of it`,
+    }
+  }
+}
+
+const errorOf = ({ code, reason, why }: Unread): ApiError => new ApiError(code, reason, why)
+
+function inWords(kind: Kind, { namespace, name }: Where): string {
+  const what = name === undefined ? resourceOf(kind) : `${resourceOf(kind)} ${name}`
+  return namespace === undefined ? what : `${what} in namespace ${namespace}`
+}
+
+/** The objects of a saved cluster by kind, in the order in which a server lists them. */
+class SavedObjects {
+  readonly #byKind = new Map<string, Map<string, KubeObject>>()
+
+  constructor(objects: readonly KubeObject[]) {
+    for (const object of objects.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)))
+      this.#of(object).set(placeOf(object), object)
+  }
+
+  has(kind: Pick<Kind, 'apiVersion' | 'kind'>): boolean {
+    return this.#byKind.has(objectKey(kind))
+  }
+
+  /** API versions in which objects of that group were saved. */
+  versions(group: string): string[] {
+    const all = [...this.#byKind.values()].flatMap((objects) => [...objects.values()].slice(0, 1))
+    const versions = all.filter((object) => groupOf(object) === group).map(({ apiVersion }) => apiVersion)
+    return [...new Set(versions.map((version) => version.slice(version.indexOf('/') + 1)))]
+  }
+
+  /** In the version that is asked for. Throws `usage` for a selector that is none. */
+  select<T extends KubeObject>(kind: Kind<T>, { namespace, name, labels, fields }: Where): T[] {
+    const labelled = parseLabels(labels, (why) => usageError('not-a-selector', why))
+    const fits = fieldTest(fields)
+    const all = this.#byKind.get(objectKey(kind)) ?? new Map<string, KubeObject>()
+    return [...all.values()]
+      .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+      .filter(({ metadata }) => name === undefined || metadata.name === name)
+      .filter((object) => labelled(object.metadata.labels) && fits(object))
+      .map((object) => Object.assign({}, object as T, { apiVersion: kind.apiVersion }))
+  }
+
+  #of(object: KubeObject): Map<string, KubeObject> {
+    const key = objectKey(object)
+    const found = this.#byKind.get(key) ?? new Map<string, KubeObject>()
+    this.#byKind.set(key, found)
+    return found
+  }
+}
+
+const objectKey = ({ apiVersion, kind }: Pick<Kind, 'apiVersion' | 'kind'>): string =>
+  `${groupOf({ apiVersion })} ${kind}`
+const placeOf = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+
+type FieldTest = (object: KubeObject) => boolean
+
+/** `status.phase=Running,spec.nodeName!=node-1` */
+function fieldTest(selector = ''): FieldTest {
+  const tests = selector
+    .split(',')
+    .filter((term) => term.trim() !== '')
+    .map(termTest)
+  return (object) => tests.every((test) => test(object))
+}
+
+function termTest(term: string): FieldTest {
+  const {
+    field = '',
+    operator,
+    value = '',
+  } = /^\s*(?<field>[^=!\s]+)\s*(?<operator>==|=|!=)(?<value>.*?)\s*$/.exec(term)?.groups ?? {}
+  if (field === '') throw usageError('not-a-selector', `${JSON.stringify(term)} is no field selector`)
+  const path = field.split('.')
+  const equal: FieldTest = (object) => valueAt(object, path) === value
+  return operator === '!=' ? (object) => !equal(object) : equal
+}
+
+function valueAt(object: KubeObject, path: readonly string[]): string {
+  let found: unknown = object
+  for (const step of path) found = isRecord(found) ? found[step] : undefined
+  return typeof found === 'string' ? found : found === undefined ? '' : JSON.stringify(found)
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+/** Of what a snapshot's first object is: what was asked, and what was answered. Everything else in it is plain Kubernetes objects. */
+export interface SnapshotIndex extends KubeObject {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'SnapshotIndex'
+  /** RFC 3339. */
+  takenAt: string
+  /** Of kvup. */
+  takenBy: string
+  redacted: boolean
+  /** How many objects follow: fewer is a truncated file. */
+  objects: number
+  kubevirtNamespace?: string
+  serverVersion?: ServerVersion
+  /** Everything of such a kind, in such a place, is in it: what is missing did not exist. */
+  read: readonly Question[]
+  /** Why something is not: an answer of the server, and not "there are none". */
+  unread: readonly Unread[]
+  /** Versions of API groups that were asked for. */
+  groups: Readonly<Record<string, readonly string[]>>
+  /** What the user could do. */
+  rights: readonly { access: Access; allowed: boolean }[]
+}
+
+/** One list, or one object by its name. */
+export interface Question extends Omit<Where, 'pageSize'> {
+  apiVersion: string
+  kind: string
+}
+
+export interface Unread extends Question {
+  /** HTTP status: 403, 404. */
+  code: number
+  /** `metav1.Status.reason`; `Unserved` where the kind is not known to the server. */
+  reason: string
+  why: string
+}
+
+const isIndex = (object: KubeObject): object is SnapshotIndex =>
+  object.apiVersion === 'kvup.io/v1alpha1' && object.kind === 'SnapshotIndex'
+
+export function questionOf({ apiVersion, kind }: Kind, where: Where): Question {
+  const { namespace, name, labels, fields } = where
+  return {
+    apiVersion,
+    kind,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(labels !== undefined && { labels }),
+    ...(fields !== undefined && { fields }),
+  }
+}
+
+const limits = ['namespace', 'name', 'labels', 'fields'] as const
+
+/** Whether whoever knows the answer to `wide` knows that to `asked` as well. */
+function covers(wide: Question, asked: Question): boolean {
+  return (
+    wide.apiVersion === asked.apiVersion &&
+    wide.kind === asked.kind &&
+    limits.every((limit) => wide[limit] === undefined || wide[limit] === asked[limit])
+  )
+}
+
+/** A saved cluster was asked for what it does not hold: neither "there is none" nor "there is one" would be true. */
+export class NotSavedError extends KvupError {
+  override readonly name = 'NotSavedError'
+
+  constructor(what: string, file: string) {
+    super(exitCode.usage, 'not-saved', `${file} does not hold ${what}`, {
+      remedy: 'kvup snapshot --to-file FILE      saves all that kvup looks at',
+    })
+  }
+}
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value)
+
+/** These lie in the future. */
+const future = /^(deletionTimestamp|notAfter|expirationTimestamp)$/
+
+/** The latest time that an object speaks of: Leases and heartbeats are seconds old when they are read. RFC 3339. */
+function latestTime(objects: readonly KubeObject[]): string | undefined {
+  let latest: string | undefined
+  const look = (value: unknown, key: string): void => {
+    if (isTime(value)) {
+      if (/time(stamp)?$/i.test(key) && !future.test(key) && (latest === undefined || value > latest))
+        latest = value
+    } else if (typeof value === 'object' && value !== null)
+      for (const [name, below] of Object.entries(value)) look(below, name)
+  }
+  for (const object of objects) look(object, '')
+  return latest
+}

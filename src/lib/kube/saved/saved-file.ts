@@ -1,0 +1,254 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createGzip, gunzip } from 'node:zlib'
+import { mostBytes, readBounded, tooLarge } from '../bounded-file.ts'
+import { usageError } from '../errors.ts'
+import { type Needed, type SavedCluster, savedCluster, unfit } from './saved-cluster.ts'
+import { type KubeObject, withoutNulls } from '../object.ts'
+import type { Document } from 'yaml'
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+const wanted = /\.(ya?ml|json|ndjson|jsonl)(\.gz)?$/i
+const unzipped = promisify(gunzip)
+
+/**
+ * The cluster that a file or a folder holds; a gz is known by its first bytes. Throws `usage` for what is not there, is
+ * broken (with file and line), or holds nothing of what is needed.
+ */
+export async function readSaved(from: string, needed?: Needed): Promise<SavedCluster> {
+  const files = await filesIn(from)
+  const parsed: ParsedFile[] = []
+  for (const file of files) parsed.push(await parseSaved(await textOf(file), file))
+  return savedCluster(parsed, from, needed)
+}
+
+/** The same of a text that came in another way. */
+export async function parseSavedCluster(text: string, from: string, needed?: Needed): Promise<SavedCluster> {
+  return savedCluster([await parseSaved(text, from)], from, needed)
+}
+
+async function filesIn(from: string): Promise<string[]> {
+  try {
+    if (!(await stat(from)).isDirectory()) return [from]
+    const names = await readdir(from, { recursive: true })
+    const files = names.filter((name) => wanted.test(name)).toSorted()
+    if (files.length === 0) throw unfit(from, 'the folder holds no .yaml, .json or .ndjson')
+    return files.map((name) => join(from, name))
+  } catch (error) {
+    throw missing(from, error)
+  }
+}
+
+function bytesOf(file: string): Buffer {
+  try {
+    return readBounded(file)
+  } catch (error) {
+    throw missing(file, error)
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const bytes = bytesOf(file)
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8')
+  try {
+    return (await unzipped(bytes, { maxOutputLength: mostBytes })).toString('utf8')
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file)
+    throw unreadable(
+      file,
+      1,
+      `the gz is truncated or broken (${cause instanceof Error ? cause.message : ''})`,
+    )
+  }
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+}
+
+function missing(file: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
+  if (code === undefined) return cause
+  return usageError('snapshot-missing', `cannot read ${file}: ${words[code] ?? code}`, { cause })
+}
+
+export interface ParsedFile {
+  file: string
+  objects: readonly KubeObject[]
+  /** Of a list without items, what it was a list of. */
+  empty: readonly { apiVersion: string; kind: string }[]
+}
+
+/** JSON, NDJSON, or YAML of one or more documents, Lists unfolded. Throws `usage` with the line of what is broken. */
+async function parseSaved(text: string, file: string): Promise<ParsedFile> {
+  const documents = await documentsOf(text, file)
+  const parsed: { objects: KubeObject[]; empty: ParsedFile['empty'][number][] } = { objects: [], empty: [] }
+  for (const document of documents) unfold(document, file, parsed)
+  return { file, ...parsed }
+}
+
+async function documentsOf(text: string, file: string): Promise<SavedDocument[]> {
+  if (text.trim() === '') throw unreadable(file, 1, 'it is empty')
+  if (text.includes('\0')) throw unreadable(file, 1, 'it is a binary file')
+  if (!/^\s*[{[]/.test(text)) return parseYaml(text, file)
+  return isLines(text) ? parseLines(text, file) : parseJson(text, file)
+}
+
+/** A first line that is a whole object, and another one after it. */
+function isLines(text: string): boolean {
+  const [, first, rest] = /^\s*(.*)\n([^]*)/.exec(text) ?? []
+  if (first === undefined || rest === undefined) return false
+  if (rest.trim() === '') return first.includes('"SnapshotIndex"') && !first.includes('"items"')
+  return first.trimEnd().endsWith('}') && first.length > 2
+}
+
+interface Unfolded {
+  objects: KubeObject[]
+  empty: { apiVersion: string; kind: string }[]
+}
+
+function unfold({ value, line }: SavedDocument, file: string, into: Unfolded): void {
+  if (value === null || value === undefined) return
+  if (!isRecord(value)) throw unreadable(file, line, 'there is no Kubernetes object')
+  if (isList(value)) unfoldList({ value, line }, file, into)
+  else if (isObject(value)) into.objects.push(withoutNulls(value))
+  else throw unreadable(file, line, 'an object lacks apiVersion, kind or metadata.name')
+}
+
+interface List {
+  apiVersion?: unknown
+  kind: string
+  items: unknown[]
+}
+
+/** Items of a `PodList` need not say what they are. */
+function unfoldList({ value, line }: { value: List; line: number }, file: string, into: Unfolded): void {
+  const { apiVersion, kind, items } = value
+  const listed = /^(?<kind>.+)List$/.exec(kind)?.groups?.['kind']
+  const said = listed === undefined ? {} : { apiVersion, kind: listed }
+  if (listed !== undefined && items.length === 0)
+    into.empty.push({ apiVersion: String(apiVersion), kind: listed })
+  for (const item of items) unfold({ value: isRecord(item) ? { ...said, ...item } : item, line }, file, into)
+}
+
+const isList = (value: Record<string, unknown>): value is Record<string, unknown> & List =>
+  Array.isArray(value['items']) && typeof value['kind'] === 'string'
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {
+  const { apiVersion, kind, metadata } = value
+  const named = isRecord(metadata) && typeof metadata['name'] === 'string'
+  return typeof apiVersion === 'string' && typeof kind === 'string' && named
+}
+
+/** One object, or a list of them. Throws `usage` with the line. */
+function parseJson(text: string, file: string): SavedDocument[] {
+  try {
+    const value = JSON.parse(text) as unknown
+    return Array.isArray(value)
+      ? value.map((one: unknown) => ({ value: one, line: 1 }))
+      : [{ value, line: 1 }]
+  } catch (error) {
+    throw broken(file, lineOf(text, error), error)
+  }
+}
+
+/** An object per line. Throws `usage` with the line. */
+function parseLines(text: string, file: string): SavedDocument[] {
+  return text.split('\n').flatMap((source, index) => {
+    if (source.trim() === '') return []
+    try {
+      return [{ value: JSON.parse(source) as unknown, line: index + 1 }]
+    } catch (error) {
+      throw broken(file, index + 1, error)
+    }
+  })
+}
+
+/** JSON.parse names the position, or quotes the place with ten characters before it, or means the end. */
+function lineOf(text: string, error: unknown): number {
+  const said = String(error)
+  const at = /position (?<at>\d+)/.exec(said)?.groups?.['at']
+  const { cut, quoted = '' } =
+    /, (?<cut>\.\.\.)?"(?<quoted>[^]*)"(\.\.\.)? is not valid JSON$/.exec(said)?.groups ?? {}
+  const place = quoted === '' ? -1 : text.indexOf(quoted)
+  const quotedAt = place < 0 ? text.length : place + (cut === undefined ? quoted.length : 10)
+  const end = at === undefined ? quotedAt : Number(at)
+  return text.slice(0, end).trimEnd().split('\n').length
+}
+
+function broken(file: string, line: number, error: unknown): Error {
+  const said = error instanceof Error ? error.message : String(error)
+  const truncated = /Unexpected end|Unterminated/.test(said)
+  return unreadable(file, line, truncated ? 'it is truncated here' : `it is no JSON: ${said.slice(0, 120)}`)
+}
+
+/** An alias may stand for more than a machine can hold, and no cluster writes one. */
+function plain(document: Document.Parsed, file: string, line: number): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 }) as unknown
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error
+    throw unreadable(
+      file,
+      line,
+      'it has aliases (*NAME), which kvup does not read: write out what they stand for',
+    )
+  }
+}
+
+/** Every document of a YAML text; times stay text. Throws `usage` with the line. */
+async function parseYaml(text: string, file: string): Promise<SavedDocument[]> {
+  const { LineCounter, parseAllDocuments } = await import('yaml')
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines })
+  if ('empty' in documents) return []
+  return documents.map((document) => {
+    const [error] = document.errors
+    if (error) {
+      const [{ line }] = error.linePos ?? [{ line: 1 }]
+      throw unreadable(file, line, `it is no YAML, or truncated: ${error.message.split('\n', 1)[0]}`)
+    }
+    const { line } = lines.linePos(document.range[0])
+    return { value: plain(document, file, line), line }
+  })
+}
+
+/** One document of a file, and the line on which it begins. */
+interface SavedDocument {
+  value: unknown
+  line: number
+}
+
+/** A file that is broken, and where. */
+function unreadable(file: string, line: number, why: string): Error {
+  return usageError('snapshot-unreadable', `${file}:${line}: ${why}`, {
+    object: file,
+    remedy: 'save it again: kvup snapshot --to-file FILE',
+  })
+}
+
+/**
+ * One object per line, the index first; compressed when the name ends in .gz. Only its owner may read the file. Throws `usage` where
+ * it cannot be written.
+ */
+export async function writeSaved(file: string, objects: readonly KubeObject[]): Promise<void> {
+  const lines = Readable.from(linesOf(objects))
+  const out = createWriteStream(file, { mode: 0o600 })
+  try {
+    await (file.endsWith('.gz') ? pipeline(lines, createGzip(), out) : pipeline(lines, out))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw usageError('snapshot-unwritten', `cannot write ${file}: ${why}`, { cause })
+  }
+}
+
+function* linesOf(objects: readonly KubeObject[]): Generator<string> {
+  for (const object of objects) yield `${JSON.stringify(object)}\n`
+}

@@ -1,0 +1,89 @@
+/* oxlint-disable no-control-regex -- what ends a line or hides text is what a quoted word must not hold raw */
+
+/** What would make a second line of one, or show another text than the shell reads. */
+const unprintable =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu
+
+/**
+ * A word of the command line as it may be printed again: quoted where a shell needs it, always on one line, and without the password that an address may
+ * carry. Text of the cluster comes into a line that is printed to be pasted by this alone.
+ */
+export function shellWord(word: string): string {
+  const known = word.replace(/\/\/[^\s/]*@/u, '//<redacted>@')
+  if (/^[\w./:@%+=,-]+$/u.test(known)) return known
+  if (known.search(unprintable) < 0) return `'${known.replaceAll("'", `'\\''`)}'`
+  const escaped = known.replaceAll(/[\\']/gu, String.raw`\$&`).replaceAll(unprintable, escapeOf)
+  return `$'${escaped}'`
+}
+
+const escapeOf = (found: string): string => `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
+
+/** A sentence or a command that is one line, whatever text of somebody else is in it. */
+export const oneLine = (text: string): string =>
+  text.search(unprintable) < 0 ? text : text.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(unprintable, '')
+
+/** Flags that are left out where a typed line is printed again. */
+interface LeftOut {
+  alone?: readonly string[]
+  /** With what follows: `--until X`, `--until=X`; of a short one also `-oX`. */
+  valued: readonly string[]
+}
+
+/** The words of a line that `shellWord` has made, as they are written there: what is quoted is one word. */
+export function wordsOf(line: string): readonly string[] {
+  return line.match(/(?:'[^']*'|\\.|[^\s'\\])+/gu) ?? []
+}
+
+export function withoutFlags(words: readonly string[], { alone = [], valued }: LeftOut): readonly string[] {
+  return words.filter(
+    (word, index) =>
+      !alone.includes(word) &&
+      !valued.some((flag) => word === flag || isGlued(word, flag)) &&
+      !valued.includes(words[index - 1] ?? ''),
+  )
+}
+
+/** A flag with its value, as it was written; none where it was not typed. */
+export function onlyFlag(words: readonly string[], flag: string): readonly string[] {
+  return words.filter((word, index) => word === flag || isGlued(word, flag) || words[index - 1] === flag)
+}
+
+function isGlued(word: string, flag: string): boolean {
+  return word.startsWith(flag.startsWith('--') ? `${flag}=` : flag) && word !== flag
+}
+
+const flags = { namespace: '-n', labels: '-l', node: '--node' } as const
+
+type Narrowing = keyof typeof flags
+
+/** Which VMs were asked for. */
+type Asked = Readonly<Partial<Record<Narrowing, string | undefined>>>
+
+/** What each command can be narrowed by. */
+export const narrowedBy = {
+  'kvup rollout restart': ['namespace', 'labels'],
+  'kvup rollout restart-required': ['namespace', 'labels'],
+  'kvup workloads migrations': ['namespace'],
+  'kvup workloads outdated': ['namespace', 'labels', 'node'],
+  'kvup workloads unblock --all': ['namespace'],
+  'kvup workloads update': ['namespace', 'labels', 'node'],
+} as const satisfies Record<string, readonly Narrowing[]>
+
+export type NarrowedCommand = keyof typeof narrowedBy
+
+/** The command for the VMs that were asked for and, as far as it can be narrowed, no others: a next step is pasted as it stands. */
+export function narrowedLine(command: NarrowedCommand, selection: Asked): string {
+  const words = narrowedBy[command].flatMap((by) => {
+    const value = selection[by]
+    return value === undefined ? [] : [flags[by], shellWord(value)]
+  })
+  return [command, ...words].join(' ')
+}
+
+/** Whether the command can be kept to these VMs at all. */
+export function canNarrow(command: NarrowedCommand, selection: Asked): boolean {
+  const can: readonly Narrowing[] = narrowedBy[command]
+  return (['namespace', 'labels', 'node'] as const).every(
+    (by) => selection[by] === undefined || can.includes(by),
+  )
+}

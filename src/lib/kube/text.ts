@@ -1,0 +1,47 @@
+/** `1 node is`, `3 nodes are`: how many, and the verb that goes with it. */
+export function counted(count: number, noun: string, verb?: readonly [one: string, many: string]): string {
+  const words = `${count} ${count === 1 ? noun : `${noun}s`}`
+  return verb ? `${words} ${count === 1 ? verb[0] : verb[1]}` : words
+}
+
+/** `a, b, c and 4 more`: a finding names a few, its objects are the rest. */
+export function someOf(names: readonly string[], count: number = names.length): string {
+  const shown = names.slice(0, 3)
+  const rest = count - shown.length
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
+}
+
+const head = 80
+const tail = 600
+
+/** Long texts keep their beginning and their end: virt-operator prints a whole object first, the cause is at the end (lab 13). */
+export function shorten(text: string): string {
+  return text.length <= head + tail + 40 ? text : `${text.slice(0, head)} […] ${text.slice(-tail)}`
+}
+
+/** The word that was most likely meant: at most a third of its letters differ. Undefined where none is near. */
+export function nearest(typed: string, words: readonly string[]): string | undefined {
+  const ranked = words
+    .map((word) => ({ word, far: distance(typed, word) }))
+    .filter(({ word, far }) => far <= Math.ceil(word.length / 3))
+    .toSorted((a, b) => a.far - b.far)
+  return ranked[0]?.word
+}
+
+/** Letters to insert, take out or replace. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [i, letter] of from.split('').entries()) {
+    const next = [i + 1]
+    for (const [j, other] of to.split('').entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+/** Why KubeVirt moves nothing while it has no methods, in the same words everywhere: kvup borrowed them, or there are none. */
+export const noMethodsText = (held: boolean): string =>
+  held ? 'updates are held' : 'no update methods are set'

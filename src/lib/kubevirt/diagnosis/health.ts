@@ -1,0 +1,282 @@
+import type { Cause } from './cause.ts'
+import { isTerminal } from './diagnosis.ts'
+import { earliest } from '../../kube/timestamps.ts'
+import { isOperand, operatorName } from '../installed-components.ts'
+import type { Standing, Verdict } from '../rollout-status.ts'
+import { vmCauses, type VmTroubles } from './vm-troubles.ts'
+import { type SilentLease, silentLeaseCause } from '../lease-holders.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import { type EndpointSlice, EndpointSlices } from '../../kube/kinds/core-kinds.ts'
+import {
+  type ApiService,
+  ApiServices,
+  MutatingWebhooks,
+  ValidatingWebhooks,
+  type WebhookConfiguration,
+} from '../../kube/kinds/extension-kinds.ts'
+import { condition, type KubeObject } from '../../kube/object.ts'
+import { shorten } from '../../kube/text.ts'
+import { itemsOf, type Known, known } from '../../kube/known.ts'
+
+/**
+ * What KubeVirt's own conditions do not tell of it: whether its leaders live, and whether somebody answers behind its APIs and webhooks. virt-operator
+ * that is dead goes on being `Available=True`, for only it could say otherwise.
+ */
+export interface Health {
+  /** Absent where it was not asked for. */
+  answers?: Answers
+  leases: readonly SilentLease[]
+  /** Absent where they were not looked at. */
+  vms?: VmTroubles
+}
+
+/**
+ * The standing with what else was measured. A leader that is gone is Degraded whatever is under way, unless the pods of it tell why already. An
+ * API that nobody answers is part of every roll of virt-api: it counts once nothing is under way, after 15 s. Pure.
+ */
+export function withHealth(judged: Standing, health: Health, at: Date): Standing {
+  const dead = health.leases.filter(({ name }) => !isReplaced(judged, name)).map(silentLeaseCause)
+  const silent = health.answers ? silentAnswers(health.answers) : []
+  const unread = health.answers ? answersUnread(health.answers) : []
+  const rest = { ...judged, remarks: [...judged.remarks, ...unread] }
+  const idle = health.vms ? vmCauses(health.vms, at) : []
+  const faults = [...dead, ...silent, ...idle]
+  const [first] = faults
+  if (first === undefined) return rest
+  const verdict = verdictWith(judged, { dead, silent: [...silent, ...idle] }, at)
+  const why = [...dead, ...judged.why, ...silent, ...idle]
+  return {
+    ...rest,
+    verdict,
+    why,
+    waitingFor: judged.waitingFor ?? waitedFor(first),
+    ...(verdict !== judged.verdict && sinceOf(faults)),
+  }
+}
+
+/** While its pods are replaced nobody leads for as long as the new ones take to start, and these tell why. */
+function isReplaced({ operator, components }: Standing, name: string): boolean {
+  const part = name === operatorName ? operator : components.find((component) => component.name === name)
+  return part?.rolled === false
+}
+
+function verdictWith(
+  { verdict, why, since }: Standing,
+  { dead, silent }: Record<'dead' | 'silent', readonly Cause[]>,
+  at: Date,
+): Verdict {
+  const explained = verdict === 'Stalled' && why.some((cause) => isTerminal(cause, at))
+  if (dead.length > 0) return explained ? verdict : 'Degraded'
+  if (verdict !== 'Settled') return verdict
+  // Endpoints do not say since when they are gone: not longer than everything else has been at rest.
+  const dated = silent.map((cause) => ({ ...(since !== undefined && { since }), ...cause }))
+  return dated.some((cause) => isTerminal(cause, at)) ? 'Degraded' : 'Updating'
+}
+
+function waitedFor({ kind, component }: Cause): string {
+  if (kind === 'vms') return 'VMs that should run'
+  if (kind === 'lease') return `${component} to renew its Lease`
+  return `somebody to answer behind Service ${component}`
+}
+
+function sinceOf(faults: readonly Cause[]): Pick<Standing, 'since'> {
+  const from = earliest(faults.map(({ since }) => since))
+  return from === undefined ? {} : { since: from }
+}
+
+/** What the API server hands on to KubeVirt, and whether somebody is there to answer. */
+interface Answers {
+  /** KubeVirt's namespace. */
+  namespace: string
+  /** Those that lead into that namespace. */
+  apiServices: Known<ApiService>
+  /** Those that call into that namespace. */
+  webhooks: Known<WebhookConfiguration>
+  /** Services of that namespace. */
+  endpoints: Known<ReadyEndpoints>
+}
+
+/** Four lists at one time; what may not be read is unknown. Throws any other ApiError. */
+export async function takeAnswers(reader: Reader, namespace: string): Promise<Answers> {
+  const [apiServices, webhooks, endpoints] = await Promise.all([
+    known(servicesInto(reader, namespace)),
+    known(webhooksInto(reader, namespace)),
+    known(reader.list(EndpointSlices, { namespace }).then(readyEndpoints)),
+  ])
+  return { namespace, apiServices, webhooks, endpoints }
+}
+
+async function servicesInto(reader: Reader, namespace: string): Promise<ApiService[]> {
+  const all = await reader.list(ApiServices)
+  return all.filter(({ spec }) => spec?.service?.namespace === namespace)
+}
+
+/** Validating and mutating ones that call a service of this namespace. Throws ApiError. */
+export async function webhooksInto(reader: Reader, namespace: string): Promise<WebhookConfiguration[]> {
+  const all = await Promise.all([reader.list(ValidatingWebhooks), reader.list(MutatingWebhooks)])
+  return all
+    .flat()
+    .filter(({ webhooks = [] }) => webhooks.some((w) => w.clientConfig?.service?.namespace === namespace))
+}
+
+/**
+ * One cause for all APIs, and one for all webhooks, that cannot be answered for one reason. By where they lead, and not by their names: a component that nobody
+ * has heard of has to answer too. HyperConverged puts others' operators (CDI) into the same namespace, and theirs say who manages them.
+ */
+function silentAnswers(answers: Answers): readonly Cause[] {
+  return [...unavailable(answers), ...unanswered(answers)]
+}
+
+/** Why something of it was not looked at, in words. */
+function answersUnread({ apiServices, webhooks, endpoints }: Answers): readonly string[] {
+  const parts = [
+    ['whether the APIs of KubeVirt answer', apiServices],
+    ['whether the webhooks of KubeVirt can answer', webhooks],
+    ['whether a pod is behind each webhook', endpoints],
+  ] as const
+  return parts.flatMap(([what, part]) => (part.known ? [] : [`${what} was not looked at: ${part.why}`]))
+}
+
+function isOfKubeVirt(object: KubeObject): boolean {
+  return isOperand(object) || object.metadata.labels?.['app.kubernetes.io/managed-by'] === undefined
+}
+
+interface Silent {
+  /** `apiservice/v1.subresources.kubevirt.io` */
+  objects: readonly string[]
+  service: string
+  reason: string
+  message: string
+  since?: string | undefined
+}
+
+function unavailable({ apiServices, namespace }: Answers): readonly Cause[] {
+  const found = itemsOf(apiServices)
+    .filter(isOfKubeVirt)
+    .flatMap((service) => {
+      const said = condition(service, 'Available')
+      if (said === undefined || said.status === 'True') return []
+      const { reason = 'Unknown', message = reason, lastTransitionTime } = said
+      const object = service.metadata.name
+      // The path of each API's own probe is the one thing that differs between two versions of it.
+      const key = message.replaceAll(/https:\/\/[^\s:]+:\d+\/\S*?(?=:? )/gu, 'it')
+      return [
+        { object, key, service: service.spec?.service?.name ?? '', reason, message, at: lastTransitionTime },
+      ]
+    })
+  return grouped(found, ({ service, reason, key }) => JSON.stringify([service, reason, key])).map((group) => {
+    const [{ service, reason, message }] = group
+    const objects = group.map(({ object }) => object)
+    const from = earliest(group.map(({ at }) => at))
+    return causeOf('api', { objects, service, reason, message: shorten(message), since: from }, namespace)
+  })
+}
+
+function unanswered({ webhooks, endpoints, namespace }: Answers): readonly Cause[] {
+  if (!endpoints.known) return []
+  const ready = new Map(endpoints.items.map((item) => [item.service, item.ready]))
+  const found = itemsOf(webhooks)
+    .filter((configuration) => isOfKubeVirt(configuration) && !isBarrier(configuration))
+    .flatMap((configuration) =>
+      servicesOf(configuration, namespace).map((service) => ({ configuration, service })),
+    )
+    .filter(({ service }) => !ready.get(service))
+  return grouped(found, ({ service }) => service).map((group) => {
+    const [{ service }] = group
+    const objects = [...new Set(group.map(({ configuration: { metadata } }) => metadata.name))]
+    const message = `Service ${service} has no ready endpoint`
+    return causeOf('webhook-silent', { objects, service, reason: 'NoReadyEndpoints', message }, namespace)
+  })
+}
+
+/** It keeps objects of new kinds out until virt-api is new, and nobody is to answer it (facts 2.5). */
+const isBarrier = ({ metadata }: KubeObject): boolean => metadata.name.startsWith('virt-operator-tmp-webhook')
+
+/** Of those that refuse what they cover while nobody answers: a policy that is not set is Fail. */
+function servicesOf({ webhooks = [] }: WebhookConfiguration, namespace: string): readonly string[] {
+  const called = webhooks.flatMap(({ failurePolicy, clientConfig }) => {
+    const service = clientConfig?.service
+    return failurePolicy !== 'Ignore' && service?.namespace === namespace ? [service.name] : []
+  })
+  return [...new Set(called)]
+}
+
+type Group<T> = readonly [T, ...T[]]
+
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): readonly Group<T>[] {
+  const groups = new Map<string, [T, ...T[]]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return [...groups.values()]
+}
+
+function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: string): Cause {
+  const { objects, service, reason, message, since } = silent
+  const many = objects.length > 1
+  const what = kind === 'api' ? 'APIService' : 'webhook configuration'
+  const named = `${what}${many ? 's' : ''} ${objects.join(', ')}`
+  return {
+    kind,
+    component: service,
+    reason,
+    terminal: true,
+    namespace,
+    pods: [],
+    nodes: [],
+    message,
+    ...(since !== undefined && { since }),
+    sentence: `nobody answers for ${named}: ${message}`,
+    look: kind === 'api' ? apiLook(silent, namespace) : webhookLook(silent, namespace),
+  }
+}
+
+function apiLook({ objects: [first], service, message }: Silent, namespace: string): readonly string[] {
+  return [
+    `kubectl describe apiservice ${first}`,
+    ...(isOfCertificate(message) ? certificateLook(service, namespace) : [listSlices(service, namespace)]),
+  ]
+}
+
+const isOfCertificate = (message: string): boolean => /x509|certificate/iu.test(message)
+
+/** virt-operator renews the certificates; virt-api's lies in a Secret of this name (facts 2.10). */
+function certificateLook(service: string, namespace: string): readonly string[] {
+  const ends = `kubectl -n ${namespace} get secret kubevirt-virt-api-certs -o jsonpath='{.data.tls\\.crt}' | base64 -d | openssl x509 -noout -enddate     says when it ends`
+  return [
+    ...(service === 'virt-api' ? [ends] : []),
+    `kubectl -n ${namespace} logs -l kubevirt.io=virt-operator --tail=20     renews certificates`,
+  ]
+}
+
+function webhookLook({ service }: Silent, namespace: string): readonly string[] {
+  return [listSlices(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
+}
+
+const listSlices = (service: string, namespace: string): string =>
+  `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${service}`
+
+interface ReadyEndpoints {
+  service: string
+  ready: number
+}
+
+/** By Service; an endpoint that is in several slices (IPv4 and IPv6) counts once, one that does not say is ready. */
+export function readyEndpoints(slices: readonly EndpointSlice[]): ReadyEndpoints[] {
+  const services = new Map<string, Set<string>>()
+  for (const { metadata, endpoints } of slices) {
+    const service = metadata.labels?.['kubernetes.io/service-name']
+    if (service === undefined) continue
+    const ready = services.get(service) ?? new Set()
+    services.set(service, ready)
+    for (const endpoint of endpoints ?? [])
+      if (endpoint.conditions?.ready !== false) ready.add(nameOf(endpoint))
+  }
+  return [...services].map(([service, ready]) => ({ service, ready: ready.size }))
+}
+
+function nameOf({ targetRef, addresses }: NonNullable<EndpointSlice['endpoints']>[number]): string {
+  return targetRef?.uid ?? targetRef?.name ?? addresses?.join() ?? ''
+}

@@ -1,0 +1,362 @@
+import type { Reader } from '../../kube/cluster.ts'
+import { type Condition, condition, type Kind, type KubeObject } from '../../kube/object.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../kube/kinds/kubevirt-kinds.ts'
+import { type Clock, ticks } from '../../kube/clock.ts'
+import { shorten } from '../../kube/text.ts'
+import type { Cause } from './cause.ts'
+import { earliest, since } from '../../kube/timestamps.ts'
+import { type Known, known } from '../../kube/known.ts'
+
+/** VMs that should run and do not, and those that run and that KubeVirt cannot bring in line, by reason. */
+export interface VmTroubles {
+  /** VMs and VMIs without a VM that should run; of a large cluster not known. */
+  shouldRun?: number
+  /** How many of them have a trouble. */
+  count: number
+  /** The most frequent first; ten at most. */
+  reasons: readonly VmReason[]
+  /** What was left out of the look, in words. */
+  partly?: string
+}
+
+export interface VmReason {
+  /** KubeVirt's word: ErrorUnschedulable, Pending, CrashLoopBackOff. */
+  status: string
+  /** What KubeVirt or Kubernetes says, without the names of the VM; empty where nothing is said. */
+  message: string
+  count: number
+  /** The first of them, `namespace/name`. */
+  examples: readonly string[]
+  /** The one that has had it for longest. RFC 3339. */
+  since?: string
+  /** Most VMs of the cluster, or of this node, have it, and not only those of one namespace among several. */
+  mostOf?: 'cluster' | `node ${string}`
+}
+
+/** A VMI on its way may take so long to start, ms. */
+const startPatience = 5 * 60_000
+/** A reason that most VMs have counts once one has had it for so long, ms: they all come up together behind an outage. */
+const massPatience = 30_000
+/** Fewer are no mass, but one tenant's mistake. */
+const massFrom = 3
+const reasonsAtMost = 10
+const examplesAtMost = 5
+/** Objects are megabytes by the thousand: of a cluster with more VMs or VMIs than this only what is not placed yet is read. */
+const wholeAtMost = 1000
+const firstPage = 250
+
+interface Trouble {
+  status: string
+  message: string
+  name: string
+  since?: string | undefined
+  node?: string | undefined
+  /** It runs all the same. */
+  runs?: true
+}
+
+/** What becomes of one VM: undefined where nobody wants it to run. */
+type Judged = { is: 'runs' } | { is: 'starting' } | { is: 'troubled'; trouble: Trouble } | undefined
+
+/** All that one look saw. */
+export interface SeenVms {
+  troubles: VmTroubles
+  /** `namespace/name` of those that run; of a large cluster none. */
+  running: ReadonlySet<string>
+  /** Of those that should run and do not, on their way or not. */
+  idle: ReadonlySet<string>
+}
+
+/**
+ * One look at VMs and VMIs. Of a large cluster VMIs that no node has taken yet, by their label: what keeps them is what keeps VMs from starting, and
+ * the rest is said to be left out. Throws ApiError.
+ */
+export async function seeVms(reader: Reader, at: Date): Promise<SeenVms> {
+  const [vms, vmis] = await Promise.all([
+    allOf(reader, VirtualMachines),
+    allOf(reader, VirtualMachineInstances),
+  ])
+  return vms && vmis ? judgeAll(vms, vmis, at) : judgeUnplaced(reader, at)
+}
+
+/** Undefined where there are too many. */
+async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<T[] | undefined> {
+  const all: T[] = []
+  for await (const { items, remaining = 0 } of reader.pages(kind, { pageSize: firstPage })) {
+    all.push(...items)
+    if (all.length + remaining > wholeAtMost) return undefined
+  }
+  return all
+}
+
+/** KubeVirt sets it once a node has the VMI (facts 6). */
+const unplaced = '!kubevirt.io/nodeName'
+
+async function judgeUnplaced(reader: Reader, at: Date): Promise<SeenVms> {
+  const found: Trouble[] = []
+  for await (const { items } of reader.pages(VirtualMachineInstances, { labels: unplaced }))
+    for (const vmi of items) {
+      const judged = judgeInstance(vmi, undefined, at)
+      if (judged?.is === 'troubled') found.push(judged.trouble)
+    }
+  const partly = `there are more than ${wholeAtMost} VMs: only VMIs that no node has taken were looked at`
+  return { troubles: { ...groupedBy(found, {}), partly }, running: new Set(), idle: new Set() }
+}
+
+function judgeAll(
+  vms: readonly VirtualMachine[],
+  vmis: readonly VirtualMachineInstance[],
+  at: Date,
+): SeenVms {
+  const instances = new Map(vmis.map((vmi) => [nameOf(vmi), vmi]))
+  const named = new Set(vms.map(nameOf))
+  const judged = [
+    ...vms.map((vm) => [nameOf(vm), judgeMachine(vm, instances.get(nameOf(vm)), at)] as const),
+    ...vmis
+      .filter((vmi) => !named.has(nameOf(vmi)))
+      .map((vmi) => [nameOf(vmi), judgeInstance(vmi, undefined, at)] as const),
+  ]
+  const wanted = judged.flatMap(([name, one]) => (one === undefined ? [] : [{ name, ...one }]))
+  const found = wanted.flatMap((one) => (one.is === 'troubled' ? [one.trouble] : []))
+  const namesOf = (fits: (one: (typeof wanted)[number]) => boolean) =>
+    new Set(wanted.filter(fits).map(({ name }) => name))
+  const namespaces = new Set(wanted.map(({ name }) => namespaceOf(name)))
+  const nodes: Record<string, number> = {}
+  for (const { status } of vmis)
+    if (status?.nodeName !== undefined) nodes[status.nodeName] = (nodes[status.nodeName] ?? 0) + 1
+  return {
+    troubles: {
+      shouldRun: wanted.length,
+      ...groupedBy(found, { shouldRun: wanted.length, nodes, namespaces }),
+    },
+    running: namesOf((one) => one.is === 'runs'),
+    idle: namesOf((one) => one.is === 'starting' || (one.is === 'troubled' && !one.trouble.runs)),
+  }
+}
+
+/** Somebody wants it to run: its strategy, or whoever started it; not one that was stopped, ends, or whose guest shut itself down. */
+function judgeMachine(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, at: Date): Judged {
+  const printable = vm.status?.printableStatus ?? ''
+  const strategy = strategyOf(vm)
+  if (vm.metadata.deletionTimestamp !== undefined || isStopping(vm) || strategy === 'Halted') return undefined
+  if (isError(printable)) return { is: 'troubled', trouble: troubleOf(printable, vm, vmi) }
+  if (vmi !== undefined) return judgeInstance(vmi, vm, at)
+  return strategy === 'Always' && !waits.has(printable) ? judgeWithout(vm, at) : undefined
+}
+
+const strategyOf = ({ spec }: VirtualMachine): string =>
+  spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
+
+/** It has no VMI, and should. */
+function judgeWithout(vm: VirtualMachine, at: Date): Judged {
+  const from = condition(vm, 'Ready')?.lastTransitionTime ?? vm.metadata.creationTimestamp
+  const late = (since(from, at) ?? 0) >= startPatience
+  if (condition(vm, 'Failure')?.status !== 'True' && !late) return { is: 'starting' }
+  const trouble = troubleOf('Stopped', vm, undefined)
+  const message = trouble.message || 'it should run, and no VMI is made for it'
+  return { is: 'troubled', trouble: { ...trouble, message } }
+}
+
+/** It is on its way: a disk is imported or bound, another cluster sends it. */
+const waits: ReadonlySet<string> = new Set([
+  'Provisioning',
+  'WaitingForVolumeBinding',
+  'WaitingForReceiver',
+  'Stopping',
+  'Terminating',
+])
+
+/** facts 6; a word that a later release adds is told by how it is made. */
+const isError = (printable: string): boolean =>
+  /^Err|Error$|BackOff$|Unschedulable$|NotFound$/u.test(printable)
+
+function isStopping({ status }: VirtualMachine): boolean {
+  const { stateChangeRequests } = { ...status } as { stateChangeRequests?: { action?: string }[] | null }
+  return stateChangeRequests?.[0]?.action === 'Stop'
+}
+
+function judgeInstance(vmi: VirtualMachineInstance, vm: VirtualMachine | undefined, at: Date): Judged {
+  const phase = vmi.status?.phase ?? 'Pending'
+  if (vmi.metadata.deletionTimestamp !== undefined || phase === 'Succeeded') return undefined
+  if (phase === 'Failed') return { is: 'troubled', trouble: troubleOf(phase, vm, vmi) }
+  const outOfSync = condition(vmi, 'Synchronized')?.status === 'False'
+  if (phase === 'Running')
+    return outOfSync
+      ? { is: 'troubled', trouble: { ...troubleOf('Running, not synchronized', vm, vmi), runs: true } }
+      : { is: 'runs' }
+  const late = (since(vmi.metadata.creationTimestamp, at) ?? 0) >= startPatience
+  return outOfSync || late ? { is: 'troubled', trouble: troubleOf(phase, vm, vmi) } : { is: 'starting' }
+}
+
+/** What is said, by whom is nearest to the cause. */
+function troubleOf(
+  status: string,
+  vm: VirtualMachine | undefined,
+  vmi: VirtualMachineInstance | undefined,
+): Trouble {
+  const metadata = (vmi ?? vm)?.metadata ?? { name: '' }
+  const said = words(vm, vmi).find((one) => one && textOf(one) !== '')
+  return {
+    status,
+    message: withoutNames(said ? textOf(said) : '', metadata),
+    name: nameOf({ metadata }),
+    since: said?.lastTransitionTime ?? metadata.creationTimestamp,
+    node: vmi?.status?.nodeName,
+  }
+}
+
+function words(vm: VirtualMachine | undefined, vmi: VirtualMachineInstance | undefined) {
+  return [
+    vmi && saidOf(vmi, 'Synchronized'),
+    vmi && saidOf(vmi, 'PodScheduled'),
+    vm && saidOf(vm, 'Failure', 'True'),
+    vmi && saidOf(vmi, 'Ready'),
+    vm && saidOf(vm, 'Ready'),
+  ]
+}
+
+const textOf = ({ message, reason = '' }: Condition): string => message || reason
+
+function saidOf(
+  object: VirtualMachine | VirtualMachineInstance,
+  type: string,
+  when = 'False',
+): Condition | undefined {
+  const found = condition(object, type)
+  return found?.status === when ? found : undefined
+}
+
+/** So that one reason reads the same of all VMs: on one line, without what is of this VM alone. Whoever makes a VM writes into it: it is cut. */
+function withoutNames(message: string, { name, namespace }: KubeObject['metadata']): string {
+  const line = shorten(message.replaceAll(/\s+/gu, ' ').trim())
+  const pods = line
+    .replaceAll(/virt-launcher-[a-z0-9.-]+/gu, 'its virt-launcher')
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gu, 'UID')
+  let text = pods
+  for (const word of [name, namespace ?? '']) if (word.length > 2) text = text.replaceAll(word, '…')
+  return text
+}
+
+const nameOf = ({ metadata }: Pick<KubeObject, 'metadata'>): string =>
+  `${metadata.namespace ?? ''}/${metadata.name}`
+
+const namespaceOf = (name: string): string => name.split('/')[0] ?? ''
+
+/** What a group of troubles is compared with. */
+interface AllVms {
+  shouldRun?: number
+  /** VMIs by node. */
+  nodes?: Readonly<Record<string, number>>
+  /** Of VMs that should run. */
+  namespaces?: ReadonlySet<string>
+}
+
+function groupedBy(found: readonly Trouble[], all: AllVms): Pick<VmTroubles, 'count' | 'reasons'> {
+  const byReason = reasonsOf(found, all)
+  const reasons = byReason.some(({ mostOf: where }) => where === 'cluster')
+    ? byReason
+    : (asOneReason(found, all) ?? byReason)
+  reasons.sort((a, b) => b.count - a.count || (a.status < b.status ? -1 : 1))
+  return { count: found.length, reasons: reasons.slice(0, reasonsAtMost) }
+}
+
+function reasonsOf(found: readonly Trouble[], all: AllVms): VmReason[] {
+  const groups = Map.groupBy(found, ({ status, message }) => JSON.stringify([status, message]))
+  return [...groups.values()].map((group) => reasonOf(group, all))
+}
+
+const ofTheirOwn = 'each says something of its own, the first:'
+
+/** Where most VMs of the cluster do not run and each says something of its own, as where each names its own lost disk. */
+function asOneReason(found: readonly Trouble[], all: AllVms): VmReason[] | undefined {
+  const [idle, running] = [found.filter(({ runs }) => !runs), found.filter(({ runs }) => runs)]
+  if (mostOf(idle, all) !== 'cluster') return undefined
+  const [{ message } = { message: '' }] = idle
+  const statuses = [...new Set(idle.map(({ status }) => status))]
+  const one = {
+    ...reasonOf(idle, all),
+    status: statuses.slice(0, 3).join(' or '),
+    message: `${ofTheirOwn} ${message}`,
+  }
+  return [one, ...reasonsOf(running, all)]
+}
+
+function reasonOf(group: readonly Trouble[], all: AllVms): VmReason {
+  const [{ status, message } = { status: '', message: '' }] = group
+  const from = earliest(group.map((one) => one.since))
+  const most = mostOf(group, all)
+  return {
+    status,
+    message,
+    count: group.length,
+    examples: group.slice(0, examplesAtMost).map(({ name }) => name),
+    ...(from !== undefined && { since: from }),
+    ...(most !== undefined && { mostOf: most }),
+  }
+}
+
+function mostOf(
+  group: readonly Trouble[],
+  { shouldRun, nodes = {}, namespaces }: AllVms,
+): VmReason['mostOf'] {
+  if (group.length < massFrom) return undefined
+  // Of one tenant among several it is that tenant's mistake, however many they are.
+  const owners = new Set(group.map(({ name }) => namespaceOf(name)))
+  if (owners.size === 1 && (namespaces?.size ?? 1) > 1) return undefined
+  if (shouldRun !== undefined && group.length * 2 > shouldRun) return 'cluster'
+  for (const [node, here] of Map.groupBy(group, (one) => one.node ?? ''))
+    if (node !== '' && here.length >= massFrom && here.length * 2 > (nodes[node] ?? Infinity))
+      return `node ${node}`
+  return undefined
+}
+
+/** Those that most VMs have: what KubeVirt is for does not work. The rest is somebody's VM, and changes no verdict. */
+export function vmCauses({ reasons, shouldRun }: VmTroubles, at: Date): readonly Cause[] {
+  return reasons.flatMap((reason) => {
+    const { mostOf: where, status, message, count, examples, since: from } = reason
+    if (where === undefined || (since(from, at) ?? massPatience) < massPatience) return []
+    const [first = ''] = examples
+    const [namespace = '', name = ''] = first.split('/')
+    const of = where === 'cluster' ? `${count} of ${shouldRun} VMs` : `${count} VMs, most on ${where},`
+    const shared = message.startsWith(ofTheirOwn) ? '' : ', for one reason'
+    const said = `${of} that should run do not${shared}: ${status}${message === '' ? '' : `: ${message}`}`
+    return [
+      {
+        kind: 'vms' as const,
+        component: 'VMs',
+        reason: status,
+        terminal: true,
+        namespace,
+        pods: [],
+        nodes: where === 'cluster' ? [] : [where.slice('node '.length)],
+        ...(message !== '' && { message }),
+        ...(from !== undefined && { since: from }),
+        sentence: `${said} (${examples.join(', ')}${count > examples.length ? ' …' : ''})`,
+        look: [`kubectl -n ${namespace} describe vm ${name}`, `kubectl -n ${namespace} describe vmi ${name}`],
+      },
+    ]
+  })
+}
+
+/** Looks at VMs at most every 15 s, however often what else changes is told. */
+export class VmLook {
+  #at = -Infinity
+  #last: Promise<Known<SeenVms>> | undefined
+
+  /** What may not be read is unknown. Throws any other ApiError. */
+  async now(reader: Reader, clock: Clock): Promise<Known<SeenVms>> {
+    const now = ticks(clock)
+    if (this.#last === undefined || now - this.#at >= lookEvery) {
+      this.#at = now
+      this.#last = known(seeVms(reader, clock.now()).then((seen) => [seen]))
+    }
+    return this.#last
+  }
+}
+
+const lookEvery = 15_000

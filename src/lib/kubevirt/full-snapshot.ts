@@ -1,0 +1,389 @@
+import {
+  type ApiService,
+  ApiServices,
+  ClusterRoleBindings,
+  ClusterRoles,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+  type WebhookConfiguration,
+} from '../kube/kinds/extension-kinds.ts'
+import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '../kube/kinds/core-kinds.ts'
+import type { SilentLease } from './lease-holders.ts'
+import { foldInstances, foldMachines, type InstanceTally, type Named } from './vm-tally.ts'
+import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
+import {
+  causeParts,
+  findKubeVirts,
+  homeOf,
+  type Part,
+  type Snapshot,
+  standingParts,
+  takeSnapshot,
+} from './snapshot.ts'
+import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
+import { NotSavedError } from '../kube/saved/saved-cluster.ts'
+import type { Clock } from '../kube/clock.ts'
+import { ApiError } from '../kube/errors.ts'
+import type { Kind, KubeObject } from '../kube/object.ts'
+import { openDataJobs, othersAtWork } from './cluster-activity.ts'
+import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
+
+/** A snapshot with everything that the checks judge by. Every part is known or not, and says why not. */
+export interface Evidence extends Snapshot {
+  /** CRDs of groups that end in kubevirt.io. */
+  crds: Known<CustomResourceDefinition>
+  /** APIServices of groups that end in kubevirt.io. */
+  apiServices: Known<ApiService>
+  /** Validating and mutating webhook configurations that call into KubeVirt's namespace. */
+  webhooks: Known<WebhookConfiguration>
+  /** Services of KubeVirt's namespace, with how many ready endpoints each has. */
+  endpoints: Known<{ service: string; ready: number }>
+  /** One item. */
+  instances: Known<InstanceTally>
+  /** One item. */
+  machines: Known<MachineTally>
+  /** ResourceQuotas of namespaces with VMIs. */
+  quotas: Known<ResourceQuota>
+  /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
+  dataJobs: Known<{ kind: string; name: string; phase: string }>
+  /** Deschedulers, MachineHealthChecks and the like (night C4). */
+  others: Known<{ kind: string; name: string; what: string }>
+  /** ClusterRoles and Roles of the operator's ServiceAccount. */
+  operatorRoles: Known<Role>
+  /** What we may do of what the plan needs; one item per question that was asked. */
+  rights: Known<{ what: string; allowed: boolean; optional: boolean }>
+  /** One item: the uid of kube-system, which tells clusters apart. */
+  clusterUid: Known<string>
+  /** Leases of KubeVirt's leaders that did not change while they were watched; absent where nothing can be watched: of a saved cluster. */
+  silentLeases?: Known<SilentLease>
+  /** Settings that kvup has borrowed and not given back; absent where the journal was not looked at. */
+  borrowed?: Known<{ id: string; by: string }>
+  /** Which images of the target can be pulled, by pool of nodes (night C6); absent where it was not asked for. */
+  probes?: Known<ImageProbe>
+}
+
+export type { ResourceQuota }
+
+export interface MachineTally {
+  total: number
+  restartRequired: Named
+}
+
+/** The name of a part, for a check's needs. */
+export type EvidencePart = Exclude<keyof Evidence, 'takenAt'>
+
+/** What became of one image on one pool of nodes (night C6). */
+export interface ImageProbe {
+  /** Components that it is for: `virt-launcher`. */
+  of: readonly string[]
+  /** Absent where it cannot be told which image it would be. */
+  image?: string
+  /** False where only an extra feature would lack it, and no update waits for it. */
+  needed: boolean
+  /** Names of the nodes of the pool, and the one that was asked. */
+  nodes: readonly string[]
+  node?: string
+  /** `untried`: nothing is known of it. */
+  is: 'pulled' | 'refused' | 'untried'
+  /** Where it is not `pulled`: in a few words. */
+  why?: string
+  /** What the registry or the node said. */
+  message?: string
+}
+
+interface Wanted {
+  /** Questions to RBAC; without them the part `rights` is not known. */
+  rights?: readonly AskedRight[] | undefined
+  /** Default: everything. KubeVirts, operators and deployments are always read. */
+  only?: readonly EvidencePart[] | undefined
+}
+
+/** What `takeSnapshot` reads; VMIs are folded once for all parts instead. */
+const snapshotParts: readonly Part[] = [...standingParts, ...causeParts, 'migrations']
+
+const foldedParts = {
+  workloads: notAsked,
+  crds: notAsked,
+  apiServices: notAsked,
+  webhooks: notAsked,
+  endpoints: notAsked,
+  instances: notAsked,
+  machines: notAsked,
+  quotas: notAsked,
+  dataJobs: notAsked,
+  others: notAsked,
+  operatorRoles: notAsked,
+  rights: notAsked,
+  clusterUid: notAsked,
+} as const
+
+const everything: readonly EvidencePart[] = [
+  ...snapshotParts,
+  'serverVersion',
+  ...(Object.keys(foldedParts) as (keyof typeof foldedParts)[]),
+]
+
+/**
+ * Reads what the checks judge by, in parallel and narrowed by the server; of VMs and VMIs only sums and some names are kept. What may
+ * not be read (403), is not served (404) or was not saved is an unknown part; any other ApiError is thrown.
+ */
+export async function gatherEvidence(
+  { reader, reviewer }: { reader: Reader; reviewer?: Pick<Reviewer, 'can'> | undefined },
+  clock: Pick<Clock, 'now'>,
+  { rights, only = everything }: Wanted = {},
+): Promise<Evidence> {
+  const wants = new Set(only)
+  const wide = Promise.all([
+    partsOfCluster(reader, wants),
+    wants.has('serverVersion') ? serverVersion(reader) : {},
+    wants.has('rights') ? answeredRights(reviewer, rights) : notAsked,
+  ])
+  // Awaited last; an early failure of it must not go unhandled until then.
+  wide.catch(() => undefined)
+  const kubevirts = await findKubeVirts(reader)
+  const home = homeOf(kubevirts)
+  const looked = snapshotParts.filter((part) => wants.has(part))
+  const snapshot = takeSnapshot(reader, looked, clock, home)
+  const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
+  const [around, seen, [everywhere, version, answered]] = await Promise.all([
+    home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),
+    snapshot,
+    wide,
+  ])
+  return { ...seen, ...foldedParts, ...everywhere, ...version, ...around, rights: answered }
+}
+
+/** Nothing where it cannot be known. */
+async function serverVersion(reader: Reader): Promise<{ serverVersion?: ServerVersion }> {
+  try {
+    return { serverVersion: await reader.version() }
+  } catch (error) {
+    const unread = error instanceof ApiError && (error.status === 403 || error.status === 404)
+    if (unread || error instanceof NotSavedError) return {}
+    throw error
+  }
+}
+
+type Parts = Partial<Evidence>
+
+/** The parts of Evidence that do not depend on where KubeVirt is, in parallel. Throws ApiError. */
+async function partsOfCluster(reader: Reader, wants: ReadonlySet<EvidencePart>): Promise<Parts> {
+  const part = async <T>(name: EvidencePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
+    wants.has(name) ? { [name]: await known(read()) } : {}
+  const found = await Promise.all([
+    instanceParts(reader, wants),
+    part('machines', async () => [await foldMachines(reader)]),
+    part('crds', async () => definitions(reader)),
+    part('apiServices', async () =>
+      kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
+    ),
+    part('dataJobs', async () => openDataJobs(reader)),
+    part('others', async () => othersAtWork(reader)),
+    part('clusterUid', async () => clusterUid(reader)),
+  ])
+  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+}
+
+/** VMIs are listed once, whoever asks for them. */
+async function instanceParts(reader: Reader, wants: ReadonlySet<EvidencePart>): Promise<Parts> {
+  const wanted = (['instances', 'workloads', 'quotas'] as const).filter((name) => wants.has(name))
+  if (wanted.length === 0) return {}
+  const quotas = wants.has('quotas') ? known(trimmedQuotas(reader)) : undefined
+  const folded = await known(foldInstances(reader).then((one) => [one]))
+  const [one] = folded.known ? folded.items : []
+  if (!folded.known || one === undefined) return Object.fromEntries(wanted.map((name) => [name, folded]))
+  const { tally, namespaces } = one
+  const listed = await quotas
+  return {
+    instances: { known: true, items: [tally] },
+    workloads: { known: true, items: [{ instances: tally.total, outdated: tally.outdated }] },
+    ...(listed && {
+      quotas: listed.known
+        ? {
+            known: true,
+            items: listed.items.filter(({ metadata }) => namespaces.has(metadata.namespace ?? '')),
+          }
+        : listed,
+    }),
+  }
+}
+
+async function trimmedQuotas(reader: Reader): Promise<ResourceQuota[]> {
+  return kept(
+    reader,
+    ResourceQuotas,
+    () => true,
+    ({ apiVersion, kind, metadata: { name, namespace }, status }) => ({
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }) },
+      ...(status && { status }),
+    }),
+  )
+}
+
+function definitions(reader: Reader): Promise<CustomResourceDefinition[]> {
+  return kept(reader, CustomResourceDefinitions, ({ spec }) => isKubeVirtGroup(spec?.group), withoutSchema)
+}
+
+function isKubeVirtGroup(group = ''): boolean {
+  return group === 'kubevirt.io' || group.endsWith('.kubevirt.io')
+}
+
+/** Page by page: only what is wanted of it stays. */
+async function kept<T extends KubeObject>(
+  reader: Reader,
+  kind: Kind<T>,
+  wanted: (object: T) => boolean,
+  trimmed: (object: T) => T,
+): Promise<T[]> {
+  const all: T[] = []
+  for await (const { items } of reader.pages(kind)) all.push(...items.filter(wanted).map(trimmed))
+  return all
+}
+
+function withoutMember<T extends object, K extends keyof T>(whole: T, member: K): Omit<T, K> {
+  const { [member]: _, ...rest } = whole
+  return rest
+}
+
+function withoutManagers<T extends KubeObject>(object: T): T {
+  return { ...object, metadata: withoutMember(object.metadata, 'managedFields') }
+}
+
+/** Most of its size, and nothing is judged by it. */
+function withoutSchema(crd: CustomResourceDefinition): CustomResourceDefinition {
+  const versions = crd.spec?.versions?.map((version) => withoutMember(version, 'schema'))
+  return { ...crd, spec: { ...crd.spec, ...(versions && { versions }) } }
+}
+
+async function clusterUid(reader: Reader): Promise<string[]> {
+  const found = await reader.find(Namespaces, { name: 'kube-system' })
+  const uid = found.is === 'object' ? found.object.metadata.uid : undefined
+  return uid === undefined ? [] : [uid]
+}
+
+type HomePart = 'webhooks' | 'endpoints' | 'operatorRoles'
+
+/** The parts of Evidence around KubeVirt's own namespace. Throws ApiError. */
+async function partsOfHome(
+  reader: Reader,
+  wants: ReadonlySet<EvidencePart>,
+  { home, snapshot }: { home: string; snapshot: Promise<Snapshot> },
+): Promise<Parts> {
+  const part = async <T>(name: HomePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
+    wants.has(name) ? { [name]: await known(read()) } : {}
+  const found = await Promise.all([
+    part('webhooks', async () => webhooksInto(reader, home)),
+    part('endpoints', async () => readyEndpoints(await reader.list(EndpointSlices, { namespace: home }))),
+    part('operatorRoles', async () =>
+      rolesOf(reader, { name: accountOf(await snapshot, home), namespace: home }),
+    ),
+  ])
+  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+}
+
+/** Why they are not known where there is no such namespace. */
+function homelessParts(wants: ReadonlySet<EvidencePart>, why: string): Parts {
+  const parts: readonly HomePart[] = ['webhooks', 'endpoints', 'operatorRoles']
+  return Object.fromEntries(
+    parts.filter((name) => wants.has(name)).map((name) => [name, { known: false, why }]),
+  )
+}
+
+/** The name that every release's manifest gives it, where the Deployment cannot be seen. */
+function accountOf(snapshot: Snapshot, home: string): string {
+  const deployment = itemsOf(snapshot.operators).find(({ metadata }) => metadata.namespace === home)
+  return deployment?.spec?.template?.spec?.serviceAccountName ?? 'kubevirt-operator'
+}
+
+interface Account {
+  name: string
+  namespace: string
+}
+
+/**
+ * The ClusterRoles and Roles that a ServiceAccount has, by whichever binding: aggregated ClusterRoles hold their rules as the
+ * cluster filled them in. Roles of KubeVirt's namespace only. Throws ApiError.
+ */
+async function rolesOf(reader: Reader, account: Account): Promise<Role[]> {
+  const { namespace } = account
+  const [everywhere, here] = await Promise.all([
+    bindings(reader.pages(ClusterRoleBindings), account),
+    bindings(reader.pages(RoleBindings, { namespace }), account),
+  ])
+  const clusterRoles = [...everywhere, ...here].flatMap(namesOf('ClusterRole'))
+  const found = await Promise.all([
+    ...[...new Set(clusterRoles)].map(async (name) => reader.find(ClusterRoles, { name })),
+    ...[...new Set(here.flatMap(namesOf('Role')))].map(async (name) =>
+      reader.find(Roles, { name, namespace }),
+    ),
+  ])
+  return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
+}
+
+async function bindings(
+  pages: AsyncIterable<{ items: readonly RoleBinding[] }>,
+  account: Account,
+): Promise<RoleBinding[]> {
+  const found: RoleBinding[] = []
+  for await (const { items } of pages) found.push(...items.filter((binding) => binds(binding, account)))
+  return found
+}
+
+function binds({ subjects = [] }: RoleBinding, { name, namespace }: Account): boolean {
+  const groups = new Set([
+    'system:serviceaccounts',
+    `system:serviceaccounts:${namespace}`,
+    'system:authenticated',
+  ])
+  return subjects.some((subject) =>
+    subject.kind === 'ServiceAccount'
+      ? subject.name === name && subject.namespace === namespace
+      : subject.kind === 'Group' && groups.has(subject.name),
+  )
+}
+
+function namesOf(kind: 'ClusterRole' | 'Role') {
+  return ({ roleRef }: RoleBinding): string[] => (roleRef?.kind === kind ? [roleRef.name] : [])
+}
+
+/** One question to RBAC; an optional right can be done without. */
+interface AskedRight {
+  access: Access
+  optional: boolean
+}
+
+interface AnsweredRight {
+  /** `patch kubevirts.kubevirt.io in namespace kubevirt` */
+  what: string
+  allowed: boolean
+  optional: boolean
+}
+
+/** One SelfSubjectAccessReview per question. */
+async function answeredRights(
+  reviewer: Pick<Reviewer, 'can'> | undefined,
+  asked: readonly AskedRight[] | undefined,
+): Promise<Known<AnsweredRight>> {
+  if (asked === undefined) return { known: false, why: 'not asked for' }
+  if (reviewer === undefined)
+    return { known: false, why: 'a saved cluster cannot be asked what this user may do' }
+  return known(
+    Promise.all(
+      asked.map(async ({ access, optional }) => {
+        const { allowed } = await reviewer.can(access)
+        return { what: inWords(access), allowed, optional }
+      }),
+    ),
+  )
+}
+
+function inWords({ verb, group, resource, subresource, namespace, name }: Access): string {
+  const kind = `${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
+  return `${verb} ${kind}${name ? ` "${name}"` : ''}${namespace ? ` in namespace ${namespace}` : ''}`
+}

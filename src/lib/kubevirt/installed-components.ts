@@ -1,0 +1,223 @@
+import type { DaemonSet, Deployment, Pod } from '../kube/kinds/workload-kinds.ts'
+import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject, OwnerReference } from '../kube/object.ts'
+import { itemsOf } from '../kube/known.ts'
+import { saysDone } from './kubevirt-conditions.ts'
+import type { LastLine } from './diagnosis/last-log-lines.ts'
+import type { Snapshot } from './snapshot.ts'
+import { latest } from '../kube/timestamps.ts'
+
+/** All that one judgement looks at: a KubeVirt, its operator's Deployment, what was seen around them, and when. */
+export interface Scene {
+  readonly snapshot: Snapshot
+  readonly kubevirt: KubeVirt
+  readonly operator: Deployment | undefined
+  readonly at: Date
+  /** Of containers that keep ending, where their logs were read. */
+  readonly lastLines?: readonly LastLine[]
+}
+
+/** A DaemonSet or Deployment of the install strategy. */
+export type Workload = { kind: 'DaemonSet'; object: DaemonSet } | { kind: 'Deployment'; object: Deployment }
+
+export function targetId({ kubevirt }: Scene): string | undefined {
+  return kubevirt.status?.targetDeploymentID
+}
+
+/** A pod that counts: ended ones (an evicted pod that nobody removed) do not. */
+function isAlive(pod: Pod): boolean {
+  return pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded'
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
+}
+
+/**
+ * Everything in KubeVirt's namespace that virt-operator rolls, known or not to kvup: what bears its stamps. Once KubeVirt says
+ * that it is done, whoever bears them and is not in its own list of what it wrote is none of it.
+ */
+export function workloads(scene: Scene): readonly Workload[] {
+  const all = stampedWorkloads(scene)
+  return saysDone(scene.kubevirt) ? all.filter((workload) => isListed(scene, workload)) : all
+}
+
+/** Those that bear virt-operator's stamps, while KubeVirt, done, does not list them as its own. */
+export function unlistedWorkloads(scene: Scene): readonly Workload[] {
+  if (!saysDone(scene.kubevirt)) return []
+  return stampedWorkloads(scene).filter((workload) => !isListed(scene, workload))
+}
+
+function stampedWorkloads({ snapshot }: Scene): readonly Workload[] {
+  return [
+    ...itemsOf(snapshot.daemonsets)
+      .filter((object) => isOperand(object))
+      .map((object) => ({ kind: 'DaemonSet', object }) as const),
+    ...itemsOf(snapshot.deployments)
+      .filter((object) => isOperand(object))
+      .map((object) => ({ kind: 'Deployment', object }) as const),
+  ]
+}
+
+/** By `status.generations` of the KubeVirt; where that names no DaemonSet and no Deployment the stamps are believed. */
+function isListed({ kubevirt }: Scene, { kind, object: { metadata } }: Workload): boolean {
+  const listed = (kubevirt.status?.generations ?? []).filter(({ resource }) => rolled.has(resource))
+  if (listed.length === 0) return true
+  return listed.some(
+    ({ resource, name, namespace }) =>
+      resource === resourceOf[kind] &&
+      name === metadata.name &&
+      (!namespace || namespace === metadata.namespace),
+  )
+}
+
+const resourceOf = { DaemonSet: 'daemonsets', Deployment: 'deployments' } as const
+const rolled: ReadonlySet<string> = new Set(Object.values(resourceOf))
+
+/** Pods of components that live, going ones included. */
+export function infraPods(scene: Scene): readonly Pod[] {
+  return workloads(scene).flatMap((workload) => podsOf(scene, workload))
+}
+
+export function operatorPods(scene: Scene): readonly Pod[] {
+  const { operator } = scene
+  return operator ? podsOf(scene, { kind: 'Deployment', object: operator }) : []
+}
+
+/** Of the Job that dumps the install strategy. */
+export function strategyPods({ snapshot }: Scene): readonly Pod[] {
+  return itemsOf(snapshot.pods).filter(
+    (pod) => componentLabel(pod) === strategyPodLabel && controllerOf(pod)?.kind === 'Job',
+  )
+}
+
+/** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
+export function podsOf({ snapshot }: Scene, workload: Workload): readonly Pod[] {
+  const isOwned = workload.kind === 'DaemonSet' ? ofDaemonSet(workload) : ofDeployment(workload, snapshot)
+  return itemsOf(snapshot.pods).filter((pod) => isAlive(pod) && isOwned(pod))
+}
+
+type IsOwned = (pod: Pod) => boolean
+
+function ofDaemonSet({ object }: Workload): IsOwned {
+  return (pod) => {
+    const owner = controllerOf(pod)
+    return owner?.kind === 'DaemonSet' && isSame(owner, object)
+  }
+}
+
+/** Where no ReplicaSet was seen, the owner is told by its name, which is the Deployment's and the pod's template hash. */
+function ofDeployment({ object }: Workload, { replicaSets }: Snapshot): IsOwned {
+  const seen = itemsOf(replicaSets)
+  const own = new Set(
+    seen
+      .filter((set) => {
+        const owner = controllerOf(set)
+        return owner?.kind === 'Deployment' && isSame(owner, object)
+      })
+      .map(({ metadata }) => metadata.uid),
+  )
+  return (pod) => {
+    const owner = controllerOf(pod)
+    if (owner?.kind !== 'ReplicaSet') return false
+    if (seen.length > 0) return own.has(owner.uid)
+    return owner.name === `${object.metadata.name}-${pod.metadata.labels?.['pod-template-hash']}`
+  }
+}
+
+const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller)
+
+/** A saved object may lack its uid. */
+const isSame = (owner: OwnerReference, { metadata }: KubeObject): boolean =>
+  metadata.uid === undefined ? owner.name === metadata.name : owner.uid === metadata.uid
+
+/** Stays (is not going away) and was made for the target. */
+export function isUpdated(pod: Pod, target: string | undefined): boolean {
+  return target !== undefined && identifierOf(pod) === target && !pod.metadata.deletionTimestamp
+}
+
+const prefix = 'kubevirt.io/install-strategy'
+
+export const operatorName = 'virt-operator'
+/** How the Job that dumps the install strategy is called to a person. */
+export const strategyComponent = 'install strategy'
+const strategyPodLabel = 'virt-operator-strategy-dumper'
+
+/** The deployment ID that an object, a pod template or a pod was made for (facts 2.6). */
+export function identifierOf(object: Stamped): string | undefined {
+  return object.metadata?.annotations?.[`${prefix}-identifier`]
+}
+
+/** The KubeVirt version that it was made for. */
+export function stampedVersion(object: Stamped): string | undefined {
+  return object.metadata?.annotations?.[`${prefix}-version`]
+}
+
+/** The value of the label `kubevirt.io`: the component's name. */
+export function componentLabel(object: Stamped): string | undefined {
+  return object.metadata?.labels?.['kubevirt.io']
+}
+
+/** Made by virt-operator: a component, or a pod of one (facts 2.6; `kubevirt-operator` is a very old value). */
+export function isOperand(object: KubeObject): boolean {
+  if (isOperator(object)) return false
+  const by = object.metadata.labels?.['app.kubernetes.io/managed-by']
+  return by === 'virt-operator' || by === 'kubevirt-operator' || identifierOf(object) !== undefined
+}
+
+/** The virt-operator Deployment, or a pod of it. */
+export function isOperator(object: KubeObject): boolean {
+  return object.metadata.name === operatorName || componentLabel(object) === operatorName
+}
+
+/** The selector of the pods that may be KubeVirt's: those without the label `kubevirt.io` as well, the pods of VMs not. */
+export const podsBesideVms = 'kubevirt.io!=virt-launcher,kubevirt.io!=hotplug-disk'
+
+interface Stamped {
+  metadata?: Pick<KubeObject['metadata'], 'labels' | 'annotations'> | undefined
+}
+
+/** When something last moved among the components, their pods, the operator, the Job and the CR's conditions. RFC 3339. */
+export function lastChange(scene: Scene): string | undefined {
+  const { snapshot, kubevirt, operator } = scene
+  const pods = [...infraPods(scene), ...operatorPods(scene), ...strategyPods(scene)]
+  return latest([
+    ...pods.flatMap(podTimes),
+    ...itemsOf(snapshot.replicaSets)
+      .filter(isKubeVirts(scene))
+      .map((set) => set.metadata.creationTimestamp),
+    ...itemsOf(snapshot.jobs).flatMap((job) => [job.metadata.creationTimestamp, job.status?.completionTime]),
+    ...workloads(scene).flatMap(({ object }) => written(object)),
+    ...(operator ? written(operator) : []),
+    ...(kubevirt.status?.conditions ?? []).map((c) => c.lastTransitionTime),
+    ...specTimes(kubevirt),
+  ])
+}
+
+/** Others' Deployments may lie in the same namespace. */
+function isKubeVirts(scene: Scene): (set: KubeObject) => boolean {
+  const { operator } = scene
+  const uids = new Set([
+    ...workloads(scene).map(({ object }) => object.metadata.uid),
+    ...(operator ? [operator.metadata.uid] : []),
+  ])
+  return ({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uids.has(uid)) ?? false
+}
+
+function podTimes({ metadata, status }: Pod): (string | undefined)[] {
+  const conditions = (status?.conditions ?? []).map((c) => c.lastTransitionTime)
+  return [metadata.creationTimestamp, ...conditions]
+}
+
+/** managedFields tell the last write of each manager, status included. */
+function written({ metadata }: KubeObject): (string | undefined)[] {
+  return [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map((field) => field.time)]
+}
+
+/** Of the CR only the spec: its status is rewritten while workloads are counted. */
+function specTimes({ metadata }: KubeObject): (string | undefined)[] {
+  return (metadata.managedFields ?? [])
+    .filter((field) => field.subresource === undefined && field.manager !== 'virt-operator')
+    .map((field) => field.time)
+}

@@ -1,0 +1,469 @@
+import { type Cause, concerns } from './diagnosis/cause.ts'
+import { causes, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
+import {
+  assessComponents,
+  type ComponentStanding,
+  isFresh,
+  limitLeft,
+  type OperatorStanding,
+  operatorStanding,
+  rollCounts,
+  rollToCome,
+  type StrategyJob,
+  strategyJob,
+  updatedPods,
+  versionDiffers,
+  waitsFor,
+} from './component-status.ts'
+import {
+  beingDeleted,
+  deploymentFailure,
+  failurePersists,
+  type Gap,
+  type JudgedCondition,
+  judgedConditions,
+  saysDone,
+  underWay,
+  wordGaps,
+} from './kubevirt-conditions.ts'
+import { earliest, since } from '../kube/timestamps.ts'
+import { theInstallation } from './installation.ts'
+import type { LastLine, LastLines } from './diagnosis/last-log-lines.ts'
+import {
+  componentLabel,
+  identifierOf,
+  infraPods,
+  lastChange,
+  operatorName,
+  podsOf,
+  type Scene,
+  stampedVersion,
+  targetId,
+  unlistedWorkloads,
+  type Workload,
+  workloads,
+} from './installed-components.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Reader } from '../kube/cluster.ts'
+import type { Clock } from '../kube/clock.ts'
+import { itemsOf } from '../kube/known.ts'
+
+export type Verdict = 'Settled' | 'Updating' | 'Stalled' | 'Degraded'
+
+/** No component changed for this long while something is under way: Stalled. */
+const quietPatience = 10 * 60_000
+/** Replicas short for this long with nothing moving: Degraded. */
+const shortPatience = 60_000
+
+export interface Standing {
+  verdict: Verdict
+  /** RFC 3339; one look can only say "at least". */
+  since?: string
+  /** What is in the way; also while Updating, before it counts. Empty when Settled. */
+  why: readonly Cause[]
+  /** The first thing that is missing for Settled. */
+  waitingFor?: string
+  /** In the order in which virt-operator rolls them. */
+  components: readonly ComponentStanding[]
+  operator: OperatorStanding | undefined
+  target: Revision
+  observed: Revision
+  generation: { spec: number | undefined; observed: number | undefined }
+  conditions: readonly JudgedCondition[]
+  strategyJob?: StrategyJob
+  /** What kvup expects beyond what KubeVirt and Kubernetes say, and does not see: no verdict depends on it. Empty unless KubeVirt says that it is done. */
+  doubts: readonly Doubt[]
+  /** What could not be seen and was therefore not judged: a Settled with remarks is one with that reservation. */
+  remarks: readonly string[]
+}
+
+interface Revision {
+  version?: string
+  registry?: string
+  /** The deployment ID. */
+  id?: string
+}
+
+/**
+ * The verdict of the contract over one look, at that time. Pure. Throws what `theInstallation` throws when there is not
+ * exactly one KubeVirt.
+ */
+export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[] = []): Standing {
+  const { kubevirt, deployment } = theInstallation(snapshot)
+  const scene: Scene = { snapshot, kubevirt, operator: deployment, at, lastLines }
+  const operator = operatorStanding(scene)
+  const job = strategyJob(scene)
+  const rolled = assessComponents(scene)
+  const open = gaps(scene, { components: rolled, operator, strategyJob: job })
+  const found = open.length === 0 ? [] : causes(scene)
+  const judged = judge(scene, { open, why: found, operator })
+  const why = explained(judged, { found, open }, scene)
+  const from = sinceOf(judged, scene, why)
+  return {
+    verdict: judged,
+    ...(from === undefined ? {} : { since: from }),
+    why,
+    ...(open[0] ? { waitingFor: open[0].what } : {}),
+    components: rolled.map((component) => held(component, why, at)),
+    operator,
+    ...revisions(scene),
+    generation: { spec: kubevirt.metadata.generation, observed: kubevirt.status?.observedGeneration },
+    conditions: judgedConditions(kubevirt, at),
+    ...(job ? { strategyJob: job } : {}),
+    doubts: doubts(scene, { components: rolled, operator }),
+    remarks: remarks(scene, operator),
+  }
+}
+
+/** A bad verdict never stands without a reason. */
+function explained(
+  verdict: Verdict,
+  { found, open }: { found: readonly Cause[]; open: readonly Gap[] },
+  scene: Scene,
+): readonly Cause[] {
+  const [gap] = open
+  const bad = verdict === 'Stalled' || verdict === 'Degraded'
+  return bad && gap && found.length === 0 ? [quietCause(scene, gap.what)] : found
+}
+
+interface Evidence {
+  open: readonly Gap[]
+  why: readonly Cause[]
+  operator: OperatorStanding | undefined
+}
+
+function judge(scene: Scene, evidence: Evidence): Verdict {
+  const { open, why } = evidence
+  if (open.length === 0) return 'Settled'
+  if (hasFailed(scene, evidence)) return 'Degraded'
+  const moves = open.some((gap) => gap.is === 'under-way')
+  if (why.some((cause) => isTerminal(cause, scene.at))) return moves ? 'Stalled' : 'Degraded'
+  const quiet = since(lastChange(scene), scene.at) ?? 0
+  const short = !moves && open.some((gap) => gap.is === 'short')
+  if (short && quiet >= shortPatience) return 'Degraded'
+  return quiet >= quietPatience ? 'Stalled' : 'Updating'
+}
+
+/** What an operator said that is being replaced is not the last word (facts 2.7). */
+function hasFailed({ kubevirt, at }: Scene, { operator }: Evidence): boolean {
+  const replaced = operator?.rolled === false || operator?.leads === false
+  return !replaced && failurePersists(kubevirt, at)
+}
+
+function sinceOf(verdict: Verdict, scene: Scene, why: readonly Cause[]): string | undefined {
+  if (verdict === 'Settled') return lastChange(scene)
+  if (verdict === 'Updating') return updateStart(scene)
+  const terminal = why.filter((cause) => isTerminal(cause, scene.at)).map((cause) => cause.since)
+  return earliest(terminal) ?? deploymentFailure(scene.kubevirt)?.since ?? lastChange(scene)
+}
+
+/** UpdateInProgress keeps its message, and so its time, for the whole update. */
+function updateStart({ kubevirt }: Scene): string | undefined {
+  // A condition that is brand-new has null there (facts 1.5).
+  return (
+    kubevirt.status?.conditions?.find((c) => c.type === 'Progressing' && c.status === 'True')
+      ?.lastTransitionTime ?? undefined
+  )
+}
+
+function held(component: ComponentStanding, why: readonly Cause[], at: Date): ComponentStanding {
+  const stuck = why.some((cause) => concerns(cause, component.name) && isTerminal(cause, at))
+  return stuck && component.state === 'rolling' ? { ...component, state: 'stalled' } : component
+}
+
+function revisions({ kubevirt }: Scene): { target: Revision; observed: Revision } {
+  const { status = {} } = kubevirt
+  return {
+    target: revision(status.targetKubeVirtVersion, status.targetKubeVirtRegistry, status.targetDeploymentID),
+    observed: revision(
+      status.observedKubeVirtVersion,
+      status.observedKubeVirtRegistry,
+      status.observedDeploymentID,
+    ),
+  }
+}
+
+function revision(version?: string, registry?: string, id?: string): Revision {
+  return { ...(version && { version }), ...(registry && { registry }), ...(id && { id }) }
+}
+
+/** The verdict over a look that has the cause parts, with the last log lines of what keeps ending. Throws what `standing` throws. */
+export async function explainedStanding(
+  snapshot: Snapshot,
+  from: { reader: Pick<Reader, 'log'>; clock: Clock },
+  logs: LastLines,
+): Promise<Standing> {
+  const judged = standing(snapshot, from.clock.now())
+  const lines = await logs.of(from, snapshot, judged.why)
+  return lines.length === 0 ? judged : standing(snapshot, from.clock.now(), lines)
+}
+
+interface Parts {
+  components: readonly ComponentStanding[]
+  operator: OperatorStanding | undefined
+  strategyJob: StrategyJob | undefined
+}
+
+/**
+ * What keeps it from being done, in the order in which an update gets to it: what KubeVirt says itself, its operator's Deployment,
+ * and what Kubernetes says of its components. Whatever kvup believes beyond that is a doubt (`doubts.ts`).
+ */
+function gaps(scene: Scene, parts: Parts): readonly Gap[] {
+  const said = wordGaps(scene.kubevirt)
+  const isDone = said.length === 0
+  return [
+    ...said.filter(({ what }) => what === beingDeleted),
+    ...operatorGaps(scene, parts.operator),
+    ...jobGap(parts.strategyJob),
+    ...parts.components.flatMap((component) => componentGap(component, isDone)),
+    ...(isDone ? [] : oldPodGaps(scene)),
+    ...said.filter(({ what }) => what !== beingDeleted),
+  ]
+}
+
+function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap[] {
+  if (!operator)
+    return scene.snapshot.operators.known
+      ? [{ is: 'short', what: 'virt-operator: there is no such Deployment' }]
+      : []
+  const { rolled, leads, ready, updated, desired } = operator
+  const fresh = isFresh(scene)
+  return [
+    ...(rolled
+      ? []
+      : [
+          underWay(
+            `virt-operator: ${updated < desired ? `${updated}/${desired} updated` : 'an old pod to go'}`,
+          ),
+        ]),
+    ...(rolled && leads === false && fresh
+      ? [underWay('a pod of the current virt-operator to take its Lease')]
+      : []),
+    ...(versionDiffers(scene, operator) && (!rolled || fresh)
+      ? [
+          underWay(
+            `virt-operator ${operator.version} to speak; the CR is still of ${scene.kubevirt.status?.operatorVersion}`,
+          ),
+        ]
+      : []),
+    ...(ready === 0 && desired > 0
+      ? [{ is: 'short', what: `virt-operator: ${ready}/${desired} ready` } as const]
+      : []),
+  ]
+}
+
+function jobGap(job: StrategyJob | undefined): Gap[] {
+  return job && job.state !== 'done'
+    ? [underWay(`the install strategy of ${job.version ?? 'the new version'}`)]
+    : []
+}
+
+function componentGap(component: ComponentStanding, isDone: boolean): Gap[] {
+  const { name, state, rolled, updated, ready, desired, detail } = component
+  if (state === 'current' || (state === 'absent' && isDone)) return []
+  if (state === 'absent' || state === 'waiting') return [underWay(`${name}: ${detail}`)]
+  const count = rolled ? `${ready}/${desired} ready` : `${updated}/${desired} updated`
+  const what = `${name}: ${count}${detail ? `, ${detail}` : ''}`
+  return [{ is: rolled ? 'short' : 'under-way', what }]
+}
+
+function oldPodGaps(scene: Scene): Gap[] {
+  const target = targetId(scene)
+  const old = infraPods(scene).filter((pod) => identifierOf(pod) !== target)
+  const [first] = old
+  return first
+    ? [
+        underWay(
+          `the pods of another version to go: ${first.metadata.name}${old.length > 1 ? ` and ${old.length - 1} more` : ''}`,
+        ),
+      ]
+    : []
+}
+
+/** What could not be looked at, and was therefore not judged. */
+function remarks({ snapshot }: Scene, operator: OperatorStanding | undefined): string[] {
+  const unseen = (['operators', 'deployments', 'daemonsets', 'pods', 'leases'] as const).flatMap((part) => {
+    const seen = snapshot[part]
+    return seen.known ? [] : [`${part} are not judged: ${seen.why}`]
+  })
+  const unclear =
+    operator && operator.leads === undefined && snapshot.leases.known && itemsOf(snapshot.pods).length > 0
+      ? [`it cannot be told which virt-operator leads: ${operator.leader ?? 'nobody'} is no pod of it`]
+      : []
+  return [...unseen, ...unclear]
+}
+
+/** What a doubt can be about: also the ids of the warnings that are left of them. */
+export const doubtIds = [
+  'operator-silent',
+  'operator-lease',
+  'controller-lease',
+  'vms-not-labelled',
+  'component-missing',
+  'component-not-stamped',
+  'component-not-listed',
+  'component-runs-nowhere',
+  'replicas-missing',
+  'old-pods',
+  'pods-not-seen',
+  'handler-roll-to-come',
+  'max-unavailable',
+] as const
+
+/**
+ * Something that kvup expects beyond what KubeVirt and Kubernetes say, and does not see. It is told and looked at for a while, and it
+ * never keeps anything from being done: such rules were read from sources, and another release may have others.
+ */
+export interface Doubt {
+  id: (typeof doubtIds)[number]
+  /** What is not as expected, in words that can be read alone. */
+  sentence: string
+  /** Commands that show it. */
+  look: readonly string[]
+}
+
+/** Every doubt over a KubeVirt that says it is done; none while it is at work, for then it is no news. */
+function doubts(scene: Scene, { components, operator }: Omit<Parts, 'strategyJob'>): readonly Doubt[] {
+  if (!saysDone(scene.kubevirt)) return []
+  return [
+    ...(operator?.rolled === true ? operatorDoubts(scene, operator) : []),
+    ...components.filter(({ state }) => state === 'absent').map((component) => missing(scene, component)),
+    ...workloads(scene).flatMap((workload) => componentDoubts(scene, workload)),
+    ...unlistedWorkloads(scene).flatMap((workload) => unlisted(scene, workload)),
+  ]
+}
+
+function operatorDoubts(scene: Scene, operator: OperatorStanding): readonly Doubt[] {
+  const { leads, ready, desired, version, leader } = operator
+  const late = !isFresh(scene)
+  const found: Doubt[] = []
+  if (late && versionDiffers(scene, operator))
+    found.push({
+      id: 'operator-silent',
+      sentence: `virt-operator runs ${version}, and the KubeVirt resource still says ${scene.kubevirt.status?.operatorVersion}`,
+      look: [kubectl(scene, `logs -l kubevirt.io=${operatorName} --tail=20`)],
+    })
+  if (late && leads === false)
+    found.push({
+      id: 'operator-lease',
+      sentence: `the Lease of virt-operator is held by ${leader ?? 'nobody'}, which is no pod of its Deployment as it is now`,
+      look: [kubectl(scene, `get lease ${operatorName} -o yaml`)],
+    })
+  if (ready > 0 && ready < desired)
+    found.push({
+      id: 'replicas-missing',
+      sentence: `${operatorName}: ${ready} of ${desired} pods are ready`,
+      look: [kubectl(scene, `get pods -l kubevirt.io=${operatorName} -o wide`)],
+    })
+  return found
+}
+
+function missing(scene: Scene, { name, kind }: ComponentStanding): Doubt {
+  return {
+    id: 'component-missing',
+    sentence: `there is no ${kind} ${name}, which every release so far had`,
+    look: [kubectl(scene, 'get daemonsets,deployments')],
+  }
+}
+
+/** Nothing of one that is rolling: that is no doubt. */
+function componentDoubts(scene: Scene, workload: Workload): readonly Doubt[] {
+  const { kind, object } = workload
+  const { name } = object.metadata
+  const { desired, ready, updated, total, observed, enough } = rollCounts(workload)
+  if (!observed || total > updated || updated < enough || (kind === 'DaemonSet' && ready < desired)) return []
+  const shows = kubectl(scene, `get ${kind.toLowerCase()} ${name} -o yaml`)
+  const pods = kubectl(scene, 'get pods -o wide')
+  const found: Doubt[] = []
+  if (identifierOf(object) !== targetId(scene))
+    found.push({
+      id: 'component-not-stamped',
+      sentence: stampSentence(scene, workload),
+      look: [shows],
+    })
+  if (desired === 0)
+    found.push({
+      id: 'component-runs-nowhere',
+      sentence: `${name} is wanted on no node, so it has no pod`,
+      look: [shows],
+    })
+  if (kind === 'Deployment' && ready > 0 && ready < desired)
+    found.push({
+      id: 'replicas-missing',
+      sentence: `${name}: ${ready} of ${desired} pods are ready; waiting for ${waitsFor(podsOf(scene, workload), undefined, scene)}`,
+      look: [pods],
+    })
+  return [...found, ...podDoubts(scene, workload, pods), ...handlerDoubts(scene, workload)]
+}
+
+function stampSentence({ kubevirt }: Scene, { object }: Workload): string {
+  const { name } = object.metadata
+  const [bears, runs] = [stampedVersion(object), kubevirt.status?.observedKubeVirtVersion]
+  return bears !== undefined && bears !== runs
+    ? `${name} was made for ${bears}, and KubeVirt says that it is done with ${runs}`
+    : `${name} does not bear the deployment ID that KubeVirt is done with`
+}
+
+function podDoubts(scene: Scene, workload: Workload, shows: string): readonly Doubt[] {
+  const { name } = workload.object.metadata
+  const { updated, desired } = rollCounts(workload)
+  const old = oldPods(scene, workload)
+  if (old.length > 0)
+    return [
+      {
+        id: 'old-pods',
+        sentence: `${name}: pods of another version are left: ${old.join(', ')}`,
+        look: [shows],
+      },
+    ]
+  const seen = updatedPods(scene, workload)
+  if (!scene.snapshot.pods.known || seen >= Math.min(updated, desired)) return []
+  return [
+    {
+      id: 'pods-not-seen',
+      sentence: `${name}: Kubernetes counts ${updated} updated pods, and ${seen} that belong to it bear the new deployment ID`,
+      look: [shows],
+    },
+  ]
+}
+
+/** Alive, by their stamp of another deployment. */
+function oldPods(scene: Scene, workload: Workload): readonly string[] {
+  return podsOf(scene, workload)
+    .filter((pod) => identifierOf(pod) !== undefined && identifierOf(pod) !== targetId(scene))
+    .map(({ metadata }) => metadata.name)
+}
+
+function handlerDoubts(scene: Scene, { kind, object }: Workload): readonly Doubt[] {
+  if (kind !== 'DaemonSet' || componentLabel(object) !== 'virt-handler') return []
+  const { name } = object.metadata
+  const look = [kubectl(scene, `get daemonset ${name} -o yaml`)]
+  const roll = rollToCome(object)
+  const limit = limitLeft(object, scene.kubevirt)
+  const found: Doubt[] = []
+  if (roll !== undefined)
+    found.push({
+      id: 'handler-roll-to-come',
+      sentence: `virt-operator may roll ${name} once more (${roll}), now or in a later release; it has not begun`,
+      look,
+    })
+  if (limit !== undefined) found.push({ id: 'max-unavailable', sentence: `${name} waits for ${limit}`, look })
+  return found
+}
+
+/** It bears the stamps, and virt-operator does not name it: it is told only where it is not as it wants to be. */
+function unlisted(scene: Scene, workload: Workload): readonly Doubt[] {
+  const { desired, ready, updated, total, observed } = rollCounts(workload)
+  if (observed && total <= updated && ready >= desired) return []
+  const { name } = workload.object.metadata
+  return [
+    {
+      id: 'component-not-listed',
+      sentence: `${name} bears the stamps of virt-operator, which does not list it as its own; ${ready} of ${desired} pods are ready`,
+      look: [kubectl(scene, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
+    },
+  ]
+}
+
+const kubectl = ({ kubevirt }: Scene, words: string): string =>
+  `kubectl -n ${kubevirt.metadata.namespace ?? ''} ${words}`

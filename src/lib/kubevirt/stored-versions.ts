@@ -1,0 +1,90 @@
+import { type CustomResourceDefinition, CustomResourceDefinitions } from '../kube/kinds/extension-kinds.ts'
+import { type HopFinding, laterCrdVersions, type LaterCrdVersions } from '../releases/hop-findings.ts'
+import { latestPatch, type Releases } from '../releases/releases.ts'
+import { compareVersions, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
+import type { Standing } from './rollout-status.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { type Known, known } from '../kube/known.ts'
+
+interface Scene {
+  standing: Standing
+  releases: Releases
+}
+
+/**
+ * What keeps KubeVirt from going to a release that lacks what its CRDs store: virt-operator would try for ever. Undefined where the way is
+ * open, as it is until virt-operator has replaced the CRDs. Pure.
+ */
+export function noWayBack(
+  to: Version,
+  crds: readonly CustomResourceDefinition[],
+  scene: Scene,
+): HopFinding | undefined {
+  const later = laterCrdVersions(to, scene.releases)
+  const ahead = crdsAhead(crds, later)
+  const newest = later.findLast((one) => crdsAhead(crds, [one]).length > 0)
+  if (newest === undefined) return undefined
+  const what = ahead.map(({ name, versions }) => `${name} stores ${versions.join(' and ')}`).join(', ')
+  return {
+    id: 'no-way-back',
+    level: 'blocker',
+    summary: `there is no way back to ${to.text}: ${what}, which ${to.text} does not have, and the API server refuses a CRD that lacks what is stored`,
+    objects: ahead.map(({ name }) => `customresourcedefinition/${name}`),
+    remedy: [...forward(to, newest.since, scene), forgets],
+  }
+}
+
+/**
+ * On to where the update was going once what holds it up is repaired, at the least to the minor that brought the CRDs; from where it has ended, to a
+ * later patch.
+ */
+function forward(to: Version, since: string, { standing, releases }: Scene): readonly string[] {
+  const { observed, target, operator, verdict } = standing
+  const seen = [target.version, observed.version, operator?.version]
+    .map((text) => versionOf(text))
+    .filter((version): version is Version => version !== undefined && compareVersions(version, to) > 0)
+    .toSorted(compareVersions)
+    .at(-1)
+  const goal = seen ?? latestPatch(since, releases)
+  if (goal === undefined) return [looks]
+  if (verdict !== 'Settled' || observed.version !== goal.text)
+    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, looks]
+  const patch = latestPatch(minorOf(goal), releases)
+  return patch !== undefined && compareVersions(patch, goal) > 0
+    ? [`kvup upgrade --to ${patch.text}`]
+    : [`stay on ${goal.text}, or go forward to a newer patch of ${minorOf(goal)}`]
+}
+
+const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
+const looks = 'kvup status     shows what holds it up, to be repaired'
+
+/** A CRD in which objects may be stored as an earlier release does not have them. */
+interface CrdAhead {
+  name: string
+  versions: readonly string[]
+}
+
+/**
+ * The CRDs whose `status.storedVersions` name one of these versions: the API server takes none for them that lacks it (facts 1.6). None until
+ * virt-operator has replaced the CRDs. Pure.
+ */
+export function crdsAhead(
+  crds: readonly CustomResourceDefinition[],
+  later: readonly LaterCrdVersions[],
+): readonly CrdAhead[] {
+  return crds.flatMap(({ metadata, spec, status }) => {
+    const versions = later
+      .filter(({ group }) => group === spec?.group)
+      .flatMap((one) => one.versions)
+      .filter((version) => status?.storedVersions?.includes(version))
+    return versions.length === 0 ? [] : [{ name: metadata.name, versions }]
+  })
+}
+
+/**
+ * The CRDs that virt-operator brings, by the label that it gives all of them: not the hundreds of a whole platform. Unknown where they may not be
+ * read; throws every other ApiError.
+ */
+export function kubeVirtDefinitions(reader: Pick<Reader, 'list'>): Promise<Known<CustomResourceDefinition>> {
+  return known(reader.list(CustomResourceDefinitions, { labels: 'kubevirt.io' }))
+}

@@ -1,0 +1,149 @@
+import { proxiedName, type Reader, type ServiceCall } from '../kube/cluster.ts'
+import { ApiError, KvupError } from '../kube/errors.ts'
+import type { Known } from '../kube/known.ts'
+
+/** What fired at a look, in words; or why nobody knows. */
+export type Fired = { firing: readonly string[] } | { why: string }
+
+/** What fires since; or why that cannot be told, and what to type. */
+export type NewAlerts = { new: readonly string[] } | { notCompared: string }
+
+export async function firedNow(reader: Reader): Promise<Fired> {
+  const alerts = await firingAlerts(reader)
+  return alerts.known ? { firing: allWords(alerts.items) } : { why: alerts.why }
+}
+
+/** The same where there is a platform whose Prometheus could be asked; undefined on any other cluster. Throws ApiError. */
+export async function firedOnPlatform(reader: Reader): Promise<Fired | undefined> {
+  const served = await reader.versions('config.openshift.io')
+  return served.length === 0 ? undefined : firedNow(reader)
+}
+
+/** Alerts that fire now and did not at that look (night E11). */
+export async function newAlerts(reader: Reader, before: Fired): Promise<NewAlerts> {
+  if ('why' in before) return { notCompared: `nobody knows what fired when it began: ${before.why}` }
+  const now = await firedNow(reader)
+  if ('why' in now) return { notCompared: now.why }
+  return { new: now.firing.filter((one) => !before.firing.includes(one)) }
+}
+
+/** An alert that fires, by its labels: somebody else's words. */
+export interface FiringAlert {
+  name: string
+  severity: string
+  namespace?: string
+}
+
+/** It puts together what both Prometheus of the platform and that of users say, and is what `oc adm upgrade` asks by its Route. */
+const question: ServiceCall = {
+  service: { namespace: 'openshift-monitoring', name: 'thanos-querier' },
+  scheme: 'https',
+  port: 'web',
+  path: '/api/v1/alerts',
+}
+
+/** What `services/proxy` has to be allowed for. */
+export const alertsProxy = proxiedName(question)
+
+/** What a person with `pods/exec` types, past the proxy that asks for a token. */
+export const askAlerts =
+  'oc -n openshift-monitoring exec -c prometheus prometheus-k8s-0 -- curl -s http://localhost:9090/api/v1/alerts'
+
+/** Fires for ever, to show that alerts come through. */
+const heartbeat = 'none'
+
+/**
+ * What fires now, pending ones apart; one GET through the API server, which is sent no token for anybody else. Whatever becomes of it is an unknown part, with
+ * why and what to type: no command fails for it.
+ */
+export async function firingAlerts(reader: Pick<Reader, 'askService'>): Promise<Known<FiringAlert>> {
+  if (reader.askService === undefined) return { known: false, why: 'a saved cluster does not hold them' }
+  try {
+    return alertsIn(await reader.askService(question))
+  } catch (error) {
+    if (!(error instanceof KvupError)) throw error
+    return unasked(reasonOf(error))
+  }
+}
+
+const unasked = (why: string): Known<never> => ({ known: false, why: `${why}; ${askAlerts} shows them` })
+
+/** An API server says why in a Status; the proxy in front of Prometheus is nobody that has one. */
+function reasonOf(error: KvupError): string {
+  if (!(error instanceof ApiError)) return error.message
+  const { status, statusReason, message } = error
+  const isGuard = status === 401 || (status === 403 && statusReason !== 'Forbidden')
+  if (isGuard)
+    return `the proxy in front of Prometheus answers ${status}: it asks for a token, and the API server passes none on`
+  if (status === 404)
+    return `Service ${question.service.name} in namespace ${question.service.namespace} is not there`
+  return message
+}
+
+function alertsIn(text: string): Known<FiringAlert> {
+  const alerts = at(at(parsed(text), 'data'), 'alerts')
+  if (!Array.isArray(alerts)) return unasked('Prometheus does not answer with alerts')
+  const firing = alerts.filter((one: unknown) => at(one, 'state') === 'firing').map(alertOf)
+  return { known: true, items: firing.filter(({ severity }) => severity !== heartbeat) }
+}
+
+function alertOf(one: unknown): FiringAlert {
+  const labels = at(one, 'labels')
+  const namespace = at(labels, 'namespace')
+  return {
+    name: short(at(labels, 'alertname')),
+    severity: short(at(labels, 'severity')),
+    ...(typeof namespace === 'string' && { namespace: short(namespace) }),
+  }
+}
+
+/** Some of them are templates gone wrong. */
+const longest = 80
+
+const short = (value: unknown): string => (typeof value === 'string' ? value.slice(0, longest) : '')
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const at = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+
+/** By design, while VMs keep their launcher for more than a day (ocp 1.10). */
+const expectedWhileHeld = new Set(['OutdatedVirtualMachineInstanceWorkloads'])
+
+/** Those that `oc adm upgrade recommend` stops at, critical or not (ocp 4). */
+const aboutVms = new Set(['VirtHandlerDaemonSetRolloutFailing', 'VMCannotBeEvicted'])
+
+export const isExpected = (name: string): boolean => expectedWhileHeld.has(name)
+
+/** Worth naming before nodes are drained. */
+export const isGrave = ({ name, severity }: FiringAlert): boolean =>
+  severity === 'critical' || aboutVms.has(name)
+
+/** `KubeNodeNotReady`, `TargetDown in namespace x`: what tells one from another, without counting pods. */
+function alertWords({ name, namespace }: FiringAlert): string {
+  return namespace === undefined ? name : `${name} in namespace ${namespace}`
+}
+
+/** Each once, in order. */
+export const allWords = (alerts: readonly FiringAlert[]): readonly string[] =>
+  [...new Set(alerts.map(alertWords))].toSorted()
+
+/** For one line: what is grave by name, the others by number. */
+export function alertsLine(alerts: readonly FiringAlert[], inWindow: boolean): string {
+  if (alerts.length === 0) return 'none fires'
+  const grave = allWords(alerts.filter(isGrave))
+  const expected = allWords(alerts.filter(({ name }) => inWindow && isExpected(name)))
+  return [
+    alerts.length === 1 ? '1 fires' : `${alerts.length} fire`,
+    ...(grave.length > 0 ? [`grave: ${grave.slice(0, 3).join(', ')}${more(grave)}`] : []),
+    ...(expected.length > 0 ? [`expected in a window: ${expected.join(', ')}`] : []),
+  ].join('; ')
+}
+
+const more = ({ length }: readonly string[]): string => (length > 3 ? ` and ${length - 3} more` : '')

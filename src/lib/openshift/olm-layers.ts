@@ -1,0 +1,262 @@
+import type {
+  CatalogSource,
+  ClusterExtension,
+  ClusterServiceVersion,
+  OperatorCondition,
+  OperatorGroup,
+} from '../kube/kinds/operator-kinds.ts'
+import { filled, itemsOf, type Known } from '../kube/known.ts'
+import {
+  channelsOf,
+  type CsvStanding,
+  csvStanding,
+  type Held,
+  heldByCondition,
+  installPlanStanding,
+  type InstallPlanStanding,
+  type LifecycleSnapshot,
+  type SubscriptionStanding,
+  subscriptionStanding,
+} from './olm-status.ts'
+import type { Layer } from './layer-verdict.ts'
+import { isOverridden, saidOfReplacing } from './upgrade-gates.ts'
+
+/** Catalog, OperatorGroups where there is not exactly one, Subscription, the InstallPlan that it refers to where that is not done, and its CSV. None where OLM installs nothing of KubeVirt. */
+export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[] {
+  const { subscriptions, clusterExtensions } = lifecycle
+  if (!subscriptions.known) return [{ layer: 'subscription', verdict: 'Unknown', says: subscriptions.why }]
+  const standings = subscriptions.items.map(subscriptionStanding)
+  const [first] = standings
+  if (!first) return itemsOf(clusterExtensions).map(extensionLayer)
+  const { catalogSources, installPlans, csvs, operatorGroups, operatorConditions, packageManifests } =
+    lifecycle
+  const conditions = itemsOf(operatorConditions)
+  const channels = channelsOf(itemsOf(packageManifests))
+  return [
+    ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
+    ...present(operatorGroupLayer(operatorGroups, first.namespace)),
+    { ...subscriptionLayer(standings, first), ...(channels.length > 0 && { channels }) },
+    ...told('install-plan', installPlans, () => present(referenced(lifecycle))),
+    ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions }, first, at))),
+  ]
+}
+
+const present = (layer: Layer | undefined): Layer[] => (layer ? [layer] : [])
+
+/** What may not be read is a layer too, that is not known. */
+function told<T>(layer: Layer['layer'], part: Known<T>, layers: (items: readonly T[]) => Layer[]): Layer[] {
+  return part.known ? layers(part.items) : [{ layer, verdict: 'Unknown', says: part.why }]
+}
+
+/** OLM v1 knows no OperatorConditions: kvup does not drive it (ocp 2.9). */
+function extensionLayer({ metadata }: ClusterExtension): Layer {
+  return {
+    layer: 'subscription',
+    object: `clusterextension/${metadata.name}`,
+    verdict: 'Settled',
+    says: `a ClusterExtension of OLM v1 instead, which kvup does not update`,
+  }
+}
+
+const catalogVerdicts: Readonly<Record<string, Layer['verdict']>> = {
+  READY: 'Settled',
+  TRANSIENT_FAILURE: 'Degraded',
+  SHUTDOWN: 'Degraded',
+}
+
+function catalogLayer({ metadata, status = {} }: CatalogSource): Layer {
+  const { lastObservedState: state = 'not connected yet', lastConnect } = status.connectionState ?? {}
+  const verdict = catalogVerdicts[state] ?? 'Updating'
+  return {
+    layer: 'catalog',
+    object: `catalogsource/${metadata.name}`,
+    verdict,
+    says: `${metadata.name} is ${state}`,
+    ...(status.message && { notes: [status.message] }),
+    ...(verdict !== 'Settled' && { waitsFor: 'its registry to answer' }),
+    ...(verdict !== 'Settled' && lastConnect !== undefined && { since: lastConnect }),
+  }
+}
+
+function subscriptionLayer(all: readonly SubscriptionStanding[], first: SubscriptionStanding): Layer {
+  const { name, namespace, channel = 'the default channel', approval, package: of, troubles } = first
+  const base = { layer: 'subscription', object: `subscription/${name}` } as const
+  if (all.length > 1) {
+    const places = all.map((one) => `${one.namespace}/${one.name}`).join(', ')
+    return { ...base, verdict: 'Degraded', says: `${all.length} Subscriptions of one package: ${places}` }
+  }
+  const [trouble] = troubles
+  const says = `${of} from ${channel}, ${approval.toLowerCase()} approval`
+  if (!trouble) return { ...base, verdict: 'Settled', says }
+  return {
+    ...base,
+    verdict: trouble.type === 'CatalogSourcesUnhealthy' ? 'Stalled' : 'Degraded',
+    says: `${trouble.type} (${trouble.reason})`,
+    notes: [trouble.message],
+    help: [`kubectl -n ${namespace} describe subscriptions.operators.coreos.com ${name}`],
+  }
+}
+
+function referenced(lifecycle: LifecycleSnapshot): Layer | undefined {
+  const [subscription] = itemsOf(lifecycle.subscriptions)
+  const plans = itemsOf(lifecycle.installPlans).map((plan) => installPlanStanding(plan, subscription))
+  const plan = plans.find((one) => one.referenced)
+  return plan && subscription ? installPlanLayer(plan, subscriptionStanding(subscription)) : undefined
+}
+
+/** Where there is not exactly one: every CSV of the namespace fails then (ocp 2.6). Undefined where there is, and where it is not known. */
+function operatorGroupLayer(groups: Known<OperatorGroup>, namespace: string): Layer | undefined {
+  if (!groups.known || groups.items.length === 1) return undefined
+  const [first] = groups.items
+  const names = groups.items.map(({ metadata }) => metadata.name).join(', ')
+  const found = first === undefined ? 'there is none' : `there are ${groups.items.length} (${names})`
+  return {
+    layer: 'operator-group',
+    ...(first && { object: `operatorgroup/${first.metadata.name}` }),
+    verdict: 'Degraded',
+    says: `${found} in namespace ${namespace}, and OLM installs nothing without exactly one`,
+    help: [`kubectl -n ${namespace} get operatorgroups.operators.coreos.com`],
+  }
+}
+
+type JudgedInstallPlan = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'help' | 'notes'>
+type JudgeInstallPlan = (plan: InstallPlanStanding, of: SubscriptionStanding) => JudgedInstallPlan
+
+/** Undefined once it is done: that proves no more than that what it holds was written (ocp 9.10). */
+function installPlanLayer(plan: InstallPlanStanding, of: SubscriptionStanding): Layer | undefined {
+  if (plan.state === 'done') return undefined
+  return {
+    layer: 'install-plan',
+    object: `installplan/${plan.name}`,
+    ...installPlanVerdicts[plan.state](plan, of),
+    ...filled({ since: plan.startedAt }),
+  }
+}
+
+const installs = ({ name, csvs }: InstallPlanStanding): string => `${name} installs ${csvs.join(', ')}`
+
+const installPlanWords = ({ message }: InstallPlanStanding): string[] => (message === '' ? [] : [message])
+
+const installPlanVerdicts: Record<Exclude<InstallPlanStanding['state'], 'done'>, JudgeInstallPlan> = {
+  preparing: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to fill it in' }),
+  'needs-approval': (plan, of) => ({
+    verdict: 'Waiting',
+    says: installs(plan),
+    waitsFor: 'approval, of all that it installs together',
+    help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
+    ...(of.approval === 'Automatic' && {
+      notes: ['its Subscription is Automatic: another one in the namespace makes every plan there manual'],
+    }),
+  }),
+  approved: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to begin' }),
+  installing: (plan) => ({
+    verdict: 'Updating',
+    says: installs(plan),
+    waitsFor: 'OLM to write what it holds',
+    notes: installPlanWords(plan),
+  }),
+  failed: (plan) => ({
+    verdict: 'Degraded',
+    says: `${plan.name} failed, and OLM does not try it again`,
+    notes: installPlanWords(plan),
+    help: [`kubectl -n ${plan.namespace} describe installplans ${plan.name}`],
+  }),
+}
+
+type JudgedCsv = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
+
+interface Seen {
+  csvs: readonly ClusterServiceVersion[]
+  /** None where they may not be read. */
+  conditions: readonly OperatorCondition[]
+}
+
+/** The CSV that the Subscription has installed or is about to, with what its OperatorCondition says; undefined while there is none. */
+function csvLayer(
+  { csvs, conditions }: Seen,
+  { installed, latest, namespace }: SubscriptionStanding,
+  at: Date,
+): Layer | undefined {
+  const csv = [latest, installed]
+    .flatMap((name) => csvs.filter(({ metadata }) => metadata.name === name))
+    .at(0)
+  if (!csv) return undefined
+  const standing = csvStanding(csv, at)
+  const held = heldByCondition([csv])
+  const condition = named(conditions, held ? held.replaces : standing.name)
+  const said = held ? undefined : saidOfReplacing(condition)
+  const judged = held
+    ? heldBack(held, namespace, condition)
+    : csvVerdicts[standing.state](standing, namespace)
+  return {
+    layer: 'csv',
+    object: `clusterserviceversion/${standing.name}`,
+    ...judged,
+    ...(said !== undefined && { notes: [...(judged.notes ?? []), said] }),
+    // The operator's own word comes and goes with every update; an override stays until somebody takes it out.
+    ...(said !== undefined && isOverridden(condition) && { help: [show(standing.name, namespace)] }),
+    ...filled({ since: standing.since }),
+  }
+}
+
+const named = (conditions: readonly OperatorCondition[], name: string | undefined) =>
+  conditions.find(({ metadata }) => metadata.name === name)
+
+const show = (name: string, namespace: string): string =>
+  `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`
+
+/** Its own phase says Pending, and everything else that the upgrade is done (ocp 9.11). */
+function heldBack(
+  { csv, replaces = 'the one before', message }: Held,
+  namespace: string,
+  condition: OperatorCondition | undefined,
+): JudgedCsv {
+  return {
+    verdict: 'Waiting',
+    says: `${csv} is held back by OLM; ${replaces} still runs`,
+    waitsFor: `the OperatorCondition of ${replaces}`,
+    notes: [message, ...(isOverridden(condition) ? ['it is an override in there that says so'] : [])],
+    help: [show(replaces, namespace)],
+  }
+}
+
+const csvWords = ({ reason, message }: CsvStanding): string[] => {
+  const text = [reason, message].filter(Boolean).join(': ')
+  return text === '' ? [] : [text]
+}
+
+type JudgeCsv = (csv: CsvStanding, namespace: string) => JudgedCsv
+
+const csvVerdicts: Record<CsvStanding['state'], JudgeCsv> = {
+  succeeded: (csv) => ({ verdict: 'Settled', says: `${csv.name} is Succeeded` }),
+  going: (csv) => ({
+    verdict: 'Updating',
+    says: `${csv.name} is ${csv.phase || 'new'}`,
+    waitsFor: 'it to be Succeeded',
+    notes: csvWords(csv),
+  }),
+  held: (csv) => ({
+    verdict: 'Waiting',
+    says: `${csv.name} is held back by OLM`,
+    waitsFor: 'the OperatorCondition of the one before',
+    notes: csvWords(csv),
+  }),
+  failing: (csv) => ({
+    verdict: 'Updating',
+    says: `${csv.name} is Failed for now`,
+    waitsFor: 'OLM to try again',
+    expected: 'it does so by itself',
+    notes: csvWords(csv),
+  }),
+  failed: (csv, namespace) => ({
+    verdict: 'Degraded',
+    says: `${csv.name} is Failed`,
+    notes: csvWords(csv),
+    help: [`kubectl -n ${namespace} describe clusterserviceversions ${csv.name}`],
+  }),
+  leaving: (csv) => ({
+    verdict: 'Updating',
+    says: `${csv.name} is ${csv.phase}`,
+    waitsFor: 'the one that replaces it',
+  }),
+}

@@ -1,0 +1,438 @@
+import type { Reader } from '../kube/cluster.ts'
+import {
+  type CatalogSource,
+  CatalogSources,
+  type ClusterExtension,
+  ClusterExtensions,
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type InstallPlan,
+  InstallPlans,
+  type OperatorCondition,
+  OperatorConditions,
+  type OperatorGroup,
+  OperatorGroups,
+  type PackageManifest,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../kube/kinds/operator-kinds.ts'
+import { filled, itemsOf, type Known, known, listServed, notAsked } from '../kube/known.ts'
+import { ApiError } from '../kube/errors.ts'
+import { since } from '../kube/timestamps.ts'
+
+/** Of OKD's and upstream's catalogs, and of OpenShift's (ocp 1.1). */
+const hyperConvergedPackages: readonly string[] = [
+  'kubevirt-hyperconverged',
+  'community-kubevirt-hyperconverged',
+]
+
+/** What was seen of the Operator Lifecycle Manager around one package. A kind that is not served is known, and there are none of it. */
+export interface LifecycleSnapshot {
+  /** Of the packages, in every namespace: one is right. */
+  subscriptions: Known<Subscription>
+  /** OLM v1: of the packages (ocp 2.9). */
+  clusterExtensions: Known<ClusterExtension>
+  /** Where the Subscription is, or what was asked for; undefined where there is neither, and all below is not asked for. */
+  namespace?: string
+  installPlans: Known<InstallPlan>
+  /** No copies of other namespaces' (ocp 2.7). */
+  csvs: Known<ClusterServiceVersion>
+  operatorGroups: Known<OperatorGroup>
+  operatorConditions: Known<OperatorCondition>
+  /** That the Subscriptions name. */
+  catalogSources: Known<CatalogSource>
+  /** Of the package in that catalog; unknown where the aggregated API is missing. */
+  packageManifests: Known<PackageManifest>
+}
+
+type LifecyclePart = Exclude<keyof LifecycleSnapshot, 'subscriptions' | 'clusterExtensions' | 'namespace'>
+
+interface Wants {
+  /** Saves a round trip where it is known. */
+  namespace?: string
+  /** The packages of HyperConverged where it is left out. */
+  packages?: readonly string[]
+  /** All where it is left out. */
+  parts?: readonly LifecyclePart[]
+}
+
+const nothing: Record<LifecyclePart, Known<never>> = {
+  installPlans: notAsked,
+  csvs: notAsked,
+  operatorGroups: notAsked,
+  operatorConditions: notAsked,
+  catalogSources: notAsked,
+  packageManifests: notAsked,
+}
+
+/**
+ * Subscriptions are found by their package, never by name (ocp 1.1). Two round trips, one where the namespace is given and no catalog is asked
+ * for. A part that may not be read or was not saved is unknown; any other ApiError is thrown.
+ */
+export async function takeLifecycle(
+  reader: Reader,
+  { namespace, packages = hyperConvergedPackages, parts }: Wants = {},
+): Promise<LifecycleSnapshot> {
+  const wants = parts ?? (Object.keys(nothing) as LifecyclePart[])
+  const listed = subscriptionsOf(reader, packages)
+  const extensions = extensionsOf(reader, packages)
+  // Awaited last; an early failure of it must not go unhandled until then.
+  extensions.catch(() => undefined)
+  const home = namespace ?? itemsOf(await listed)[0]?.metadata.namespace
+  const [subscriptions, clusterExtensions, around, offered] = await Promise.all([
+    listed,
+    extensions,
+    home === undefined ? {} : inNamespace(reader, home, wants),
+    listed.then(async (found) => catalogParts(reader, itemsOf(found), wants)),
+  ])
+  return {
+    ...nothing,
+    ...around,
+    ...offered,
+    subscriptions,
+    clusterExtensions,
+    ...(home !== undefined && { namespace: home }),
+  }
+}
+
+async function subscriptionsOf(reader: Reader, packages: readonly string[]): Promise<Known<Subscription>> {
+  const all = await known(listServed(reader, Subscriptions))
+  return all.known
+    ? { known: true, items: all.items.filter(({ spec }) => packages.includes(spec?.name ?? '')) }
+    : all
+}
+
+async function extensionsOf(reader: Reader, packages: readonly string[]): Promise<Known<ClusterExtension>> {
+  const all = await known(listServed(reader, ClusterExtensions))
+  const isOne = ({ spec }: ClusterExtension) => packages.includes(spec?.source?.catalog?.packageName ?? '')
+  return all.known ? { known: true, items: all.items.filter(isOne) } : all
+}
+
+type Parts = Partial<LifecycleSnapshot>
+
+async function inNamespace(
+  reader: Reader,
+  namespace: string,
+  wants: readonly LifecyclePart[],
+): Promise<Parts> {
+  const own = { namespace, labels: `!${copiedFromLabel}` }
+  const part = async <T>(name: LifecyclePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
+    wants.includes(name) ? { [name]: await known(read()) } : {}
+  const found = await Promise.all([
+    part('installPlans', async () => listServed(reader, InstallPlans, { namespace })),
+    part('csvs', async () => listServed(reader, ClusterServiceVersions, own)),
+    part('operatorGroups', async () => listServed(reader, OperatorGroups, { namespace })),
+    part('operatorConditions', async () => listServed(reader, OperatorConditions, own)),
+  ])
+  return Object.fromEntries(found.flatMap((one) => Object.entries(one)))
+}
+
+async function catalogParts(
+  reader: Reader,
+  subscriptions: readonly Subscription[],
+  wants: readonly LifecyclePart[],
+): Promise<Parts> {
+  const [catalogSources, packageManifests] = await Promise.all([
+    wants.includes('catalogSources') ? known(catalogsOf(reader, subscriptions)) : notAsked,
+    wants.includes('packageManifests') ? known(packageManifestsOf(reader, subscriptions)) : notAsked,
+  ])
+  return { catalogSources, packageManifests }
+}
+
+interface Offer {
+  package: string
+  source: string
+  namespace: string
+}
+
+/** The catalogs that Subscriptions name; one that is gone is left out. Throws ApiError. */
+async function catalogsOf(reader: Reader, subscriptions: readonly Subscription[]): Promise<CatalogSource[]> {
+  const found = await Promise.all(
+    offersOf(subscriptions).map(async ({ source, namespace }) =>
+      reader.find(CatalogSources, { name: source, namespace }),
+    ),
+  )
+  return found.flatMap((answer) => (answer.is === 'object' ? [answer.object] : []))
+}
+
+/** What those catalogs offer of the package: the same package may be in several (ocp 2.6). Throws ApiError, 404 without the aggregated API. */
+async function packageManifestsOf(
+  reader: Reader,
+  subscriptions: readonly Subscription[],
+): Promise<PackageManifest[]> {
+  const found = await Promise.all(
+    offersOf(subscriptions).map(async ({ package: name, source, namespace }) => {
+      const all = await reader.list(PackageManifests, { namespace, name })
+      return all.filter(({ status }) => status?.catalogSource === source)
+    }),
+  )
+  return found.flat()
+}
+
+function offersOf(subscriptions: readonly Subscription[]): Offer[] {
+  const offers = subscriptions.map(({ spec = {}, metadata }) => ({
+    package: spec.name ?? '',
+    source: spec.source ?? '',
+    namespace: spec.sourceNamespace ?? metadata.namespace ?? '',
+  }))
+  return [...new Map(offers.map((offer) => [JSON.stringify(offer), offer])).values()]
+}
+
+/**
+ * For a look, which loses nothing without them: PackageManifests come from a server of their own (ocp 2.6), and where that is away nothing else is.
+ * Whoever decides by them asks `takeLifecycle`, and tries again.
+ */
+export async function shownPackages(
+  reader: Reader,
+  subscriptions: readonly Subscription[],
+): Promise<Known<PackageManifest>> {
+  try {
+    return await known(packageManifestsOf(reader, subscriptions))
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 500) throw error
+    return { known: false, why: error.message }
+  }
+}
+
+/** A channel of a package, and the newest release in it. */
+export interface PackageChannelHead {
+  name: string
+  /** `1.18.1`, or the name of the CSV where no version is told; absent where the channel shows nothing. */
+  newest?: string
+}
+
+/** Those of the catalog that the Subscription names, in the order in which it tells them. */
+export function channelsOf(manifests: readonly PackageManifest[]): readonly PackageChannelHead[] {
+  const channels = manifests.flatMap(({ status }) => status?.channels ?? [])
+  return channels.map(({ name = '', currentCSV, currentCSVDesc }) => {
+    const newest = currentCSVDesc?.version ?? currentCSV
+    return newest === undefined ? { name } : { name, newest }
+  })
+}
+
+/** Where a Subscription stands (ocp 2.1). Neither `installed` nor AtLatestKnown proves that anything runs (ocp 9.10). */
+export interface SubscriptionStanding {
+  name: string
+  namespace: string
+  package: string
+  channel?: string
+  source: string
+  sourceNamespace: string
+  /** Automatic where nothing is said, as OLM takes it. */
+  approval: 'Automatic' | 'Manual'
+  /** The CSV whose object exists, whatever its phase. */
+  installed?: string
+  /** The CSV that is, or is to be, the latest of the channel. */
+  latest?: string
+  /** `UpgradePending`, `AtLatestKnown`, `UpgradeFailed`, ``. */
+  state: string
+  /** The InstallPlan that it refers to. */
+  plan?: string
+  /** What keeps OLM from going on, in its words. */
+  troubles: readonly SubscriptionTrouble[]
+}
+
+interface SubscriptionTrouble {
+  type: string
+  reason: string
+  message: string
+}
+
+const bad = new Set([
+  'CatalogSourcesUnhealthy',
+  'InstallPlanMissing',
+  'InstallPlanFailed',
+  'ResolutionFailed',
+  'BundleUnpackFailed',
+])
+
+/** Pure. */
+export function subscriptionStanding(subscription: Subscription): SubscriptionStanding {
+  const { metadata, spec = {}, status = {} } = subscription
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    ...wished(subscription),
+    state: status.state ?? '',
+    troubles: troubles(subscription),
+    ...filled({
+      channel: spec.channel,
+      installed: status.installedCSV,
+      latest: status.currentCSV,
+      plan: status.installPlanRef?.name,
+    }),
+  }
+}
+
+type Wished = Pick<SubscriptionStanding, 'package' | 'source' | 'sourceNamespace' | 'approval'>
+
+function wished({ spec: { name, source, sourceNamespace, installPlanApproval } = {} }: Subscription): Wished {
+  return {
+    package: name ?? '',
+    source: source ?? '',
+    sourceNamespace: sourceNamespace ?? '',
+    approval: installPlanApproval ?? 'Automatic',
+  }
+}
+
+function troubles({ status }: Subscription): readonly SubscriptionTrouble[] {
+  const found = (status?.conditions ?? []).filter((one) => bad.has(one.type) && one.status === 'True')
+  return found.map(({ type, reason = '', message = '' }) => ({ type, reason, message }))
+}
+
+/** Where an InstallPlan stands (ocp 2.2). */
+export interface InstallPlanStanding {
+  name: string
+  namespace: string
+  phase: string
+  /** `preparing`: an approval now would make a second plan (ocp 9.13). `done`: what it holds was written, and no more. */
+  state: 'preparing' | 'needs-approval' | 'approved' | 'installing' | 'done' | 'failed'
+  approved: boolean
+  /** All that it installs, each once: of every Subscription in the namespace (ocp 9.12). */
+  csvs: readonly string[]
+  /** The Subscription that was given refers to it. */
+  referenced: boolean
+  message: string
+  /** RFC 3339. */
+  startedAt?: string
+}
+
+const states: Readonly<Record<string, InstallPlanStanding['state']>> = {
+  Installing: 'installing',
+  Complete: 'done',
+  Failed: 'failed',
+}
+
+/** Pure. */
+export function installPlanStanding(plan: InstallPlan, subscription?: Subscription): InstallPlanStanding {
+  const { metadata, spec = {}, status = {} } = plan
+  const { phase = '', message = '', startTime } = status
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    phase,
+    state: installPlanState(plan),
+    approved: spec.approved === true,
+    csvs: [...new Set(spec.clusterServiceVersionNames)],
+    referenced: subscription !== undefined && refersTo(subscription, plan),
+    message,
+    ...(startTime && { startedAt: startTime }),
+  }
+}
+
+function installPlanState({ spec, status }: InstallPlan): InstallPlanStanding['state'] {
+  const { phase = '' } = status ?? {}
+  if (phase === 'RequiresApproval') return spec?.approved === true ? 'approved' : 'needs-approval'
+  return states[phase] ?? 'preparing'
+}
+
+function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolean {
+  const { name, namespace = metadata.namespace, uid } = status?.installPlanRef ?? {}
+  const isSame = name === plan.metadata.name && namespace === plan.metadata.namespace
+  return isSame && (uid === undefined || plan.metadata.uid === undefined || uid === plan.metadata.uid)
+}
+
+/** Where a ClusterServiceVersion stands (ocp 2.4). */
+export interface CsvStanding {
+  name: string
+  version?: string
+  phase: string
+  /**
+   * `held`: OLM waits for the OperatorCondition of the one before. `failing`: Failed, which mends itself more often than not;
+   * `failed`: Failed for longer than that, or for a reason that nothing mends. `leaving`: replaced, or being removed.
+   */
+  state: 'succeeded' | 'going' | 'held' | 'failing' | 'failed' | 'leaving'
+  reason: string
+  message: string
+  /** RFC 3339: since when it is in this phase. */
+  since?: string
+  /** RFC 3339: since when it has not been Succeeded; a CSV flips between Failed, Pending and Installing. */
+  unsettledSince?: string
+}
+
+/** How long it may be without success and still be about to have it (ocp 5.1: ten minutes are usual). */
+const failurePatience = 10 * 60_000
+
+const lasting = new Set([
+  'NoOperatorGroup',
+  'TooManyOperatorGroups',
+  'UnsupportedOperatorGroup',
+  'InvalidInstallModes',
+  'InvalidStrategy',
+  'InvalidWebhookDescription',
+  'OwnerConflict',
+  'InterOperatorGroupOwnerConflict',
+  'CannotModifyStaticOperatorGroupProvidedAPIs',
+])
+
+const heldReason = 'OperatorConditionNotUpgradeable'
+
+/** Pure; `at` is the time of the look. */
+export function csvStanding(csv: ClusterServiceVersion, at: Date): CsvStanding {
+  const { phase = '', reason = '', message = '', lastTransitionTime } = csv.status ?? {}
+  const unsettledSince = unsettled(csv)
+  return {
+    name: csv.metadata.name,
+    phase,
+    state: csvState(csv, since(unsettledSince, at) ?? 0),
+    reason,
+    message,
+    ...filled({ version: csv.spec?.version, since: lastTransitionTime, unsettledSince }),
+  }
+}
+
+function csvState({ status = {} }: ClusterServiceVersion, unsettledFor: number): CsvStanding['state'] {
+  const { phase, reason = '' } = status
+  if (phase === 'Succeeded') return 'succeeded'
+  if (phase === 'Replacing' || phase === 'Deleting') return 'leaving'
+  if (reason === heldReason) return 'held'
+  if (phase !== 'Failed') return 'going'
+  return lasting.has(reason) || unsettledFor >= failurePatience ? 'failed' : 'failing'
+}
+
+/** The oldest of the entries since the last Succeeded: its conditions are a history, the newest last. */
+function unsettled({ status = {}, metadata }: ClusterServiceVersion): string | undefined {
+  if (status.phase === 'Succeeded') return undefined
+  const { conditions = [] } = status
+  const last = conditions.findLastIndex(({ phase }) => phase === 'Succeeded')
+  return conditions[last + 1]?.lastTransitionTime ?? status.lastTransitionTime ?? metadata.creationTimestamp
+}
+
+/** A release that OLM has laid down and keeps from starting. */
+export interface Held {
+  /** The new CSV. */
+  csv: string
+  /** The one that still runs, and whose OperatorCondition decides. */
+  replaces?: string
+  /** In OLM's words. */
+  message: string
+  /** RFC 3339. */
+  since?: string
+}
+
+/**
+ * It looks like an upgrade that is stuck: the plan Complete, the Subscription AtLatestKnown with the new CSV as installed, the old
+ * one Replacing (ocp 9.11). Only the new CSV's own reason tells it.
+ */
+export function heldByCondition(csvs: readonly ClusterServiceVersion[]): Held | undefined {
+  const held = csvs.find(({ status }) => status?.phase === 'Pending' && status.reason === heldReason)
+  if (!held) return undefined
+  return {
+    csv: held.metadata.name,
+    message: held.status?.message ?? '',
+    ...filled({ replaces: held.spec?.replaces, since: held.status?.lastTransitionTime }),
+  }
+}
+
+/**
+ * What there is to say where a Subscription names a CSV as installed and there is none: somebody deleted it. OLM resolves from what it finds, and what it found
+ * installed it does not make again (ocp 2.3; played on the simulator in trap 11).
+ */
+export const goneCsv = (subscription: string, csv: string): string =>
+  `subscription ${subscription} names ${csv} as installed, and there is no such ClusterServiceVersion: OLM does not make it again by itself`
+
+/** What is there instead. */
+export const showsWithoutCsv = (namespace: string): string =>
+  `kubectl -n ${namespace} get csv,installplans,subscriptions.operators.coreos.com`

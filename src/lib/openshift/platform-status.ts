@@ -1,0 +1,315 @@
+import type { Reader } from '../kube/cluster.ts'
+import { condition, type Condition, type Kind, type KubeObject } from '../kube/object.ts'
+import { type ConfigMap, ConfigMaps, type Node, Nodes } from '../kube/kinds/core-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  type ClusterVersion,
+  ClusterVersions,
+  type Infrastructure,
+  Infrastructures,
+  type MachineConfigPool,
+  MachineConfigPools,
+  type MachineHealthCheck,
+  MachineHealthChecks,
+  type NodeHealthCheck,
+  NodeHealthChecks,
+  type PlatformRelease,
+} from '../kube/kinds/openshift-kinds.ts'
+import { filled, type Known, known, listServed, notAsked } from '../kube/known.ts'
+import { type Gate, gateOf, yes } from './upgrade-gates.ts'
+
+/** What was seen of an OKD or OpenShift cluster. A kind that is not served is known, and there are none of it. */
+export interface PlatformSnapshot {
+  /** One, or none where this is no such cluster. */
+  clusterVersion: Known<ClusterVersion>
+  clusterOperators: Known<ClusterOperator>
+  pools: Known<MachineConfigPool>
+  /** Labels, kubelet version, readiness and the annotations of the machine config daemon only. */
+  nodes: Known<Node>
+  /** ConfigMap openshift-config-managed/admin-gates: one or none (ocp 3.3). */
+  adminGates: Known<ConfigMap>
+  /** ConfigMap openshift-config/admin-acks: one or none. */
+  adminAcks: Known<ConfigMap>
+  /** One or none. */
+  infrastructure: Known<Infrastructure>
+  machineHealthChecks: Known<MachineHealthCheck>
+  nodeHealthChecks: Known<NodeHealthCheck>
+}
+
+export type PlatformPart = keyof PlatformSnapshot
+
+const readers: { readonly [P in PlatformPart]: (reader: Reader) => Promise<PlatformSnapshot[P]> } = {
+  clusterVersion: async (reader) => one(await listed(reader, ClusterVersions), 'version'),
+  clusterOperators: async (reader) => listed(reader, ClusterOperators),
+  pools: async (reader) => listed(reader, MachineConfigPools),
+  nodes: async (reader) => known(platformNodes(reader)),
+  adminGates: async (reader) => configMap(reader, 'admin-gates', 'openshift-config-managed'),
+  adminAcks: async (reader) => configMap(reader, 'admin-acks', 'openshift-config'),
+  infrastructure: async (reader) => one(await listed(reader, Infrastructures), 'cluster'),
+  machineHealthChecks: async (reader) => listed(reader, MachineHealthChecks),
+  nodeHealthChecks: async (reader) => listed(reader, NodeHealthChecks),
+}
+
+/** Of which nothing was asked for. */
+export const unreadPlatform: PlatformSnapshot = {
+  clusterVersion: notAsked,
+  clusterOperators: notAsked,
+  pools: notAsked,
+  nodes: notAsked,
+  adminGates: notAsked,
+  adminAcks: notAsked,
+  infrastructure: notAsked,
+  machineHealthChecks: notAsked,
+  nodeHealthChecks: notAsked,
+}
+
+/**
+ * Reads the wanted parts, all without `parts`, in one round trip. A part that may not be read or was not saved is unknown; any
+ * other ApiError is thrown.
+ */
+export async function takePlatform(
+  reader: Reader,
+  { parts = Object.keys(readers) as PlatformPart[] }: { parts?: readonly PlatformPart[] } = {},
+): Promise<PlatformSnapshot> {
+  const taken = await Promise.all(parts.map(async (part) => [part, await readers[part](reader)] as const))
+  return { ...unreadPlatform, ...Object.fromEntries(taken) }
+}
+
+function one<T extends KubeObject>(part: Known<T>, name: string): Known<T> {
+  return part.known
+    ? { known: true, items: part.items.filter(({ metadata }) => metadata.name === name) }
+    : part
+}
+
+async function listed<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promise<Known<T>> {
+  return known(listServed(reader, kind))
+}
+
+async function configMap(reader: Reader, name: string, namespace: string): Promise<Known<ConfigMap>> {
+  const found = reader.find(ConfigMaps, { name, namespace })
+  return known(found.then((answer) => (answer.is === 'object' ? [answer.object] : [])))
+}
+
+const kept = /^machineconfiguration\.openshift\.io\/(?:currentConfig|desiredConfig|state|reason)$/u
+
+/** Of each node what says to which pool it belongs and how far it is. Page by page, so that images and the like are not kept. Throws ApiError. */
+export async function platformNodes(reader: Reader): Promise<Node[]> {
+  const all: Node[] = []
+  for await (const { items } of reader.pages(Nodes)) all.push(...items.map(trimmed))
+  return all
+}
+
+function trimmed({ apiVersion, kind, metadata, spec, status = {} }: Node): Node {
+  const { name, uid, labels, annotations = {} } = metadata
+  const ready = condition({ status }, 'Ready')
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...filled({ uid, labels }),
+      annotations: Object.fromEntries(Object.entries(annotations).filter(([key]) => kept.test(key))),
+    },
+    spec: filled({ unschedulable: spec?.unschedulable }),
+    status: {
+      conditions: ready ? [ready] : [],
+      nodeInfo: filled({ kubeletVersion: status.nodeInfo?.kubeletVersion }),
+    },
+  }
+}
+
+/** Where the cluster's own version stands (ocp 3.1). */
+export interface PlatformStanding {
+  /** The last release that was reached in full; undefined while a first installation is under way. */
+  version?: string
+  /** What the cluster follows now: status.desired. */
+  target?: string
+  /** `partial`: it stopped before it was done, and nothing progresses. */
+  state: 'idle' | 'updating' | 'partial'
+  /** RFC 3339: when the present update began, or the last one was done. */
+  since?: string
+  failing: Condition['status']
+  /** Failing=Unknown, reason SlowClusterOperator: what takes longer than expected. No failure. */
+  slow?: string
+  progressing: boolean
+  /** How much of the present update is done, 0 to 100; undefined where none is under way, or it does not say. */
+  percent?: number
+  /** Of Failing where it is True, else of Progressing. */
+  message: string
+  /** For the next minor only; a patch is let through whatever it says. Absent means yes. */
+  upgradeable: Gate
+  /** Whether the release that was asked for last was taken. */
+  accepted: Gate
+  armed?: ArmedUpdate
+  channel?: string
+  /** That the present release is in. */
+  channels: readonly string[]
+  /** Undefined: not retrieved, which is not "none". */
+  available?: readonly PlatformRelease[]
+  /** RetrievedUpdates=False: why nothing is known. Absent while they are fetched anew, for another channel. */
+  notRetrieved?: string
+  conditional: readonly ConditionalRelease[]
+  /** The conditions are about the spec as it is now. Trust nothing else until it is true. */
+  current: boolean
+}
+
+/** A release that is offered with known risks. */
+interface ConditionalRelease {
+  release: PlatformRelease
+  /** Whether the risks apply to this cluster: `no` says which. */
+  recommended: Gate
+}
+
+/** Pure. Each trap of ocp 3.1 and 3.2 is decided here once. */
+export function platformStanding(cv: ClusterVersion): PlatformStanding {
+  const { status = {}, metadata } = cv
+  return {
+    ...history(cv),
+    ...progress(cv),
+    upgradeable: gateOf(condition(cv, 'Upgradeable'), yes),
+    accepted: gateOf(condition(cv, 'ReleaseAccepted'), yes),
+    ...filled({ armed: armedUpdate(cv), channel: cv.spec?.channel, available: status.availableUpdates }),
+    ...filled({ percent: percentComplete(cv), notRetrieved: notRetrieved(cv) }),
+    channels: status.desired?.channels ?? [],
+    conditional: (status.conditionalUpdates ?? []).map(conditional),
+    current: status.observedGeneration === metadata.generation,
+  }
+}
+
+function notRetrieved(cv: ClusterVersion): string | undefined {
+  const retrieved = condition(cv, 'RetrievedUpdates')
+  if (retrieved?.status !== 'False') return undefined
+  return retrieved.message || retrieved.reason || 'RetrievedUpdates=False'
+}
+
+type Progress = Pick<PlatformStanding, 'failing' | 'slow' | 'progressing' | 'message'>
+
+function progress(cv: ClusterVersion): Progress {
+  const failing = condition(cv, 'Failing')
+  const progressing = condition(cv, 'Progressing')
+  const said = failing?.status === 'True' ? failing : progressing
+  return {
+    failing: failing?.status ?? 'Unknown',
+    ...slowness(failing, progressing),
+    progressing: progressing?.status === 'True',
+    message: said?.message ?? '',
+  }
+}
+
+/** A part that takes longer than expected is no failure, and Progressing has the better words for it. */
+function slowness(failing?: Condition, progressing?: Condition): { slow?: string } {
+  if (failing?.status !== 'Unknown' || failing.reason !== 'SlowClusterOperator') return {}
+  return { slow: (progressing ?? failing).message ?? '' }
+}
+
+function history(cv: ClusterVersion): Pick<PlatformStanding, 'version' | 'target' | 'state' | 'since'> {
+  const { history: entries = [], desired } = cv.status ?? {}
+  const [first] = entries
+  const state = stateOf(cv)
+  return {
+    ...filled({
+      version: entries.find((entry) => entry.state === 'Completed')?.version,
+      target: desired?.version,
+      since: state === 'idle' ? first?.completionTime : first?.startedTime,
+    }),
+    state,
+  }
+}
+
+/** By the history, not by Progressing: that is False before an update was noticed (ocp 3.1). */
+function stateOf(cv: ClusterVersion): PlatformStanding['state'] {
+  const { history: [first] = [], desired } = cv.status ?? {}
+  if (first?.state === 'Completed') return first.version === desired?.version ? 'idle' : 'updating'
+  return condition(cv, 'Progressing')?.status === 'False' ? 'partial' : 'updating'
+}
+
+type Offered = NonNullable<NonNullable<ClusterVersion['status']>['conditionalUpdates']>[number]
+
+function conditional({ release = {}, risks = [], conditions = [] }: Offered): ConditionalRelease {
+  const recommended = conditions.find(({ type }) => type === 'Recommended')
+  const [risk] = risks
+  const unsaid = {
+    is: 'unknown',
+    reason: risk?.name ?? 'NotEvaluated',
+    message: risk?.message ?? '',
+  } as const
+  return { release, recommended: gateOf(recommended, unsaid) }
+}
+
+/** An update that is asked for and neither running nor done. */
+export interface ArmedUpdate {
+  version?: string
+  image?: string
+}
+
+/**
+ * spec.desiredUpdate where the cluster follows another release: it was refused or not noticed yet, and starts by itself as soon as
+ * nothing speaks against it any more (ocp 3.2).
+ */
+function armedUpdate({ spec, status }: ClusterVersion): ArmedUpdate | undefined {
+  const { version, image } = spec?.desiredUpdate ?? {}
+  if (!version && !image) return undefined
+  const asked = { ...(version && { version }), ...(image && { image }) }
+  return isThe(asked, status?.desired ?? {}) ? undefined : asked
+}
+
+/** By the image where both name one: a release has one per architecture. */
+function isThe(asked: ArmedUpdate, release: PlatformRelease): boolean {
+  if (asked.image && release.image) return asked.image === release.image
+  return asked.version !== undefined && asked.version === release.version
+}
+
+/**
+ * How much of the update that is under way the cluster version operator says is done, 0 to 100: it counts manifests, the last of which take longest. Undefined where it
+ * does not say (ocp 3.1: `Working towards 4.19.14: 55 of 901 done (6% complete)`).
+ */
+function percentComplete(cv: ClusterVersion): number | undefined {
+  const progressing = condition(cv, 'Progressing')
+  if (progressing?.status !== 'True') return undefined
+  const said = /\((?<percent>\d{1,3})% complete\)/u.exec(progressing.message ?? '')?.groups?.['percent']
+  return said === undefined || Number(said) > 100 ? undefined : Number(said)
+}
+
+/** One part of the platform: version, and what is not as it is when all is well. */
+export interface ClusterOperatorStanding {
+  name: string
+  /** `versions[operator]`. */
+  version?: string
+  available: boolean
+  /** Since when, RFC 3339, and in its words. */
+  progressing?: Trouble
+  degraded?: Trouble
+  upgradeable: Gate
+}
+
+interface Trouble {
+  since?: string
+  message: string
+}
+
+/** In the order in which they were listed. */
+export function clusterOperatorStandings(
+  operators: readonly ClusterOperator[],
+): readonly ClusterOperatorStanding[] {
+  return operators.map((operator) => {
+    const version = operator.status?.versions?.find(({ name }) => name === 'operator')?.version
+    const progressing = whileTrue(operator, 'Progressing')
+    const degraded = whileTrue(operator, 'Degraded')
+    return {
+      name: operator.metadata.name,
+      ...(version && { version }),
+      available: condition(operator, 'Available')?.status === 'True',
+      ...(progressing && { progressing }),
+      ...(degraded && { degraded }),
+      upgradeable: gateOf(condition(operator, 'Upgradeable'), yes),
+    }
+  })
+}
+
+function whileTrue(operator: ClusterOperator, type: string): Trouble | undefined {
+  const found = condition(operator, type)
+  if (found?.status !== 'True') return undefined
+  const { lastTransitionTime: since, message = '' } = found
+  return { ...(since && { since }), message }
+}

@@ -1,0 +1,348 @@
+import { JSONPath } from 'jsonpath-plus'
+
+/** One step of a path in kubectl's dialect. A filter keeps the elements for which its comparison holds. */
+type PathStep =
+  | { is: 'field'; name: string }
+  | { is: 'wildcard' }
+  | { is: 'recursive' }
+  | { is: 'slice'; from: number | undefined; to: number | undefined; step: number | undefined }
+  | { is: 'index'; at: number }
+  | { is: 'union'; of: readonly Path[] }
+  | { is: 'filter'; left: Operand; operator: Operator; right: Operand }
+  | { is: 'exists'; operand: Operand }
+
+export type Path = readonly PathStep[]
+type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
+type Operand = { is: 'path'; path: Path } | { is: 'literal'; value: string | number | boolean }
+
+/** A template that cannot be parsed, or that does not fit the document. */
+class JsonPathError extends Error {
+  override readonly name = 'JsonPathError'
+}
+
+/** A template, parsed: text, paths, and ranges with a template inside. */
+export type TemplateNode =
+  | { is: 'text'; text: string }
+  | { is: 'path'; path: Path }
+  | { is: 'range'; path: Path; body: readonly TemplateNode[] }
+
+interface Frame {
+  path: Path
+  body: TemplateNode[]
+}
+
+/**
+ * Parses kubectl's jsonpath template. One without any braces (`.status`, `items[0].name`) is taken for a path, which kubectl
+ * does for sort-by and custom-columns only. Throws JsonPathError.
+ */
+export function parseTemplate(source: string): readonly TemplateNode[] {
+  const text = /[{}]/.test(source) ? source : `{${relaxed(source)}}`
+  const frames: Frame[] = [{ path: [], body: [] }]
+  let at = 0
+  while (at < text.length) {
+    const open = text.indexOf('{', at)
+    const literal = text.slice(at, open < 0 ? text.length : open)
+    if (literal !== '') innermost(frames).body.push({ is: 'text', text: literal })
+    if (open < 0) break
+    const close = actionEnd(text, open)
+    add(text.slice(open + 1, close), frames)
+    at = close + 1
+  }
+  if (frames.length > 1) throw new JsonPathError('range without {end}')
+  return innermost(frames).body
+}
+
+/** `a.b`, `.a.b`, `{.a.b}`: the path of --sort-by and custom-columns. */
+export function parseRelaxedPath(source: string): Path {
+  const braced = /^\{([\s\S]*)\}$/.exec(source.trim())
+  return parsePath(relaxed(braced?.[1] ?? source.trim()))
+}
+
+function relaxed(text: string): string {
+  return text === '' || /^[.$@[]/.test(text) ? text : `.${text}`
+}
+
+function innermost(frames: readonly Frame[]): Frame {
+  const frame = frames.at(-1)
+  if (frame === undefined) throw new JsonPathError('not in range, nothing to end')
+  return frame
+}
+
+/** The `}` that closes the `{` at `open`; quoted text and brackets may hold braces. */
+function actionEnd(text: string, open: number): number {
+  let quote = ''
+  for (let at = open + 1; at < text.length; at++) {
+    const character = text[at] ?? ''
+    if (character === '\\') at++
+    else if (quote !== '') quote = character === quote ? '' : quote
+    else if (character === '"' || character === "'") quote = character
+    else if (character === '}') return at
+  }
+  throw new JsonPathError(quote === '' ? 'unclosed action' : 'unterminated quoted string')
+}
+
+/** An action may hold several things: `range .items[*]`, `.a .b`, `"text"`. Blanks outside quotes and brackets part them. */
+function actionParts(action: string): string[] {
+  const parts =
+    action.match(
+      /(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\[(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[^\]'"[])*\]|\\.|[^\s"'[])+|\[/gs,
+    ) ?? []
+  return parts.length === 0 ? [''] : parts
+}
+
+function add(action: string, frames: Frame[]): void {
+  const parts = actionParts(action)
+  if (parts[0] === 'range') {
+    frames.push({ path: parsePath(parts.slice(1).join('')), body: [] })
+    return
+  }
+  for (const part of parts) {
+    if (part === 'end') endRange(frames)
+    else innermost(frames).body.push(node(part))
+  }
+}
+
+function endRange(frames: Frame[]): void {
+  const range = frames.pop()
+  if (range === undefined || frames.length === 0) throw new JsonPathError('not in range, nothing to end')
+  innermost(frames).body.push({ is: 'range', ...range })
+}
+
+function node(part: string): TemplateNode {
+  const quoted = /^(['"])([\s\S]*)\1$/.exec(part)
+  if (quoted !== null) return { is: 'text', text: unquote(quoted[2] ?? '') }
+  if (/^-?\d+(\.\d+)?$|^(true|false)$/.test(part)) return { is: 'text', text: part }
+  if (part !== '' && !/^[.$@[]/.test(part)) throw new JsonPathError(`unrecognized identifier ${part}`)
+  return { is: 'path', path: parsePath(part) }
+}
+
+/** Characters that end a field name; a backslash before one makes it part of the name. */
+const fieldEnd = /[\s.[\]{},()<>=!'"]/
+
+/** Parses `.items[*].metadata.labels.kubevirt\.io/role`; a `$` or `@` in front means the current object, as in kubectl. */
+function parsePath(text: string): Path {
+  const source = text.trim().replace(/^[$@]/, '')
+  const steps: PathStep[] = []
+  let at = 0
+  while (at < source.length) {
+    const [step, next] = nextStep(source, at)
+    if (step !== undefined) steps.push(step)
+    at = next
+  }
+  return steps
+}
+
+function nextStep(source: string, at: number): [PathStep | undefined, number] {
+  if (source.startsWith('..', at)) return afterDots(source, at)
+  if (source[at] === '.') return source[at + 1] === '[' ? [undefined, at + 1] : fieldAt(source, at + 1)
+  if (source[at] === '[') {
+    const end = bracketEnd(source, at)
+    return [bracket(source.slice(at + 1, end)), end + 1]
+  }
+  if (at === 0 && !fieldEnd.test(source[at] ?? '')) return fieldAt(source, at)
+  throw new JsonPathError(`unrecognized character in action: '${source[at]}'`)
+}
+
+function afterDots(source: string, at: number): [PathStep, number] {
+  if (source[at + 2] === '*') throw new JsonPathError("unrecognized character in action: '*'")
+  // `..name`: the dots are one step and the name is the next one.
+  const next = at + (source[at + 2] === '[' ? 2 : 1)
+  return [{ is: 'recursive' }, next]
+}
+
+function fieldAt(source: string, from: number): [PathStep | undefined, number] {
+  let name = ''
+  let at = from
+  while (at < source.length && !fieldEnd.test(source[at] ?? '')) {
+    if (source[at] === '\\') at++
+    name += source[at] ?? ''
+    at++
+  }
+  if (name === '') return [undefined, at]
+  return [name === '*' ? { is: 'wildcard' } : { is: 'field', name }, at]
+}
+
+/** The index of the `]` that closes the `[` at `from`; quotes and nested brackets are skipped. */
+function bracketEnd(source: string, from: number): number {
+  let depth = 0
+  let quote = ''
+  for (let at = from; at < source.length; at++) {
+    const character = source[at] ?? ''
+    if (quote !== '') {
+      if (character === '\\') at++
+      else if (character === quote) quote = ''
+    } else if (character === '"' || character === "'") quote = character
+    else depth += depthChange(character)
+    if (depth === 0) return at
+  }
+  throw new JsonPathError('unterminated array')
+}
+
+function depthChange(character: string): number {
+  if (character === '[') return 1
+  return character === ']' ? -1 : 0
+}
+
+function bracket(inside: string): PathStep {
+  const text = inside.trim()
+  if (text === '*') return { is: 'wildcard' }
+  const filter = /^\?\(([\s\S]*)\)$/.exec(text)
+  if (filter !== null) return parseFilter(filter[1] ?? '')
+  const parts = splitOutsideQuotes(text)
+  if (parts.length > 1) return { is: 'union', of: parts.map((part) => [bracket(part)]) }
+  const quoted = /^'([\s\S]*)'$/.exec(text)
+  if (quoted !== null) return { is: 'union', of: [parsePath(`.${quoted[1]}`)] }
+  return rangeStep(text)
+}
+
+function splitOutsideQuotes(text: string): string[] {
+  return text.match(/(?:'[^']*'|[^,'])+/g) ?? []
+}
+
+function rangeStep(text: string): PathStep {
+  const match = /^(-?\d*)(?::(-?\d*)(?::(-?\d*))?)?$/.exec(text)
+  if (match === null || text === '' || text === '-') throw new JsonPathError(`invalid array index ${text}`)
+  const [from, to, step] = [match[1], match[2], match[3]].map((part) =>
+    part === undefined || part === '' ? undefined : Number(part),
+  )
+  return text.includes(':') ? { is: 'slice', from, to, step } : { is: 'index', at: from ?? 0 }
+}
+
+const comparison = /^(.*?)\s*(===|==|!=|<=|>=|<|>)\s*(.*)$/s
+
+function parseFilter(text: string): PathStep {
+  const [left, operator, right] = splitComparison(text)
+  if (operator === undefined) return { is: 'exists', operand: parseOperand(left) }
+  if (operator === '===') throw new JsonPathError('unrecognized filter operator ===')
+  return {
+    is: 'filter',
+    left: parseOperand(left),
+    operator: operator as Operator,
+    right: parseOperand(right),
+  }
+}
+
+/** Nested filters and quoted text are blanked first, so that an operator in them is not taken for ours. */
+function splitComparison(text: string): [string, string | undefined, string] {
+  const blanked = text.replace(/\[\?\(.*?\)\]|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, (found) =>
+    '_'.repeat(found.length),
+  )
+  const unknown = /&&|\|\||=~/.exec(blanked)
+  if (unknown !== null) throw new JsonPathError(`unrecognized filter operator ${unknown[0]}`)
+  const match = comparison.exec(blanked)
+  if (match === null) return [text, undefined, '']
+  const leftLength = (match[1] ?? '').length
+  const rightLength = (match[3] ?? '').length
+  return [text.slice(0, leftLength), match[2], text.slice(text.length - rightLength)]
+}
+
+function parseOperand(source: string): Operand {
+  const text = source.trim()
+  const quoted = /^(['"])([\s\S]*)\1$/.exec(text)
+  if (quoted !== null) return { is: 'literal', value: unquote(quoted[2] ?? '') }
+  if (/^-?\d+(\.\d+)?$/.test(text)) return { is: 'literal', value: Number(text) }
+  if (text === 'true' || text === 'false') return { is: 'literal', value: text === 'true' }
+  if (!/^[@$.[]/.test(text)) throw new JsonPathError(`unrecognized identifier ${text}`)
+  return { is: 'path', path: parsePath(text) }
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  a: '\u0007',
+}
+
+/** Text between quotes with its escapes resolved: `\n`, `\t`, `\u0041`, `\"` … */
+function unquote(text: string): string {
+  return text.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs,
+    (_, u?: string, x?: string, c?: string) => {
+      const code = u ?? x
+      return code === undefined
+        ? (escapes[c ?? ''] ?? c ?? '')
+        : String.fromCodePoint(Number.parseInt(code, 16))
+    },
+  )
+}
+
+/** What a path finds from one value, in kubectl's order. A missing key finds nothing; an index out of bounds throws JsonPathError. */
+export function walk(value: unknown, path: Path): unknown[] {
+  return path.reduce<unknown[]>((values, step) => takeStep(values, step), [value])
+}
+
+type Steps = { [K in PathStep['is']]: (values: unknown[], step: Extract<PathStep, { is: K }>) => unknown[] }
+
+/** A backquote makes jsonpath-plus take the name literally: no `^`, `~` or `@` of its own dialect. */
+const steps: Steps = {
+  field: (values, { name }) => values.flatMap((value) => (Array.isArray(value) ? [] : field(value, name))),
+  wildcard: (values) => values.flatMap((value) => query(value, ['*'])),
+  recursive: (values) => values.flatMap((value) => query(value, ['..']).filter(isParent)),
+  slice: (values, { from, to, step }) =>
+    values.flatMap((value) => query(value, [`${from ?? ''}:${to ?? ''}:${step ?? ''}`])),
+  index: (values, { at }) => values.flatMap((value) => element(value, at)),
+  union: (values, { of }) => of.flatMap((path) => values.flatMap((value) => walk(value, path))),
+  exists: (values, { operand }) =>
+    elements(values).filter((candidate) => resolve(candidate, operand).length > 0),
+  filter: (values, { left, operator, right }) =>
+    elements(values).filter((candidate) => {
+      const [a] = resolve(candidate, left)
+      const [b] = resolve(candidate, right)
+      return a !== undefined && b !== undefined && compare(a, operator, b)
+    }),
+}
+
+function takeStep<S extends PathStep>(values: unknown[], step: S): unknown[] {
+  return (steps[step.is] as (values: unknown[], step: S) => unknown[])(values, step)
+}
+
+const awkward = /['"\][;#,~^@()]/
+
+/** Names that jsonpath-plus would take apart are read directly. */
+function field(value: unknown, name: string): unknown[] {
+  if (!awkward.test(name)) return query(value, [`\`${name}`])
+  return isParent(value) && Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : []
+}
+
+function query(value: unknown, path: readonly string[]): unknown[] {
+  if (!isParent(value)) return []
+  return JSONPath({ path: ['$', ...path], json: value, eval: false, wrap: true }) as unknown[]
+}
+
+function isParent(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function elements(values: readonly unknown[]): unknown[] {
+  return values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : []))
+}
+
+function element(value: unknown, at: number): unknown[] {
+  if (!Array.isArray(value)) return []
+  const index = at < 0 ? at + value.length : at
+  if (index < 0 || index >= value.length) {
+    throw new JsonPathError(`array index out of bounds: index ${at}, length ${value.length}`)
+  }
+  return [value[index]]
+}
+
+function resolve(value: unknown, operand: Operand): unknown[] {
+  return operand.is === 'literal' ? [operand.value] : walk(value, operand.path)
+}
+
+const operators: Record<Operator, (a: never, b: never) => boolean> = {
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+}
+
+function compare(a: unknown, operator: Operator, b: unknown): boolean {
+  if (typeof a !== typeof b) throw new JsonPathError('incompatible types for comparison')
+  return operators[operator](a as never, b as never)
+}

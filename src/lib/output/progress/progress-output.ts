@@ -1,0 +1,270 @@
+import type { RunEvent } from '../../engine/run-context.ts'
+import { type Beat, type Clock, ticks } from '../../kube/clock.ts'
+import { BusySign, frameInterval, LiveRegion, LiveView } from './live-view.ts'
+import { errorLines, remedyLines } from '../error-text.ts'
+import { type Environment, inLocale, isLive, type Stream } from '../terminal.ts'
+import type { Paint } from '../printer.ts'
+import { sanitise, sanitiseLine } from '../sanitise.ts'
+import { paintedWidth, wrap } from '../text.ts'
+import { timeOfDay } from '../age.ts'
+import {
+  progressAfter,
+  progressOf,
+  type RunProgress,
+  timeLeft,
+  waitedFor,
+  waitingSentence,
+  type Wording,
+  wordingOf,
+} from './run-progress.ts'
+
+interface Telling {
+  stream: Stream
+  clock: Clock
+  paint: Paint
+  env: Environment
+  verbosity: number
+  beat: Beat
+  /** With `-o ndjson` events are told on stdout instead. */
+  eventsElsewhere: boolean
+}
+
+/** The live view as the process sees it; each is nothing where there is none. */
+export interface LiveTerminal {
+  /** SIGTSTP: the terminal belongs to the shell until `resume`. */
+  suspend: () => void
+  /** SIGCONT. */
+  resume: () => void
+  /** Exit of any kind: the cursor comes back. Safe to call at any time and again. */
+  release: () => void
+}
+
+/** What happens on the way, on stderr: live on a terminal, plain lines elsewhere. */
+export interface Story {
+  event: (event: RunEvent) => void
+  note: (line: string) => void
+  warn: (line: string) => void
+  /** Runs a write to the other stream, which may be the same terminal, without tearing the live view. */
+  aside: (write: () => void) => void
+  end: (error?: unknown) => void
+  readonly live: LiveTerminal
+}
+
+export function tellStory(telling: Telling): Story {
+  const { stream, paint } = telling
+  const columns = () => (stream.isTTY === true ? (stream.columns?.() ?? 80) : Infinity)
+  const writeLine = (line: string) =>
+    wrap(inLocale(line, paint), columns()).forEach((part) => stream.write(`${part}\n`))
+  const { busy, view, told } = tellers(telling, writeLine)
+  const stop = telling.beat(frameInterval, () => {
+    busy?.tick()
+    told.tick()
+  })
+  const above = (write: () => void) => {
+    busy?.stop()
+    if (view) view.above(write)
+    else write()
+  }
+  const note = (text: string) => above(() => writeLine(sanitise(text)))
+  return {
+    event(event) {
+      if (telling.eventsElsewhere) return
+      busy?.stop()
+      if (view && event.kind === 'remark') note(event.text)
+      else told.event(event)
+    },
+    note,
+    warn: once((text) => above(() => writeLine(`${paint.warn('warning:')} ${sanitiseLine(text)}`))),
+    aside: above,
+    end(error) {
+      stop()
+      busy?.stop()
+      view?.close(error !== undefined)
+      if (error !== undefined) errorLines(error, paint, telling.verbosity).forEach(writeLine)
+    },
+    live: liveTerminal(busy, view),
+  }
+}
+
+function tellers({ stream, clock, paint, env, eventsElsewhere }: Telling, writeLine: (line: string) => void) {
+  const canMove = isLive(stream, env)
+  const busy = canMove ? new BusySign(stream) : undefined
+  const view = canMove && !eventsElsewhere ? new LiveView(stream, clock, paint) : undefined
+  return { busy, view, told: view ?? plainLines(writeLine, clock, paint) }
+}
+
+function once(say: (text: string) => void): (text: string) => void {
+  const said = new Set<string>()
+  return (text) => {
+    if (!said.has(text)) say(text)
+    said.add(text)
+  }
+}
+
+function liveTerminal(busy: BusySign | undefined, view: LiveView | undefined): LiveTerminal {
+  const silence = (then: (() => void) | undefined) => () => {
+    busy?.stop()
+    then?.()
+  }
+  return {
+    suspend: silence(() => view?.suspend()),
+    resume: () => view?.resume(),
+    release: silence(() => view?.release()),
+  }
+}
+
+/** A run on a pipe: `HH:MM:SS text`, only on change, and a heartbeat when nothing was said for 30 s. */
+interface PlainLines {
+  event(event: RunEvent): void
+  /** To be called now and then; speaks only when a heartbeat is due. */
+  tick(): void
+}
+
+const heartbeat = 30_000
+/** `9s`, `3m12s`, `4 restarts`, `and 2 more`: what grows while everything stays as it is. */
+const growing = /\b(?:(?:\d+[dhms])+|\d+ (?:restarts?|more))\b/g
+
+export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
+  let run: RunProgress = progressOf([])
+  let spokenAt = ticks(clock)
+  const said = new Map<string, string>()
+
+  const speak = (at: Date | string, { text, tone, remedy = [] }: Wording) => {
+    spokenAt = ticks(clock)
+    const line = sanitiseLine(text)
+    write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
+    for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
+  }
+  const tick = () => {
+    const now = clock.now()
+    if (run.waiting === undefined || ticks(clock) - spokenAt < heartbeat) return
+    const step = run.steps.find(({ id }) => id === run.waiting?.step)
+    const sentence = waitingSentence(run.waiting, now, run.waiting.began)
+    const left = timeLeft(run, now)
+    const ends = left === undefined ? '' : `; ${left}`
+    speak(now, { text: `${step?.title ?? run.waiting.step}: still ${sentence}${ends}` })
+  }
+  return {
+    tick,
+    event(event) {
+      run = progressAfter(run, event)
+      const wording = wordingOf(afterWaiting(event, run))
+      const subject = 'step' in event ? event.step.id : event.kind
+      const gist = wording && gistOf(event, wording)
+      if (wording === undefined || said.get(subject) === gist) {
+        tick()
+        return
+      }
+      said.set(subject, gist ?? '')
+      speak(event.at, wording)
+    },
+  }
+}
+
+/** What was waited for is done now; it was not so already. */
+function afterWaiting(event: RunEvent, run: RunProgress): RunEvent {
+  const isPlain = event.kind === 'step-done' && !event.changed && event.note === undefined
+  return isPlain && waitedFor(run, event.step) ? { ...event, note: 'done' } : event
+}
+
+/** Where something is counted, the count is the change, and each pod on the way to it is none: the heartbeat names those that stay. */
+function gistOf(event: RunEvent, { text }: Wording): string {
+  const { state } = event.kind === 'step-waiting' ? event : {}
+  if (state?.progress === undefined) return text.replace(growing, '')
+  const why = state.is === 'stalled' ? state.why : state.trouble
+  return `${state.is} ${state.progress.done}/${state.progress.total} ${why?.replace(growing, '') ?? ''}`
+}
+
+/** What a page shows in so many columns. */
+export type PageLines = (columns: number) => readonly string[]
+
+/** With `-w` on a terminal: each answer takes the place of the one before, and is drawn anew when the terminal's size changes. */
+export class LivePage {
+  readonly #stream: Stream
+  readonly #region: LiveRegion
+  readonly #endResize: (() => void) | undefined
+  #pending = ''
+  #page: PageLines | undefined
+
+  constructor(stream: Stream) {
+    this.#stream = stream
+    const collected: Stream = {
+      write: (text) => void (this.#pending += text),
+      columns: () => stream.columns?.(),
+    }
+    this.#region = new LiveRegion(collected)
+    this.#endResize = stream.onResize?.(() => this.resume())
+  }
+
+  show(page: PageLines): void {
+    this.#page = page
+    this.resume()
+  }
+
+  /** Writes something to the same terminal: it stays above the page. */
+  above(write: () => void): void {
+    this.suspend()
+    write()
+    this.resume()
+  }
+
+  /** For SIGTSTP: the terminal belongs to the shell until `resume`. */
+  suspend(): void {
+    this.#region.clear()
+    this.#flush()
+  }
+
+  resume(): void {
+    if (this.#page === undefined) return
+    // A line that the terminal broke is taken away whole before another one is written.
+    this.#region.clear()
+    // The last column stays free: some terminals wrap as soon as it is written.
+    const columns = Math.max(1, (this.#stream.columns?.() ?? 80) - 1)
+    this.#region.draw(fitted(this.#page(columns), columns, (this.#stream.rows?.() ?? 24) - 1))
+    this.#flush()
+  }
+
+  /** Leaves what is drawn for good and gives the cursor back, however the process ends. */
+  release(): void {
+    this.#page = undefined
+    this.#endResize?.()
+    this.#region.release()
+    this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#pending !== '') this.#stream.write(this.#pending)
+    this.#pending = ''
+  }
+}
+
+/** Only what stays on the screen can be drawn again: its end is left out where it is higher, and that is said. */
+function fitted(lines: readonly string[], columns: number, rows: number): readonly string[] {
+  const heights = lines.map((line) => Math.max(1, Math.ceil(paintedWidth(line) / columns)))
+  if (heights.reduce((sum, height) => sum + height, 0) <= rows) return lines
+  let left = rows - 1
+  const kept = heights.findIndex((height) => (left -= height) < 0)
+  return [...lines.slice(0, kept), `(${lines.length - kept} more lines)`.slice(0, columns)].slice(
+    0,
+    Math.max(1, rows),
+  )
+}
+
+/** The story on the terminal that a page is drawn on: what is said stands above it, and the error below it. */
+export function besidePage(story: Story, page: LivePage | undefined): Story {
+  if (page === undefined) return story
+  const both = (what: keyof Story['live']) => () => {
+    story.live[what]()
+    page[what]()
+  }
+  return {
+    ...story,
+    note: (line) => page.above(() => story.note(line)),
+    warn: (line) => page.above(() => story.warn(line)),
+    end(error) {
+      page.release()
+      story.end(error)
+    },
+    live: { suspend: both('suspend'), resume: both('resume'), release: both('release') },
+  }
+}

@@ -1,0 +1,295 @@
+import type { EusPlan } from '../../../eus/plan/eus-plan.ts'
+import { brief, displayWidth, pad, wrap } from '../../text.ts'
+import type { Paint, Size, View } from '../../printer.ts'
+import {
+  acceptanceText,
+  type JudgedFinding,
+  judgedFindings,
+  sealText,
+} from '../upgrade/upgrade-plan-words.ts'
+import { formatDuration } from '../../../kube/duration.ts'
+import { fenced, inlineCode, markdownText } from '../../markdown-text.ts'
+
+/** `kvup.io/v1alpha1 EusPlan`: what `kvup eus plan` prints. */
+export interface EusPlanDocument extends EusPlan {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'EusPlan'
+  /** False: the platform and its operator are at the target, and nothing is paused. */
+  pending: boolean
+  /** Risks that were taken by name, why and by whom (`user@host`). */
+  accepted: readonly { id: string; reason?: string; by?: string }[]
+  /** The steps of `kvup eus run`, in order. */
+  steps: readonly { id: string; title: string }[]
+  /** The flags that it was made with. */
+  request: Readonly<Record<string, unknown>>
+  /** Ties the plan to the cluster that it was made for, by the uid of its namespace kube-system. */
+  seal?: { uid: string; at: string; by: string; cluster: string }
+  /** What to type to carry it out; nothing where it is done already, or would be refused. */
+  next?: readonly string[]
+}
+
+export const eusPlanView: View<EusPlanDocument> = {
+  text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
+  names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+  formats: { markdown: eusPlanMarkdown },
+}
+
+interface Page {
+  plan: EusPlanDocument
+  paint: Paint
+  size: Size
+}
+
+const indent = ' '.repeat(4)
+
+function planLines(page: Page): readonly string[] {
+  const { plan, paint } = page
+  return [
+    paint.strong(headText(plan, paint.mark.next)),
+    wayText(plan),
+    'nothing was changed',
+    ...(plan.seal ? [sealText(plan.seal)] : []),
+    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
+    ...section(wayLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
+    ...section(labelled(keptLines(plan), paint)),
+    ...section(outageLines(plan)),
+    ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
+    ...section(plan.unknown.map((line) => `? not known: ${brief(line)}`)),
+    '',
+    ...endLines(page),
+  ]
+}
+
+const section = (some: readonly string[]): readonly string[] => (some.length === 0 ? [] : ['', ...some])
+
+function findingLines(
+  { finding, accepted }: ReturnType<typeof judgedFindings>[number],
+  { paint }: Page,
+): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  if (accepted) {
+    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
+    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
+  }
+  return [
+    `${markOf(level, paint)} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
+    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
+}
+
+function markOf(level: EusPlanDocument['findings'][number]['level'], paint: Paint): string {
+  if (isStop(level)) return paint.bad(paint.mark.failed)
+  return level === 'info' ? paint.mark.dot : paint.warn(paint.mark.warning)
+}
+
+function stopLines(
+  { what, why, done, under }: WayLine,
+  number: number,
+  { plan, paint, size }: Page,
+): string[] {
+  const width = size.columns < 60 ? 0 : Math.max(0, ...wayLines(plan).map((line) => displayWidth(line.what)))
+  const head = `${String(number).padStart(3)} ${pad(what, width)}   ${why}`
+  return [
+    done ? paint.dim(head) : head,
+    ...under.map(([label, words]) => `${indent}${paint.dim(`${label}:`)} ${words}`),
+  ]
+}
+
+function labelled(entries: readonly (readonly [string, string])[], paint: Paint): readonly string[] {
+  const width = Math.max(0, ...entries.map(([label]) => label.length))
+  return entries.map(([label, words]) => `${paint.dim(pad(label, width))}   ${words}`)
+}
+
+function endLines({ plan, paint }: Page): readonly string[] {
+  const why = whyNotYet(plan)
+  const mark = plan.pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
+  return [
+    ...(plan.pending ? [`takes ${plan.time.says}`] : []),
+    ...(why === undefined ? [] : [`${mark} ${why}`]),
+    ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
+  ]
+}
+
+type Hop = EusPlanDocument['hops'][number]
+
+/** One line of the way: a release of the platform or of the operator. */
+interface WayLine {
+  what: string
+  done: boolean
+  why: string
+  /** What decides before it, and what else is to be known. */
+  under: readonly (readonly [label: string, text: string])[]
+}
+
+const platformNames = { ocp: 'OpenShift', okd: 'OKD' } as const
+
+/** `OpenShift 4.18.21 → 4.20`. */
+function headText({ flavour, from, to }: EusPlanDocument, arrow = '→'): string {
+  return `${platformNames[flavour]} ${from} ${arrow} ${to}`
+}
+
+function wayText({ way, topology }: EusPlanDocument): string {
+  if (way === 'control-plane-only') return 'control plane only: the pools stay behind until the end'
+  return `hop by hop: the pools follow in each${topology === 'usual' ? '' : ` (${topology})`}`
+}
+
+/** Platform and operator in the order in which they are updated. */
+function wayLines(plan: EusPlanDocument): readonly WayLine[] {
+  return plan.hops.flatMap((hop) => [
+    platformLine(hop),
+    ...hop.operators.map((stop) => operatorLine(hop, stop)),
+  ])
+}
+
+function platformLine(hop: Hop): WayLine {
+  const { minor, platform, gate, adminGates, removedApis } = hop
+  return {
+    what: `platform ${platform.version ?? minor}`,
+    done: platform.done,
+    why: platform.chosenBecause,
+    under: platform.done
+      ? []
+      : [
+          ...(platform.channel === undefined ? [] : [['channel', platform.channel] as const]),
+          ['gate', gate.platform.join('; ')] as const,
+          ...adminGates.map(({ name }) => ['acknowledge', name] as const),
+          ...removedApis.map(
+            ({ name, requests }) => ['goes away', `${name}, asked for ${requests} times in 24 h`] as const,
+          ),
+          ['takes', rangeText(hop)] as const,
+        ],
+  }
+}
+
+function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): WayLine {
+  return {
+    what: `virtualization ${stop.version ?? minor}`,
+    done: stop.done,
+    why: stop.chosenBecause,
+    under: stop.done
+      ? []
+      : [
+          ...(stop.channel === undefined ? [] : [['channel', stop.channel] as const]),
+          ['gate', gate.operator.join('; ')] as const,
+        ],
+  }
+}
+
+/** With its operator, most of which are through in 15 minutes. */
+function rangeText({ time: { lowSeconds, highSeconds } }: Hop): string {
+  const [low, high] = [lowSeconds, highSeconds].map((seconds) => formatDuration(seconds * 1000))
+  return `${low} to ${high}, the operator's part with it`
+}
+
+/** What is borrowed for the window, and when it is given back. */
+function keptLines(plan: EusPlanDocument): readonly (readonly [label: string, text: string])[] {
+  const { pools, healthChecks, channel, way, hops, unpauseBefore } = plan
+  const pausing = pools.map(
+    ({ name, machines, paused, borrowed }) =>
+      `${name} (${machines} ${machines === 1 ? 'machine' : 'machines'}${borrowed ? ', paused by kvup' : paused ? ', paused already' : ''})`,
+  )
+  const checks = healthChecks.map(
+    ({ kind, namespace, name }) => `${kind} ${namespace ? `${namespace}/` : ''}${name}`,
+  )
+  const isOpen = way === 'control-plane-only' || hops.length > 0
+  return [
+    ...(isOpen ? [['workload updates', heldText(plan)] as const] : []),
+    ...(pausing.length > 0
+      ? [['pools', `${pausing.join(', ')} paused until the end; master never`] as const]
+      : []),
+    ...(checks.length > 0 ? [['health checks', `${checks.join(', ')} paused until the end`] as const] : []),
+    ...(channel === undefined
+      ? []
+      : [['channel', `${channel.from ?? 'none'} to ${channel.to}, before the first hop`] as const]),
+    ...(unpauseBefore === undefined ? [] : [['unpause before', unpauseBefore.slice(0, 10)] as const]),
+  ]
+}
+
+function heldText({ methods, methodsUnknown, way }: EusPlanDocument): string {
+  if (methodsUnknown) return 'held; what is given back at the end could not be read'
+  if (methods.length === 0) return 'none are set: nothing is held, and nothing given back'
+  const names = methods.join(', ')
+  return way === 'plain'
+    ? `${names} held in each hop and given back behind it`
+    : `${names} held, and given back at the end`
+}
+
+const markdownWords = {
+  'comes-back': 'comes back by itself',
+  'stays-down': 'stays down: its runStrategy does not start it again',
+  'is-lost': 'is lost: no VM is behind it',
+} as const
+
+/** Each VM of a single node (night E10). */
+export function outageLines({ outages = [] }: Pick<EusPlanDocument, 'outages'>): readonly string[] {
+  return outages.map(({ vm, afterwards, loses = [] }) => {
+    const gone = loses.length === 0 ? '' : `; loses data on ${loses.join(', ')}`
+    return `down while the node reboots: ${vm}, ${markdownWords[afterwards]}${gone}`
+  })
+}
+
+/** Why there is nothing to type: it is done, or it would be refused. Undefined where it may begin. */
+function whyNotYet({ pending, to, findings, accepted }: EusPlanDocument): string | undefined {
+  if (!pending) return `platform and operator are at ${to}, and no pool is left behind: nothing to do`
+  const taken = new Set(accepted.map(({ id }) => id))
+  const stops = findings.filter(({ id, level }) => isStop(level) && !taken.has(id))
+  return stops.length === 0
+    ? undefined
+    : `refused as it stands: ${[...new Set(stops.map(({ id }) => id))].join(', ')}`
+}
+
+type Level = EusPlanDocument['findings'][number]['level']
+
+const isStop = (level: Level): boolean => level === 'blocker' || level === 'not-checked'
+
+/** For a merge request: what stops it first, each stop with its gates, the command at the end. */
+function eusPlanMarkdown(plan: EusPlanDocument): string {
+  const { seal, notes, unknown, time, pending } = plan
+  return [
+    `# ${markdownText(headText(plan))}`,
+    '',
+    `${markdownText(wayText(plan))}.`,
+    ...(seal ? ['', `${markdownText(sealText(seal))}.`] : []),
+    '',
+    ...headed('Findings', judgedFindings(plan).flatMap(markdownFindings)),
+    ...headed('Way', wayLines(plan).flatMap(markdownStops)),
+    ...headed(
+      'Borrowed meanwhile',
+      keptLines(plan).map(([label, words]) => `- ${label}: ${markdownText(words)}`),
+    ),
+    ...headed('Down meanwhile', listed(outageLines(plan))),
+    ...headed('What it means for the cluster', listed(notes)),
+    ...headed('Not known', listed(unknown)),
+    ...headed('Time', pending ? [markdownText(time.says)] : []),
+    ...headed('Carry it out', markdownEnd(plan)),
+  ].join('\n')
+}
+
+const listed = (sentences: readonly string[]): readonly string[] =>
+  sentences.map((line) => `- ${markdownText(line)}`)
+
+function headed(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
+}
+
+function markdownFindings({ finding, accepted }: JudgedFinding): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
+  const block = fenced(remedy).map((line) => `  ${line}`)
+  return [
+    `- **${level}** ${inlineCode(id)}${markdownText(taken)}: ${markdownText(summary)}`,
+    ...(remedy.length > 0 && !accepted ? ['', ...block, ''] : []),
+  ]
+}
+
+function markdownStops({ what, why, done, under }: WayLine, index: number): readonly string[] {
+  const head = `${index + 1}. **${markdownText(what)}**${done ? ' (done)' : ''}: ${markdownText(why)}`
+  const beneath = ' '.repeat(String(index + 1).length + 2)
+  return [head, ...under.map(([label, words]) => `${beneath}- ${label}: ${markdownText(words)}`)]
+}
+
+function markdownEnd(plan: EusPlanDocument): readonly string[] {
+  const why = whyNotYet(plan)
+  const next = plan.next ?? []
+  return [...(why === undefined ? [] : [`${markdownText(why)}.`]), ...(next.length > 0 ? fenced(next) : [])]
+}

@@ -1,0 +1,120 @@
+import type { Change } from '../../vms/census/census-changes.ts'
+import type { Differences } from '../../vms/census/vm-census.ts'
+import type { Compared, ComparedWith } from '../../vms/census/run-census.ts'
+import type { Paint } from '../printer.ts'
+import type { NewAlerts } from '../../openshift/firing-alerts.ts'
+import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
+import { brief, count as counted } from '../text.ts'
+
+/** What a report holds of a comparison. */
+interface Told {
+  comparedWith?: ComparedWith
+  changes?: readonly Change[]
+  counts?: Compared['counts']
+  differences?: Differences
+  unread?: readonly string[]
+}
+
+/** What became of VMs and volumes: losses first, then what needs a look, then what owners did. */
+export function changeLines(told: Told, paint: Paint): readonly string[] {
+  const { comparedWith, changes = [], differences, unread = [] } = told
+  const { mark } = paint
+  const blind = unread.map(String).join(', ')
+  const blindLines =
+    blind === '' ? [] : [`${paint.warn(mark.warning)} nothing is said of what could not be read: ${blind}`]
+  if (comparedWith === undefined) return blindLines
+  const lost = changes.filter((change) => change.lost)
+  const rest = changes.filter((change) => !change.lost)
+  const found = [
+    ...grouped(lost).map((line) => `${paint.bad(mark.failed)} lost: ${line}`),
+    ...(differences ? otherRows(differences) : []).map((line) => `${paint.bad(mark.failed)} ${line}`),
+    ...grouped(rest).map((line) => `${mark.dot} ${line}`),
+    ...countLines(told, paint),
+  ]
+  const what = blind === '' ? 'VMs and volumes are as they were' : 'what could be compared is as it was'
+  return [
+    ...sinceLines(comparedWith, paint),
+    ...(found.length > 0 ? found : [comparedWith.late ? `${what} then` : what]),
+    ...blindLines,
+  ]
+}
+
+function sinceLines({ at, by, resumed, late }: ComparedWith, paint: Paint): readonly string[] {
+  if (late)
+    return [
+      `${paint.warn(paint.mark.warning)} What ran before the first change is not known: compared with ${at}, when ${by} went on`,
+    ]
+  return resumed ? [`Compared with ${at}, when ${by} began`] : []
+}
+
+/** One line for those to whom the same happened for the same reason. */
+function grouped(changes: readonly Change[]): readonly string[] {
+  const groups = new Map<string, { what: string; why: string; names: string[] }>()
+  for (const { kind, namespace, name, what, why } of changes) {
+    const group = groups.get(`${what} ${why}`) ?? { what, why, names: [] }
+    group.names.push(`${words[kind]}${namespace}/${name}`)
+    groups.set(`${what} ${why}`, group)
+  }
+  return [...groups.values()].map(({ what, why, names }) => `${what}: ${upToTwenty(names)} (${why})`)
+}
+
+const words: Readonly<Record<Change['kind'], string>> = {
+  VirtualMachine: '',
+  VirtualMachineInstance: '',
+  PersistentVolumeClaim: 'claim ',
+  DataVolume: 'DataVolume ',
+}
+
+/** What is no loss and has to be looked at. Volumes that are gone or other ones stand among the changes. */
+function otherRows(differences: Differences): readonly string[] {
+  const { notReady, restartRequired, failedMigrations, volumes } = differences
+  const inOtherPhase = volumes.filter((line) => !/ (?:vanished|was created again)$/u.test(line))
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['no longer ready', notReady],
+    ['now need a restart (RestartRequired)', restartRequired],
+    ['migration failed', failedMigrations],
+    ['volumes', inOtherPhase],
+  ]
+  return rows.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${upToTwenty(names)}`]))
+}
+
+function countLines({ counts }: Told, paint: Paint): readonly string[] {
+  if (counts === undefined) return []
+  const fewer = counts.map(
+    ({ namespace, before, now }) =>
+      `${paint.warn(paint.mark.warning)} namespace ${namespace}: ${before} VMs ran before, ${now} run now; not known by name`,
+  )
+  return fewer.length > 0
+    ? fewer
+    : ['as many VMs run in each namespace as before; they are not known by name']
+}
+
+/** Alerts that fire since; none where nobody asked. */
+export function alertLines({ alerts }: { alerts?: NewAlerts }, { mark }: Paint): readonly string[] {
+  if (alerts === undefined) return []
+  if ('notCompared' in alerts) return [`alerts were not compared: ${alerts.notCompared}`]
+  if (alerts.new.length === 0) return ['no alert fires that did not before']
+  return [`${mark.warning} alerts that did not fire before: ${upToTwenty(alerts.new)}`]
+}
+
+/** `2 of 200 VMs that should run have a problem`, and below it each reason; nothing where none has. */
+export function vmTroubleLines({ count, shouldRun, reasons, partly }: VmTroubles): readonly string[] {
+  if (count === 0) return []
+  const of = shouldRun === undefined ? counted(count, 'VM') : `${count} of ${counted(shouldRun, 'VM')}`
+  const left = count - reasons.reduce((sum, reason) => sum + reason.count, 0)
+  return [
+    `${of} that should run ${count === 1 ? 'does' : 'do'} not run as ${count === 1 ? 'it' : 'they'} should${partly === undefined ? '' : ` (${partly})`}`,
+    ...reasons.map(reasonText),
+    ...(left > 0 ? [`${left} for other reasons`] : []),
+  ]
+}
+
+function reasonText({ count, status, message, examples }: VmReason): string {
+  const more = count > examples.length ? ' …' : ''
+  const said = message === '' ? '' : `: ${brief(message)}`
+  return `${count} ${status}${said} (${examples.map(brief).join(', ')}${more})`
+}
+
+/** For one line: the first twenty, and how many more. */
+export const upToTwenty = (names: readonly string[]): string =>
+  names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')

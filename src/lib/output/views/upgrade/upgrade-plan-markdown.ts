@@ -1,0 +1,127 @@
+import { fenced, inlineCode, markdownText as text } from '../../markdown-text.ts'
+import {
+  acceptanceText,
+  crdOf,
+  dryRunText,
+  endText,
+  type Headed,
+  hopText,
+  isOnlyWorkedOut,
+  type JudgedFinding,
+  judgedFindings,
+  objectsText,
+  pathStepText,
+  type PlanDocument,
+  type PlannedStep,
+  rightsOf,
+  sealText,
+  shownSteps,
+  stepWords,
+  wholeTime,
+  whyNot,
+  workedOut,
+} from './upgrade-plan-words.ts'
+import { diffText, stepDiff } from '../dry-run.ts'
+
+/** Lines of a diff: a page that is reviewed has more room than a terminal. */
+const most = 40
+
+/** For a merge request: what stops it first, each step with its diff, the command at the end. */
+export function planMarkdown(plan: PlanDocument): string {
+  const { method, kubevirt, seal, said, manifest } = plan
+  return [
+    `# ${text(hopText(plan))}`,
+    '',
+    `By ${text(method)}, namespace ${inlineCode(kubevirt.namespace)}; ${dryRunText(plan)}.`,
+    ...(seal ? ['', `${text(sealText(seal))}.`] : []),
+    '',
+    ...headed('Upgrade path', pathLines(plan)),
+    ...headed('Findings', judgedFindings(plan).flatMap(findingLines)),
+    ...headed(
+      'Steps',
+      shownSteps(plan).flatMap((step, index) =>
+        'text' in step ? [`- ${text(step.text)}`] : stepLines(step, index + 1, plan),
+      ),
+    ),
+    ...headed(
+      'What it means for the cluster',
+      said.map((line) => `- ${text(line)}`),
+    ),
+    ...headed('Manifest', manifest ? manifestLines(manifest) : []),
+    ...headed('Time', plan.pending ? [text(wholeTime(plan))] : []),
+    ...headed('Carry it out', endLines(plan)),
+  ].join('\n')
+}
+
+/** A line that is pasted as a whole works too: what it does is a comment. */
+function endLines(plan: PlanDocument): readonly string[] {
+  const why = whyNot(plan)
+  const lines = (plan.next ?? []).map((line) => line.replace(/ {3,}(?!# )(?=\S)/u, '   # '))
+  return [...(why === undefined ? [] : [`${text(why)}.`]), ...(lines.length > 0 ? fenced(lines) : [])]
+}
+
+function headed(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']
+}
+
+function pathLines(plan: PlanDocument): readonly string[] {
+  const end = endText(plan)
+  return [
+    ...(end === undefined ? [] : [`**${text(end)}**`, '']),
+    ...(plan.path?.steps ?? []).map((step, index) => `${index + 1}. ${text(pathStepText(step))}`),
+  ]
+}
+
+function findingLines({ finding, accepted }: JudgedFinding): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  const taken = accepted ? ` (${['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')})` : ''
+  return [
+    `- **${level}** ${inlineCode(id)}${text(taken)}: ${text(summary)}`,
+    ...(remedy.length > 0 && !accepted ? ['', ...inside('  ', fenced(remedy)), ''] : []),
+  ]
+}
+
+function stepLines(step: PlannedStep, number: number, plan: PlanDocument): readonly string[] {
+  const { state, entries } = stepWords(step, plan)
+  const { lines, more } = stepDiff(step.changes ?? [], most)
+  const under = ' '.repeat(String(number).length + 2)
+  return [
+    `${number}. **${text(step.title)}** ${inlineCode(step.id)}: ${text(state)}`,
+    ...(step.refused ? ['', `${under}**refused**: ${text(step.refused.message)}`] : []),
+    ...(lines.length > 0
+      ? [
+          '',
+          ...inside(
+            under,
+            fenced(
+              lines.map((line) => diffText(line, Infinity)),
+              'diff',
+            ),
+          ),
+        ]
+      : []),
+    ...(more === undefined ? [] : ['', `${under}… ${more} (in the document itself)`]),
+    ...(isOnlyWorkedOut(step, plan) ? ['', `${under}${workedOut}`] : []),
+    ...(entries.length > 0 ? [''] : []),
+    ...entries.map(([label, words]) => `${under}- ${label}: ${text(words)}`),
+    '',
+  ]
+}
+
+function inside(indent: string, lines: readonly string[]): string[] {
+  return lines.map((line) => indent + line)
+}
+
+function manifestLines(manifest: NonNullable<PlanDocument['manifest']>): readonly string[] {
+  const { origin, sha256, rights, crds, left, unseen } = manifest
+  const diffs: readonly Headed[] = [
+    ...rights.map((role) => rightsOf(role, most)),
+    ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
+  ]
+  return [
+    `${inlineCode(origin)}, sha256 ${inlineCode(sha256)}: ${text(objectsText(manifest))}`,
+    ...diffs.flatMap(({ heading, lines }) => ['', text(heading), ''].concat(fenced(lines, 'diff'))),
+    ...(left.length > 0 ? ['', `Not in it, and left where it is: ${text(left.join(', '))}`] : []),
+    ...(rights.length > 0 ? ['', text(unseen)] : []),
+  ]
+}

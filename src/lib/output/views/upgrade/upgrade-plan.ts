@@ -1,0 +1,209 @@
+import { brief, displayWidth, pad, wrap } from '../../text.ts'
+import type { Paint, Size, View } from '../../printer.ts'
+import {
+  acceptanceText,
+  crdOf,
+  dryRunText,
+  endText,
+  type Headed,
+  hopText,
+  isOnlyWorkedOut,
+  isStop,
+  type JudgedFinding,
+  judgedFindings,
+  objectsText,
+  pathStepText,
+  type PlanDocument,
+  type PlannedStep,
+  rightsOf,
+  sealText,
+  shownSteps,
+  stepWords,
+  wholeTime,
+  whyNot,
+  workedOut,
+} from './upgrade-plan-words.ts'
+import { diffText, stepDiff } from '../dry-run.ts'
+import { planMarkdown } from './upgrade-plan-markdown.ts'
+import type { HopFinding } from '../../../releases/hop-findings.ts'
+import type { UpgradePlan } from '../../../upgrade/upgrade-plan.ts'
+
+export type { PlanDocument } from './upgrade-plan-words.ts'
+
+export const planView: View<PlanDocument> = {
+  text: (plan, paint, size) => planLines({ plan, paint, size }).flatMap((line) => wrap(line, size.columns)),
+  names: ({ steps }) => steps.map(({ id }) => `step/${id}`),
+  formats: { markdown: planMarkdown },
+}
+
+/** Lines with a sign in one step, and in one role. */
+const most = 6
+
+interface Page {
+  plan: PlanDocument
+  paint: Paint
+  size: Size
+}
+
+function planLines(page: Page): readonly string[] {
+  const { plan, paint } = page
+  return [
+    ...headLines(page),
+    ...section(pathLines(page)),
+    ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
+    ...section(
+      shownSteps(plan).flatMap((step, index) =>
+        'text' in step ? [`    ${step.text}`] : stepLines(step, index + 1, page),
+      ),
+    ),
+    ...section(plan.said.map((line) => `${paint.mark.dot} ${line}`)),
+    ...section(manifestLines(page)),
+    '',
+    ...endLines(page),
+  ]
+}
+
+function endLines({ plan, paint }: Page): readonly string[] {
+  const why = whyNot(plan)
+  const mark = plan.pending ? paint.bad(paint.mark.failed) : paint.good(paint.mark.done)
+  return [
+    ...(plan.pending ? [wholeTime(plan)] : []),
+    ...(why === undefined ? [] : [`${mark} ${why}`]),
+    ...(plan.next ?? []).map((line) => `${paint.mark.next} ${line}`),
+  ]
+}
+
+const section = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines])
+
+function headLines({ plan, paint }: Page): readonly string[] {
+  const { method, kubevirt, seal } = plan
+  const versions = hopText(plan, paint.mark.next)
+  const end = endText(plan)
+  return [
+    ...(end === undefined ? [] : [`${paint.bad(paint.mark.failed)} ${brief(end)}`]),
+    `${paint.strong(versions)} by ${method} ${paint.mark.dot} namespace ${kubevirt.namespace}`,
+    dryRunText(plan),
+    ...(seal ? [sealText(seal)] : []),
+  ]
+}
+
+function pathLines({ plan, paint }: Page): readonly string[] {
+  return (plan.path?.steps ?? []).flatMap((step, index) =>
+    [`${String(index + 1).padStart(3)} ${pathStepText(step)}`].concat(
+      step.findings
+        .filter(({ level }) => level !== 'info')
+        .map(
+          ({ id, level, summary }) =>
+            `${indent}${paint.warn(paint.mark.warning)} ${level}: ${brief(summary)} (${id})`,
+        ),
+    ),
+  )
+}
+
+function findingLines({ finding, accepted }: JudgedFinding, { paint }: Page): readonly string[] {
+  const { id, level, summary, remedy } = finding
+  if (accepted) {
+    const taken = ['accepted', acceptanceText(accepted)].filter(Boolean).join(', ')
+    return [`${paint.mark.dot} ${taken}: ${brief(summary)} (${id})`]
+  }
+  const mark = isStop(finding)
+    ? paint.bad(paint.mark.failed)
+    : level === 'info'
+      ? paint.mark.dot
+      : paint.warn(paint.mark.warning)
+  return [
+    `${mark} ${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`,
+    ...remedy.map((line) => `  ${paint.mark.next} ${line}`),
+  ]
+}
+
+const indent = ' '.repeat(4)
+
+function stepLines(step: PlannedStep, number: number, page: Page): readonly string[] {
+  const { plan, paint, size } = page
+  const width = Math.max(0, ...plan.steps.map(({ title }) => displayWidth(title)))
+  const { state, entries } = stepWords(step, plan)
+  const head = `${String(number).padStart(3)} ${pad(step.title, size.columns < 60 ? 0 : width)}   ${state}`
+  return [
+    step.state === 'already-so' ? paint.dim(head) : head,
+    ...(step.refused ? [`${indent}${paint.bad(paint.mark.failed)} refused: ${step.refused.message}`] : []),
+    ...diffLines(step, page),
+    ...(isOnlyWorkedOut(step, plan) ? [`${indent}${paint.dim(workedOut)}`] : []),
+    ...entries.map(([label, text]) => `${indent}${paint.dim(`${label}:`)} ${text}`),
+  ]
+}
+
+function diffLines({ changes = [] }: PlannedStep, { paint, size }: Page): readonly string[] {
+  const { lines, more } = stepDiff(changes, size.wide ? Infinity : most)
+  return [
+    ...lines.map((line) => indent + signed(diffText(line, size.columns - indent.length), paint)),
+    ...(more === undefined ? [] : [`${indent}… ${more} (-o yaml)`]),
+  ]
+}
+
+function signed(line: string, paint: Paint): string {
+  if (line.startsWith('+')) return paint.good(line)
+  return line.startsWith('-') ? paint.bad(line) : line.trimStart()
+}
+
+function manifestLines({ plan: { manifest }, paint, size }: Page): readonly string[] {
+  if (manifest === undefined) return []
+  const { origin, sha256, rights, crds, left, unseen } = manifest
+  const diffs: readonly Headed[] = [
+    ...rights.map((role) => rightsOf(role, size.wide ? Infinity : most)),
+    ...crds.map(crdOf).filter(({ lines }) => lines.length > 0),
+  ]
+  return [
+    `manifest ${origin} (sha256 ${sha256.slice(0, 16)}…)`,
+    `${indent}${objectsText(manifest)}`,
+    ...diffs.flatMap(({ heading, lines }) =>
+      [indent + heading].concat(lines.map((line) => `${indent}  ${signed(line, paint)}`)),
+    ),
+    ...(left.length > 0 ? [`${indent}not in it, and left where it is: ${left.join(', ')}`] : []),
+    ...(rights.length > 0 ? [`${indent}${unseen}`] : []),
+  ]
+}
+
+/** What is said before the question: what will happen, what is borrowed, what nobody can undo (night U5). */
+export function announcement(
+  { from, to, method, owner, holds, said, tag, request, isRest, olm, path }: UpgradePlan,
+  { findings, giveBack }: { findings: readonly HopFinding[]; giveBack: string },
+): readonly string[] {
+  if (isRest)
+    return [
+      `${olm ? `HyperConverged is at ${olm.to}` : `KubeVirt runs ${to.text}`} already: what is left is to settle${givenBack(holds, request)}`,
+      ...said,
+      ...findings.map(findingText),
+    ]
+  const how = {
+    'image-tag': `patch imageTag of kubevirts/${owner.ref.name} in namespace ${owner.ref.namespace}`,
+    'operator-manifest': 'apply the operator manifest; the new operator brings its own version',
+    olm: 'OLM carries it out; kvup approves exactly the InstallPlan of each hop',
+  }[method]
+  return [
+    `${hopText({ from, to: to.text, operator: olm })}: ${how}`,
+    ...(holds.length > 0
+      ? [`workload updates are held meanwhile and ${after(request, giveBack)} (${holds.join(', ')})`]
+      : []),
+    ...(tag.is === 'lift' && path
+      ? ['each step takes imageTag out and puts it in again as its release: one roll each']
+      : []),
+    ...(tag.is === 'lift' && !path
+      ? [`imageTag ${tag.tag} is taken out and put in again as ${to.text}: one roll`]
+      : []),
+    ...(tag.is === 'pin'
+      ? [`imageTag stays ${tag.tag} until the new operator has settled, then becomes ${to.text}: two rolls`]
+      : []),
+    ...said,
+    ...findings.map(findingText),
+  ]
+}
+
+const findingText = ({ level, summary, id }: HopFinding) =>
+  `${level === 'info' ? 'note' : level}: ${brief(summary)} (${id})`
+
+const givenBack = (holds: readonly string[], { leaveHeld }: UpgradePlan['request']) =>
+  holds.length > 0 && !leaveHeld ? `, and to give workload updates back (${holds.join(', ')})` : ''
+
+const after = ({ leaveHeld }: UpgradePlan['request'], giveBack: string) =>
+  leaveHeld ? `stay so at the end, until ${giveBack}` : 'given back at the end'

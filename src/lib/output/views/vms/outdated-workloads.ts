@@ -1,0 +1,179 @@
+import type { CountApart, OutdatedAlert } from '../../../vms/outdated-count.ts'
+import type { OutdatedItem, Totals } from '../../../vms/outdated-vms.ts'
+import { ageAt } from '../../age.ts'
+import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
+import { count, wrap } from '../../text.ts'
+import type { Fate } from '../../../vms/workload-updater.ts'
+
+/** Besides its `items`, which are OutdatedItem. Times are RFC 3339. */
+export interface OutdatedDocument extends Document {
+  kind: 'OutdatedWorkloads'
+  asOf: string
+  /** What was asked for; empty for the whole cluster. */
+  selection: { namespace?: string; labels?: string; node?: string }
+  kubevirt?: { name: string; namespace: string; version?: string }
+  /** Absent: they may not be read. */
+  methods?: readonly string[]
+  /** The virt-launcher of new pods. */
+  launcher?: string
+  /** kvup borrowed the methods. */
+  held?: { by: string; at: string }
+  /** Labels and counts are not true before the update is over. */
+  updating: boolean
+  totals: Totals
+  /** Only of the whole cluster: beside the count in the status of the KubeVirt. */
+  count?: CountApart & { unexplained: number }
+  alert?: OutdatedAlert
+  /** What may not be read: nothing is said of it. */
+  unread: readonly { namespace?: string; what: string; why: string }[]
+  remarks: readonly string[]
+  /** The command for what comes next. */
+  next?: string
+}
+
+/** Ages count to `now`, the time at which a row is told. */
+export function outdatedView(now: () => Date): RowsView<OutdatedItem, OutdatedDocument> {
+  return {
+    columns: columnsAt(now),
+    name: ({ name }) => `virtualmachineinstance.kubevirt.io/${name}`,
+    below: (document, paint, { columns }) =>
+      [...outdatedRemarks(document, paint), summary(document, paint)].flatMap((line) => wrap(line, columns)),
+  }
+}
+
+function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
+  return [
+    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+    { name: 'NAME', cell: ({ name }) => name },
+    { name: 'NODE', cell: ({ node }) => node },
+    { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
+    { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
+    { name: 'WILL', cell: ({ will }) => (will ? fateWords[will].infinitive : 'not known'), tone: toneOf },
+    { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
+    {
+      name: 'EVICTION',
+      holds: 'text',
+      cell: ({ evictionStrategy: { value, from } }) => value && `${value} (${from})`,
+      wide: true,
+    },
+    { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
+    { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
+  ]
+}
+
+const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && fateWords[will].tone
+const toneOfLauncher = ({ launcher }: OutdatedItem): Tone | undefined => (launcher.old ? 'warn' : undefined)
+
+/** A digest is told by its first digits. */
+function launcherText({ version, image }: OutdatedItem['launcher']): string | undefined {
+  return version ?? image?.replace(/^.*[/]/u, '').replace(/^[^@]*@(?<digest>sha256:\w{12}).*$/u, '$<digest>')
+}
+
+function migratableText({ status, reason }: OutdatedItem['migratable']): string {
+  return reason === undefined ? status : `${status} (${reason})`
+}
+
+function summary({ totals, selection, updating, next }: OutdatedDocument, paint: Paint): string {
+  const { total, byFate } = totals
+  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
+  if (total === 0)
+    return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${within(selection)}${then}`
+  const how = fatesText(fateWords, byFate) || 'what becomes of them is not known'
+  return `${paint.strong(`${total} outdated`)}${within(selection)}: ${how}${then}`
+}
+
+function within({ namespace, labels, node }: OutdatedDocument['selection']): string {
+  return [
+    ...(namespace === undefined ? [] : [` in namespace ${namespace}`]),
+    ...(node === undefined ? [] : [` on node ${node}`]),
+    ...(labels === undefined ? [] : [` with ${labels}`]),
+  ].join('')
+}
+
+/** What has to be known besides the rows, a line each. */
+function outdatedRemarks(document: OutdatedDocument, paint: Paint): readonly string[] {
+  const { remarks, unread, totals } = document
+  const warn = (text: string) => paint.warn(`${paint.mark.warning} ${text}`)
+  return [
+    ...unread.map(({ namespace, what, why }) =>
+      warn(`${what}${namespace === undefined ? '' : ` in namespace ${namespace}`} may not be read: ${why}`),
+    ),
+    ...remarks.map(warn),
+    ...(document.updating
+      ? [warn('KubeVirt is being updated: VMs are labelled and moved once that is done, so this is not all')]
+      : []),
+    ...(totals.old > 0
+      ? [warn(`${count(totals.old, 'VM')} on a virt-launcher that is more than a year old`)]
+      : []),
+    ...heldLines(document),
+    ...countLines(document),
+    ...alertLines(document),
+  ]
+}
+
+function heldLines({ held, asOf }: OutdatedDocument): readonly string[] {
+  if (held === undefined) return []
+  return [
+    `workload updates are held by ${held.by} for ${ageAt(held.at, asOf)}; KubeVirt moves nothing meanwhile`,
+  ]
+}
+
+/** Why KubeVirt's own count is another number (facts 3.2). */
+function countLines({ count: apart }: OutdatedDocument): readonly string[] {
+  if (apart === undefined || apart.stale || apart.reported === apart.labelled) return []
+  if (apart.reported === undefined) return ['KubeVirt has not counted its outdated VMs yet']
+  const { hotplug, volumes, unlabelled, notRunning, unexplained } = apart
+  const why = [
+    ...said(hotplug, 'wait for a hotplug, which is carried out as a migration'),
+    ...said(volumes, 'wait for a migration of volumes'),
+    ...said(unlabelled, 'not labelled yet'),
+    ...said(notRunning, 'labelled, but not running'),
+    ...(unexplained === 0 ? [] : ['it is rewritten every few seconds only']),
+  ]
+  return [`KubeVirt counts ${apart.reported}, ${apart.labelled} are labelled: ${why.join('; ')}`]
+}
+
+const said = (n: number, what: string): readonly string[] => (n === 0 ? [] : [`${n} ${what}`])
+
+function alertLines({ alert, asOf }: OutdatedDocument): readonly string[] {
+  if (alert === undefined) return []
+  const { name, firesFrom, expected } = alert
+  const fires =
+    firesFrom === undefined
+      ? 'fires once they are outdated for 24 h'
+      : firesFrom <= asOf
+        ? 'fires: they are outdated for 24 h'
+        : `fires from ${firesFrom.replace(/\.\d+Z$/u, 'Z')} on`
+  return [`alert ${name} ${fires}${expected ? '; that is expected while workload updates are held' : ''}`]
+}
+
+/** How a person says it. */
+export interface Said {
+  /** `will migrate` */
+  infinitive: string
+  /** `1 migrates` */
+  one: string
+  /** `2 migrate` */
+  many: string
+  tone: Tone
+}
+
+/** Each fate as a person says it. */
+export const fateWords: Readonly<Record<Fate, Said>> = {
+  migrates: { infinitive: 'migrate', one: 'migrates', many: 'migrate', tone: 'good' },
+  restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
+  'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
+  'is lost': { infinitive: 'be lost', one: 'is lost', many: 'are lost', tone: 'bad' },
+  stays: { infinitive: 'stay', one: 'stays', many: 'stay', tone: 'warn' },
+}
+
+/** `3 migrate, 1 restarts`; what is none is left out. */
+export function fatesText<F extends string>(
+  words: Readonly<Record<F, Said>>,
+  counts: Readonly<Record<F, number>>,
+): string {
+  return (Object.keys(words) as F[])
+    .filter((fate) => counts[fate] > 0)
+    .map((fate) => `${counts[fate]} ${counts[fate] === 1 ? words[fate].one : words[fate].many}`)
+    .join(', ')
+}

@@ -1,0 +1,133 @@
+import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { Document, Paint, Size, View } from '../../printer.ts'
+import { count, wrap } from '../../text.ts'
+import { rehearsedLines } from '../dry-run.ts'
+
+/** The object that owns the settings: the KubeVirt, or its HyperConverged. */
+export interface OwnerInDocument {
+  apiVersion: string
+  kind: string
+  name: string
+  namespace: string
+}
+
+/** The end of `kvup workloads hold`. */
+export interface WorkloadsHeldDocument extends Document {
+  kind: 'WorkloadsHeld'
+  kubevirt: { name: string; namespace: string }
+  owner: OwnerInDocument
+  /** `nothing-to-hold`: the methods were empty already, and kvup borrows nothing. `rehearsed`: a dry run. */
+  outcome: 'held' | 'already-held' | 'nothing-to-hold' | 'rehearsed'
+  /** The methods that are kept. */
+  kept: readonly string[]
+  /** Who borrowed them, and since when. */
+  by?: string
+  at?: string
+  /** The command that gives them back. */
+  giveBack?: string
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+}
+
+export const workloadsHeldView: View<WorkloadsHeldDocument> = {
+  text(held, paint, size) {
+    const { outcome, kept, by, at, giveBack, steps = [], dryRun } = held
+    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun ?? 'client' }, paint, size)
+    const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
+    if (outcome === 'nothing-to-hold')
+      return fitted([
+        'workloadUpdateMethods is empty already: KubeVirt moves no VM by itself, and kvup borrows nothing',
+        `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate     # turns workload updates on`,
+      ])
+    const since = outcome === 'already-held' ? ` by ${by ?? 'kvup'} since ${at ?? 'an unknown time'}` : ''
+    return fitted([
+      `${paint.mark.done} workload updates are held${since}; kept: ${kept.join(', ')}`,
+      'hotplug of CPU, memory and networks and changes of volumes wait meanwhile',
+      ...(giveBack === undefined ? [] : [`  ${paint.mark.next} ${giveBack}     # gives them back`]),
+    ])
+  },
+  names: ({ owner }) => [`${owner.kind.toLowerCase()}.${owner.apiVersion.split('/')[0] ?? ''}/${owner.name}`],
+}
+
+/** The end of `kvup workloads restore`. */
+export interface GiveBackDocument {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'GiveBack'
+  kubevirt: { name: string; namespace: string }
+  owner: OwnerInDocument
+  /** `rehearsed`: a dry run; `not-asked`: only VMs were named. */
+  outcome: 'nothing-borrowed' | 'not-asked' | 'given-back' | 'left-as-it-is' | 'rehearsed'
+  /** workloadUpdateMethods as they are now. */
+  methods: readonly string[]
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+  /** VMs that `kvup workloads unblock` had changed, where there are any. */
+  machines?: readonly RestoredMachine[]
+}
+
+/** What became of what one VM was lent. */
+export interface RestoredMachine {
+  namespace: string
+  name: string
+  /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
+  outcome: 'given-back' | 'closed' | 'asks'
+  /** In words: `evictionStrategy back to LiveMigrate`. */
+  changes: readonly string[]
+  why?: string
+  /** Why it asks, for scripts. */
+  reason?: string
+  /** What runs was started with what was lent, until its next restart (night W1). */
+  runsWithLent?: boolean
+  next?: string
+}
+
+export const giveBackView: View<GiveBackDocument> = {
+  text(document, paint, size) {
+    const { outcome, methods, owner, steps = [], dryRun = 'client', machines = [] } = document
+    const now = methods.length > 0 ? methods.join(', ') : 'none'
+    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun }, paint, size)
+    const below = machineLines(machines, paint, size)
+    if (outcome === 'given-back')
+      return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
+    if (outcome === 'left-as-it-is')
+      return [`${paint.mark.done} left as they are (${now}); the loan is closed`, ...below]
+    if (machines.length > 0 || outcome === 'not-asked') return below
+    return [
+      `nothing is borrowed; workloadUpdateMethods: ${now}`,
+      ...(methods.length === 0
+        ? [
+            `kvup did not empty them and does not guess; set what is wanted on the ${owner.kind}:`,
+            `  ${paint.mark.next} kvup workloads strategy set --methods LiveMigrate`,
+          ]
+        : []),
+    ].flatMap((line) => wrap(line, size.columns))
+  },
+  names: ({ kubevirt }) => [`kubevirt.kubevirt.io/${kubevirt.name}`],
+}
+
+const shownAtMost = 20
+
+function machineLines(machines: readonly RestoredMachine[], paint: Paint, size: Size): string[] {
+  const running = machines.flatMap(({ next }) => next ?? [])
+  return [
+    ...machines.slice(0, shownAtMost).map((machine) => machineLine(machine, paint)),
+    ...(machines.length > shownAtMost ? [`and ${machines.length - shownAtMost} more (-o json)`] : []),
+    ...(running.length > 0
+      ? wrap(
+          `${count(running.length, 'VM')} still run${running.length === 1 ? 's' : ''} with what was lent, until restarted:`,
+          size.columns,
+        )
+      : []),
+    ...running.slice(0, shownAtMost).map((command) => `  ${paint.mark.next} ${command}`),
+  ].flatMap((line) => wrap(line, size.columns))
+}
+
+function machineLine(
+  { namespace, name, outcome, changes, why = '' }: RestoredMachine,
+  { mark }: Paint,
+): string {
+  if (outcome === 'asks') return `${mark.warning} ${namespace}/${name}: ${why}`
+  const done =
+    outcome === 'closed' ? 'left as it is; the loan is closed' : changes.join(', ') || 'was back already'
+  return `${mark.done} ${namespace}/${name}: ${done}`
+}

@@ -1,0 +1,180 @@
+import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { RolloutOrigin, RolloutStrategy, VmRollout } from '../../../vms/rollout/rollout-strategy.ts'
+import type { Column, Document, Paint, RowsView, View } from '../../printer.ts'
+import { wrap } from '../../text.ts'
+import { rehearsedLines } from '../dry-run.ts'
+import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.ts'
+import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
+import { ageAt } from '../../age.ts'
+
+/** `kvup rollout show` and `set`. */
+export interface VmRolloutDocument extends Document {
+  kind: 'VmRollout'
+  kubevirt: { name: string; namespace: string; version?: string }
+  /** In effect now; after a `set` as it was read back. */
+  strategy: RolloutStrategy
+  /** What that means for a running VM. */
+  meaning: string
+  origin: RolloutOrigin['from']
+  /** What the field says; absent where nobody says it. */
+  configured?: string
+  /** Of this version of KubeVirt. */
+  byDefault: RolloutStrategy
+  path: string
+  gate: VmRollout['gate']
+  notes: readonly string[]
+  /** Only of `set`. `rehearsed`: a dry run. */
+  outcome?: 'set' | 'already-so' | 'rehearsed'
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+  /** What the choice means; only of a dry run, for else it is said before the question. */
+  said?: readonly string[]
+}
+
+export const vmRolloutView: View<VmRolloutDocument> = {
+  text(document, paint, size) {
+    const { outcome, steps = [], said = [], dryRun = 'client', strategy, meaning, path } = document
+    if (outcome === 'rehearsed')
+      return [
+        ...rehearsedLines({ steps, mode: dryRun }, paint, size),
+        ...said.flatMap((line) => wrap(noteText(line, paint), size.columns)),
+      ]
+    const ended =
+      outcome && { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
+    const lines = [
+      ...(ended === undefined ? [] : [`${paint.mark.done} ${ended}`]),
+      `${paint.strong(strategy)} (${originText(document)}): ${meaning}`,
+      ...(size.wide ? [`field: ${path}; default of this version: ${document.byDefault}`] : []),
+      ...document.notes.map((note) => noteText(note, paint)),
+    ]
+    return lines.flatMap((line) => wrap(line, size.columns))
+  },
+  names: ({ kubevirt: { name } }) => [`kubevirt.kubevirt.io/${name}`],
+}
+
+/** A command that helps stands behind an arrow, as everywhere. */
+function noteText(note: string, { mark }: Paint): string {
+  return note.startsWith('kvup ') ? `  ${mark.next} ${note}` : note
+}
+
+function originText({
+  origin,
+  kubevirt: { name, version },
+  configured,
+  strategy,
+}: VmRolloutDocument): string {
+  if (origin === 'annotation') return 'from an annotation of the HyperConverged'
+  if (origin === 'HyperConverged') return 'from HyperConverged'
+  if (origin === 'default' || configured !== strategy)
+    return `what KubeVirt ${version ?? ''} does by itself`.replace('  ', ' ')
+  return `from KubeVirt ${name}`
+}
+
+/** Besides its `items`, which are RestartRequiredItem. Times are RFC 3339. */
+export interface RestartRequiredDocument extends Document {
+  kind: 'RestartRequired'
+  asOf: string
+  /** What was asked for; empty for the whole cluster. */
+  selection: { namespace?: string; labels?: string }
+  kubevirt: { name: string; namespace: string; version?: string }
+  strategy: 'Stage' | 'LiveUpdate'
+  /** Since v1.8 the condition goes when the VM is as it was at its start again. */
+  revertingClears: boolean
+  totals: { total: number; duringUpgrade: number; withFrozenHotplug: number; reverted: number }
+  /** What may not be read: nothing is said of it. */
+  unread: readonly { namespace?: string; what: string; why: string }[]
+  remarks: readonly string[]
+  /** The command for what comes next. */
+  next?: string
+}
+
+/** `asOf` in RFC 3339: ages count to here. */
+export function restartRequiredView(asOf: string): RowsView<RestartRequiredItem, RestartRequiredDocument> {
+  return {
+    columns: columnsAt(asOf),
+    name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
+    below: (document, paint, { columns }) =>
+      [...noteLines(document), ...unreadLines(document, paint), summary(document, paint)].flatMap((line) =>
+        wrap(line, columns),
+      ),
+  }
+}
+
+function columnsAt(asOf: string): readonly Column<RestartRequiredItem>[] {
+  return [
+    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+    { name: 'NAME', cell: ({ name }) => name },
+    { name: 'SINCE', cell: ({ since }) => ageAt(since, asOf) },
+    { name: 'DURING', cell: ({ upgrade }) => upgrade?.procedure },
+    { name: 'FROZEN', cell: ({ frozen }) => frozen.join(', ') || undefined, tone: () => 'warn' },
+    { name: 'CHANGED', holds: 'text', cell: changedText },
+    { name: 'BY', cell: writersText, wide: true },
+    { name: 'MESSAGE', holds: 'text', cell: ({ message }) => message, wide: true },
+  ]
+}
+
+const unknown = {
+  'not-running': 'it does not run: nothing is left to restart',
+  gone: 'not known: the record of its last start is gone',
+  unread: 'not known: the record of its last start may not be read',
+} as const
+
+function changedText({ lastStart, changes, reverted }: RestartRequiredItem): string {
+  if (lastStart !== 'known') return unknown[lastStart]
+  const told = changes.map(changeText).join('; ')
+  if (!reverted) return told
+  return told === '' ? 'nothing any more' : `nothing any more that needs it; ${told}`
+}
+
+/** `domain.cpu.sockets 1 → 2`; what every path begins with is left out. */
+function changeText({ path, from, to, waits }: StagedChange): string {
+  const short = path.replace(/^template\.(?:spec\.)?/u, '')
+  const change =
+    to === undefined
+      ? `${short} (${text(from)}) taken out`
+      : from === undefined
+        ? `${short} ${text(to)} added`
+        : `${short} ${text(from)} → ${text(to)}`
+  return waits === 'frozen' ? `${change} (frozen)` : change
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function writersText({ changes }: RestartRequiredItem): string | undefined {
+  const writers = changes.flatMap(({ by }) => by?.split(' at ')[0] ?? [])
+  return [...new Set(writers)].join(', ') || undefined
+}
+
+function noteLines({ totals, revertingClears, remarks }: RestartRequiredDocument): readonly string[] {
+  if (totals.total === 0) return remarks
+  return [
+    'until they restart, no other change of CPU, memory, placement or volumes reaches them; a changed default of the cluster reaches any VM only at its restart',
+    revertingClears
+      ? 'putting the fields back clears it as well, since v1.8'
+      : 'putting the fields back does not clear it before v1.8: only a restart does',
+    ...remarks,
+  ]
+}
+
+function unreadLines({ unread }: RestartRequiredDocument, paint: Paint): readonly string[] {
+  return unread.map(({ namespace, what, why }) => {
+    const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+    return paint.warn(`${paint.mark.warning} ${what}${where} may not be read: ${why}`)
+  })
+}
+
+function summary({ totals, selection, next }: RestartRequiredDocument, paint: Paint): string {
+  const { total, duringUpgrade, withFrozenHotplug } = totals
+  const where = [
+    ...(selection.namespace === undefined ? [] : [` in namespace ${selection.namespace}`]),
+    ...(selection.labels === undefined ? [] : [` with ${selection.labels}`]),
+  ].join('')
+  if (total === 0) return `no VM waits for a restart${where}`
+  const counts = [
+    ...(duringUpgrade === 0 ? [] : [`${duringUpgrade} since an upgrade`]),
+    ...(withFrozenHotplug === 0 ? [] : [`${withFrozenHotplug} with hotplug that waits for it`]),
+  ].join(', ')
+  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
+  const wait = total === 1 ? 'VM waits' : 'VMs wait'
+  return `${paint.strong(`${total} ${wait} for a restart`)}${where}${counts && `: ${counts}`}${then}`
+}

@@ -1,0 +1,272 @@
+import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { Unread } from '../../../vms/migrations/migration-ledger.ts'
+import type { ShownWave } from '../../../vms/waves/waves.ts'
+import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts'
+import { table } from '../../table.ts'
+import { count, wrap } from '../../text.ts'
+import { rehearsedLines } from '../dry-run.ts'
+import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-outcome.ts'
+import { narrowedLine } from '../../../kube/shell-line.ts'
+import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
+
+/** The end of a run that took one VM after the other, whatever it did to them. */
+export interface WaveRunDocument extends Document {
+  kubevirt: { name: string; namespace: string }
+  /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
+  outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
+  dryRun?: 'client' | 'server'
+  steps?: readonly RehearsedStep[]
+  /** Of a dry run: whose turn comes when. */
+  waves?: readonly ShownWave[]
+  /** Of a run that was asked to stop there. */
+  stoppedBefore?: StoppedBefore
+  /** Commands that go on, or give back what is borrowed still. */
+  next?: readonly string[]
+  /** What may not be read: VMs there are in none of these. */
+  unread?: readonly Unread[]
+}
+
+/** What it says of its VMs. */
+interface Told<Row> {
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  /** The last line, with its mark. */
+  summary: string
+}
+
+/** The steps of a dry run, the waves, a row for each VM, the sum, and where it stopped. */
+function waveRunLines<Row>(
+  document: WaveRunDocument,
+  { columns, rows, summary }: Told<Row>,
+  paint: Paint,
+  size: Size,
+): string[] {
+  const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
+  return [
+    ...(outcome === 'rehearsed' ? [...rehearsedLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...waveLines(waves, paint, size),
+    ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
+    ...wrap(summary, size.columns),
+    ...unreadLines(unread, paint, size),
+    ...stoppedLines(document.stoppedBefore, next, { paint, size }),
+  ]
+}
+
+/** `2 failed, 3 left`; what nothing became is left out. */
+function outcomesText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .flatMap(([outcome, some]) => (some > 0 ? [`${some} ${outcome}`] : []))
+    .join(', ')
+}
+
+interface WaveRow {
+  wave: string
+  namespace: string
+  name: string
+  by: string
+  onlyOnce?: boolean
+}
+
+const columns: readonly Column<WaveRow>[] = [
+  { name: 'WAVE', cell: ({ wave }) => wave },
+  { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+  { name: 'VM', cell: ({ name }) => name },
+  { name: 'BY', cell: ({ by }) => by },
+]
+/** Only where there is something to say. */
+const noted: Column<WaveRow> = {
+  name: 'NOTE',
+  holds: 'text',
+  cell: ({ onlyOnce }) =>
+    onlyOnce ? 'does not come back by itself: only this restart starts it' : undefined,
+}
+
+/** Of a VM that is restarted: what a person has to know before the answer (facts 3.4). */
+export const onlyOnceText =
+  'its runStrategy does not bring it back by itself; only this restart starts it again'
+
+/** Every VM in its wave, in the order in which their turns come. */
+function waveLines(waves: readonly ShownWave[], paint: Paint, size: Size): string[] {
+  const rows = waves.flatMap(({ id, vms }) => vms.map((vm) => ({ wave: id, ...vm })))
+  if (rows.length === 0) return []
+  const shown = rows.some(({ onlyOnce }) => onlyOnce) ? [...columns, noted] : columns
+  return [...table(shown, rows, { ...size, paint }), '']
+}
+
+interface UnreadEnd {
+  namespace: string
+  what: string
+  why: string
+}
+
+const fewNamespaces = 5
+
+/** A sentence for each kind of which not all may be read; the reason is that of the first namespace. */
+export function unreadText(unread: readonly UnreadEnd[]): readonly string[] {
+  return [...Map.groupBy(unread, ({ what }) => what)].map(([what, all]) => {
+    const names = all.slice(0, fewNamespaces).map(({ namespace }) => namespace)
+    const more = all.length > names.length ? ` and ${all.length - names.length} more` : ''
+    return `${what} may not be read in ${names.join(', ')}${more}, and nothing is done there: ${all[0]?.why ?? ''}`
+  })
+}
+
+/** That a number is not of all VMs has to be seen beside it. */
+function unreadLines(unread: readonly UnreadEnd[], { mark }: Paint, { columns: width }: Size): string[] {
+  return unreadText(unread).flatMap((line) => wrap(`${mark.warning} ${line}`, width))
+}
+
+/** Where a run ended because it was asked to. */
+interface StoppedBefore {
+  step: string
+  because: string
+}
+
+function stoppedLines(
+  stopped: StoppedBefore | undefined,
+  next: readonly string[],
+  { paint, size }: { paint: Paint; size: Size },
+): string[] {
+  if (stopped === undefined) return []
+  const { mark } = paint
+  return [
+    ...wrap(`${mark.warning} stopped before ${stopped.step} (${stopped.because})`, size.columns),
+    ...next.flatMap((line) => wrap(`  ${mark.next} ${line}`, size.columns)),
+  ]
+}
+
+/** The end of `kvup workloads update`. */
+export interface WorkloadsUpdateDocument extends WaveRunDocument {
+  kind: 'WorkloadsUpdate'
+  /** What was asked for; empty: the whole cluster. */
+  selection: { namespace?: string; labels?: string; node?: string }
+  totals: UpdateTotals
+  /** What became of each VM that this run had to do with. */
+  items: readonly UpdatedVm[]
+}
+
+export const workloadsUpdateView: View<WorkloadsUpdateDocument> = {
+  text(document, paint, size) {
+    const { items, waves = [] } = document
+    const inWaves = waves.length > 0
+    const rows = items.filter(
+      ({ outcome }) => size.wide || (outcome !== 'migrated' && !(inWaves && outcome === 'waiting')),
+    )
+    const lines = waveRunLines(
+      document,
+      { columns: updateColumns, rows, summary: updateSummary(document, paint) },
+      paint,
+      size,
+    )
+    return [...lines, ...nextLines(document, paint, size)]
+  },
+  names: ({ items }) => items.map(({ name }) => `virtualmachineinstance.kubevirt.io/${name}`),
+}
+
+const tones: Partial<Record<UpdatedVm['outcome'], Tone>> = {
+  migrated: 'good',
+  restarted: 'good',
+  failed: 'bad',
+  gone: 'bad',
+  moving: 'strong',
+}
+
+const updateColumns: readonly Column<UpdatedVm>[] = [
+  { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+  { name: 'VM', cell: ({ name }) => name },
+  { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
+  { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => tones[outcome] },
+  { name: 'FAILURES', cell: ({ failures }) => failures, wide: true },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why },
+]
+
+function updateSummary(
+  { outcome, totals, unread, stoppedBefore, selection }: WorkloadsUpdateDocument,
+  { mark }: Paint,
+): string {
+  if (totals.total === 0) {
+    if (unread) return 'no VM is outdated of those that may be read'
+    const whole = Object.keys(selection).length === 0
+    return `${mark.done} no VM is outdated${whole ? '' : ' of those that were asked for'}`
+  }
+  const { total, ...parts } = totals
+  const sign =
+    outcome === 'stopped' && !stoppedBefore ? mark.failed : totals.failed > 0 ? mark.warning : mark.done
+  return `${sign} ${count(total, 'VM')}: ${outcomesText(parts)}`
+}
+
+/** The table has the reasons; a command for each kind of reason is enough. */
+const remediesAtMost = 5
+
+function nextLines(
+  { items, outcome, stoppedBefore, selection }: WorkloadsUpdateDocument,
+  { mark }: Paint,
+  { columns: width }: Size,
+): string[] {
+  if (outcome === 'rehearsed' || stoppedBefore) return []
+  const remedies = [...new Set(remediesOf(items, selection))].slice(0, remediesAtMost)
+  return remedies.flatMap((line) => wrap(`  ${mark.next} ${line}`, width))
+}
+
+const isRestart = (line: string) => line.startsWith('virtctl restart ')
+
+/** Several that only a restart helps are restarted one after the other, each one well again before the next. */
+function remediesOf(
+  items: readonly UpdatedVm[],
+  selection: WorkloadsUpdateDocument['selection'],
+): readonly string[] {
+  const all = items.flatMap(({ remedy = [] }) => remedy)
+  const began = items.some(({ by }) => by === 'restart')
+  if (began || all.filter(isRestart).length < 2) return all
+  const update = narrowedLine('kvup workloads update', selection)
+  const paced = `${update} --restart-unmigratable     restarts the VMs that are left, one by one`
+  return [...all.filter((line) => !isRestart(line)), paced]
+}
+
+/** The end of `kvup rollout restart`. */
+export interface VmRestartsDocument extends WaveRunDocument {
+  kind: 'VmRestarts'
+  totals: RestartTotals
+  /** What became of each VM that waits for a restart. */
+  items: readonly RestartedVm[]
+}
+
+export const vmRestartsView: View<VmRestartsDocument> = {
+  text(document, paint, size) {
+    const { items, waves = [] } = document
+    const rows = items.filter((item) => waves.length === 0 || item.outcome !== 'waiting')
+    return waveRunLines(
+      document,
+      { columns: restartColumns, rows, summary: restartSummary(document, paint) },
+      paint,
+      size,
+    )
+  },
+  names: ({ items }) => items.map(({ name }) => `virtualmachine.kubevirt.io/${name}`),
+}
+
+function restartSummary(
+  { outcome, totals, unread, stoppedBefore }: VmRestartsDocument,
+  { mark }: Paint,
+): string {
+  const { total, ...parts } = totals
+  if (total === 0)
+    return unread
+      ? 'no VM waits for a restart of those that may be read'
+      : `${mark.done} no VM waits for a restart`
+  const bad = (outcome === 'stopped' && !stoppedBefore) || totals.failed > 0
+  return `${bad ? mark.failed : mark.done} ${count(total, 'VM')}: ${outcomesText(parts)}`
+}
+
+const restartTones: Partial<Record<RestartedVm['outcome'], Tone>> = {
+  failed: 'bad',
+  restarting: 'strong',
+  restarted: 'good',
+}
+
+const restartColumns: readonly Column<RestartedVm>[] = [
+  { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+  { name: 'VM', cell: ({ name }) => name },
+  { name: 'WAVE', cell: ({ wave }) => wave, wide: true },
+  { name: 'OUTCOME', cell: ({ outcome }) => outcome, tone: ({ outcome }) => restartTones[outcome] },
+  { name: 'WHY', holds: 'text', cell: ({ why }) => why },
+]

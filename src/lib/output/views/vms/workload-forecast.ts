@@ -1,0 +1,152 @@
+import { formatDuration } from '../../../kube/duration.ts'
+import type { ForecastItem, Outcome } from '../../../vms/forecast/vm-forecast.ts'
+import type { Counts, NamespaceTotals, ScoredItem } from '../../../vms/forecast/forecast-report.ts'
+import type { Span } from '../../../vms/forecast/migration-time.ts'
+import { count, wrap } from '../../text.ts'
+import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
+import { fatesText, fateWords, type Said } from './outdated-workloads.ts'
+
+/** Besides its `items`, which are ForecastItem. Times are RFC 3339. */
+export interface ForecastDocument extends Document {
+  kind: 'WorkloadForecast'
+  asOf: string
+  selection: { namespace?: string; labels?: string }
+  /** The version that was asked for; absent: the one that is installed. */
+  to?: string
+  /** The methods that it is judged by. Absent: they may not be read. */
+  methods?: readonly string[]
+  /** `loan`: kvup borrowed them, and gives these back; `flag`: --methods. */
+  methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
+  totals: {
+    total: number
+    byFate: Counts
+    /** VMs that run the new virt-launcher already: no rows. */
+    current: number
+    namespaces: readonly NamespaceTotals[]
+  }
+  /** How long the whole takes, in seconds; absent: nothing moves, or it is not known. */
+  seconds?: Span
+  unread: readonly { namespace?: string; what: string; why: string }[]
+  remarks: readonly string[]
+  next?: string
+}
+
+export const forecastView: RowsView<ForecastItem, ForecastDocument> = {
+  columns: columns(),
+  name: ({ name, uid }) => `virtualmachine${uid === undefined ? '' : 'instance'}.kubevirt.io/${name}`,
+  below: (document, paint, size) =>
+    [
+      ...byNamespace(document),
+      ...remarksOf(document, paint),
+      ...timeLines(document),
+      summary(document, paint),
+    ].flatMap((line) => wrap(line, size.columns)),
+}
+
+function columns(): readonly Column<ForecastItem>[] {
+  return [
+    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+    { name: 'NAME', cell: ({ name }) => name },
+    { name: 'NODE', cell: ({ node }) => node },
+    { name: 'WILL', cell: ({ will }) => (will ? outcomeWords[will].infinitive : 'not known'), tone: toneOf },
+    { name: 'TAKES', cell: ({ seconds }) => seconds && spanText(seconds), wide: true },
+    { name: 'PROBE', cell: ({ probe }) => probe?.answer, wide: true },
+    { name: 'WHY', holds: 'text', cell: ({ why }) => why.map(({ text }) => text).join('; ') },
+    { name: 'HELPS', holds: 'command', cell: ({ remedy }) => remedy.join(' && '), wide: true },
+  ]
+}
+
+/** Each outcome as a person says it. */
+const outcomeWords: Readonly<Record<Outcome, Said>> = {
+  ...fateWords,
+  'is down': { infinitive: 'already down', one: 'is down', many: 'are down', tone: 'dim' },
+}
+
+function toneOf({ will }: ForecastItem): Tone | undefined {
+  return will && outcomeWords[will].tone
+}
+
+const spanText = ({ low, high }: Span) =>
+  `${formatDuration(Math.ceil(low) * 1000)} to ${formatDuration(Math.ceil(high) * 1000)}`
+
+const countsText = (counts: Counts): string => fatesText(outcomeWords, counts)
+
+/** More of them are in the document. */
+const namespacesAtMost = 20
+
+function byNamespace({ totals: { namespaces } }: ForecastDocument): readonly string[] {
+  if (namespaces.length < 2) return []
+  const shown = namespaces.slice(0, namespacesAtMost)
+  const more = namespaces.length - shown.length
+  return [
+    ...shown.map(
+      ({ namespace, byFate, total }) => `${namespace}: ${countsText(byFate) || `${total} not known`}`,
+    ),
+    ...(more === 0 ? [] : [`and ${count(more, 'more namespace')}: -o json has all`]),
+  ]
+}
+
+function remarksOf(
+  { unread, remarks, methodsFrom, methods }: ForecastDocument,
+  paint: Paint,
+): readonly string[] {
+  const warn = (text: string) => paint.warn(`${paint.mark.warning} ${text}`)
+  const said = methods && (methods.join(', ') || 'none')
+  return [
+    ...unread.map(({ namespace, what, why }) =>
+      warn(`${what}${namespace === undefined ? '' : ` in namespace ${namespace}`} may not be read: ${why}`),
+    ),
+    ...remarks.map(warn),
+    ...(methodsFrom === 'loan'
+      ? [`workload updates are held: this is what happens once they are restored, with ${said}`]
+      : []),
+    ...(methodsFrom === 'flag' ? [`judged as if workloadUpdateMethods were ${said}`] : []),
+  ]
+}
+
+function timeLines({ seconds }: ForecastDocument): readonly string[] {
+  return seconds === undefined ? [] : [`takes ${spanText(seconds)} once it has begun`]
+}
+
+function summary({ totals, selection, to, next }: ForecastDocument, paint: Paint): string {
+  const { total, byFate, current } = totals
+  const where = `${selection.namespace === undefined ? '' : ` in namespace ${selection.namespace}`}${selection.labels === undefined ? '' : ` with ${selection.labels}`}`
+  const already = current === 0 ? '' : `; ${current} on the new virt-launcher already`
+  const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
+  if (total === 0) return `no VM has to be moved${where}${already}${then}`
+  const how = countsText(byFate) || 'what becomes of them is not known'
+  const after = to === undefined ? '' : ` after ${to}`
+  return `${paint.strong(count(total, 'VM'))}${where}${after}: ${how}${already}${then}`
+}
+
+/** Besides its `items`, which are ScoredItem. Times are RFC 3339. */
+export interface ForecastScoreDocument extends Document {
+  kind: 'WorkloadForecast'
+  asOf: string
+  /** When the forecast was made, and for which version. */
+  forecastOf: { asOf: string; to?: string }
+  score: { total: number; agreed: number; unknown: number }
+}
+
+export const forecastScoreView: RowsView<ScoredItem, ForecastScoreDocument> = {
+  columns: [
+    { name: 'NAMESPACE', cell: ({ namespace }) => namespace },
+    { name: 'NAME', cell: ({ name }) => name },
+    { name: 'FORECAST', cell: ({ will }) => outcomeWords[will].one },
+    { name: 'BECAME', cell: ({ became }) => (became === 'runs' ? 'runs' : outcomeWords[became].one) },
+    { name: 'AGREES', cell: ({ agreed }) => (agreed ? 'yes' : 'no'), tone: scoreTone },
+  ],
+  name: ({ name }) => `virtualmachine.kubevirt.io/${name}`,
+  below: ({ score: { total, agreed, unknown } }, paint) => [
+    `${scored(total, agreed, paint)}${unknown === 0 ? '' : `; of ${unknown} nothing was forecast`}`,
+  ],
+}
+
+function scoreTone({ agreed }: ScoredItem): Tone {
+  return agreed ? 'good' : 'bad'
+}
+
+function scored(total: number, agreed: number, paint: Paint): string {
+  const text = `the forecast agrees with what became of ${agreed} of ${total} VMs`
+  return agreed === total ? paint.good(text) : paint.warn(text)
+}

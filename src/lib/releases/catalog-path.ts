@@ -1,0 +1,152 @@
+import { isInSkipRange, operatorVersionOf } from './release-versions.ts'
+
+/** A package of a file-based catalog: what can be installed, and from where to where (ocp 2.6). */
+export interface CatalogPackage {
+  name: string
+  defaultChannel?: string
+  channels: readonly CatalogChannel[]
+}
+
+export interface CatalogChannel {
+  name: string
+  entries: readonly CatalogEntry[]
+}
+
+/** An edge-bearing entry of a channel. */
+export interface CatalogEntry {
+  /** Of the CSV. */
+  name: string
+  /** As its bundle says, else as its name does; undefined where neither does. */
+  version?: string
+  replaces?: string
+  skips: readonly string[]
+  /** `>=4.17.0 <4.18.3`. */
+  skipRange?: string
+}
+
+/** One update that OLM makes: the CSV that it ends at, and the channel that it is resolved in. */
+interface CatalogHop {
+  csv: string
+  version?: string
+  channel: string
+}
+
+/** What is installed: the CSV, and its version for skip ranges. */
+export interface Installed {
+  csv: string
+  version?: string | undefined
+}
+
+interface Journey {
+  from: Installed
+  /** The channel that is set now; it is stayed in as long as that leads there. */
+  channel: string | undefined
+  /** The version to end up with. */
+  to: string
+}
+
+type CatalogPath =
+  | { is: 'path'; hops: readonly CatalogHop[] }
+  /** No way there: how far it goes, the farthest first. */
+  | { is: 'none'; reaches: readonly CatalogHop[] }
+
+/**
+ * The entry that OLM takes next in a channel: of those that replace or skip what is installed the one nearest to the channel's
+ * head (ocp 2.6). A release that the head skips cannot be asked for.
+ */
+export function nextIn({ entries }: CatalogChannel, installed: Installed): CatalogEntry | undefined {
+  const successors = new Set(entries.filter((entry) => succeeds(entry, installed)))
+  return fromHead(entries).find((entry) => successors.has(entry))
+}
+
+function succeeds(entry: CatalogEntry, { csv, version }: Installed): boolean {
+  if (entry.name === csv) return false
+  if (entry.replaces === csv || entry.skips.includes(csv)) return true
+  const known = operatorVersionOf(version)
+  return entry.skipRange !== undefined && known !== undefined && isInSkipRange(known, entry.skipRange)
+}
+
+/** Along `replaces`, beginning with what nobody replaces or skips; what is skipped comes last. */
+function fromHead(entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
+  const passed = new Set(entries.flatMap(({ replaces, skips }) => [replaces, ...skips]))
+  const byName = new Map(entries.map((entry) => [entry.name, entry]))
+  const ordered = new Set<CatalogEntry>()
+  for (const head of entries.filter(({ name }) => !passed.has(name)))
+    for (
+      let entry: CatalogEntry | undefined = head;
+      entry !== undefined && !ordered.has(entry);
+      entry = byName.get(entry.replaces ?? '')
+    )
+      ordered.add(entry)
+  return [...ordered, ...entries.filter((entry) => !ordered.has(entry))]
+}
+
+/**
+ * The fewest hops that pass over no minor, and among these the fewest changes of the channel. Heads of a catalog that was rendered from a semver template skip all that is older, whole minors with it
+ * (operator-registry alpha/template/semver), and only updates of KubeVirt to the next minor are supported. Where the catalog has nothing else an edge over a minor is taken, as OLM does. Pure.
+ */
+export function pathTo(catalog: CatalogPackage, journey: Journey): CatalogPath {
+  const stepwise = search(catalog, journey, ({ at, version }) => !passesOver(at.version, version))
+  return stepwise.is === 'path' ? stepwise : search(catalog, journey, () => true)
+}
+
+/** Whether such a step leaves a minor out; not told across majors, nor of what is no version. */
+export function passesOver(from: string | undefined, to: string | undefined): boolean {
+  const [begin, end] = [operatorVersionOf(from), operatorVersionOf(to)]
+  return begin !== undefined && end?.major === begin.major && end.minor - begin.minor > 1
+}
+
+type Takes = (hop: { at: Installed; version: string | undefined }) => boolean
+
+function search({ channels }: CatalogPackage, { from, channel, to }: Journey, takes: Takes): CatalogPath {
+  const seen = new Map<string, readonly CatalogHop[]>([[from.csv, []]])
+  let edge: readonly { at: Installed; way: readonly CatalogHop[] }[] = [{ at: from, way: [] }]
+  while (edge.length > 0) {
+    const next = edge.flatMap(({ at, way }) =>
+      hopsFrom(at, way, { channels, channel }).filter((hop) => takes({ at, version: hop.at.version })),
+    )
+    const fresh = next.filter(({ csv }) => !seen.has(csv))
+    for (const hop of fresh) if (!seen.has(hop.csv)) seen.set(hop.csv, hop.way)
+    const there = fresh.find(({ at, way }) => at.version === to && seen.get(at.csv) === way)
+    if (there !== undefined) return { is: 'path', hops: there.way }
+    edge = fresh.filter(({ csv, way }) => seen.get(csv) === way)
+  }
+  const ends = [...seen.values()].filter((way) => way.length > 0)
+  const farthest = ends.toSorted((a, b) => b.length - a.length)
+  return { is: 'none', reaches: farthest.flatMap((way) => way.slice(-1)) }
+}
+
+/** All that updates lead to, in any channel, the farthest first. Pure. */
+export function reachedIn(
+  catalog: CatalogPackage,
+  { from, channel }: Omit<Journey, 'to'>,
+): readonly CatalogHop[] {
+  const path = pathTo(catalog, { from, channel, to: nowhere })
+  return path.is === 'none' ? path.reaches : []
+}
+
+/** No version. */
+const nowhere = ''
+
+interface Reached {
+  csv: string
+  at: Installed
+  way: readonly CatalogHop[]
+}
+
+/** Where one update leads, in the channel that is set first. */
+function hopsFrom(
+  at: Installed,
+  way: readonly CatalogHop[],
+  { channels, channel }: Pick<CatalogPackage, 'channels'> & Pick<Journey, 'channel'>,
+): readonly Reached[] {
+  const current = way.at(-1)?.channel ?? channel
+  const ordered = channels.toSorted((a, b) => Number(b.name === current) - Number(a.name === current))
+  return ordered.flatMap((one): Reached[] => {
+    const entry = nextIn(one, at)
+    if (entry === undefined) return []
+    const { name: csv, version } = entry
+    const known = version === undefined ? {} : { version }
+    return [{ csv, at: { csv, ...known }, way: [...way, { csv, ...known, channel: one.name }] }]
+  })
+}

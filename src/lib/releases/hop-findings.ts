@@ -1,0 +1,246 @@
+import { type Hop, hop, reaches } from './release-path.ts'
+import { knownReleases, latestPatch, type Releases } from './releases.ts'
+import { compareVersions, minorOf, type Version, versionOf } from './release-versions.ts'
+
+/** What was found before anything is done. `id` is also what `--accept` takes; the remedy is what to type next. */
+export interface HopFinding {
+  id: string
+  level: 'info' | 'warning' | 'blocker' | 'not-checked'
+  summary: string
+  remedy: readonly string[]
+  objects?: readonly string[]
+}
+
+/** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
+export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
+  const way: Way = { from, to, releases, ...hop(from, to, releases) }
+  return [
+    ...tooOld(from),
+    ...downgrade(way),
+    ...minorSkipped(way),
+    ...majorStep(way),
+    ...patchGap(way),
+    ...preRelease(to),
+  ]
+}
+
+interface Way extends Hop {
+  from: Version
+  to: Version
+  releases: Releases
+}
+
+const oldest = { text: 'v0.17.0', major: 0, minor: 17, patch: 0 }
+
+function tooOld(from: Version): HopFinding[] {
+  if (compareVersions(from, oldest) >= 0) return []
+  return [
+    {
+      id: 'from-unsupported',
+      level: 'blocker',
+      summary: `updates from ${from.text} are not supported: they begin with v0.17.0`,
+      remedy: ['install KubeVirt anew, after the VirtualMachine objects have been exported'],
+    },
+  ]
+}
+
+function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
+  if (kind !== 'downgrade') return []
+  const newest = latestPatch(minorOf(from), releases)
+  const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
+  const goes = crdsThatGo(from, to)
+  return [
+    {
+      id: 'downgrade',
+      level: 'blocker',
+      summary: `${to.text} is older than ${from.text}: going back is not supported, stored versions of CRDs and fields of VMs may not fit${goes === undefined ? '' : `; ${goes}`}`,
+      remedy:
+        forward === undefined
+          ? [`stay on ${from.text}, or go forward to a newer patch of ${minorOf(from)}`]
+          : [`kvup upgrade --to ${forward.text}`],
+    },
+  ]
+}
+
+function minorSkipped({ from, to, skipped, releases }: Way): HopFinding[] {
+  if (skipped === undefined) return []
+  const stops = knownStops(skipped, releases)
+  const isWhole = stops.length === skipped.length
+  const named = skipped.slice(0, stops.length).join(', ')
+  const left = isWhole
+    ? named
+    : `${named && `${named} and `}releases that are not known as of ${releases.asOf}`
+  const rule = isWhole ? '' : `${to.text} is judged by rule, and `
+  return [
+    {
+      id: 'minor-skipped',
+      level: 'blocker',
+      summary: `from ${from.text} to ${to.text} leaves out ${left}: ${rule}only updates to the next minor are supported`,
+      remedy: [
+        ...[...stops, ...(isWhole ? [to] : [])].map((stop) => `kvup upgrade --to ${stop.text}`),
+        ...(isWhole ? [] : ['kvup releases     what is known; newer data come with --releases FILE']),
+      ],
+    },
+  ]
+}
+
+/** The newest patch of each minor, up to the first minor of which no release is known: nothing is made up. */
+function knownStops(minors: readonly string[], releases: Releases): readonly Version[] {
+  const stops = minors.map((minor) => latestPatch(minor, releases))
+  const unknown = stops.indexOf(undefined)
+  return stops.slice(0, unknown < 0 ? stops.length : unknown).filter((stop) => stop !== undefined)
+}
+
+function majorStep({ from, to, kind }: Way): HopFinding[] {
+  if (kind !== 'major' || from.major === 0) return []
+  return [
+    {
+      id: 'major-step',
+      level: 'warning',
+      summary: `${to.text} is another major version; whether ${minorOf(from)} is the last minor before it is not known`,
+      remedy: [`read the release notes of ${minorOf(to)}`],
+    },
+  ]
+}
+
+function patchGap({ from, to, kind, releases }: Way): HopFinding[] {
+  if (kind === 'patch' && to.patch - from.patch > 1) {
+    return [
+      gap(`only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`, []),
+    ]
+  }
+  const newest = latestPatch(minorOf(from), releases)
+  const behind = newest !== undefined && compareVersions(from, newest) < 0
+  if (!(kind === 'minor' || kind === 'major') || !behind) return []
+  return [
+    gap(
+      `upstream tests the step to ${minorOf(to)} from the last patch of ${minorOf(from)}: ${newest.text} as of ${releases.asOf}, here it is ${from.text}`,
+      [`kvup upgrade --to ${newest.text}`],
+    ),
+  ]
+}
+
+const gap = (summary: string, remedy: string[]): HopFinding => ({
+  id: 'patch-skipped',
+  level: 'warning',
+  summary,
+  remedy,
+})
+
+function preRelease(to: Version): HopFinding[] {
+  if (to.prerelease === undefined) return []
+  return [
+    {
+      id: 'pre-release',
+      level: 'warning',
+      summary: `${to.text} is a pre-release: no update to or from it is supported`,
+      remedy: [`wait for v${to.major}.${to.minor}.${to.patch}`],
+    },
+  ]
+}
+
+/**
+ * What the end of a way back takes away besides: at the end of every roll, forward or back, virt-operator deletes what its install strategy does not hold, CRDs
+ * among it (kubevirt facts 2.5, step 15; pkg/virt-operator/resource/apply/reconcile.go, deleteObjectsNotInInstallStrategy). Undefined between patches of one
+ * minor, which have the same CRDs.
+ */
+export function crdsThatGo(from: Version, to: Version): string | undefined {
+  if (minorOf(from) === minorOf(to)) return undefined
+  return `at the end virt-operator deletes the CRDs that ${to.text} does not have, and with them all their objects`
+}
+
+/** Versions of the CRDs of a group that a release does not have yet. */
+export interface LaterCrdVersions {
+  group: string
+  versions: readonly string[]
+  /** The minor that brings them, and stores them: `v1.9`. */
+  since: string
+}
+
+/**
+ * What the CRDs of later releases store and those of this one do not have; with `upTo` only as far as that release. The earliest first, and pure.
+ * An API server that has once stored such a version refuses the CRD of this release (facts 1.6).
+ */
+export function laterCrdVersions(
+  release: Version,
+  { addedCrdVersions = [] }: Pick<Releases, 'addedCrdVersions'>,
+  upTo?: Version,
+): readonly LaterCrdVersions[] {
+  return addedCrdVersions
+    .filter((added) => !reaches(release, added.in) && (upTo === undefined || reaches(upTo, added.in)))
+    .toSorted((a, b) => byMinor(a.in, b.in))
+    .map(({ group, versions, in: since }) => ({ group, versions, since }))
+}
+
+function byMinor(a: string, b: string): number {
+  const [one, other] = [a, b].map((minor) => versionOf(`${minor}.0`))
+  return one && other ? compareVersions(one, other) : 0
+}
+
+export type Method = 'image-tag' | 'operator-manifest' | 'olm'
+
+/** May this operator be asked for that version by this method? Facts 2.2, night U2, lab README 13. */
+export function operatorRule(operator: Version, target: Version, method: Method): HopFinding[] {
+  if (method === 'olm') return []
+  if (method === 'operator-manifest') return operatorGoesBack(operator, target)
+  return [...operatorOlder(operator, target), ...wrongStrategy(operator, target)]
+}
+
+/** Night U2: a target operator before v1.7 would run the wrong strategy Job for another tag that is pinned. */
+export function pinnedTagRule(pinned: Version, target: Version): HopFinding[] {
+  if (!runsOwnStrategy(target) || compareVersions(pinned, target) === 0) return []
+  return [
+    {
+      id: 'pinned-tag',
+      level: 'blocker',
+      summary: `imageTag ${pinned.text} stays pinned while operator ${target.text} comes, which would install the images of ${pinned.text} with the rights and objects of ${target.text}`,
+      remedy: ['take imageTag out of the KubeVirt CR first, so that the operator brings its own version'],
+    },
+  ]
+}
+
+/** Operators of v0.59 to v1.6 run their own image as strategy Job whatever the tag says (facts 2.2). */
+function runsOwnStrategy({ major, minor }: Version): boolean {
+  return (major === 0 && minor >= 59) || (major === 1 && minor < 7)
+}
+
+function operatorOlder(operator: Version, target: Version): HopFinding[] {
+  if (compareVersions(operator, target) >= 0) return []
+  const patchOnly = operator.major === target.major && operator.minor === target.minor
+  return [
+    {
+      id: 'operator-not-older',
+      level: patchOnly ? 'warning' : 'blocker',
+      summary: patchOnly
+        ? `operator ${operator.text} is a patch older than ${target.text}: its own code and CRD stay behind, upstream does not test it`
+        : `operator ${operator.text} is a minor older than ${target.text}: it may not grant the new rights, KubeVirt ends Available=False and does not heal`,
+      remedy: [byManifest(target)],
+    },
+  ]
+}
+
+function wrongStrategy(operator: Version, target: Version): HopFinding[] {
+  if (!runsOwnStrategy(operator) || compareVersions(operator, target) === 0) return []
+  return [
+    {
+      id: 'operator-runs-own-strategy',
+      level: 'blocker',
+      summary: `operators from v0.59 to v1.6 install the images of a tag with their own rights and objects: ${operator.text} can only be set to ${operator.text}`,
+      remedy: [byManifest(target)],
+    },
+  ]
+}
+
+function operatorGoesBack(operator: Version, target: Version): HopFinding[] {
+  if (compareVersions(operator, target) <= 0) return []
+  return [
+    {
+      id: 'operator-goes-back',
+      level: 'blocker',
+      summary: `operator ${operator.text} is newer than ${target.text}: the manifest would take the operator and the KubeVirt CRD back`,
+      remedy: [`kvup upgrade --to ${target.text} --method image-tag`],
+    },
+  ]
+}
+
+const byManifest = (target: Version) => `kvup upgrade --to ${target.text} --method operator-manifest`

@@ -1,0 +1,251 @@
+import {
+  type KnownBad,
+  knownReleases,
+  kubernetesWindow,
+  lastMinorOf,
+  latestPatch,
+  newestMinorOf,
+  type Releases,
+} from './releases.ts'
+import { compareVersions, minorOf, type Version, versionOf } from './release-versions.ts'
+import { usageError } from '../kube/errors.ts'
+
+/** One step of the way; Kubernetes is a minor, `1.34`. */
+type PathStep = { is: 'kubevirt'; to: string; why: string } | { is: 'kubernetes'; to: string; why: string }
+
+/** The way from here to there, or why there is none. */
+export type Path = { is: 'path'; steps: readonly PathStep[] } | { is: 'none'; why: string }
+
+/**
+ * Supported hops only: the last patch of a minor, then the next minor, with the Kubernetes steps in between that keep both ends
+ * of every hop inside their windows (facts 7). `kubernetes` absent: its steps are left out. Pure.
+ */
+export function pathTo(
+  from: Version,
+  to: Version,
+  kubernetes?: string,
+  releases: Releases = knownReleases,
+): Path {
+  const { kind } = hop(from, to, releases)
+  if (kind === 'downgrade')
+    return { is: 'none', why: `${to.text} is older than ${from.text}, and going back is not supported` }
+  if (from.major === 0 && from.minor < 17)
+    return { is: 'none', why: `updates begin with v0.17.0, this is ${from.text}` }
+  const stops = stopsBetween(from, to, releases)
+  if (typeof stops === 'string') return { is: 'none', why: stops }
+  return withKubernetes(from, stops, kubernetes, releases)
+}
+
+/** The releases to go through, the target last; a text says why there are none. */
+function stopsBetween(from: Version, to: Version, releases: Releases): readonly Version[] | string {
+  const stops: Version[] = []
+  const { skipped = [], kind } = hop(from, to, releases)
+  if (kind === 'same') return stops
+  if (kind !== 'patch') pushNewer(stops, from, latestPatch(minorOf(from), releases))
+  for (const minor of skipped) {
+    const stop = latestPatch(minor, releases)
+    if (stop === undefined) return `no release of ${minor} is known as of ${releases.asOf}`
+    stops.push(stop)
+  }
+  return [...stops, to]
+}
+
+function pushNewer(stops: Version[], from: Version, latest: Version | undefined): void {
+  if (latest !== undefined && latest.patch > from.patch && latest.minor === from.minor) stops.push(latest)
+}
+
+function withKubernetes(
+  from: Version,
+  stops: readonly Version[],
+  kubernetes: string | undefined,
+  releases: Releases,
+): Path {
+  const steps: PathStep[] = []
+  let runs = kubernetes
+  let at = from
+  for (const stop of stops) {
+    const window = kubernetesWindow(stop, releases)
+    if (runs !== undefined && window !== undefined) {
+      if (minorNumber(runs) > minorNumber(window.max))
+        return {
+          is: 'none',
+          why: `${stop.text} supports Kubernetes up to ${window.max}, this cluster runs ${runs}`,
+        }
+      steps.push(...kubernetesSteps(runs, window.min, { at, stop }))
+      runs = later(runs, window.min)
+    }
+    steps.push({
+      is: 'kubevirt',
+      to: stop.text,
+      why: stop === stops.at(-1) ? 'the target' : `the last patch of ${minorOf(stop)}`,
+    })
+    at = stop
+  }
+  return { is: 'path', steps }
+}
+
+/** Kubernetes itself is updated minor by minor. */
+function kubernetesSteps(
+  runs: string,
+  needed: string,
+  { at, stop }: { at: Version; stop: Version },
+): PathStep[] {
+  const missing = minorNumber(needed) - minorNumber(runs)
+  const why = `${stop.text} needs ${needed} or newer, and ${at.text} runs on it`
+  return Array.from({ length: Math.max(0, missing) }, (_, i) => ({
+    is: 'kubernetes',
+    to: `1.${minorNumber(runs) + 1 + i}`,
+    why,
+  }))
+}
+
+const later = (a: string, b: string): string => (minorNumber(a) < minorNumber(b) ? b : a)
+
+const minorNumber = (text: string): number => Number(text.split('.')[1])
+
+/** How far it is from one release to another. Upstream supports minor by minor only (facts 7). */
+export interface Hop {
+  kind: 'same' | 'patch' | 'minor' | 'skips-minors' | 'downgrade' | 'major'
+  /** The minors in between, oldest first: `v1.8`; by rule also such as nobody knows yet. Only with `skips-minors`. */
+  skipped?: string[]
+}
+
+/** `major` is the step to the next major version from the last minor, or from one that we cannot tell is the last. */
+export function hop(from: Version, to: Version, releases: Releases = knownReleases): Hop {
+  const order = compareVersions(from, to)
+  if (order === 0) return { kind: 'same' }
+  if (order > 0) return { kind: 'downgrade' }
+  if (from.major === to.major && from.minor === to.minor) return { kind: 'patch' }
+  const skipped = minorsBetween(from, to, releases)
+  if (skipped.length > 0) return { kind: 'skips-minors', skipped }
+  return { kind: from.major === to.major ? 'minor' : 'major' }
+}
+
+function minorsBetween(from: Version, to: Version, releases: Releases): string[] {
+  const between: string[] = []
+  for (let major = from.major; major <= to.major; major++) {
+    const first = major === from.major ? from.minor + 1 : 0
+    const last = major === to.major ? to.minor - 1 : lastOf(major, from, releases)
+    for (let minor = first; minor <= last; minor++) between.push(minorOf({ major, minor }))
+  }
+  return between
+}
+
+/** Of a major version that is left or passed over: its last minor, the last that is known, or at least its first. */
+function lastOf(major: number, from: Version, releases: Releases): number {
+  const known = lastMinorOf(major, releases) ?? newestMinorOf(major, releases)
+  return known ?? (major === from.major ? from.minor : 0)
+}
+
+/** What `--to` and `--via` ask for, and what is installed. */
+interface Asked {
+  from: Version
+  to: Version
+  /** Releases between the two that a person named, in their order. */
+  via?: readonly Version[] | undefined
+}
+
+const remedy = 'name one release of each minor in between: --via v1.5.3,v1.6.6'
+
+/** Throws `usage` where releases of `--via` are not one minor apart, or the last of them does not lead to `--to`. Asked before the cluster is looked at. */
+export function ensureOneMinorApart(via: readonly Version[], to: Version): void {
+  const all = pathNamed({ to, via })
+  for (const [index, release] of all.slice(1).entries()) {
+    const before = all[index]
+    if (before === undefined) continue
+    const { kind, skipped } = hop(before, release)
+    if (kind === 'minor' || kind === 'major') continue
+    throw notOneMinor(before, release, { kind, ...(skipped && { skipped }) })
+  }
+  if (via.length === 0 || all.length < 2)
+    throw usageError('via', `--via names no release between what is installed and ${to.text}`, { remedy })
+}
+
+function notOneMinor(before: Version, release: Version, { kind, skipped = [] }: Hop): Error {
+  const why =
+    kind === 'skips-minors'
+      ? `leaves out ${skipped.join(', ')}`
+      : kind === 'patch'
+        ? 'stays within one minor'
+        : kind === 'same'
+          ? 'goes nowhere'
+          : 'goes back'
+  return usageError(
+    'via',
+    `--via has to name one release of each minor: from ${before.text} to ${release.text} ${why}`,
+    { remedy },
+  )
+}
+
+/** `--to` may be named once more at the end of `--via`. */
+const pathNamed = ({ to, via = [] }: Pick<Asked, 'to' | 'via'>): readonly Version[] =>
+  via.at(-1)?.text === to.text ? via : [...via, to]
+
+/**
+ * The releases of `--via` that are left from what is installed, the target last. Throws `usage` where they do not begin one minor after it, and where
+ * there is nothing between the two and none of them is installed: a run that is resumed at its last step stands on one of them.
+ */
+export function releasesLeft({ from, to, via = [] }: Asked): readonly Version[] {
+  const ahead = pathNamed({ to, via }).filter((release) => compareVersions(release, from) > 0)
+  // Somebody took it to another patch of a minor on the way: that minor is reached.
+  const isReached = ahead.length > 1 && ahead[0] !== via[0] && hop(from, ahead[0] ?? to).kind === 'patch'
+  const left = isReached ? ahead.slice(1) : ahead
+  const [first] = left
+  if (first === undefined) return left
+  const { kind, skipped } = hop(from, first)
+  if (kind !== 'minor' && kind !== 'major') {
+    if (left.length > 1 || kind === 'skips-minors')
+      throw notOneMinor(from, first, { kind, ...(skipped && { skipped }) })
+  }
+  if (left.length === 1 && !isReached && !via.some(({ text }) => text === from.text))
+    throw usageError(
+      'not-on-path',
+      `from ${from.text} to ${to.text} there is no minor between that --via could name`,
+      {
+        remedy: `leave --via out: kvup upgrade --to ${to.text}`,
+      },
+    )
+  return left
+}
+
+/** Issues of the release data that speak of this step. A list of minors means that they are entered: a step between patches of one does not. */
+export function issuesOf(
+  { from, to }: Pick<Asked, 'from' | 'to'>,
+  { knownBad }: Pick<Releases, 'knownBad'> = knownReleases,
+): readonly KnownBad[] {
+  const crosses = minorOf(from) !== minorOf(to)
+  return knownBad.filter(
+    (bad) =>
+      (bad.toMinor === undefined || (crosses && bad.toMinor.includes(minorOf(to)))) &&
+      isVersion(from, bad.from) &&
+      isVersion(to, bad.to),
+  )
+}
+
+/** A minor or a release. */
+function isVersion(version: Version, text: string | undefined): boolean {
+  return text === undefined || text === version.text || text === minorOf(version)
+}
+
+/** The releases of a minor (`v1.7`) that are known, those without an issue first and of these the newest; pre-releases are left out. */
+export function candidatesIn(minor: string, from: Version, releases: Releases): readonly Version[] {
+  return Object.keys(releases.minors[minor]?.releases ?? {})
+    .map((text) => versionOf(text))
+    .filter((version) => version !== undefined)
+    .filter(({ prerelease }) => prerelease === undefined)
+    .toSorted((a, b) => harm(from, a, releases) - harm(from, b, releases) || compareVersions(b, a))
+}
+
+const weight = { info: 0, warning: 1, blocker: 2 } as const
+
+function harm(from: Version, to: Version, releases: Releases): number {
+  return Math.max(0, ...issuesOf({ from, to }, releases).map(({ level }) => weight[level]))
+}
+
+/** Whether it is of this minor (`v1.9`), or of a later one. */
+export function reaches(version: Version, minor: string): boolean {
+  const is = versionOf(`${minor}.0`)
+  return is !== undefined && order(is) <= order(version)
+}
+
+const order = ({ major, minor }: Version) => major * 10_000 + minor

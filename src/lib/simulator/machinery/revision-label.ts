@@ -1,2 +1,0 @@
-/** Label that tells which template a DaemonSet's pod was made from. */
-export const revisionLabel = 'controller-revision-hash'

@@ -1,0 +1,263 @@
+import type { Reader, Where } from '../kube/cluster.ts'
+import type { Clock } from '../kube/clock.ts'
+import { explainedStanding, type Standing, standing } from '../kubevirt/rollout-status.ts'
+import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
+import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
+import { VmLook, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
+import { askPlatform, layerKinds, type Layers, lookAtLayers, type SeenVms } from '../openshift/layers.ts'
+import {
+  createCommand,
+  type Found,
+  type Installation,
+  findInstallation,
+  type Manager,
+  notOne,
+  type Operator,
+} from '../kubevirt/installation.ts'
+import { itemsOf } from '../kube/known.ts'
+import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
+import type { Kind } from '../kube/object.ts'
+import { DaemonSets, Deployments, Pods } from '../kube/kinds/workload-kinds.ts'
+import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
+import { Bell, ringOnChange } from '../kube/change-signal.ts'
+import { podsBesideVms } from '../kubevirt/installed-components.ts'
+
+/** Where an installation stands, as plain data. */
+export interface StatusReport extends Partial<Standing>, Partial<Layers> {
+  /** RFC 3339. */
+  takenAt: string
+  /** Absent when an operator runs without a KubeVirt (night U7). */
+  installation?: InstallationReport
+  /** The Deployment of an operator that has no KubeVirt to look after. */
+  idleOperator?: Operator
+  /** Commands that get it going. */
+  next?: readonly string[]
+  workloads: WorkloadsReport
+  /** Who holds kvup's lock. */
+  running?: { holder: string; since?: string }
+}
+
+interface InstallationReport {
+  name: string
+  namespace: string
+  apiVersion: string
+  manager: Manager
+  imageTag?: string
+  imageRegistry?: string
+  /** Component images that the operator's environment fixes. */
+  pinnedImages: Operator['pinned']
+  workloadUpdateMethods: readonly string[]
+}
+
+interface WorkloadsReport {
+  instances?: number
+  /** Absent where VMs may not be read. */
+  troubled?: VmTroubles
+  outdated: {
+    /** status.outdatedVirtualMachineInstanceWorkloads; counts pending hotplug too (facts 3.2). */
+    reported?: number
+    /** Instances with the outdated label. */
+    labelled?: number
+  }
+}
+
+interface Asks {
+  /** What earlier looks read. */
+  logs?: LastLines
+  /** What earlier looks saw of the Leases; absent: nothing can be watched, as in a saved cluster. */
+  leases?: LeaseWatch
+  /** Absent: VMs are looked at now. */
+  vms?: VmLook
+  /** Ends the wait for a Lease that may not be renewed any more. */
+  signal?: AbortSignal
+  /** Told before such a wait. */
+  told?: (line: string) => void
+  /** Whether `kvup eus` has loans open; the namespace is KubeVirt's, where it is known. */
+  loansAreOpen?: (namespace: string) => Promise<boolean>
+}
+
+/**
+ * One look and its judgement; causes are read only where something is not as it should be, and layers only where KubeVirt has any above
+ * it. Throws `blocked` (no KubeVirt, no operator and no layers, or several), `forbidden`, and what the Reader throws.
+ */
+export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}): Promise<StatusReport> {
+  const platform = askPlatform(reader)
+  const quick = await takeSnapshot(reader, [...standingParts, 'workloads'], clock)
+  const found = findInstallation(quick)
+  const onPlatform = await platform
+  if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
+  const asked = healthOf(reader, quick, found.namespace, { clock, asks })
+  // Awaited last; an early failure of it must not go unhandled until then.
+  asked.catch(() => undefined)
+  const first = standing(quick, clock.now())
+  const settled = first.verdict === 'Settled'
+  const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
+  const seen = settled
+    ? first
+    : await explainedStanding(snapshot, { reader, clock }, asks.logs ?? new LastLines())
+  const health = await asked
+  const judged = withHealth(seen, health, clock.now())
+  const report = reportOf(snapshot, found, { judged, vms: health.vms })
+  const layers = await lookAtLayers(reader, {
+    at: clock.now(),
+    kubevirt: { is: 'one', name: found.name, standing: judged },
+    vms: seenVms(report, found),
+    onPlatform,
+    managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
+    loansAreOpen: asks.loansAreOpen && (async () => asks.loansAreOpen?.(found.namespace) ?? false),
+  })
+  return { ...report, ...layers }
+}
+
+/** A saved cluster need not hold what lies beyond KubeVirt: that is no news. */
+async function healthOf(
+  reader: Reader,
+  snapshot: Snapshot,
+  namespace: string,
+  { clock, asks: { leases, signal, told, vms: look = new VmLook() } }: { clock: Clock; asks: Asks },
+): Promise<Health> {
+  const looking = look.now(reader, clock)
+  // Awaited last; an early failure of it must not go unhandled until then.
+  looking.catch(() => undefined)
+  const rest =
+    leases === undefined
+      ? { leases: [] }
+      : await Promise.all([
+          takeAnswers(reader, namespace),
+          leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
+        ]).then(([answers, silent]) => ({ answers, leases: silent }))
+  const [seen] = itemsOf(await looking)
+  return { ...rest, ...(seen && { vms: seen.troubles }) }
+}
+
+/** The same from a snapshot that was taken already, at the time it was taken. */
+function reportOf(
+  snapshot: Snapshot,
+  found: Installation,
+  { judged, vms }: { judged: Standing; vms: VmTroubles | undefined },
+): StatusReport {
+  const running = runningKvup(snapshot, found.namespace)
+  return {
+    takenAt: snapshot.takenAt,
+    installation: installationReport(found),
+    ...judged,
+    workloads: { ...workloadsReport(snapshot), ...(vms && { troubled: vms }) },
+    ...(running ? { running } : {}),
+  }
+}
+
+/** The layers above may stand all the same, and are all that a saved platform without KubeVirt has. */
+async function withoutKubeVirt(
+  reader: Reader,
+  snapshot: Snapshot,
+  { found, onPlatform }: { found: Exclude<Found, Installation>; onPlatform: boolean },
+): Promise<StatusReport> {
+  if (found.is === 'several') throw notOne(found)
+  const operator = found.is === 'none' ? found.operator : undefined
+  const at = new Date(snapshot.takenAt)
+  const layers = await lookAtLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
+  if (!operator && !layers) throw notOne(found)
+  return {
+    takenAt: snapshot.takenAt,
+    ...(operator && { idleOperator: operator, next: [createCommand(operator)] }),
+    workloads: workloadsReport(snapshot),
+    ...layers,
+  }
+}
+
+function seenVms({ workloads }: StatusReport, found: Installation): SeenVms | undefined {
+  const { instances, outdated } = workloads
+  if (instances === undefined || outdated.labelled === undefined) return undefined
+  return { instances, outdated: outdated.labelled, held: found.workloadUpdateMethods.length === 0 }
+}
+
+function installationReport(found: Installation): InstallationReport {
+  const { name, namespace, apiVersion, manager, imageTag, imageRegistry, workloadUpdateMethods } = found
+  return {
+    name,
+    namespace,
+    apiVersion,
+    manager,
+    ...(imageTag && { imageTag }),
+    ...(imageRegistry && { imageRegistry }),
+    pinnedImages: found.operator?.pinned ?? [],
+    workloadUpdateMethods,
+  }
+}
+
+function workloadsReport(snapshot: Snapshot): WorkloadsReport {
+  const [count] = itemsOf(snapshot.workloads)
+  const reported = itemsOf(snapshot.kubevirts)[0]?.status?.outdatedVirtualMachineInstanceWorkloads
+  return {
+    ...(count ? { instances: count.instances } : {}),
+    outdated: {
+      ...(reported === undefined ? {} : { reported }),
+      ...(count ? { labelled: count.outdated } : {}),
+    },
+  }
+}
+
+/** Without when it renewed: that alone is no change of where things stand. */
+function runningKvup(snapshot: Snapshot, namespace: string): StatusReport['running'] {
+  const lease = itemsOf(snapshot.leases).find(
+    ({ metadata }) => metadata.name === 'kvup' && metadata.namespace === namespace,
+  )
+  const found = lockHolder(lease, new Date(snapshot.takenAt))
+  return found && { holder: found.holder, ...(found.since && { since: found.since }) }
+}
+
+interface Watching {
+  reader: Reader
+  clock: Clock
+  signal: AbortSignal
+  /** Told before a wait that is not for a change. */
+  told?: (line: string) => void
+  /** See `statusReport`. */
+  loansAreOpen?: (namespace: string) => Promise<boolean>
+}
+
+/** Changes come in bursts: one report for all that happens within this time, ms. */
+const burst = 300
+/** A look without any change: verdicts also change by time alone. */
+const lookEvery = 15_000
+
+/** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
+export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
+  const { reader, clock, signal, told, loansAreOpen } = watching
+  const done = new AbortController()
+  const bell = new Bell()
+  const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmLook() }
+  const asks = { ...kept, signal, ...(told && { told }), ...(loansAreOpen && { loansAreOpen }) }
+  let before = ''
+  try {
+    for (;;) {
+      const report = await statusReport(reader, clock, asks)
+      const { takenAt: _, ...rest } = report
+      const text = JSON.stringify(rest)
+      if (text !== before) yield report
+      if (before === '')
+        ringOnChange(reader, followedFor(report), {
+          bell,
+          signal: AbortSignal.any([signal, done.signal]),
+        })
+      before = text
+      await bell.wait(clock, lookEvery, signal)
+      await clock.sleep(burst, signal)
+    }
+  } finally {
+    done.abort()
+  }
+}
+
+function followedFor(report: StatusReport): readonly (readonly [Kind, Where])[] {
+  const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
+  const pods = { namespace, labels: podsBesideVms }
+  return [
+    [KubeVirts, {}],
+    [Deployments, { namespace }],
+    [DaemonSets, { namespace }],
+    [Pods, pods],
+    ...(report.layers ? layerKinds(report.layers, namespace) : []),
+  ]
+}

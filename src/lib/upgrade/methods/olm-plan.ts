@@ -1,0 +1,344 @@
+import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSeen } from './olm-operator.ts'
+import { type CatalogPackage, passesOver, pathTo } from '../../releases/catalog-path.ts'
+import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import type { HopFinding } from '../../releases/hop-findings.ts'
+import {
+  compareOperatorVersions,
+  operatorMinor,
+  type OperatorVersion,
+  operatorVersionOf,
+  stemOf,
+  type Version,
+  versionOf,
+} from '../../releases/release-versions.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { blocked } from '../../kube/errors.ts'
+import { type OperatorTarget, packageIn, resolveTarget } from './operator-target.ts'
+import { condition } from '../../kube/object.ts'
+import { goneCsv, showsWithoutCsv } from '../../openshift/olm-status.ts'
+import { againstPlatform, knownMinors } from '../../releases/platform-releases.ts'
+import type { Subscription } from '../../kube/kinds/operator-kinds.ts'
+import { type HopTools, isBetween } from './operator-snapshot.ts'
+import { type Judged, judgedOn } from './install-plan-approval.ts'
+
+/** What a plan by OLM says beside the versions of KubeVirt. */
+export interface OlmPart {
+  package: string
+  subscription: { namespace: string; name: string; uid: string }
+  /** The Subscription's; where it is Automatic OLM goes on by itself, and kvup joins it. */
+  approval: 'Automatic' | 'Manual'
+  /** Set when the plan was made. */
+  channel?: string
+  /** The release of the operator whose operands are all there, and the one to end up with. */
+  from: string
+  to: string
+  /** Name of the CSV to end at. */
+  csv: string
+  /** The KubeVirt that it brings, where a table says so. */
+  kubevirt?: string
+  /** From `from` to `to`. */
+  hops: readonly GuessedHop[]
+  /** The hops are from a file-based catalog; else they are what the cluster shows of it, and OLM may take others in between. */
+  certain: boolean
+  offered: readonly OfferedChannel[]
+  approveAlso: readonly string[]
+  /** That the settings of the KubeVirt are written to. */
+  hyperconverged: { ref: { name: string; namespace: string }; uid: string }
+  accepted: readonly string[]
+  /** A release is installed whose operands are not all there yet. */
+  isUnderWay: boolean
+}
+
+/** What a person asked for that only this method knows. */
+export interface OlmRequest {
+  /** As it was typed behind `--to`. */
+  typed: string
+  approveAlso: readonly string[]
+  /** Ids of the risks that were accepted by name. */
+  accepted: readonly string[]
+  /** The same upgrade, as its remedies repeat it with one flag more. */
+  command: string
+}
+
+/** The part of a plan that only OLM has, and what it makes of the versions. */
+export interface OlmGoal {
+  part: OlmPart
+  /** The KubeVirt to end up with; the operator's own version where no table says which it brings. */
+  to: Version
+  /** HyperConverged runs the target already. */
+  isThere: boolean
+  said: readonly string[]
+  findings: readonly HopFinding[]
+}
+
+interface Question {
+  request: OlmRequest
+  seen: OperatorSeen
+  releases: Releases
+  /** Packages of `--catalog-file`. */
+  catalog?: readonly CatalogPackage[] | undefined
+}
+
+/** Pure. Throws `blocked` for a target that is not known, not offered, older, ahead of the platform or out of reach. */
+export function olmGoal(question: Question): OlmGoal {
+  const { request, seen, releases } = question
+  const target = resolveTarget(request.typed, {
+    installed: seen.installed,
+    offered:
+      question.catalog === undefined
+        ? seen.offered?.flatMap(({ entries }) => entries.map(({ version }) => version))
+        : undefined,
+    filed: question.catalog && versionsIn(packageIn(question.catalog, seen.package)),
+    platform: seen.platform.minor,
+    releases,
+  })
+  const part = partOf(question, target)
+  const { operatorVersion } = hyperConvergedStanding(seen.hyperconverged)
+  const isThere = seen.installed.text === target.operator.text && operatorVersion === target.operator.text
+  const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
+  const findings = [
+    ...olmFindings(seen, target.operator, releases),
+    ...minorSkipped(part),
+    ...waitingPlan(seen, part, { releases, command: request.command }),
+  ]
+  return { part, to, isThere, said: isThere ? [] : saidOf(part, target, seen), findings }
+}
+
+const versionsIn = ({ channels }: CatalogPackage): readonly OperatorVersion[] =>
+  channels
+    .flatMap(({ entries }) => entries)
+    .map(({ version }) => operatorVersionOf(version))
+    .filter((version) => version !== undefined)
+
+function partOf(question: Question, { operator, kubevirt }: OperatorTarget): OlmPart {
+  const { request, seen, catalog } = question
+  const { subscription, installed, csv } = seen
+  const { spec = {}, metadata } = subscription
+  const { namespace, name, uid } = metadata
+  const { operatorVersion = installed.text } = hyperConvergedStanding(seen.hyperconverged)
+  const csvNamed = (version: string) => csvIn(seen, version) ?? `${stemOf(csv)}.v${version}`
+  const way = { from: installed, channel: spec.channel, to: operator, csvNamed }
+  return {
+    package: seen.package,
+    subscription: { namespace, name, uid },
+    approval: spec.installPlanApproval ?? 'Automatic',
+    ...(spec.channel !== undefined && { channel: spec.channel }),
+    from: operatorVersion,
+    to: operator.text,
+    csv: operator.text === installed.text ? csv : csvNamed(operator.text),
+    ...(kubevirt !== undefined && { kubevirt }),
+    hops:
+      catalog === undefined ? guessHops(seen.offered ?? [], way) : hopsIn(catalog, question, operator.text),
+    certain: catalog !== undefined,
+    offered: seen.offered ?? [],
+    approveAlso: request.approveAlso,
+    hyperconverged: placeOf(seen.hyperconverged),
+    accepted: request.accepted,
+    isUnderWay: operatorVersion !== installed.text,
+  }
+}
+
+function placeOf({
+  metadata: { name, namespace = '', uid = '' },
+}: OperatorSeen['hyperconverged']): OlmPart['hyperconverged'] {
+  return { ref: { name, namespace }, uid }
+}
+
+const csvIn = ({ offered = [] }: OperatorSeen, version: string): string | undefined =>
+  offered.flatMap(({ entries }) => entries).find((entry) => entry.version.text === version)?.csv
+
+/** Throws `blocked` with how far it goes. */
+function hopsIn(catalog: readonly CatalogPackage[], { seen }: Question, to: string): readonly GuessedHop[] {
+  const { csv, installed, subscription } = seen
+  if (installed.text === to) return []
+  const channel = subscription.spec?.channel
+  const path = pathTo(packageIn(catalog, seen.package), {
+    from: { csv, version: installed.text },
+    channel,
+    to,
+  })
+  if (path.is === 'none') throw unreachable({ csv, to }, path.reaches)
+  let set = channel
+  return path.hops.map((hop) => {
+    const { csv: name, version = '', channel: next } = hop
+    const isOther = next !== set
+    set = next
+    return isOther ? { csv: name, version, channel: next } : { csv: name, version }
+  })
+}
+
+function unreachable(
+  { csv, to }: { csv: string; to: string },
+  reaches: readonly { csv: string; version?: string }[],
+) {
+  const far = reaches.map(({ version, csv: name }) => version ?? name)
+  const how = far.length === 0 ? 'nothing replaces it' : `it leads to ${far.join(', ')}`
+  return blocked('target-unreachable', `no path of the catalog leads from ${csv} to ${to}: ${how}`, {
+    remedy: far
+      .slice(0, 1)
+      .map((version) => `kvup upgrade --to ${version} --method olm     is as far as it goes`),
+  })
+}
+
+function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSeen): readonly string[] {
+  const path = part.hops.map(({ version, channel }) =>
+    channel === undefined ? version : `${version} (channel ${channel})`,
+  )
+  const later = part.certain
+    ? ''
+    : '; the catalog shows no edges: OLM may take others in between, which kvup follows'
+  return [
+    ...(target.said === undefined ? [] : [target.said]),
+    ...(path.length > 0
+      ? [`the path of HyperConverged: ${[installed.text, ...path].join(' → ')}${later}`]
+      : []),
+    ...(part.approval === 'Automatic'
+      ? ['the Subscription approves by itself: kvup joins what OLM does, and approves nothing']
+      : []),
+    'OLM knows no downgrade: there is no way back',
+    ...(compareOperatorVersions(target.operator, installed) > 0
+      ? ['HyperConverged may rewrite parts of its own spec when it upgrades']
+      : []),
+  ]
+}
+
+/** What speaks against beginning, seen when the plan is made; each step asks again. Pure. */
+function olmFindings(
+  seen: OperatorSeen,
+  to: OperatorVersion,
+  releases: Pick<Releases, 'hyperconverged'>,
+): readonly HopFinding[] {
+  if (seen.installed.text === to.text) return csvNotSucceeded(seen)
+  return [
+    ...notGood(seen, to),
+    ...csvNotSucceeded(seen),
+    ...tainted(seen),
+    ...minorUnknown(seen, to, releases),
+  ]
+}
+
+/** Night E8. Where it is known to be beyond the platform it is refused. */
+function minorUnknown(
+  { platform: { minor } }: OperatorSeen,
+  to: OperatorVersion,
+  releases: Pick<Releases, 'hyperconverged'>,
+): readonly HopFinding[] {
+  if (minor === undefined || againstPlatform(to, minor, releases).is !== 'unknown') return []
+  const last = knownMinors(releases).at(-1)
+  const known = last === undefined ? '' : `: the last that is known is ${last.operator}, of ${last.platform}`
+  return [
+    {
+      id: 'operator-minor-unknown',
+      level: 'warning',
+      summary: `whether HyperConverged ${to.text} belongs to platform ${minor} or to a later one is not known${known}. Out of step it is not supported`,
+      remedy: [
+        `kvup upgrade --to ${to.text} --method olm --releases FILE     with later release data`,
+        'kvup releases -o json     prints those that are used',
+      ],
+    },
+  ]
+}
+
+function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {
+  const { good, why, name, namespace } = hyperConvergedStanding(hyperconverged)
+  if (good) return []
+  const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`]
+  const isRepair =
+    condition(hyperconverged, 'Degraded')?.status === 'True' && operatorMinor(installed) === operatorMinor(to)
+  const summary = `HyperConverged ${name} is not good: ${why.join('; ')}`
+  if (isRepair) return [{ id: 'hyperconverged-degraded', level: 'blocker', summary, remedy }]
+  return [
+    {
+      id: 'hyperconverged-not-good',
+      level: 'warning',
+      summary: `${summary}; the gate waits until it is`,
+      remedy,
+    },
+  ]
+}
+
+/** Night E3. */
+function csvNotSucceeded(seen: OperatorSeen): readonly HopFinding[] {
+  const { csv, csvPhase, csvSays, csvIsGone, subscription } = seen
+  const { namespace, name } = subscription.metadata
+  if (csvIsGone)
+    return [
+      {
+        id: 'csv-not-succeeded',
+        level: 'warning',
+        summary: `${goneCsv(name, csv)}, and HyperConverged is not written before it is Succeeded`,
+        remedy: [showsWithoutCsv(namespace)],
+      },
+    ]
+  if (csvPhase === undefined || csvPhase === 'Succeeded') return []
+  return [
+    {
+      id: 'csv-not-succeeded',
+      level: 'warning',
+      summary: `ClusterServiceVersion ${csv} is ${csvPhase}${csvSays === undefined ? '' : ` (${csvSays})`}: HyperConverged is not written before it is Succeeded`,
+      remedy: [`kubectl -n ${namespace} describe csv ${csv}`],
+    },
+  ]
+}
+
+/** ocp 1.5: upstream wants these annotations gone before an upgrade. */
+function tainted({ hyperconverged }: OperatorSeen): readonly HopFinding[] {
+  const { tainted: why, name, namespace } = hyperConvergedStanding(hyperconverged)
+  if (why === undefined) return []
+  return [
+    {
+      id: 'hyperconverged-tainted',
+      level: 'warning',
+      summary: `HyperConverged ${name} carries an override that no release promises to keep: ${why}`,
+      remedy: [
+        `kubectl -n ${namespace} get hyperconverged.hco.kubevirt.io ${name} -o yaml     its annotations end in /jsonpatch`,
+      ],
+    },
+  ]
+}
+
+/**
+ * Of an InstallPlan that waits and is not the one of the first hop: it stays in the way, whatever is changed (ocp 2.3 #3), so it is told before anybody is
+ * asked. Not one that is on the way, nor while a release is on its way already: its steps judge what comes after it. Named as the steps name it. Pure.
+ */
+function waitingPlan(
+  { subscription, plan, platform }: OperatorSeen,
+  part: OlmPart,
+  tools: Pick<HopTools, 'releases' | 'command'>,
+): readonly HopFinding[] {
+  const [next] = part.isUnderWay ? [] : part.hops
+  if (next === undefined || plan === undefined || plan.status?.phase === 'Complete') return []
+  const hop = { ...part, ...next, settleMs: 0 }
+  const judged = judgedOn(platform, { scene: { subscription }, plan, hop, tools })
+  if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
+  const { reason, by, remedy } = judged.blocked
+  return [
+    { id: reason, level: 'blocker', summary: by, remedy, objects: [`installplan/${plan.metadata.name}`] },
+  ]
+}
+
+function isOnTheWay({ verdict }: Judged, { status }: Subscription, { certain, csv }: OlmPart): boolean {
+  return verdict.is === 'wrong' && !certain && isBetween(verdict.offers, status?.installedCSV, csv)
+}
+
+/**
+ * The catalog file leads past a minor, and nowhere else: OLM takes such an edge, while KubeVirt supports updates to the next minor alone. A warning where other
+ * methods have a blocker, for it is whoever made the catalog that says so. Pure.
+ */
+function minorSkipped({ certain, from, hops }: OlmPart): readonly HopFinding[] {
+  if (!certain) return []
+  return hops.flatMap(({ version }, i) => {
+    const before = hops[i - 1]?.version ?? from
+    if (!passesOver(before, version)) return []
+    return [
+      {
+        id: 'minor-skipped',
+        level: 'warning' as const,
+        summary: `the catalog leads from HyperConverged ${before} to ${version} and over no release of a minor in between: only updates of KubeVirt to the next minor are supported`,
+        remedy: [
+          'opm render CATALOG-IMAGE -o yaml > catalog.yaml     of a catalog that has the minor in between, then --catalog-file catalog.yaml',
+        ],
+      },
+    ]
+  })
+}

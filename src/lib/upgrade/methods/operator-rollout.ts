@@ -1,0 +1,331 @@
+import {
+  type ClusterServiceVersion,
+  type HyperConverged,
+  HyperConvergeds,
+  type InstallPlan,
+} from '../../kube/kinds/operator-kinds.ts'
+import { filled } from '../../kube/known.ts'
+import { csvStanding, installPlanStanding } from '../../openshift/olm-status.ts'
+import type { ReadContext, Step, StepState } from '../../engine/step.ts'
+import { minutes, seconds, ticks } from '../../kube/clock.ts'
+import {
+  csvOf,
+  type HopTools,
+  hyperConvergedIn,
+  isEntered,
+  isPast,
+  labelOf,
+  lookAtOperator,
+  type OperatorHop,
+  type OperatorScene,
+  sceneFollows,
+} from './operator-snapshot.ts'
+import { condition } from '../../kube/object.ts'
+import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { operatorVersionOf } from '../../releases/release-versions.ts'
+import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
+import { look, lookFollows } from '../upgrade-snapshot.ts'
+import { Broken, stalledOr } from '../steps/verification.ts'
+
+/** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
+export function planComplete(hop: OperatorHop): Step {
+  return {
+    id: `plan-complete-${labelOf(hop)}`,
+    title: `InstallPlan of ${hop.version} is carried out`,
+    patience: { every: 5 * seconds, atMost: 20 * minutes },
+    estimate: 30 * seconds,
+    follows: sceneFollows(hop),
+    dependsOn: [`approve-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    async check({ reader }): Promise<StepState> {
+      return completion(await lookAtOperator(reader, hop), hop)
+    },
+  }
+}
+
+function completion(scene: OperatorScene, hop: OperatorHop): StepState {
+  const { plan } = scene
+  if (plan === undefined || !isOurs(plan, hop) || plan.status?.phase === 'Complete')
+    return isEntered(scene, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
+  const { name, phase, message, startedAt, state } = installPlanStanding(plan)
+  const { namespace } = hop.subscription
+  const remedy = [`kubectl -n ${namespace} get installplan ${name} -o yaml`]
+  if (state === 'failed') return failed(name, message, { namespace, remedy })
+  const trouble = message === '' ? {} : { trouble: message, remedy }
+  return {
+    is: 'waiting',
+    on: `installplans/${name} (${phase || 'no phase'})`,
+    ...trouble,
+    ...filled({ since: startedAt }),
+  }
+}
+
+const isOurs = ({ spec }: InstallPlan, { csv }: OperatorHop): boolean =>
+  spec?.clusterServiceVersionNames?.includes(csv) === true
+
+/** Final (ocp 2.2). */
+function failed(
+  name: string,
+  message: string,
+  { namespace, remedy }: { namespace: string; remedy: readonly string[] },
+): StepState {
+  const drop = `kubectl -n ${namespace} delete installplan ${name}     lets OLM make a new one, once its cause is mended`
+  return {
+    is: 'blocked',
+    reason: 'plan-failed',
+    by: `installplans/${name} in namespace ${namespace} has failed, and OLM never tries it again: ${message || 'no message'}`,
+    remedy: [...remedy, drop],
+  }
+}
+
+/** Waits for the CSV to be Succeeded. Recognises the hold by an OperatorCondition, which looks like a stuck update (ocp 2.5). */
+export function csvSucceeded(hop: OperatorHop): Step {
+  return {
+    id: `csv-succeeded-${labelOf(hop)}`,
+    title: `ClusterServiceVersion ${hop.version}`,
+    patience: { every: 5 * seconds, atMost: 60 * minutes },
+    estimate: 3 * minutes,
+    follows: sceneFollows(hop),
+    dependsOn: [`approve-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    async check({ reader, clock }): Promise<StepState> {
+      const scene = await lookAtOperator(reader, hop)
+      if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      return csvState(scene, hop, clock.now())
+    },
+  }
+}
+
+/** Where the CSV of a hop stands at this look. Pure; it falls back whenever its Deployments do (ocp 2.4), so that it is asked again later. */
+function csvState(scene: OperatorScene, hop: OperatorHop, now: Date): StepState {
+  const csv = csvOf(scene, hop)
+  return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
+}
+
+function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {
+  const { name, phase, state, reason, message, since } = csvStanding(csv, now)
+  if (state === 'succeeded') return { is: 'done' }
+  const { namespace } = hop.subscription
+  const on = `clusterserviceversions/${name} (${phase || 'new'})`
+  const at = filled({ since })
+  if (state === 'held') return { is: 'stalled', on, ...heldBack(csv, message, namespace), ...at }
+  const why = `${reason}: ${message}`
+  const remedy = [`kubectl -n ${namespace} describe csv ${name}`, `kubectl -n ${namespace} get pods`]
+  if (state === 'failed') return { is: 'stalled', on, why, remedy, ...at }
+  const told = state === 'failing' || (phase === 'Pending' && message !== '')
+  return { is: 'waiting', on, ...(told && { trouble: why, remedy }), ...at }
+}
+
+/** The condition belongs to what is replaced; its override is for whoever knows better. */
+function heldBack({ spec }: ClusterServiceVersion, message: string, namespace: string) {
+  const name = spec?.replaces ?? 'NAME'
+  return {
+    why: `OLM holds the update, for the operator that is installed (${name}) says that it may not be replaced: ${message}`,
+    remedy: [
+      `kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml     says why`,
+      `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io     it goes on by itself once that is mended`,
+    ],
+  }
+}
+
+/** A Degraded that lasts longer is none of those that come with an update. */
+const degradedPatience = 10 * minutes
+
+/**
+ * Waits until HyperConverged says that every operand is of its release: status.versions, and all conditions as they must be, of the present
+ * spec. A Succeeded CSV proves nothing of it (ocp 1.5, 9.7).
+ */
+export function hyperConvergedAt(hop: OperatorHop): Step {
+  const { namespace } = hop.subscription
+  return {
+    id: `hyperconverged-at-${labelOf(hop)}`,
+    title: `HyperConverged at ${hop.version}`,
+    patience: { every: 10 * seconds, atMost: 3 * 60 * minutes },
+    estimate: 8 * minutes,
+    follows: [...sceneFollows(hop), { kind: HyperConvergeds, where: { namespace } }],
+    dependsOn: [`approve-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'its operator goes on by itself' },
+    async check({ reader, clock }): Promise<StepState> {
+      const { subscription } = await lookAtOperator(reader, hop)
+      if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      return standingState(await hyperConvergedIn(reader, namespace), hop, clock.now())
+    },
+  }
+}
+
+function standingState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {
+  const { good, why, operatorVersion = 'none', name, namespace } = hyperConvergedStanding(hco)
+  const isAt = (operatorVersionOf(operatorVersion)?.text ?? operatorVersion) === version
+  if (isAt && good) return { is: 'done', note: 'all conditions are as they must be' }
+  const on = isAt
+    ? `HyperConverged ${name} to settle`
+    : `HyperConverged ${name} to take all operands to ${version} (at ${operatorVersion})`
+  const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`, 'kvup status']
+  const since = degradedSince(hco)
+  if (since !== undefined && now.getTime() - Date.parse(since) >= degradedPatience)
+    return { is: 'stalled', on, why: why.join('; '), remedy, since }
+  return { is: 'waiting', on, ...filled({ trouble: why.join('; ') }), remedy }
+}
+
+function degradedSince(hco: HyperConverged): string | undefined {
+  const degraded = condition(hco, 'Degraded')
+  return degraded?.status === 'True' ? degraded.lastTransitionTime : undefined
+}
+
+/** So many good looks in a row, whatever the time between them (ocp 5.1). */
+const goodLooks = 3
+
+/**
+ * Conditions become good before all is rolled (ocp 5.1): the CSV has to be Succeeded still, KubeVirt Settled, every Deployment and DaemonSet of the namespace rolled,
+ * and HyperConverged good, for as long as the hop says and several times in a row.
+ */
+export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
+  const { namespace } = hop.subscription
+  const good = new GoodInARow(hop.settleMs)
+  const broken = new Broken()
+  const short = new ShortFor()
+  return {
+    id: `operands-rolled-${labelOf(hop)}`,
+    title: `operands of ${hop.version} settle`,
+    patience: {
+      every: Math.max(Math.min(5 * seconds, hop.settleMs / goodLooks), 250),
+      atMost: 12 * 60 * minutes,
+    },
+    estimate: hop.settleMs + 2 * minutes,
+    follows: [
+      ...lookFollows(kubevirt),
+      { kind: Deployments, where: { namespace } },
+      { kind: DaemonSets, where: { namespace } },
+    ],
+    dependsOn: [`approve-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const scene = await lookAtOperator(cx.reader, hop)
+      if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
+      const csv = csvState(scene, hop, cx.clock.now())
+      const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken, short }) : csv
+      return good.after(missing, ticks(cx.clock))
+    },
+  }
+}
+
+/** What is not as it has to be; undefined where all is. */
+async function firstMissing(
+  cx: ReadContext,
+  hop: OperatorHop,
+  { kubevirt, broken, short }: Pick<HopTools, 'kubevirt'> & { broken: Broken; short: ShortFor },
+): Promise<StepState | undefined> {
+  const { namespace } = hop.subscription
+  const { standing, faults } = await look(cx, kubevirt)
+  const end = broken.after(faults, ticks(cx.clock))
+  if (end !== undefined) return end
+  if (standing.verdict !== 'Settled')
+    return stalledOr(standing, undefined, { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to settle' })
+  const [deployments, daemonsets] = await Promise.all([
+    cx.reader.list(Deployments, { namespace }),
+    cx.reader.list(DaemonSets, { namespace }),
+  ])
+  const rolling = notRolled(deployments, daemonsets)
+  const remedy = [`kubectl -n ${namespace} get deployments,daemonsets,pods`]
+  if (rolling && !rolling.isShort) return { is: 'waiting', on: rolling.what, remedy }
+  const { good, why } = hyperConvergedStanding(await hyperConvergedIn(cx.reader, namespace))
+  if (!good) return { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
+  return rolling && short.isWaitedFor(ticks(cx.clock))
+    ? { is: 'waiting', on: `HyperConverged says that it is done; for 2m at most: ${rolling.what}`, remedy }
+    : undefined
+}
+
+/** Pods that are missing somewhere while HyperConverged and KubeVirt say that they are done, which may be so for ever: waited for two minutes. */
+class ShortFor {
+  #since: number | undefined
+
+  isWaitedFor(now: number): boolean {
+    this.#since ??= now
+    return now - this.#since < 2 * minutes
+  }
+}
+
+/** Any worse look starts it again. */
+class GoodInARow {
+  readonly #settleMs: number
+  #since: number | undefined
+  #looks = 0
+
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs
+  }
+
+  after(missing: StepState | undefined, now: number): StepState {
+    if (missing !== undefined) {
+      this.#since = undefined
+      this.#looks = 0
+      return missing
+    }
+    this.#since ??= now
+    this.#looks++
+    const held = now - this.#since
+    // Who wants nothing to stay good asks once, as a status does.
+    const enough = this.#settleMs === 0 ? 1 : goodLooks
+    if (held >= this.#settleMs && this.#looks >= enough)
+      return { is: 'done', note: `good ${this.#looks} times in a row, for ${Math.round(held / seconds)}s` }
+    return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }
+  }
+}
+
+/** One that does not run its present template everywhere. */
+interface NotRolled {
+  /** With its count. */
+  what: string
+  /** Its present template was seen and no pod of an older one is left: only pods are missing, and nothing moves any more. */
+  isShort: boolean
+}
+
+/** The first that does not run its present template everywhere, one that is moving before one that is only short; undefined where all do. */
+function notRolled(
+  deployments: readonly Deployment[],
+  daemonsets: readonly DaemonSet[],
+): NotRolled | undefined {
+  const open = [...deployments.map(deploymentCount), ...daemonsets.map(daemonSetCount)].filter(
+    ({ done }) => !done,
+  )
+  const found = open.find(({ isShort }) => !isShort) ?? open[0]
+  return found && { what: `${found.what} (${found.ready}/${found.wanted})`, isShort: found.isShort }
+}
+
+interface Count {
+  what: string
+  ready: number
+  wanted: number
+  done: boolean
+  isShort: boolean
+}
+
+function deploymentCount(deployment: Deployment): Count {
+  const wanted = deployment.spec?.replicas ?? 1
+  const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = deployment.status ?? {}
+  const ready = Math.min(updatedReplicas, availableReplicas)
+  const done = isSeen(deployment) && ready >= wanted && replicas <= wanted
+  const isShort = isSeen(deployment) && replicas <= updatedReplicas
+  return { what: `deployment ${deployment.metadata.name}`, ready, wanted, done, isShort }
+}
+
+function daemonSetCount(daemonset: DaemonSet): Count {
+  const {
+    desiredNumberScheduled: wanted = 0,
+    updatedNumberScheduled = 0,
+    numberAvailable = 0,
+  } = daemonset.status ?? {}
+  const ready = Math.min(updatedNumberScheduled, numberAvailable)
+  return {
+    what: `daemonset ${daemonset.metadata.name}`,
+    ready,
+    wanted,
+    done: isSeen(daemonset) && ready >= wanted,
+    isShort: isSeen(daemonset) && updatedNumberScheduled >= wanted,
+  }
+}
+
+/** What its status says is about the spec as it is now. */
+function isSeen({ metadata, status }: Deployment | DaemonSet): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+}

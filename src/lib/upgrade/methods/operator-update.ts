@@ -1,0 +1,336 @@
+import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import { setChannel, withChannelBack } from './subscription-channel.ts'
+import {
+  type HopTools,
+  hyperConvergedIn,
+  isEntered,
+  labelOf,
+  lookAtOperator,
+  type OperatorHop,
+  type OperatorScene,
+  platformNow,
+  sceneFollows,
+} from './operator-snapshot.ts'
+import { csvSucceeded, hyperConvergedAt, operandsRolled, planComplete } from './operator-rollout.ts'
+import { condition } from '../../kube/object.ts'
+import {
+  type HyperConverged,
+  HyperConvergeds,
+  InstallPlans,
+  OperatorConditions,
+} from '../../kube/kinds/operator-kinds.ts'
+import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { operatorConditionGate } from '../../openshift/upgrade-gates.ts'
+import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
+import { minutes, seconds } from '../../kube/clock.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import { judgedPlan, offeredPlan, planContents } from './install-plan-approval.ts'
+import { ApiError } from '../../kube/errors.ts'
+
+export type { HopTools, OperatorHop } from './operator-snapshot.ts'
+
+/**
+ * One hop: the gate of night E1, the channel where it is another, exactly the right InstallPlan approved (night E4), and then
+ * waited until everything that it brings is at work. Each step's id carries the version. Steps of a hop that is behind us are done.
+ */
+export function operatorHopSteps(hop: OperatorHop, tools: HopTools): readonly Step[] {
+  const { channel, subscription } = hop
+  const of = { procedure: tools.procedure, label: labelOf(hop) }
+  const back = (step: Step) => (channel === undefined ? step : withChannelBack(step, of, subscription))
+  return [
+    gate(hop, tools),
+    ...(channel === undefined ? [] : [setChannel(hop, channel, tools)]),
+    back(installPlan(hop, tools)),
+    back(approve(hop, tools)),
+    planComplete(hop),
+    csvSucceeded(hop),
+    hyperConvergedAt(hop),
+    operandsRolled(hop, tools),
+  ]
+}
+
+/**
+ * Night E1 for an operator hop: the platform stands still, HyperConverged is good in every condition, and the OperatorCondition of what is
+ * installed does not forbid it. OLM itself looks at the last alone, and only when it is too late (ocp 1.8). What the platform says of its
+ * own next minor is not waited for: it may wait for this very hop.
+ */
+function gate(hop: OperatorHop, tools: HopTools): Step {
+  const { namespace } = hop.subscription
+  return {
+    id: `gate-${labelOf(hop)}`,
+    title: `gate to ${hop.version}`,
+    patience: { every: 10 * seconds, atMost: 60 * minutes },
+    estimate: 5 * seconds,
+    follows: [...sceneFollows(hop), { kind: HyperConvergeds, where: { namespace } }],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const scene = await lookAtOperator(cx.reader, hop)
+      if (isEntered(scene, hop) || isApproved(scene, hop)) return { is: 'done' }
+      return (await gateShut(cx, scene, { hop, tools })) ?? { is: 'done' }
+    },
+  }
+}
+
+function isApproved({ plan }: OperatorScene, { csv }: OperatorHop): boolean {
+  return plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true
+}
+
+type GateWait = Extract<StepState, { is: 'waiting' }>
+
+interface Going {
+  hop: OperatorHop
+  tools: HopTools
+}
+
+/** The first thing that is in the way; undefined where nothing is. Asked for at the gate, and once more right before the approval. */
+async function gateShut(
+  cx: Pick<ReadContext, 'reader'>,
+  scene: OperatorScene,
+  going: Going,
+): Promise<GateWait | undefined> {
+  const { busy } = await platformNow(cx.reader)
+  if (busy !== undefined)
+    return {
+      is: 'waiting',
+      on: 'the platform to stand still',
+      trouble: busy,
+      remedy: ['oc get clusterversion,clusteroperators,machineconfigpools'],
+    }
+  const { namespace } = going.hop.subscription
+  const hco = await hyperConvergedIn(cx.reader, namespace)
+  return unfit(hco, scene, going) ?? (await forbiddenByOperator(cx, scene, namespace))
+}
+
+function unfit(
+  hco: HyperConverged,
+  { subscription }: OperatorScene,
+  { hop, tools }: Going,
+): GateWait | undefined {
+  const { good, why } = hyperConvergedStanding(hco)
+  if (good) return undefined
+  const { name, namespace = '' } = hco.metadata
+  const show = `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`
+  const isRepair = isDegraded(hco) && isPatch(subscription.status?.installedCSV, hop.version)
+  if (isRepair && tools.accepted.includes('hyperconverged-degraded')) return undefined
+  const repair = `${tools.command} --accept hyperconverged-degraded     where this release is what repairs it`
+  return {
+    is: 'waiting',
+    on: `HyperConverged ${name} to be good in every condition`,
+    trouble: why.join('; '),
+    remedy: isRepair ? [show, repair] : [show],
+  }
+}
+
+const isDegraded = (hco: HyperConverged): boolean => condition(hco, 'Degraded')?.status === 'True'
+
+/** Another release of the minor that is installed. */
+function isPatch(installedCsv: string | undefined, to: string): boolean {
+  const [installed, wanted] = [versionOfCsv(installedCsv), operatorVersionOf(to)]
+  return installed !== undefined && wanted !== undefined && operatorMinor(installed) === operatorMinor(wanted)
+}
+
+/** It bears the name of the CSV that is installed; where there is none, OLM lets everything through (ocp 2.5). */
+async function forbiddenByOperator(
+  { reader }: Pick<ReadContext, 'reader'>,
+  { subscription }: OperatorScene,
+  namespace: string,
+): Promise<GateWait | undefined> {
+  const name = subscription.status?.installedCSV
+  if (name === undefined) return undefined
+  const found = await reader.find(OperatorConditions, { name, namespace })
+  if (found.is !== 'object') return undefined
+  const said = operatorConditionGate(found.object)
+  if (said.is === 'yes') return undefined
+  return {
+    is: 'waiting',
+    on: `operatorconditions/${name} to let it be replaced`,
+    trouble: `${said.reason}: ${said.message}`,
+    remedy: [`kubectl -n ${namespace} get operatorconditions.operators.coreos.com ${name} -o yaml`],
+  }
+}
+
+/**
+ * The gate of the first hop, judged before anything is borrowed (night E1); the hop judges it again. An InstallPlan that waits and is not the one of
+ * this hop stays in the way, whatever is changed (ocp 2.3 #3): it is told here, and not once workload updates are held.
+ */
+export function firstGate(hop: OperatorHop, tools: HopTools): Step {
+  const ofHop = gate(hop, tools)
+  return {
+    ...ofHop,
+    id: 'gate',
+    title: `gate to ${hop.version}, before anything is changed`,
+    check: async (cx) => (await wrongPlan(cx.reader, hop, tools)) ?? ofHop.check(cx),
+  }
+}
+
+async function wrongPlan(reader: Reader, hop: OperatorHop, tools: HopTools): Promise<StepState | undefined> {
+  const scene = await lookAtOperator(reader, hop)
+  const { plan } = scene
+  const isOver = plan?.status?.phase === 'Complete'
+  if (plan === undefined || isOver || isEntered(scene, hop)) return undefined
+  const offered = await offeredPlan(reader, { scene, plan, hop, tools })
+  return offered.is === 'wrong' ? offered.blocked : undefined
+}
+
+/** Waits until the Subscription names an InstallPlan that may be approved, or that somebody approved already. */
+function installPlan(hop: OperatorHop, tools: HopTools): Step {
+  return {
+    id: `install-plan-${labelOf(hop)}`,
+    title: `InstallPlan of ${hop.version}`,
+    patience: { every: 5 * seconds, atMost: 60 * minutes },
+    estimate: 1 * minutes,
+    follows: sceneFollows(hop),
+    dependsOn: [`set-channel-${labelOf(hop)}`],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx) {
+      const scene = await lookAtOperator(cx.reader, hop)
+      return isEntered(scene, hop) ? { is: 'done' } : planState(cx, scene, { hop, tools })
+    },
+  }
+}
+
+/** Where the InstallPlan of a hop stands, as long as its CSV is not there. `done`: it is right, or approved already. */
+async function planState(
+  { reader }: ReadContext,
+  scene: OperatorScene,
+  { hop, tools }: { hop: OperatorHop; tools: HopTools },
+): Promise<StepState> {
+  const { plan } = scene
+  const waiting = untilResolved(scene, hop)
+  if (plan === undefined || waiting !== undefined) return waiting ?? notNamed(hop)
+  const offered = await offeredPlan(reader, { scene, plan, hop, tools })
+  if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
+  if (offered.is === 'wrong') return offered.blocked
+  if (offered.is === 'not-yet')
+    return { is: 'waiting', on: `InstallPlan ${plan.metadata.name}: ${offered.why}` }
+  return { is: 'done', note: plan.metadata.name }
+}
+
+const notNamed = ({ csv }: OperatorHop): StepState => ({
+  is: 'waiting',
+  on: `OLM to make an InstallPlan for ${csv}`,
+})
+
+/**
+ * Sets `spec.approved` of exactly the right InstallPlan behind a gate that is open still (night E1), tied to the very revision that was judged: whoever writes it in between
+ * makes kvup judge again (ocp 2.3 #5). There is no way back: OLM knows no downgrade.
+ */
+function approve(hop: OperatorHop, tools: HopTools): Step {
+  return {
+    id: `approve-${labelOf(hop)}`,
+    title: `approve ${hop.version}`,
+    patience: { every: 5 * seconds, atMost: 60 * minutes },
+    estimate: 2 * seconds,
+    follows: sceneFollows(hop),
+    dependsOn: [`set-channel-${labelOf(hop)}`],
+    risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
+    shows: `kubectl -n ${hop.subscription.namespace} get installplans -o yaml --show-managed-fields`,
+    async check({ reader }): Promise<StepState> {
+      const scene = await lookAtOperator(reader, hop)
+      if (isEntered(scene, hop)) return { is: 'done' }
+      const { plan } = scene
+      const waiting = untilResolved(scene, hop)
+      if (plan === undefined || waiting !== undefined)
+        return waiting ?? { is: 'waiting', on: `OLM to make an InstallPlan for ${hop.csv}` }
+      const { verdict, blocked } = await judgedPlan(reader, { scene, plan, hop, tools })
+      if (blocked !== undefined) return blocked
+      if (verdict.is === 'joined') return { is: 'done', note: `${plan.metadata.name} is approved` }
+      if (verdict.is === 'not-yet') return { is: 'waiting', on: `${plan.metadata.name}: ${verdict.why}` }
+      // For its InstallPlan it may have waited long behind the gate.
+      const shut = await gateShut({ reader }, scene, { hop, tools })
+      if (shut) return shut
+      return { is: 'todo', change: `approve ${plan.metadata.name}: ${await planContents(reader, plan)}` }
+    },
+    apply: (cx) => approveNow(cx, hop, tools),
+  }
+}
+
+async function approveNow(
+  { reader, writer }: StepContext,
+  hop: OperatorHop,
+  tools: HopTools,
+): Promise<NotApplied | undefined> {
+  const scene = await lookAtOperator(reader, hop)
+  const { plan } = scene
+  if (isEntered(scene, hop)) return { notApplied: 'somebody else approved it meanwhile' }
+  if (plan === undefined)
+    throw new ApiError(409, 'Conflict', 'the Subscription names no InstallPlan any more')
+  const { verdict } = await judgedPlan(reader, { scene, plan, hop, tools })
+  if (verdict.is === 'joined') return { notApplied: 'somebody else approved it meanwhile' }
+  if (verdict.is !== 'right') throw new ApiError(409, 'Conflict', verdict.why)
+  const shut = await gateShut({ reader }, scene, { hop, tools })
+  if (shut) throw new ApiError(409, 'Conflict', shut.trouble ?? shut.on)
+  const { name, namespace, resourceVersion } = plan.metadata
+  await writer.jsonPatch(InstallPlans, { name, namespace }, [
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'test', path: '/spec/approved', value: false },
+    { op: 'replace', path: '/spec/approved', value: true },
+  ])
+  return undefined
+}
+
+type ResolutionWait = Extract<StepState, { is: 'waiting' | 'stalled' }>
+
+/** Undefined where OLM has resolved something that is still to be done; else what it waits for (ocp 2.1). */
+function untilResolved({ subscription, plan }: OperatorScene, hop: OperatorHop): ResolutionWait | undefined {
+  const trouble = troubleOf(subscription, hop)
+  if (trouble !== undefined) return trouble
+  const over = plan === undefined || plan.status?.phase === 'Complete'
+  if (!over) return undefined
+  const { channel, source } = subscription.spec ?? {}
+  const { state } = subscription.status ?? {}
+  return {
+    is: 'waiting',
+    on: `OLM to make an InstallPlan for ${hop.csv} in channel ${channel ?? 'none'} of catalog ${source ?? 'none'}`,
+    ...(state === 'AtLatestKnown' && {
+      trouble:
+        'the Subscription says that it is at the latest that it knows; a catalog is polled every 10 to 15 minutes',
+    }),
+    remedy: [
+      `kubectl -n ${hop.subscription.namespace} get subscription.operators.coreos.com ${hop.subscription.name} -o yaml`,
+      `kubectl get packagemanifest ${hop.package} -o yaml`,
+    ],
+  }
+}
+
+/** What OLM says is in the way; none of it mends itself for long. */
+function troubleOf(
+  subscription: OperatorScene['subscription'],
+  hop: OperatorHop,
+): ResolutionWait | undefined {
+  const { namespace, name } = hop.subscription
+  const show = `kubectl -n ${namespace} describe subscription.operators.coreos.com ${name}`
+  for (const [type, on, remedy] of troubles) {
+    const found = condition(subscription, type)
+    if (found?.status !== 'True') continue
+    const why = `${type}: ${found.message ?? found.reason ?? 'no message'}`
+    const since = found.lastTransitionTime
+    return { is: 'stalled', on, why, remedy: [show, ...remedy(subscription)], ...(since && { since }) }
+  }
+  return undefined
+}
+
+type Trouble = readonly [
+  type: string,
+  on: string,
+  remedy: (subscription: OperatorScene['subscription']) => readonly string[],
+]
+
+/** What causes others comes first. */
+const troubles: readonly Trouble[] = [
+  [
+    'CatalogSourcesUnhealthy',
+    'the catalog to answer',
+    ({ spec }) => [
+      `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.status.connectionState.lastObservedState}'`,
+    ],
+  ],
+  ['ResolutionFailed', 'OLM to resolve the namespace', () => []],
+  [
+    'BundleUnpackFailed',
+    'OLM to unpack the bundle',
+    ({ spec }) => [
+      `kubectl -n ${spec?.sourceNamespace ?? 'openshift-marketplace'} get jobs,configmaps     the failed Job and its ConfigMap have to go, then OLM tries again`,
+    ],
+  ],
+]

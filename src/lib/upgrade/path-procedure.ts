@@ -1,0 +1,312 @@
+import type { Procedure, ReadContext, Step, StepState } from '../engine/step.ts'
+import type { HopFinding } from '../releases/hop-findings.ts'
+import { compareVersions, versionOf } from '../releases/release-versions.ts'
+import { exitCode, KvupError } from '../kube/errors.ts'
+import { minutes, seconds } from '../kube/clock.ts'
+import { giveWorkloadUpdatesBack } from '../vms/pause-updates.ts'
+import { unlessLeftHeld } from '../vms/update-guard.ts'
+import { onKubeVirt } from '../vms/strategy/settings-owner.ts'
+import { openLoan } from '../vms/update-methods.ts'
+import { look } from './upgrade-snapshot.ts'
+import { idIn, namedByHop, ofHop, type UpgradePath } from './upgrade-path.ts'
+import { upgradeName, type UpgradePlan } from './upgrade-plan.ts'
+import { upgradeProcedure } from './upgrade-procedure.ts'
+import type { ReleaseManifest } from './methods/operator-manifest.ts'
+import { newControllerAtWork, settledFor } from './steps/verification.ts'
+import { vmsFollow } from './steps/vms-follow.ts'
+
+/** One minor of the path, as a plan of its own. */
+export interface PathLeg {
+  plan: UpgradePlan
+  manifest: ReleaseManifest
+  /** The version that the operator is when this minor is entered. */
+  operatorVersion: string | undefined
+}
+
+interface Tools {
+  who: string
+  legs: readonly PathLeg[]
+  /**
+   * Looks again when the turn of that leg has come, judges it as an upgrade of its own, and prepares what its first write needs. Throws `blocked`
+   * for what nobody accepted.
+   */
+  enter(leg: PathLeg): Promise<PathLeg>
+  /** Told when a leg is entered: what is said of the run from then on is said of its plan. */
+  entered(leg: PathLeg): void
+  /** virt-operator is on the first of them already; else what the minor before it left open is brought to its end first. */
+  hasBegun: boolean
+  /** The path does not lead to its target: the release that is refused behind the last leg, and by what. */
+  end?: { before: string; findings: readonly HopFinding[] }
+}
+
+/**
+ * The steps of every minor one after the other, each behind a gate of its own and, unless VMs are not waited for, with a wait for them at the end.
+ * Which minor it is at follows from what is installed: whoever runs it again plans the rest.
+ */
+export function pathProcedure(plan: UpgradePlan & { path: UpgradePath }, tools: Tools): Procedure {
+  const name = upgradeName(plan.to.text)
+  const rows = tools.legs.map((leg, index) => new Row(leg, { index, name, plan, tools }))
+  const last = upgradeProcedure(
+    { ...plan, ...(tools.legs.at(-1)?.plan ?? plan) },
+    { who: tools.who, operatorVersion: undefined, manifest: noManifest },
+  )
+  return {
+    name,
+    leads: ['upgrade path', plan.from ?? '', '→', tools.legs.map((leg) => leg.plan.to.text).join(' → ')].join(
+      ' ',
+    ),
+    loans: last.loans ?? [],
+    ...(last.leaves && { leaves: last.leaves }),
+    reached: (cx) => last.reached(cx),
+    async steps(cx) {
+      const atWork = Math.max(
+        0,
+        rows.findLastIndex((row) => row.isOpen),
+      )
+      const steps: Step[] = []
+      for (const [index, row] of rows.entries())
+        steps.push(
+          ...(await row.steps(cx, index < atWork ? 'behind' : index === atWork ? 'at-work' : 'ahead')),
+        )
+      return tools.end ? [...steps, endOfPath(tools.end)] : steps
+    },
+  }
+}
+
+/** A run that goes as far as it may does not end as if it had arrived. */
+function endOfPath({ before, findings }: NonNullable<Tools['end']>): Step {
+  const [first] = findings
+  return {
+    id: idIn('gate', before),
+    title: `checks before ${before}`,
+    patience: { every: 5 * seconds, atMost: minutes },
+    estimate: 0,
+    follows: [],
+    risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
+    check: () =>
+      Promise.resolve({
+        is: 'blocked',
+        reason: first?.id ?? 'manifest-missing',
+        by: findings.map(({ summary }) => summary).join('; '),
+        remedy: findings.flatMap(({ remedy }) => remedy),
+      }),
+  }
+}
+
+const noManifest: ReleaseManifest = {
+  load: () => Promise.reject(new Error('no step of this procedure is taken')),
+}
+
+/** By its id: a wait for VMs, the checks before the next minor, or the wait for migrations before the first change. Nothing rolls there, and people may restart VMs. */
+export const isBetweenSteps = (id: string): boolean =>
+  /^(?:vms-follow-|gate-|migrations-in-flight(?:-|$))/u.test(id)
+
+const outsideOfRolls = [
+  'hold-workload-updates',
+  'migrations-in-flight',
+  'apply-operator-manifest',
+  'set-image-tag',
+  'lift-image-tag',
+  'set-channel',
+  'approve',
+  'virt-controller-leads',
+  'give-back-workload-updates',
+  'workload-updates-passed-on',
+  'settled-again',
+  'workloads',
+  'vms-follow',
+  'gate',
+]
+
+/**
+ * By the id of the step that it stopped before: no component rolls while it stands there, as before the first change, between two steps and once KubeVirt has
+ * settled. What was lost up to there is told, and what becomes of VMs while it stands is none of its doing.
+ */
+export const isOutsideOfRolls = (id: string): boolean =>
+  outsideOfRolls.some((stem) => id === stem || id.startsWith(`${stem}-`))
+
+interface Making {
+  index: number
+  /** Of the procedure. */
+  name: string
+  plan: UpgradePlan & { path: UpgradePath }
+  tools: Tools
+}
+
+class Row {
+  #leg: PathLeg
+  readonly #making: Making
+  #procedure: Procedure
+  /** As they were listed last: behind us nothing of them changes, and ahead of us they are only a forecast. */
+  #listed: readonly Step[] | undefined
+  readonly #gate: Step | undefined
+  #between: Step | undefined
+  #before: readonly Step[] | undefined
+  #refusedSince: number | undefined
+  isOpen: boolean
+
+  constructor(leg: PathLeg, making: Making) {
+    this.#leg = leg
+    this.#making = making
+    this.isOpen = making.index === 0
+    this.#procedure = this.#made()
+    this.#gate = this.isOpen ? undefined : this.#makeGate()
+  }
+
+  async steps(cx: ReadContext, place: 'behind' | 'at-work' | 'ahead'): Promise<readonly Step[]> {
+    this.#before ??= await this.#makeBefore(cx)
+    this.#between ??= this.#makeBetween(cx.clock.now().getTime())
+    if (this.#listed === undefined || place === 'at-work') this.#listed = await this.#procedure.steps(cx)
+    const hop = this.#leg.plan.to.text
+    const row = [
+      ...this.#before,
+      ...(this.#gate ? [this.#gate] : []),
+      ...namedByHop(this.#listed, hop).map((step) => (place === 'ahead' ? this.#later(step) : step)),
+      ...(this.#between ? ofHop([this.#between], hop) : []),
+    ]
+    return place === 'at-work' || this.#isAlone ? row : row.map((step) => this.#folded(step))
+  }
+
+  get #isAlone(): boolean {
+    return this.#making.tools.legs.length === 1
+  }
+
+  get #part(): string {
+    const { index, tools } = this.#making
+    return `step ${index + 1} of ${tools.legs.length}: ${this.#leg.plan.to.text}`
+  }
+
+  #folded(step: Step): Step {
+    return { ...step, part: this.#part }
+  }
+
+  #made(): Procedure {
+    const { plan, manifest, operatorVersion } = this.#leg
+    const { tools, name } = this.#making
+    return upgradeProcedure(plan, { who: tools.who, operatorVersion, manifest, name, severalMinors: true })
+  }
+
+  /** What a dry run says of it, and what is shown before its turn: it is made anew then. */
+  #later(step: Step): Step {
+    const { tools, index } = this.#making
+    const before = tools.legs[index - 1]?.plan.to.text ?? ''
+    const changes = ['apply-operator-manifest', 'set-image-tag', 'hold-workload-updates']
+    return {
+      ...step,
+      dependsOn: [
+        ...(step.dependsOn ?? []),
+        ...tools.legs.slice(0, index).flatMap((leg) => changes.map((id) => idIn(id, leg.plan.to.text))),
+      ],
+      check: () => Promise.resolve({ is: 'waiting', on: `KubeVirt ${before} first` }),
+    }
+  }
+
+  #makeBetween(since: number): Step | undefined {
+    const { plan, tools, index } = this.#making
+    const next = tools.legs[index + 1]?.plan.to
+    if (next === undefined || plan.path.between === 'none') return undefined
+    const step = vmsFollow(plan.owner, { next, who: tools.who, since })
+    return namedByHop([step], this.#leg.plan.to.text)[0]
+  }
+
+  /**
+   * Whoever was cut off behind the last roll of a minor left VM updates paused, and VMs where they were: that is ended before the next one is begun. On a path that
+   * begins here only VMs are asked for.
+   */
+  async #makeBefore(cx: ReadContext): Promise<readonly Step[]> {
+    const { plan, tools, index } = this.#making
+    const { owner, from = '', to, request } = this.#leg.plan
+    if (index > 0 || tools.hasBegun) return []
+    const isOwed = openLoan(await cx.journal.loans(), owner.uid) !== undefined
+    const settled = { version: from, title: 'settle' }
+    const tail = isOwed
+      ? [
+          settledFor(owner, { ...settled, id: 'settled', settleMs: request.settleMs }),
+          newControllerAtWork(owner),
+          unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
+          settledFor(owner, { ...settled, id: 'settled-again', settleMs: 0 }),
+        ]
+      : []
+    const since = cx.clock.now().getTime()
+    const follow = plan.path.between === 'wait' ? [vmsFollow(owner, { next: to, who: tools.who, since })] : []
+    return namedByHop([...tail, ...follow], from)
+  }
+
+  /** Between two minors everything is looked at anew: what was known at the beginning is hours old. */
+  #makeGate(): Step {
+    const { tools } = this.#making
+    const { text } = this.#leg.plan.to
+    const [gate] = ofHop(
+      [
+        {
+          id: idIn('gate', text),
+          title: `checks before ${text}`,
+          patience: { every: 10 * seconds, atMost: 15 * minutes },
+          estimate: 5 * seconds,
+          follows: [],
+          risk: { undo: 'none', safeToLeave: 'always: automatic VM updates are resumed' },
+          check: async (cx) =>
+            this.isOpen
+              ? { is: 'done' }
+              : ((await this.#shut(cx)) ?? this.#open(tools, cx.clock.now().getTime())),
+        },
+      ],
+      text,
+    )
+    if (gate === undefined) throw new Error('a row without a gate')
+    return gate
+  }
+
+  /** Why its turn has not come; undefined: it has. */
+  async #shut(cx: ReadContext): Promise<StepState | undefined> {
+    const { owner, from = '', to } = this.#leg.plan
+    const { standing } = await look(cx, owner)
+    const at = standing.observed.version
+    const goal = standing.target.version
+    if (isBefore(goal, from))
+      return {
+        is: 'blocked',
+        reason: 'changed-by-hand',
+        by: `virt-operator goes back to ${goal}, where this run left ${from}: somebody put the former one back before ${to.text} was begun`,
+        remedy: ['run the same command again     plans the rest from what is there', 'kvup status'],
+      }
+    if (at !== from && isBefore(at, from)) return { is: 'waiting', on: `KubeVirt ${from} first` }
+    if (at !== from)
+      return {
+        is: 'blocked',
+        reason: 'changed-by-hand',
+        by: `KubeVirt is at ${at ?? 'no version'}, where this run left ${from}: somebody else upgraded it before ${to.text} was begun`,
+        remedy: ['run the same command again     plans the rest from what is installed', 'kvup status'],
+      }
+    if (standing.verdict !== 'Settled' && standing.target.version === from)
+      return { is: 'waiting', on: standing.waitingFor ?? 'KubeVirt to be healthy' }
+    return undefined
+  }
+
+  /** Right behind a roll an APIService or a Lease may need a moment: a refusal counts once it has lasted. */
+  async #open(tools: Tools, now: number): Promise<StepState> {
+    try {
+      this.#leg = await tools.enter(this.#leg)
+    } catch (error) {
+      if (!(error instanceof KvupError) || error.exitCode !== exitCode.blocked) throw error
+      this.#refusedSince ??= now
+      if (now - this.#refusedSince >= minutes) throw error
+      return {
+        is: 'waiting',
+        on: `the checks before ${this.#leg.plan.to.text} to pass`,
+        trouble: error.message,
+        remedy: error.remedy,
+      }
+    }
+    this.#procedure = this.#made()
+    this.#listed = undefined
+    this.isOpen = true
+    tools.entered(this.#leg)
+    return { is: 'done' }
+  }
+}
+
+function isBefore(at: string | undefined, other: string): boolean {
+  const [a, b] = [versionOf(at), versionOf(other)]
+  return a !== undefined && b !== undefined && compareVersions(a, b) < 0
+}

@@ -1,0 +1,270 @@
+import { crdsAhead, noWayBack } from '../kubevirt/stored-versions.ts'
+import {
+  crdsThatGo,
+  type HopFinding,
+  type LaterCrdVersions,
+  laterCrdVersions,
+} from '../releases/hop-findings.ts'
+import type { Releases } from '../releases/releases.ts'
+import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
+import type { Seen, UpgradePlan } from './upgrade-plan.ts'
+import { blocked } from '../kube/errors.ts'
+import { roleRemedy } from '../kube/access-rights.ts'
+import { shellWord } from '../kube/shell-line.ts'
+import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
+import type { Installation } from '../kubevirt/installation.ts'
+import type { Known } from '../kube/known.ts'
+
+/**
+ * Whether an update can be left for the version that is installed (night U4). `closes`: as long as virt-operator has not replaced the CRDs, which it
+ * does before the first component; `closed`: it has, and the API server takes no older ones. `why` follows "there is no way back: ".
+ */
+export type WayBack =
+  | { is: 'open' }
+  | { is: 'closes' | 'closed'; why: string; later: readonly LaterCrdVersions[] }
+
+/** The CRDs themselves say whether it is closed, the release data whether it will be (facts 1.6). Pure. */
+export function wayBackOf(
+  to: Version,
+  { standing, crds }: Pick<Seen, 'standing' | 'crds'>,
+  releases: Releases,
+): WayBack {
+  const back = versionOf(standing.observed.version)
+  if (back === undefined || compareVersions(to, back) <= 0) return { is: 'open' }
+  const later = laterCrdVersions(back, releases, to)
+  if (later.length === 0) return { is: 'open' }
+  const stored = later.map(({ group, versions }) => `${group} as ${versions.join(' and ')}`)
+  const why = `the CRDs of ${to.text} store ${stored.join(' and ')}, which ${back.text} does not have`
+  return { is: crds?.known && crdsAhead(crds.items, later).length > 0 ? 'closed' : 'closes', why, later }
+}
+
+type Scene = Pick<Seen, 'standing' | 'crds'>
+
+/** Throws `blocked` where the CRDs keep KubeVirt from going to that release: nobody can accept what the API server refuses. */
+export function refuseClosedWayBack(to: Version, { standing, crds }: Scene, releases: Releases): void {
+  if (!crds?.known) return
+  const found = noWayBack(to, crds.items, { standing, releases })
+  if (found === undefined) return
+  const { id, summary, objects = [], remedy } = found
+  throw blocked(id, summary, { object: objects.join(', '), remedy })
+}
+
+/** Where the CRDs may not be read, and the release that is left stores what this one does not have: it may be closed. */
+export function unseenWayBack(
+  to: Version,
+  { standing, crds }: Scene,
+  releases: Releases,
+): readonly HopFinding[] {
+  if (crds === undefined || crds.known) return []
+  const { observed, target } = standing
+  const isLeft = [observed.version, target.version]
+    .map((text) => versionOf(text))
+    .some((left) => left !== undefined && laterCrdVersions(to, releases, left).length > 0)
+  if (!isLeft) return []
+  return [
+    {
+      id: 'crd-stored-versions',
+      level: 'not-checked',
+      summary: `could not tell whether the API server takes the CRDs of ${to.text}: ${crds.why}`,
+      remedy: [roleRemedy('kvup-upgrade')],
+    },
+  ]
+}
+
+/** How far an update to another version has come, by what going back from it costs (night U4). */
+type Way = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
+
+/**
+ * Where the operator is going now, seen from the version that is wanted. A new operator that takes the present version over
+ * (night U2) is going nowhere else: `none`.
+ */
+export function runningUpdate({ target, observed, components, verdict }: Standing, to: Version): Way {
+  const under = target.id !== undefined && observed.id !== undefined && target.id !== observed.id
+  if (target.version === to.text) return under || verdict !== 'Settled' ? 'joined' : 'none'
+  return under && target.version !== observed.version ? howFar(components) : 'none'
+}
+
+function howFar(components: Standing['components']): Way {
+  const moved = components.filter((c) => c.applied).map((c) => c.name)
+  if (moved.length === 0) return 'untouched'
+  if (moved.every((name) => name === 'virt-handler')) return 'handlers'
+  return moved.includes('virt-api') ? 'all' : 'controllers'
+}
+
+/** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
+function isWayBackOpen(standing: Standing, back: Version): boolean {
+  const way = runningUpdate(standing, back)
+  return standing.observed.version === back.text && way !== 'controllers' && way !== 'all'
+}
+
+/** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
+export function runningFindings(
+  standing: Standing,
+  to: Version,
+  onNew: readonly string[],
+): readonly HopFinding[] {
+  const way = runningUpdate(standing, to)
+  if (way === 'none') return []
+  const running = standing.target.version ?? 'another version'
+  if (way === 'joined')
+    return [
+      {
+        id: 'update-joined',
+        level: 'info',
+        summary: `an update to ${to.text} is under way already: kvup joins it`,
+        remedy: [],
+      },
+    ]
+  if (way === 'untouched')
+    return [
+      {
+        id: 'update-taken-over',
+        level: 'info',
+        summary: [
+          `an update to ${running} is under way, but no component carries it yet: ${to.text} takes its place`,
+          ...(standing.observed.version === to.text ? crdsGone(running, to) : []),
+        ].join('; '),
+        remedy: [],
+      },
+    ]
+  return standing.observed.version === to.text
+    ? rollbackLine(way, { running, to, onNew })
+    : [anotherUpdate(running, to)]
+}
+
+function anotherUpdate(running: string, to: Version): HopFinding {
+  return {
+    id: 'another-update-running',
+    level: 'blocker',
+    summary: `an update to ${running} is under way and components carry it already; ${to.text} was asked for`,
+    remedy: [`kvup upgrade --to ${shellWord(running)}`, 'kvup status'],
+  }
+}
+
+/** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
+function rollbackLine(
+  way: Way,
+  { running, to, onNew }: { running: string; to: Version; onNew: readonly string[] },
+): readonly HopFinding[] {
+  const summary = {
+    handlers: `going back from ${running} to ${to.text}: virt-handler was replaced on some nodes and rolls back`,
+    controllers: `going back from ${running} to ${to.text}: virt-controller is new, ${stranded(onNew)}`,
+    all: `going back from ${running} to ${to.text}: every component was replaced, this is a downgrade, and ${stranded(onNew)}`,
+  }[way as 'handlers' | 'controllers' | 'all']
+  const level = way === 'handlers' ? 'warning' : 'blocker'
+  const id = way === 'all' ? 'downgrade' : 'way-back'
+  return [
+    {
+      id,
+      level,
+      summary: [summary, ...crdsGone(running, to)].join('; '),
+      ...(way !== 'handlers' && onNew.length > 0 && { objects: onNew.slice(0, 20) }),
+      remedy: [`kvup upgrade --to ${shellWord(running)}`, `kvup upgrade --to ${to.text} --accept ${id}`],
+    },
+  ]
+}
+
+function crdsGone(running: string, to: Version): readonly string[] {
+  const from = versionOf(running)
+  const goes = from && crdsThatGo(from, to)
+  return goes === undefined ? [] : [goes]
+}
+
+function stranded(onNew: readonly string[]): string {
+  const which =
+    onNew.length === 0 ? 'no VM runs' : onNew.length === 1 ? '1 VM runs' : `${onNew.length} VMs run`
+  return `${which} the new virt-launcher, from which nothing migrates back`
+}
+
+/** The risk that going back takes once this component is new (night U4). */
+const riskOf: Readonly<Record<string, string>> = { 'virt-handler': '', 'virt-api': ' --accept downgrade' }
+
+/**
+ * The command that goes back to what is installed now, while this step or `component` is at work; `none` where nothing was installed, the plan
+ * itself is the way back, or the CRDs are replaced by then and do not go back. A new operator stays, and takes the components back by a
+ * tag (night U4).
+ */
+export function undoOf({ from, to, method, wayBack }: UpgradePlan, component?: string): string {
+  if (from === undefined || from === to.text || method === 'olm') return 'none'
+  const by = method === 'operator-manifest' ? ' --method image-tag' : ''
+  const command = `kvup upgrade --to ${from}${by}`
+  if (wayBack.is === 'open') return command + riskTaken(component)
+  return wayBack.is === 'closed' || component !== undefined
+    ? `none: ${wayBack.why}`
+    : `${command}     until the CRDs are replaced: ${wayBack.why}`
+}
+
+function riskTaken(component: string | undefined): string {
+  return component === undefined ? '' : (riskOf[component] ?? ' --accept way-back')
+}
+
+/** What was seen of an update that ended early. */
+export interface LeftUpdate {
+  installation: Installation
+  standing: Standing
+  /** Undefined where they were not read. */
+  crds: Known<CustomResourceDefinition> | undefined
+}
+
+/**
+ * The command that goes back. Only where it would be done: what is refused when it is pasted helps nobody. The new operator, once it has
+ * taken over, stays: it takes the components back by a tag (night U4).
+ */
+export function wayBackLine(
+  plan: UpgradePlan,
+  { installation, standing, crds }: LeftUpdate,
+): readonly string[] {
+  const { to, method, owner } = plan
+  const back = versionBefore(plan)
+  if (back === undefined || installation.uid !== owner.uid) return []
+  if (!hasBegun(plan, installation)) return []
+  if (!isWayBackOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
+  const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
+  const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
+  return [`kvup upgrade --to ${back.text}${by}     goes back`]
+}
+
+/** False while nothing but what is borrowed was written: there is nothing to go back from. */
+function hasBegun({ to }: UpgradePlan, { kubevirt, operator }: Installation): boolean {
+  const { targetKubeVirtVersion, observedKubeVirtVersion, operatorVersion } = kubevirt.status ?? {}
+  const names = [
+    kubevirt.spec?.imageTag,
+    operator?.version,
+    targetKubeVirtVersion,
+    observedKubeVirtVersion,
+    operatorVersion,
+  ]
+  return names.some((name) => versionOf(name)?.text === to.text)
+}
+
+/** What the way back takes away besides, where there is one; undefined where there is none, or it takes nothing away. */
+export function wayBackTakes(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  const back = versionBefore(plan)
+  if (left === undefined || back === undefined || wayBackLine(plan, left).length === 0) return undefined
+  const goes = crdsThatGo(plan.to, back)
+  return goes && `going back to ${back.text}: ${goes}`
+}
+
+function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {
+  const before = versionOf(from)
+  return olm || before?.text === to.text ? undefined : before
+}
+
+/** Why there is none; undefined where there is one, or where it is not known. */
+export function whyNoWayBack({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): string | undefined {
+  if (wayBack.is === 'open') return undefined
+  const isClosed = wayBack.is === 'closed' || (crds?.known && crdsAhead(crds.items, wayBack.later).length > 0)
+  return isClosed ? wayBack.why : undefined
+}
+
+export function noWayBackNote(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  const why = whyNoWayBack(plan, left?.crds)
+  return why && `there is no way back: ${why}`
+}
+
+/** Where it depends on them and they could not be read, nothing is promised. */
+function areCrdsTaken({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): boolean {
+  if (wayBack.is === 'open') return true
+  return wayBack.is === 'closes' && crds?.known === true && crdsAhead(crds.items, wayBack.later).length === 0
+}

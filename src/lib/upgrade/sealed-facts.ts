@@ -1,0 +1,275 @@
+import type { Reader, Ref } from '../kube/cluster.ts'
+import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
+import { type FieldChange, fieldChanges, type Leaf, leavesOf, sameLeaf } from '../kube/field-changes.ts'
+import { type Kind, type KubeObject, resourceOf } from '../kube/object.ts'
+import type { Evidence, EvidencePart } from '../kubevirt/full-snapshot.ts'
+import { type Known, whyUnknown } from '../kube/known.ts'
+import {
+  type Becomes,
+  type Now,
+  type OwnWork,
+  type SealedFact,
+  sealedFact,
+  type Unsealed,
+} from '../engine/sealed-plan.ts'
+import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
+import { lookAtOperator } from './methods/operator-snapshot.ts'
+import type { OlmPart } from './methods/olm-plan.ts'
+import { storedHyperConverged } from '../openshift/stored-hyperconverged.ts'
+import { Deployments } from '../kube/kinds/workload-kinds.ts'
+import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
+import type { Entry } from '../engine/journal.ts'
+import type { RehearsedStep } from '../engine/procedure-dry-run.ts'
+import type { RehearsedChange } from '../engine/dry-run-change.ts'
+import { idIn, idWithout } from './upgrade-path.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+
+/** What a plan relies on, and which cluster it is of; undefined where that may not be read. */
+export interface Relied extends Now {
+  cluster: string | undefined
+}
+
+/** What has to be read of a cluster for `reliedOn`. */
+export const sealedParts: readonly EvidencePart[] = ['crds', 'nodes', 'serverVersion', 'clusterUid']
+
+/**
+ * What contract "Sealed plan" names: specs of the KubeVirt and of its operator, storedVersions, the version of Kubernetes, the set of
+ * nodes. Status, heartbeats and resourceVersions are not among it. Pure: a seal is laid over the very look that the plan was judged by.
+ */
+export function reliedOn(evidence: Evidence, owner: Ref): Relied {
+  const { kubevirts, operators, crds, nodes, clusterUid } = evidence
+  return {
+    cluster: clusterUid.known ? clusterUid.items[0] : undefined,
+    ...split([
+      readFact('kubevirt', kubevirts, (all) => specOf('kubevirt', 'kubevirts', all.find(isNamed(owner)))),
+      readFact('operator', operators, (all) => specOf('operator', 'deployments', all.find(isIn(owner)))),
+      readFact('crds', crds, (all) => byName('crds', 'storedVersions', all, storedVersions)),
+      kubernetes(evidence),
+      readFact('nodes', nodes, (all) => byName('nodes', 'the nodes', all, () => true)),
+    ]),
+  }
+}
+
+function specOf(
+  id: string,
+  kind: string,
+  object: (KubeObject & { spec?: unknown }) | undefined,
+): SealedFact | undefined {
+  if (object === undefined) return undefined
+  const { name, namespace, uid } = object.metadata
+  return sealedFact(
+    id,
+    `${kind}/${name} in namespace ${namespace ?? ''}`,
+    leavesOf({ metadata: { uid }, spec: object.spec }),
+  )
+}
+
+function byName<T extends KubeObject>(
+  id: string,
+  what: string,
+  all: readonly T[],
+  leaf: (object: T) => Leaf,
+): SealedFact {
+  return sealedFact(id, what, Object.fromEntries(all.map((object) => [object.metadata.name, leaf(object)])))
+}
+
+const storedVersions = ({ status }: CustomResourceDefinition): Leaf => status?.storedVersions ?? []
+
+type Read = SealedFact | Unsealed
+
+function readFact<T>(
+  id: string,
+  part: Known<T>,
+  make: (items: readonly T[]) => SealedFact | undefined,
+): Read {
+  if (!part.known) return { id, why: part.why }
+  return make(part.items) ?? { id, why: 'it is not there' }
+}
+
+function kubernetes({ serverVersion }: Evidence): Read {
+  if (serverVersion === undefined) return { id: 'kubernetes', why: '/version may not be read' }
+  return sealedFact('kubernetes', 'Kubernetes', { version: serverVersion.gitVersion })
+}
+
+const isNamed =
+  ({ name, namespace }: Ref) =>
+  ({ metadata }: KubeObject) =>
+    metadata.name === name && metadata.namespace === namespace
+
+const isIn =
+  ({ namespace }: Ref) =>
+  ({ metadata }: KubeObject) =>
+    metadata.namespace === namespace
+
+function split(all: readonly Read[]): Now {
+  const isFact = (one: Read): one is SealedFact => 'leaves' in one
+  return { facts: all.filter(isFact), unsealed: all.filter((one): one is Unsealed => !isFact(one)) }
+}
+
+/** What a plan by OLM relies on besides: the specs of the HyperConverged, as it is stored, and of the Subscription, and which CSV is installed. */
+export async function withOlmFacts(
+  relied: Relied,
+  reader: Reader,
+  olm: OlmPart | undefined,
+): Promise<Relied> {
+  if (olm === undefined) return relied
+  const [{ subscription }, hyperconverged] = await Promise.all([
+    lookAtOperator(reader, olm),
+    readStored(reader, olm),
+  ])
+  const { name, namespace } = olm.subscription
+  const installed = subscription.status?.installedCSV ?? ''
+  const facts = [
+    factOf('subscription', `subscriptions/${name} in namespace ${namespace}`, subscription),
+    sealedFact('csv', `the installed CSV in namespace ${namespace}`, { name: installed }),
+  ]
+  if ('why' in hyperconverged)
+    return { ...relied, facts: [...relied.facts, ...facts], unsealed: [...relied.unsealed, hyperconverged] }
+  const what = `${HyperConvergeds.plural}/${olm.hyperconverged.ref.name} in namespace ${namespace}`
+  return { ...relied, facts: [...relied.facts, factOf('hyperconverged', what, hyperconverged), ...facts] }
+}
+
+function factOf(id: string, what: string, object: KubeObject & { spec?: unknown }) {
+  return sealedFact(id, what, leavesOf({ metadata: { uid: object.metadata.uid }, spec: object.spec }))
+}
+
+async function readStored(
+  reader: Reader,
+  { hyperconverged: { ref } }: OlmPart,
+): Promise<(KubeObject & { spec?: unknown }) | { id: string; why: string }> {
+  try {
+    const { kind } = await storedHyperConverged(reader)
+    const found = await reader.find(kind, ref)
+    return found.is === 'object' ? found.object : { id: 'hyperconverged', why: 'it is not there' }
+  } catch (error) {
+    const why = whyUnknown(error)
+    if (why === undefined) throw error
+    return { id: 'hyperconverged', why: `${resourceOf(HyperConvergeds)}: ${why}` }
+  }
+}
+
+/** The facts that are the spec of one object, and its kind. */
+const kindOf: Readonly<Record<string, Kind>> = {
+  kubevirt: KubeVirts,
+  operator: Deployments,
+  hyperconverged: HyperConvergeds,
+  subscription: Subscriptions,
+}
+
+/** A fact with what the rehearsed steps make of its object: what `ownWork` knows them by later. */
+export function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
+  const becomes = steps.flatMap(({ id, changes = [] }) =>
+    changes
+      .filter(({ object }) => isOf(fact, object))
+      .map(({ fields, by }): Becomes => ({ step: id, by, fields })),
+  )
+  return becomes.length === 0 ? fact : { ...fact, becomes }
+}
+
+/** The virt-operator Deployment of a later step of an upgrade path. */
+export interface LaterOperator {
+  /** The release: `v1.7.4`. */
+  hop: string
+  deployment: KubeObject & { spec?: unknown }
+}
+
+/** The sealed operator with what later steps of an upgrade path make of it: what no dry run can tell before their turn, their manifests do. */
+export function withLaterResults(fact: SealedFact, later: readonly LaterOperator[]): SealedFact {
+  if (fact.id !== 'operator' || later.length === 0) return fact
+  const { 'metadata.uid': uid } = fact.leaves
+  const becomes = later.map(({ hop, deployment: { spec } }): Becomes => {
+    const after = leavesOf({ metadata: { uid }, spec })
+    return {
+      step: idIn('apply-operator-manifest', hop),
+      by: 'client',
+      fields: fieldChanges(fact.leaves, after),
+    }
+  })
+  return { ...fact, becomes: [...(fact.becomes ?? []), ...becomes] }
+}
+
+/** A manifest may hold other Deployments than that of the operator. */
+function isOf({ id, what }: SealedFact, { kind, name, namespace = '' }: RehearsedChange['object']): boolean {
+  const is = kindOf[id]
+  return is?.kind === kind && what === `${is.plural}/${name} in namespace ${namespace}`
+}
+
+/** The steps that a run of this plan has begun to apply: from then on their result may be met. */
+export function begunSteps(entries: readonly Entry[], planUid: string): ReadonlySet<string> {
+  const ours = entries.filter(({ plan, what }) => plan === planUid && what === 'intends')
+  return new Set(ours.map(({ step }) => step))
+}
+
+type Asked = Pick<UpgradePlan, 'to' | 'request' | 'olm' | 'path'>
+
+/**
+ * What the steps of an upgrade leave behind in the facts that its plan is sealed by. A step that has not begun leaves nothing:
+ * the same change by somebody else is drift.
+ */
+export function ownWork(plan: Asked, begun: ReadonlySet<string>): OwnWork {
+  const hops = plan.path?.hops ?? []
+  const bases = new Set([...begun].map((step) => idWithout(step, hops)))
+  const unrehearsed = resultsOf(plan).filter(({ step }) => begun.has(step))
+  // Each step of an upgrade path borrows the same and takes the same out, and puts it back.
+  const isBegun = (step: string) =>
+    begun.has(step) || (repeated.has(idWithout(step, hops)) && bases.has(idWithout(step, hops)))
+  return (fact, change) => {
+    if (plan.olm && isOfOlm(fact, change, begun)) return true
+    if (fact.id === 'crds') return bringsCrds.some((step) => bases.has(step)) && isAddition(change)
+    if (fact.becomes?.some((becomes) => isBegun(becomes.step) && isResult(fact, becomes, change))) return true
+    return (
+      fact.id === 'kubevirt' && unrehearsed.some(({ path, to }) => path === change.path && to === change.to)
+    )
+  }
+}
+
+/** What OLM and HyperConverged do once an InstallPlan is approved, and what HyperConverged passes on before (hco 5). */
+function isOfOlm({ id }: SealedFact, { path }: FieldChange, begun: ReadonlySet<string>): boolean {
+  if ([...begun].some((step) => step.startsWith('approve-'))) return movedByOlm.has(id)
+  const isMethods = path.startsWith('spec.workloadUpdateStrategy')
+  return id === 'kubevirt' && isMethods && begun.has('hold-workload-updates')
+}
+
+const movedByOlm: ReadonlySet<string> = new Set(['kubevirt', 'operator', 'crds', 'hyperconverged', 'csv'])
+
+/** From these on virt-operator brings the CRDs of the new version. */
+const bringsCrds = ['apply-operator-manifest', 'set-image-tag']
+
+/** Steps that build on an earlier one: no dry run can tell what they leave. */
+function resultsOf({ to, request, path }: Asked): readonly Result[] {
+  return path === undefined
+    ? tagResults(to.text, request.imageRegistry, (step) => step)
+    : path.hops.flatMap((hop) => tagResults(hop, request.imageRegistry, (step) => idIn(step, hop)))
+}
+
+interface Result {
+  step: string
+  path: string
+  to: Leaf | undefined
+}
+
+const repeated: ReadonlySet<string> = new Set(['hold-workload-updates', 'lift-image-tag'])
+
+function tagResults(
+  version: string,
+  registry: string | undefined,
+  named: (step: string) => string,
+): readonly Result[] {
+  return ['set-image-tag', 'put-image-tag-in'].map(named).flatMap((step) => {
+    const tag = { step, path: 'spec.imageTag', to: version }
+    return registry === undefined ? [tag] : [tag, { step, path: 'spec.imageRegistry', to: registry }]
+  })
+}
+
+/** The server adds defaults to a Deployment that is applied, none to a KubeVirt whose one field is patched: what is more there, somebody added. */
+function isResult({ id }: SealedFact, { fields, by }: Becomes, { path, from, to }: FieldChange): boolean {
+  const field = fields.find((one) => one.path === path)
+  if (field) return sameLeaf(field.to, to)
+  return id === 'operator' && by === 'client' && from === undefined
+}
+
+/** A CRD that is new, or one more stored version. */
+function isAddition({ from, to }: FieldChange): boolean {
+  if (from === undefined) return true
+  return Array.isArray(from) && Array.isArray(to) && from.every((version) => to.includes(version))
+}

@@ -1,0 +1,206 @@
+import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
+import type { Installation } from '../kubevirt/installation.ts'
+import type { Known } from '../kube/known.ts'
+import type { Standing } from '../kubevirt/rollout-status.ts'
+import {
+  type HopFinding,
+  hopFindings,
+  type Method,
+  operatorRule,
+  pinnedTagRule,
+} from '../releases/hop-findings.ts'
+import type { Releases } from '../releases/releases.ts'
+import { versionOf } from '../releases/release-versions.ts'
+import { evictionFinding, type Forecast } from '../vms/forecast/update-forecast.ts'
+import type { TagTreatment, UpgradeRequest } from './upgrade-plan.ts'
+import { runningFindings, runningUpdate, unseenWayBack } from './rollback.ts'
+import { formatDuration } from '../kube/duration.ts'
+
+/** All that a plan is judged by. */
+interface Question {
+  installation: Installation
+  standing: Standing
+  crds?: Known<CustomResourceDefinition>
+  request: UpgradeRequest
+  method: Method
+  tag: TagTreatment
+  /** The workload update methods as they will be in the end. */
+  methods: readonly string[]
+  /** What the methods will do to all VMIs once they are outdated and the methods are given back. */
+  forecast: Forecast
+  releases: Releases
+}
+
+/** Everything that speaks against this upgrade or should be known, in the order in which it is printed. Pure. */
+export function upgradeFindings(question: Question): readonly HopFinding[] {
+  const { standing, request, forecast } = question
+  return [
+    ...(question.method === 'olm' ? [] : hops(question)),
+    ...(question.method === 'olm' ? [] : runningFindings(standing, request.to, forecast.onLauncher)),
+    ...(question.method === 'olm' ? [] : operator(question)),
+    ...(question.method === 'olm' ? [] : unseenWayBack(request.to, question, question.releases)),
+    ...pinnedImages(question),
+    ...idleOperator(question),
+    ...drained(forecast.evacuating),
+    ...evictions(question),
+    ...foreignOwner(question),
+    ...registryOfCr(question),
+    ...notHeld(question),
+  ]
+}
+
+/** The version policy looks at where we come from; leaving a half-done update is judged by how far it came. */
+function hops({ standing, request: { to }, releases }: Question): readonly HopFinding[] {
+  const from = versionOf(standing.observed.version)
+  if (from === undefined)
+    return [
+      {
+        id: 'never-settled',
+        level: 'warning',
+        summary: 'no version was ever installed completely here',
+        remedy: ['kvup status'],
+      },
+    ]
+  const way = runningUpdate(standing, to)
+  return way === 'none' || way === 'joined' || way === 'untouched' ? hopFindings(from, to, releases) : []
+}
+
+function operator(question: Question): readonly HopFinding[] {
+  const { installation, method, tag, request } = question
+  const { to } = request
+  const runs = versionOf(installation.operator?.version)
+  if (runs === undefined)
+    return [
+      {
+        id: 'operator-unknown',
+        level: 'blocker',
+        summary:
+          'the version of virt-operator cannot be told from its Deployment, so nothing can be said of what it may do',
+        remedy: [`kubectl -n ${installation.namespace} get deployment virt-operator -o yaml`],
+      },
+    ]
+  const pinned = tag.is === 'pin' ? versionOf(tag.tag) : undefined
+  const rule = isBackBeforeIt(question) ? [] : operatorRule(runs, to, method)
+  return [...rule, ...(pinned ? pinnedTagRule(pinned, to) : [])]
+}
+
+/** The new operator never took over, so that the old one comes back to what it left: free (night U4). */
+function isBackBeforeIt({ installation, method, request: { to } }: Question): boolean {
+  const spoke = versionOf(installation.kubevirt.status?.operatorVersion)
+  return method === 'operator-manifest' && spoke?.text === to.text
+}
+
+/** Images fixed by the operator's environment win over imageTag: the tag would change words only (facts 2.1). */
+function pinnedImages({ installation, method, request }: Question): readonly HopFinding[] {
+  const pinned = installation.operator?.pinned ?? []
+  if (method !== 'image-tag' || pinned.length === 0) return []
+  return [
+    {
+      id: 'images-pinned',
+      level: 'blocker',
+      summary: `the operator's environment fixes ${pinned.map((p) => p.env).join(', ')}: imageTag would change the recorded version, not the images`,
+      remedy: [`kvup upgrade --to ${request.to.text} --method operator-manifest`],
+    },
+  ]
+}
+
+function drained(evacuating: readonly string[]): readonly HopFinding[] {
+  if (evacuating.length === 0) return []
+  return [
+    {
+      id: 'node-drained',
+      level: 'blocker',
+      summary: `${evacuating.length === 1 ? '1 VM is' : `${evacuating.length} VMs are`} being moved off a node that is drained: the virt-handler roll would kill these migrations`,
+      objects: evacuating.slice(0, 20),
+      remedy: [
+        "kubectl get vmi -A -o jsonpath='{.items[*].status.evacuationNodeName}'     names the nodes, and nothing once the drain has ended",
+      ],
+    },
+  ]
+}
+
+/** Once given back, or at once where they are not held, the methods apply to the new version. */
+function evictions({ forecast, methods, request }: Question): readonly HopFinding[] {
+  const stayHeld = request.hold && request.leaveHeld
+  return stayHeld ? [] : evictionFinding(methods, forecast)
+}
+
+/** Helm or GitOps sets back what is written to its objects (night U8). */
+function foreignOwner({ installation: { manager }, request }: Question): readonly HopFinding[] {
+  if (request.follow || (manager.kind !== 'helm' && manager.kind !== 'gitops')) return []
+  const owner = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
+  return [
+    {
+      id: `managed-by-${manager.kind}`,
+      level: 'blocker',
+      summary: `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
+      remedy: [
+        `kvup upgrade --to ${request.to.text} --follow     writes nothing, says what to commit, waits and judges`,
+      ],
+    },
+  ]
+}
+
+/** The CR's imageRegistry wins over that of the operator (facts 2.1, night U3): a manifest cannot change it. */
+function registryOfCr({ installation, method, request }: Question): readonly HopFinding[] {
+  const { imageRegistry: set, imageTag, name, namespace } = installation
+  const asked = request.imageRegistry
+  if (method !== 'operator-manifest' || imageTag !== undefined) return []
+  if (asked === undefined || set === undefined || set === asked) return []
+  return [
+    {
+      id: 'registry-set',
+      level: 'blocker',
+      summary: `the KubeVirt resource sets imageRegistry ${set}, which wins over the ${asked} that was asked for`,
+      remedy: [
+        `kubectl -n ${namespace} patch kubevirt ${name} --type merge -p '{"spec":{"imageRegistry":"${asked}"}}'     then run this again`,
+      ],
+    },
+  ]
+}
+
+/** KubeVirt moves VMs as soon as it may, also between two rolls of virt-handler (facts 2.8). */
+function notHeld({ request, methods }: Question): readonly HopFinding[] {
+  if (request.hold || methods.length === 0) return []
+  return [
+    {
+      id: 'workloads-not-held',
+      level: 'warning',
+      summary: `workload updates (${methods.join(', ')}) are not held: migrations may race the virt-handler roll and fail`,
+      remedy: ['leave --no-hold-workloads out'],
+    },
+  ]
+}
+
+/** Nobody would act on the tag. A manifest brings its own number of replicas. */
+function idleOperator({ standing, method, installation }: Question): readonly HopFinding[] {
+  if (method !== 'image-tag' || standing.operator?.desired !== 0) return []
+  return [
+    {
+      id: 'operator-not-running',
+      level: 'blocker',
+      summary: 'the virt-operator Deployment is scaled to 0 replicas: nobody would act on the tag',
+      remedy: [`kubectl -n ${installation.namespace} scale deployment virt-operator --replicas=2`],
+    },
+  ]
+}
+
+/** Night U9: a login that ends before the run is expected to is said at the start. `estimateMs`: of all steps together. */
+export function credentialsFinding(
+  end: Date | undefined,
+  now: Date,
+  estimateMs: number,
+): readonly HopFinding[] {
+  if (end === undefined || end.getTime() > now.getTime() + estimateMs) return []
+  const left = formatDuration(Math.max(0, end.getTime() - now.getTime()))
+  return [
+    {
+      id: 'credentials-end',
+      level: 'warning',
+      summary: `your credentials end at ${end.toISOString()}, in ${left}; the upgrade is expected to take ${formatDuration(estimateMs)}`,
+      remedy: [
+        'log in again before you start; if they end in the middle, log in elsewhere and run the same line again',
+      ],
+    },
+  ]
+}

@@ -1,0 +1,304 @@
+import type { Standing } from '../kubevirt/rollout-status.ts'
+import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
+import type { Version } from '../releases/release-versions.ts'
+import { type Borrower, giveWorkloadUpdatesBack, holdWorkloadUpdates } from '../vms/pause-updates.ts'
+import { migrationsInFlight } from '../vms/migrations/migrations-in-flight.ts'
+import { onKubeVirt, readOwner } from '../vms/strategy/settings-owner.ts'
+import {
+  loanId as workloadUpdatesLoan,
+  methodsOf,
+  methodsPath,
+  openLoan,
+  type Owner,
+  showWriters,
+} from '../vms/update-methods.ts'
+import { isGuards, unlessLeftHeld } from '../vms/update-guard.ts'
+import { areWorkloadsMoved, workloadsMoved } from '../vms/vms-updated.ts'
+import { type Look, look } from './upgrade-snapshot.ts'
+import { followGiveBack, followHold, followVersion } from './methods/gitops.ts'
+import { imageTagLoan, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
+import { operatorManifestSteps, type ReleaseManifest } from './methods/operator-manifest.ts'
+import { isInstalled, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
+import { runningUpdate, undoOf } from './rollback.ts'
+import {
+  componentRolled,
+  installStrategy,
+  onceRolled,
+  pausedWhileRolling,
+} from './steps/component-rollout.ts'
+import { newControllerAtWork, Patience, settledFor } from './steps/verification.ts'
+import { blocked } from '../kube/errors.ts'
+import { seconds } from '../kube/clock.ts'
+import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
+import { itemsOf } from '../kube/known.ts'
+import { lastWriter } from '../kube/last-writer.ts'
+
+interface Tools {
+  who: string
+  /** The version that the installed operator is. */
+  operatorVersion: string | undefined
+  /** Only asked for by the manifest method, when its steps are made. */
+  manifest: ReleaseManifest
+  /** Of the procedure, where these steps are only part of it. */
+  name?: string
+  /** They are one of an upgrade path over several minors. */
+  severalMinors?: boolean
+}
+
+/**
+ * The order of contract "Order of the end of an upgrade". Where it stands is asked of the cluster at every step, so that
+ * running it again resumes it.
+ */
+export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
+  const { name = upgradeName(plan.to.text) } = tools
+  const remembered = rememberSteps()
+  const patience = new Patience()
+  return {
+    name,
+    loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
+    leaves: isGuards,
+    async reached(cx) {
+      const seen = await look(cx, plan.owner, (standing) => isInstalled(plan, standing))
+      await refuseBroken(plan, seen, cx)
+      return isReached(plan, seen) && (await areMovedIfWanted(plan, cx))
+    },
+    steps: async (cx) => remembered(await stepsNow(plan, { ...tools, procedure: name, patience }, cx)),
+  }
+}
+
+const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
+  standing.verdict === 'Settled' && isInstalled(plan, standing)
+
+/** Nothing is left to do for a run, and still it does not work: no run mends that, and none may write to a KubeVirt whose operator is gone. */
+async function refuseBroken(plan: UpgradePlan, { standing, faults }: Look, cx: ReadContext): Promise<void> {
+  const [first] = faults
+  if (first === undefined || !isInstalled(plan, standing)) return
+  if ((await cx.journal.loans()).length > 0) return
+  const said = faults.map(({ sentence }) => sentence).join('; ')
+  throw blocked('degraded', `KubeVirt is at ${plan.to.text} and ${standing.verdict}: ${said}`, {
+    remedy: [...first.look, 'kvup status -w'],
+  })
+}
+
+/** Counts only mean something once the new virt-controller has labelled what is outdated. */
+async function areMovedIfWanted({ owner, request }: UpgradePlan, cx: ReadContext): Promise<boolean> {
+  if (!request.waitWorkloads) return true
+  const controller = await newControllerAtWork(owner).check(cx)
+  return controller.is === 'done' && areWorkloadsMoved(cx, owner)
+}
+
+async function stepsNow(
+  plan: UpgradePlan,
+  tools: Tools & Borrower & { patience: Patience },
+  cx: ReadContext,
+): Promise<readonly Step[]> {
+  const { owner, to, request } = plan
+  const seen = await look(cx, owner, (standing) => isInstalled(plan, standing))
+  const { standing } = seen
+  const { patience } = tools
+  const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
+  const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
+  const waits = [
+    installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
+    ...standing.components.map(({ name, desired }) =>
+      componentRolled(owner, {
+        name,
+        version: to.text,
+        undo: undoOf(plan, name),
+        expectedMs: (10 + 3 * Math.min(desired, 100)) * seconds,
+      }),
+    ),
+    settledStep(plan, 'settled', patience),
+  ]
+  const rolling = { owner, patience, settleMs: request.settleMs }
+  const settings = onKubeVirt(owner)
+  const isResumed = request.hold && !request.leaveHeld && !request.follow
+  const paused = (step: Step) =>
+    isResumed ? pausedWhileRolling(step, { ...rolling, settings, borrower: tools }) : step
+  return [
+    ...(request.hold ? [hold] : []),
+    ...(request.migrations === 'ignore' || hasBegun(standing, to)
+      ? []
+      : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
+    ...change,
+    ...waits.map(guarded),
+    newControllerAtWork(owner, patience),
+    ...((await isTagOut(plan, cx))
+      ? [putImageTagIn(owner, { version: to.text, registry: request.imageRegistry })]
+      : []),
+    ...(request.leaveHeld ? [] : [request.follow ? giveBack : onceRolled(giveBack, rolling)]),
+    paused(settledStep(plan, 'settled-again', patience)),
+    ...(request.waitWorkloads && !request.leaveHeld
+      ? [
+          paused(
+            workloadsMoved(owner, {
+              who: tools.who,
+              follow: request.follow,
+              since: cx.clock.now().getTime(),
+            }),
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
+function hasBegun(standing: Standing, to: Version): boolean {
+  const way = runningUpdate(standing, to)
+  return way === 'joined' || (way === 'none' && standing.observed.version === to.text)
+}
+
+/** The steps that differ by who writes: kvup, or the owner whom it follows. */
+interface Writing {
+  hold: Step
+  change: readonly Step[]
+  giveBack: Step
+  /** What ends the wait for it, as soon as somebody sets it back. */
+  undone: readonly Undone[]
+}
+
+function followed(plan: UpgradePlan): Writing {
+  const change = [followVersion(plan)]
+  return { hold: followHold(plan), change, giveBack: followGiveBack(plan), undone: [commitUndone(plan)] }
+}
+
+function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {
+  const { owner, method } = plan
+  const isTag = method === 'image-tag'
+  const change = isTag
+    ? imageTagSteps(plan, tools.operatorVersion, seen)
+    : operatorManifestSteps(plan, tools.manifest, tools.who)
+  const held = holdUndone(plan)
+  const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])
+  return {
+    hold: holdWorkloadUpdates(onKubeVirt(owner), tools),
+    change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
+    giveBack: unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
+    undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
+  }
+}
+
+const setsTag = ({ id }: Step): boolean => id === 'set-image-tag' || id === 'lift-image-tag'
+
+function settledStep(
+  { owner, to, request }: UpgradePlan,
+  id: 'settled' | 'settled-again',
+  patience: Patience,
+): Step {
+  const [title, settleMs] = id === 'settled' ? ['settle', request.settleMs] : ['settle again', 0]
+  return settledFor(owner, { id, title, version: to.text, settleMs, patience })
+}
+
+/** Also when an earlier run took it out: then the plan of this one finds no tag any more. */
+async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): Promise<boolean> {
+  const loans = await journal.loans()
+  return tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagLoan && object.uid === owner.uid)
+}
+
+type Blocked = Extract<StepState, { is: 'blocked' }>
+type Undone = (cx: ReadContext) => Promise<Blocked | undefined>
+
+/** The step, but blocked as soon as what set it going was undone: it would be waited for in vain. */
+function unlessUndone(step: Step, undone: Undone): Step {
+  return { ...step, check: async (cx) => (await undone(cx)) ?? step.check(cx) }
+}
+
+/** Somebody (a self-heal, a colleague) set the tag back after it was set. */
+function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
+  return async (cx) => {
+    if ((await setTag.check(cx)).is !== 'todo') return undefined
+    const kubevirt = await readOwner(cx.reader, owner)
+    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt(cx) })
+  }
+}
+
+/** Somebody put the old operator back after the new one was applied. */
+function operatorUndone({ owner, to }: UpgradePlan): Undone {
+  return async (cx) => {
+    const { standing, snapshot } = await look(cx, owner)
+    const is = standing.operator?.version
+    if (is === undefined || is === to.text) return undefined
+    const [deployment] = itemsOf(snapshot.operators)
+    return blockedBy({
+      what: `the virt-operator Deployment is of ${is} now`,
+      who: deployment && lastWriter(deployment, '/spec/template/spec/containers', await changedAt(cx)),
+      shows: `kubectl -n ${owner.ref.namespace} get deployment virt-operator -o yaml --show-managed-fields`,
+      to: to.text,
+    })
+  }
+}
+
+/** Somebody filled the methods in while they are held: KubeVirt would move VMs during the roll (facts 2.8). */
+function holdUndone({ owner, to }: UpgradePlan): Undone {
+  return async ({ reader, journal }) => {
+    if (openLoan(await journal.loans(), owner.uid) === undefined) return undefined
+    const kubevirt = await readOwner(reader, owner)
+    const methods = methodsOf(kubevirt)
+    if (methods.length === 0) return undefined
+    return blockedBy({
+      what: `workloadUpdateMethods is ${methods.join(', ')} while it is held`,
+      who: lastWriter(kubevirt, methodsPath, await changedAt({ journal })),
+      shows: showWriters(owner),
+      to: to.text,
+    })
+  }
+}
+
+/** The owner's next sync took back what was committed: the tag, or the operator (night U8). */
+function commitUndone(plan: UpgradePlan): Undone {
+  const { owner, method, to } = plan
+  if (method === 'operator-manifest') return operatorUndone(plan)
+  return async ({ reader, journal }) => {
+    const kubevirt = await readOwner(reader, owner)
+    if (kubevirt.spec?.imageTag === to.text) return undefined
+    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt({ journal }) })
+  }
+}
+
+/** When this run changed something first: who wrote before that has undone nothing of it. */
+async function changedAt({ journal }: Pick<ReadContext, 'journal'>): Promise<Date | undefined> {
+  const entries = await journal.entries()
+  const begun = entries.findLastIndex(({ what }) => what === 'started')
+  const first = entries.slice(begun + 1).find(({ what }) => what === 'applied')
+  return first && new Date(first.at)
+}
+
+function tagBack(
+  kubevirt: KubeVirt,
+  { owner, to, after }: { owner: Owner; to: string; after: Date | undefined },
+): Blocked {
+  const what = `imageTag is ${kubevirt.spec?.imageTag ?? 'absent'} now`
+  const who = lastWriter(kubevirt, '/spec/imageTag', after)
+  return blockedBy({ what, who, shows: showWriters(owner), to })
+}
+
+/** The first of these that happened. */
+function anyUndone(all: readonly Undone[]): Undone {
+  return async (cx) => {
+    for (const undone of all) {
+      const end = await undone(cx)
+      if (end) return end
+    }
+    return undefined
+  }
+}
+
+/** What is so now, by whom, and the command that shows who writes it. */
+interface Undoing {
+  what: string
+  who: string | undefined
+  shows: string
+  to: string
+}
+
+function blockedBy({ what, who, shows, to }: Undoing): Blocked {
+  return {
+    is: 'blocked',
+    reason: 'undone',
+    by: `something undid our change: ${what}${who ? `, by ${who}` : ''}`,
+    remedy: [
+      `${shows}     shows who writes it`,
+      `kvup upgrade --to ${to} --follow     where Helm or GitOps owns it`,
+    ],
+  }
+}

@@ -1,0 +1,313 @@
+import { type SeenVms, seeVms, vmCauses, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import type { NewAlerts } from '../openshift/firing-alerts.ts'
+import type { HopFinding } from '../releases/hop-findings.ts'
+import type { Change } from '../vms/census/census-changes.ts'
+import type { Differences } from '../vms/census/vm-census.ts'
+import type { Compared, ComparedWith } from '../vms/census/run-census.ts'
+import type { OlmPart } from './methods/olm-plan.ts'
+import type { UpgradePlan } from './upgrade-plan.ts'
+import type { Cluster, Reader } from '../kube/cluster.ts'
+import { ValidatingWebhooks } from '../kube/kinds/extension-kinds.ts'
+import { VirtualMachines } from '../kube/kinds/kubevirt-kinds.ts'
+import type { Doubt } from '../kubevirt/rollout-status.ts'
+import { countWorkloads } from '../kubevirt/vm-tally.ts'
+import { ApiError, blocked, KvupError } from '../kube/errors.ts'
+import { readOwner } from '../vms/strategy/settings-owner.ts'
+import type { JournalReader, ReadContext } from '../engine/step.ts'
+import { countUnlabelled } from '../vms/outdated-count.ts'
+import { forecastOutdated, forecastText } from '../vms/forecast/update-forecast.ts'
+import { methodsOf, openLoan } from '../vms/update-methods.ts'
+import { look } from './upgrade-snapshot.ts'
+import { controllerDoubt } from './steps/verification.ts'
+import { itemsOf, type Known, known } from '../kube/known.ts'
+import { type Clock, ticks } from '../kube/clock.ts'
+
+/** The end of `kvup upgrade` as a document (night U6). */
+export interface UpgradeReport {
+  apiVersion: 'kvup.io/v1alpha1'
+  kind: 'UpgradeReport'
+  outcome: 'nothing-to-do' | 'done' | 'stopped-before'
+  kubevirt: { name: string; namespace: string }
+  from?: string
+  to: string
+  method: string
+  /** By the method olm. */
+  operator?: OperatorReport
+  tookSeconds?: number
+  /** Of an upgrade path: the minors that this run went through, and how long each took. */
+  path?: readonly { to: string; seconds: number }[]
+  /** In the order in which they were done. */
+  steps: readonly StepReport[]
+  workloads?: WorkloadReport
+  /** With what the end was compared; absent where nothing was. Reboots inside a guest are not seen. */
+  comparedWith?: ComparedWith
+  /** What became of VMs and volumes, and whether an owner is seen to have done it: one that is `lost` is exit code 9. */
+  changes?: readonly Change[]
+  /** Where too many VMs ran to keep their names: the namespaces in which fewer run now. */
+  counts?: NonNullable<Compared['counts']>
+  /** VMs that should run and do not; absent where there is none. */
+  vms?: VmTroubles
+  /** What makes the end no success, though KubeVirt says that all is well. */
+  degraded?: readonly string[]
+  /** Differences between before and after; every list empty is good news. */
+  differences?: Differences
+  /** On OKD and OpenShift: those that fire and did not before. */
+  alerts?: NewAlerts
+  /** Those that began during the run: the virt-handler roll kills them (night U1). */
+  migrations?: { began: number; failed: number }
+  /** What could not be read at the end, kinds or in words: nothing is said of it. */
+  unread?: readonly string[]
+  /** A server-side dry-run create of a VM; `not-allowed` says nothing of KubeVirt. */
+  vmCreation?: { is: 'accepted' | 'not-allowed' } | { is: 'refused'; why: string }
+  /** Left behind or to be looked at. */
+  findings: readonly HopFinding[]
+  /** File with the replaced operator objects: the way back, unless there is none. */
+  backup?: string
+  /** Why going back to what was installed is closed, after `there is no way back: `. */
+  noWayBack?: string
+  /** The step before which it stopped, and for how long that is harmless. */
+  stoppedBefore?: { step: string; because: string; safeToLeave?: string }
+  /** The client that fits the new version. */
+  virtctl?: string
+  next: readonly string[]
+}
+
+/** The release of HyperConverged, and how OLM gets there. */
+interface OperatorReport {
+  package: string
+  subscription: { name: string; namespace: string }
+  approval: 'Automatic' | 'Manual'
+  from: string
+  to: string
+  /** As far as they are known beforehand. */
+  hops: readonly { version: string; channel?: string }[]
+}
+
+export interface StepReport {
+  id: string
+  title: string
+  changed: boolean
+  seconds: number
+  note?: string
+}
+
+export interface WorkloadReport {
+  instances: number
+  outdated: number
+  /** What the present methods do with them, in words. */
+  forecast: string
+  held: boolean
+}
+
+const document = { apiVersion: 'kvup.io/v1alpha1', kind: 'UpgradeReport' } as const
+
+/** The report of a run that found the goal reached; with --leave-held the methods may be held still: `next` gives them back. */
+export function nothingToDoReport(plan: UpgradePlan, next: readonly string[]): UpgradeReport {
+  return { ...document, outcome: 'nothing-to-do', ...heading(plan), steps: [], findings: [], next }
+}
+
+/** What every report begins with. */
+export function heading({
+  owner,
+  from,
+  to,
+  method,
+  olm,
+}: UpgradePlan): Pick<UpgradeReport, 'kubevirt' | 'from' | 'to' | 'method' | 'operator'> {
+  const { name, namespace } = owner.ref
+  const versions = { ...(from !== undefined && { from }), ...(olm && { operator: operatorOf(olm) }) }
+  return { kubevirt: { name, namespace }, ...versions, to: to.text, method }
+}
+
+function operatorOf({ package: name, subscription, approval, from, to, hops }: OlmPart): OperatorReport {
+  return {
+    package: name,
+    subscription: { name: subscription.name, namespace: subscription.namespace },
+    approval,
+    from,
+    to,
+    hops: hops.map(({ version, channel }) => ({ version, ...(channel !== undefined && { channel }) })),
+  }
+}
+
+export function reportOf(
+  plan: UpgradePlan,
+  rest: Omit<UpgradeReport, 'apiVersion' | 'kind' | 'kubevirt' | 'from' | 'to' | 'method' | 'operator'>,
+): UpgradeReport {
+  return { ...document, ...heading(plan), ...rest }
+}
+
+/** How many VMs are outdated now, and what will happen to them. */
+export async function workloadsAfter(
+  { reader }: Cluster,
+  { owner, olm }: Pick<UpgradePlan, 'owner' | 'olm'>,
+  journal: JournalReader,
+): Promise<WorkloadReport> {
+  const kubevirt = await readOwner(reader, owner)
+  const [count, forecast, loans] = await Promise.all([
+    countWorkloads(reader),
+    forecastOutdated(reader, kubevirt, methodsOf(kubevirt)),
+    journal.loans(),
+  ])
+  return {
+    ...count,
+    forecast: forecastText(forecast),
+    held: openLoan(loans, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
+  }
+}
+
+/** Does the new KubeVirt take a VM? Asked of its webhooks by a server-side dry run, in KubeVirt's namespace (night U6). */
+export async function tryVmCreation(
+  { reviewer }: Cluster,
+  namespace: string,
+): Promise<NonNullable<UpgradeReport['vmCreation']>> {
+  const vm = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'kvup-dry-run', namespace },
+    spec: {
+      runStrategy: 'Halted',
+      template: { spec: { domain: { devices: {}, memory: { guest: '64Mi' } } } },
+    },
+  }
+  try {
+    await reviewer.rehearsal.create(VirtualMachines, vm)
+    return { is: 'accepted' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return isOurs(error) ? { is: 'not-allowed' } : { is: 'refused', why: error.message }
+  }
+}
+
+/** RBAC says no to us, with the role that would help; a quota's or a webhook's 403 is a refusal like any other. */
+function isOurs({ status, remedy }: ApiError): boolean {
+  return status === 404 || (status === 403 && remedy.length > 0)
+}
+
+/** Webhooks that block new APIs while virt-api is old; left behind, they go on blocking (night U5). */
+export async function leftoverWebhooks({ reader }: Cluster): Promise<readonly HopFinding[]> {
+  try {
+    const left = (await reader.list(ValidatingWebhooks)).filter(({ metadata }) =>
+      metadata.name.startsWith('virt-operator-tmp-webhook'),
+    )
+    return left.map(({ metadata }) => ({
+      id: 'tmp-webhook-left',
+      level: 'warning',
+      summary: `${metadata.name} was left behind and goes on refusing new APIs`,
+      remedy: [`kubectl delete validatingwebhookconfiguration ${metadata.name}`],
+    }))
+  } catch (error) {
+    if (error instanceof ApiError) return []
+    throw error
+  }
+}
+
+/** What kvup still expects and does not see once it is done: each a warning of the report. None where it is not settled, for that is said otherwise. */
+export async function doubtsLeft(
+  cx: ReadContext,
+  { owner }: Pick<UpgradePlan, 'owner'>,
+): Promise<readonly HopFinding[]> {
+  const { standing, snapshot } = await look(cx, owner)
+  if (standing.verdict !== 'Settled') return []
+  const controller = await controllerDoubt(snapshot, () => countUnlabelled(cx.reader, snapshot))
+  return [...standing.doubts, ...(controller ? [controller] : [])].map(warningOf)
+}
+
+const warningOf = ({ id, sentence, look: remedy }: Doubt): HopFinding => ({
+  id,
+  level: 'warning',
+  summary: sentence,
+  remedy,
+})
+
+/** For how long VMs that ran are waited for behind the end of a run, ms: KubeVirt may be moving them just now. */
+const patience = 60_000
+const lookEvery = 5000
+const namedAtMost = 10
+
+/** What the report says of VMs that should run, and the failure that it ends with; `unread`: they could not be looked at. */
+type JudgedVms = Pick<UpgradeReport, 'vms' | 'degraded' | 'unread'>
+
+/** VMs that should run, before a run and behind it. Another tenant's VM that never ran changes nothing; one that ran when the run began does. */
+export class VmsOfRun {
+  readonly #reader: Reader
+  readonly #clock: Clock
+  readonly #told: (line: string) => void
+  #before: SeenVms | undefined
+
+  constructor(reader: Reader, clock: Clock, told: (line: string) => void) {
+    this.#reader = reader
+    this.#clock = clock
+    this.#told = told
+  }
+
+  /** Throws what the Reader throws but for what may not be read. */
+  async before(): Promise<void> {
+    this.#before = itemsOf(await this.#look())[0]
+  }
+
+  /** Waits for those that ran and do not, for a minute at most. What was done is done: VMs that cannot be read are told as that, whatever the reason. */
+  async after(signal: AbortSignal): Promise<JudgedVms> {
+    let seen = await this.#tryLook()
+    if (seen === undefined) return { unread: ['VMs that should run'] }
+    const ran = this.#before?.running ?? new Set<string>()
+    let stuck = this.#stuck(seen, ran)
+    const began = ticks(this.#clock)
+    if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
+    while (stuck.length > 0 && this.#passed(began) < patience) {
+      await this.#clock.sleep(lookEvery, signal)
+      const next = await this.#tryLook()
+      // A server that was away for one look may answer the next.
+      if (next === undefined) continue
+      seen = next
+      stuck = this.#stuck(seen, new Set(stuck))
+    }
+    const { troubles } = seen
+    const degraded = [
+      ...(stuck.length > 0
+        ? [`${stuck.length} of ${ran.size} VMs that ran when the run began do not run: ${named(stuck)}`]
+        : []),
+      ...vmCauses(troubles, this.#clock.now()).map(({ sentence }) => sentence),
+    ]
+    return {
+      ...(troubles.count > 0 && { vms: troubles }),
+      ...(degraded.length > 0 && { degraded }),
+    }
+  }
+
+  #look(): Promise<Known<SeenVms>> {
+    return known(seeVms(this.#reader, this.#clock.now()).then((seen) => [seen]))
+  }
+
+  /** Undefined where the cluster does not answer, or does not let us. */
+  async #tryLook(): Promise<SeenVms | undefined> {
+    try {
+      return itemsOf(await this.#look())[0]
+    } catch (error) {
+      if (error instanceof KvupError) return undefined
+      throw error
+    }
+  }
+
+  /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */
+  #stuck(now: SeenVms, among: ReadonlySet<string>): readonly string[] {
+    return [...now.idle].filter((name) => among.has(name)).toSorted()
+  }
+
+  #passed(began: number): number {
+    return ticks(this.#clock) - began
+  }
+}
+
+const named = (names: readonly string[]): string =>
+  `${names.slice(0, namedAtMost).join(', ')}${names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''}`
+
+/** A run that did its work and leaves VMs behind that do not run is no success: exit 3. */
+export function degradedAfter({ degraded, vms }: JudgedVms, to: string): KvupError | undefined {
+  if (degraded === undefined) return undefined
+  const [first = ''] = vms?.reasons[0]?.examples ?? []
+  const [namespace, name] = first.split('/')
+  return blocked('degraded', `KubeVirt is at ${to} and Degraded: ${degraded.join('; ')}`, {
+    remedy: [...(name === undefined ? [] : [`kubectl -n ${namespace} describe vmi ${name}`]), 'kvup status'],
+  })
+}

@@ -1,0 +1,186 @@
+import type { Reader } from '../kube/cluster.ts'
+import { beingDeleted, type Installation, theInstallation } from '../kubevirt/installation.ts'
+import { launcherImage, leaseWatchOf, type SilentLease } from '../kubevirt/lease-holders.ts'
+import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
+import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
+import { explainedStanding, type Standing, standing } from '../kubevirt/rollout-status.ts'
+import type { Loan } from '../engine/journal.ts'
+import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
+import type { Clock } from '../kube/clock.ts'
+import { forecastUpdates } from '../vms/forecast/update-forecast.ts'
+import { blocked, forbidden } from '../kube/errors.ts'
+import { roleRemedy } from '../kube/access-rights.ts'
+import { isGuards } from '../vms/update-guard.ts'
+import { keptMethods, openLoan, type Owner } from '../vms/update-methods.ts'
+import type { Seen } from './upgrade-plan.ts'
+import { DaemonSets, Deployments, Jobs, Pods, ReplicaSets } from '../kube/kinds/workload-kinds.ts'
+import { Events, Leases, Nodes } from '../kube/kinds/core-kinds.ts'
+import type { Cause } from '../kubevirt/diagnosis/cause.ts'
+import { takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
+import { itemsOf } from '../kube/known.ts'
+import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
+import { podsBesideVms } from '../kubevirt/installed-components.ts'
+import type { Followed, ReadContext } from '../engine/step.ts'
+
+interface Asked {
+  /** Reads the journal of KubeVirt's namespace. */
+  loansIn?: (namespace: string) => Promise<readonly Loan[]>
+  /** Where KubeVirt is to go. */
+  to?: Version
+}
+
+/**
+ * Everything that a plan is made from. Throws `blocked` for no or several KubeVirts and one that is being deleted, `forbidden` where they may not be read.
+ */
+export async function seeForUpgrade(
+  reader: Reader,
+  clock: Clock,
+  { loansIn, to }: Asked = {},
+): Promise<Seen> {
+  const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock)
+  const installation = theInstallation(snapshot)
+  ensureStays(installation)
+  ensureOperatorsSeen(snapshot)
+  const loans = (await loansIn?.(installation.namespace)) ?? []
+  const loan = uidsOf(installation)
+    .map((uid) => openLoan(loans, uid))
+    .find(Boolean)
+  const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
+  const { kubevirt } = installation
+  const nodes = snapshot.nodes.known ? snapshot.nodes.items : undefined
+  const judged = standing(snapshot, clock.now())
+  const [forecast, crds] = await Promise.all([
+    forecastUpdates(reader, { kubevirt, methods, launcher: launcherImage(snapshot), nodes }),
+    definitionsFor(to, judged, reader),
+  ])
+  return {
+    installation,
+    methods,
+    ...(loan && isGuards(loan) && { heldForHarm: loan }),
+    standing: judged,
+    forecast,
+    ...(crds && { crds }),
+  }
+}
+
+/** Of a KubeVirt that stands still and is to go forward nothing depends on its CRDs, which are megabytes. */
+async function definitionsFor(
+  to: Version | undefined,
+  { verdict, observed }: Standing,
+  reader: Reader,
+): Promise<Seen['crds']> {
+  if (to === undefined) return undefined
+  const now = versionOf(observed.version)
+  const isForward = verdict === 'Settled' && now !== undefined && compareVersions(to, now) >= 0
+  return isForward ? undefined : kubeVirtDefinitions(reader)
+}
+
+/** The methods are borrowed of the KubeVirt, or of the HyperConverged that owns it. */
+function uidsOf({ uid, kubevirt }: Installation): readonly string[] {
+  const owners = kubevirt.metadata.ownerReferences ?? []
+  return [uid, ...owners.filter(({ kind }) => kind === 'HyperConverged').map((owner) => owner.uid)]
+}
+
+/** Nothing is borrowed for a KubeVirt that somebody takes away. */
+function ensureStays({ namespace, kubevirt }: Installation): void {
+  const going = beingDeleted('kubevirts', kubevirt)
+  if (going === undefined) return
+  const object = `kubevirts/${kubevirt.metadata.name} in namespace ${namespace}`
+  throw blocked('kubevirt-deleting', going, { object, remedy: 'kvup status' })
+}
+
+/** Without them it would look as if there were no virt-operator. */
+function ensureOperatorsSeen({ operators }: Snapshot): void {
+  if (operators.known) return
+  throw forbidden(
+    'deployments-not-readable',
+    `cannot tell which virt-operator there is: ${operators.why}. Nothing was changed`,
+    { remedy: roleRemedy('kvup-upgrade') },
+  )
+}
+
+export interface Look {
+  snapshot: Snapshot
+  standing: Standing
+  /** What was measured to be broken although KubeVirt itself says that all is well; empty while anything else is missing. */
+  faults: readonly Cause[]
+}
+
+/**
+ * One judged look at the installation; answered from what is followed while a step is waited for. Some causes (a NotReady
+ * node, pods that a quota refuses) show only in nodes and events, so these are read whenever it is not Settled. `mayEnd`: with that standing the run would
+ * be over, so that a suspect Lease is watched first.
+ */
+export async function look(
+  { reader, clock }: ReadContext,
+  owner: Owner,
+  mayEnd: (standing: Standing) => boolean = () => true,
+): Promise<Look> {
+  const { ref } = owner
+  const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
+  const first = standing(quick, clock.now())
+  const leases = await silentIn(quick, {
+    reader,
+    clock,
+    owner,
+    isEnd: first.verdict === 'Settled' && mayEnd(first),
+  })
+  if (first.verdict === 'Settled') {
+    const answers = await takeAnswers(reader, ref.namespace)
+    const judged = withHealth(first, { leases, answers }, clock.now())
+    return { snapshot: quick, standing: judged, faults: judged.why }
+  }
+  const snapshot = await withParts(reader, quick, causeParts)
+  const judged = await explainedStanding(snapshot, { reader, clock }, keptOf(owner).logs)
+  return { snapshot, standing: withHealth(judged, { leases }, clock.now()), faults: [] }
+}
+
+interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
+  owner: Owner
+  /** It is settled, and whoever looks would end here. */
+  isEnd: boolean
+}
+
+/**
+ * The first look at a KubeVirt that seems settled may be the last: it waits until it knows. Later ones go by what those before saw.
+ */
+async function silentIn(
+  { leases }: Snapshot,
+  { reader, clock, owner, isEnd }: LookingAt,
+): Promise<readonly SilentLease[]> {
+  const { namespace } = owner.ref
+  const [watch, seen] = [leaseWatchOf(clock), keptOf(owner)]
+  const first = !seen.looked
+  seen.looked = true
+  if (isEnd && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
+  return watch.confirmed(itemsOf(leases), { reader, namespace, clock })
+}
+
+interface Kept {
+  logs: LastLines
+  looked: boolean
+}
+
+/** The steps of a run look at one owner: what a log said is known to all of them. */
+const kept = new WeakMap<Owner, Kept>()
+
+function keptOf(owner: Owner): Kept {
+  const found = kept.get(owner) ?? { logs: new LastLines(), looked: false }
+  kept.set(owner, found)
+  return found
+}
+
+/** What `look` reads: a change in any of it wakes the runner. */
+export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Followed[] {
+  return [
+    { kind, where: {} },
+    { kind: Deployments, where: { namespace } },
+    { kind: DaemonSets, where: { namespace } },
+    { kind: Pods, where: { namespace, labels: podsBesideVms } },
+    { kind: ReplicaSets, where: { namespace } },
+    { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
+    { kind: Leases, where: { namespace } },
+    { kind: Nodes, where: {} },
+    { kind: Events, where: { namespace, fields: 'type=Warning' } },
+  ]
+}

@@ -1,0 +1,347 @@
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
+} from '../../kube/kinds/kubevirt-kinds.ts'
+import { decisionOf, type Fate, isMigrating, moves } from '../workload-updater.ts'
+import { type Outlook, outlookOf, type Reason, reason } from '../vm-outlook.ts'
+import { migrationSpan, type MigrationSpeed, policyFor, type Span, speedBy } from './migration-time.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import { isOfVm, type Machine, type Machines, placeBehind } from '../vm.ts'
+import { condition } from '../../kube/object.ts'
+import type { OutlookRules } from '../updater-snapshot.ts'
+import { demandOf, domainOf, startDemandOf } from './launcher-demand.ts'
+import { forbiddenBy, refusedBy, type Room } from './cluster-room.ts'
+import { shellWord } from '../../kube/shell-line.ts'
+import { placeFor, refusalsText } from './node-placement.ts'
+import { whyUnknown } from '../../kube/known.ts'
+import { keptByKubeVirt, MigrationLedger } from '../migrations/migration-ledger.ts'
+import { countLivingLaunchers } from '../migrations/migration-snapshot.ts'
+
+/** What becomes of a VM; `is down`: it does not run, and gets the new virt-launcher when it is started. */
+export type Outcome = Fate | 'is down'
+
+export const outcomes: readonly Outcome[] = [
+  'migrates',
+  'restarts',
+  'shuts down',
+  'is lost',
+  'stays',
+  'is down',
+]
+
+/** What the server says to the eviction of its pod, asked as a dry run. */
+export interface Probe {
+  answer: 'allowed' | 'evacuates' | 'denied' | 'not asked'
+  /** The server's words. */
+  message?: string
+}
+
+/** One VM, as a row and as an item of the document. */
+export interface ForecastItem {
+  namespace: string
+  name: string
+  /** Of the VMI: `--score` tells by it whether it is another one. Absent: none runs. */
+  uid?: string
+  node?: string
+  /** The image that it runs. */
+  launcher?: string
+  /** Absent: the methods may not be read. */
+  will?: Outcome
+  /** The first one decides. */
+  why: readonly Reason[]
+  /** Volumes whose content goes with its pod. */
+  loses: readonly string[]
+  remedy: readonly string[]
+  /** How long its migration takes, in seconds. */
+  seconds?: Span
+  probe?: Probe
+}
+
+/** What is said of a VMI whatever becomes of it. */
+export function plainItem({ metadata, status }: VirtualMachineInstance): ForecastItem {
+  const image = status?.launcherContainerImageVersion
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    ...(metadata.uid && { uid: metadata.uid }),
+    ...(status?.nodeName && { node: status.nodeName }),
+    ...(image && { launcher: image }),
+    why: [],
+    loses: [],
+    remedy: [],
+  }
+}
+
+interface Asking {
+  reader: Reader
+  /** Where it may not read VMs, it says so afterwards. */
+  machines: Machines
+}
+
+/** The items of these VMIs, in the same order; VMs, pods and migrations are asked for only where they decide. Throws ApiError but 403. */
+export async function judgePage(
+  vmis: readonly VirtualMachineInstance[],
+  { reader, machines }: Asking,
+  judging: Judging,
+): Promise<ForecastItem[]> {
+  const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
+  const [vms, beside] = await Promise.all([machines.behind(asked.map(placeBehind)), readBeside(reader, vmis)])
+  const items: ForecastItem[] = []
+  for (const vmi of vmis) {
+    const { namespace, name } = placeBehind(vmi)
+    const rules = { ...judging.rules, machinesUnread: machines.unread.has(namespace) }
+    const vm = vms.get(`${namespace}/${name}`)
+    items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
+  }
+  return items
+}
+
+/** What its VM says changes nothing for those that migrate, where they do. */
+function dependsOnVm(vmi: VirtualMachineInstance, { rules }: Judging): boolean {
+  return isOfVm(vmi) && !moves.has(decisionOf(vmi, rules))
+}
+
+/** What every VM is judged by. */
+export interface Judging {
+  rules: OutlookRules
+  room: Room
+  speed: MigrationSpeed
+}
+
+/** One VMI: what the methods make of it (facts 3.5), and whether what they would do can be done. Throws ApiError. */
+export async function judge(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  judging: Judging,
+  beside: Beside,
+): Promise<ForecastItem> {
+  const outlook = outlookOf(vmi, vm, judging.rules)
+  const { fate, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
+  const item: ForecastItem = {
+    ...plainItem(vmi),
+    will: fate,
+    why: [...why, ...asides(vmi, fate)],
+    loses,
+    remedy,
+  }
+  if (fate !== 'migrates') return item
+  return {
+    ...item,
+    seconds: migrationSpan(vmi, speedBy(policyFor(vmi, judging.room.policies), judging.speed)),
+  }
+}
+
+async function hindered(
+  vmi: VirtualMachineInstance,
+  outlook: Outlook,
+  room: Room,
+  beside: Beside,
+): Promise<Outlook> {
+  const { fate, why } = outlook
+  if (fate === 'stays') return outlook
+  if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
+  if (fate === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
+  const forbidden = obstacleToEviction(vmi, room)
+  if (forbidden !== undefined || fate !== 'restarts') return staysFor(outlook, forbidden)
+  const gone = await obstacleToReturn(vmi, room)
+  return gone === undefined
+    ? outlook
+    : { ...outlook, fate: 'shuts down', why: [...why, gone.why], remedy: gone.remedy }
+}
+
+function staysFor(outlook: Outlook, obstacle: Obstacle | undefined): Outlook {
+  if (obstacle === undefined) return outlook
+  const [decided, ...rest] = outlook.why
+  const kept = rest.filter(({ id }) => id === 'old-launcher' || id === 'no-way-back')
+  return {
+    fate: 'stays',
+    why: [obstacle.why, ...(decided ? [decided] : []), ...kept],
+    loses: outlook.loses,
+    remedy: obstacle.remedy,
+  }
+}
+
+const changes = ['HotVCPUChange', 'HotMemoryChange', 'VolumesChange', 'MigrationRequired']
+/** Names of migration pods and labels made of longer ones may be refused. */
+const nameAtMost = 47
+
+/** What has to be known besides, and decides nothing. */
+function asides(vmi: VirtualMachineInstance, fate: Outlook['fate']): readonly Reason[] {
+  const willMove = fate === 'migrates'
+  const pending = changes.find((type) => condition(vmi, type)?.status === 'True')
+  const restart = condition(vmi, 'RestartRequired')?.status === 'True'
+  const long = willMove && vmi.metadata.name.length > nameAtMost
+  return [
+    ...(pending
+      ? [reason('pending-change', `${pending} waits for ${willMove ? 'this migration' : 'a migration'}`)]
+      : []),
+    ...(restart ? [reason('restart-required', 'a change of it waits for a restart')] : []),
+    ...(long
+      ? [
+          reason(
+            'long-name',
+            `its name is longer than ${nameAtMost} characters: labels made of it may be refused`,
+          ),
+        ]
+      : []),
+    ...(willMove && domainOf(vmi).cpu?.dedicatedCpuPlacement
+      ? [reason('dedicated-cpus', 'needs as many free dedicated CPUs on the other node')]
+      : []),
+  ]
+}
+
+/** What is in the way of what the methods would do, and the command that shows it. */
+interface Obstacle {
+  why: Reason
+  remedy: readonly string[]
+}
+
+/** What is known of one VMI by asking for its pods and migrations. */
+export interface Beside {
+  /** Launcher pods that have not ended. */
+  pods?: number | undefined
+  /** Migrations in a row that failed, all that are kept. */
+  endless?: { times: number; reason?: string } | undefined
+}
+
+/** Why its migration would never end well; undefined: nothing is known that is in the way. Throws ApiError. */
+async function obstacleToMigration(
+  vmi: VirtualMachineInstance,
+  room: Room,
+  beside: Beside,
+): Promise<Obstacle | undefined> {
+  return (
+    twoLaunchers(vmi, beside) ??
+    failsEveryTime(vmi, beside) ??
+    quotaRefuses(vmi, room) ??
+    (await noNode(vmi, room, false))
+  )
+}
+
+/** Why its pod would never be evicted. Pure. */
+function obstacleToEviction(vmi: VirtualMachineInstance, { budgets }: Room): Obstacle | undefined {
+  const budget = budgets && forbiddenBy(budgets, vmi)
+  if (budget === undefined) return undefined
+  const { namespace = '' } = vmi.metadata
+  return {
+    why: reason('budget', `PodDisruptionBudget ${budget} allows no eviction now`),
+    remedy: [`kubectl -n ${shellWord(namespace)} get poddisruptionbudget ${shellWord(budget)}`],
+  }
+}
+
+/** Why it would not find a node once its pod has ended. Throws ApiError. */
+async function obstacleToReturn(vmi: VirtualMachineInstance, room: Room): Promise<Obstacle | undefined> {
+  return noNode(vmi, room, true)
+}
+
+/** facts 3.3: KubeVirt waits while there are two pods. */
+function twoLaunchers({ metadata }: VirtualMachineInstance, { pods = 0 }: Beside): Obstacle | undefined {
+  if (pods < 2) return undefined
+  const why = `${pods} launcher pods of it are alive without a migration: KubeVirt waits`
+  const uid = metadata.uid ?? ''
+  return {
+    why: reason('two-launchers', why),
+    remedy: [`kubectl -n ${placeOf(metadata)} get pods -l kubevirt.io/created-by=${uid}`],
+  }
+}
+
+/** What fails is repeated without end (facts 3.3): true too of the one that is under way. Pure. */
+function failsEveryTime({ metadata }: VirtualMachineInstance, { endless }: Beside): Obstacle | undefined {
+  if (endless === undefined) return undefined
+  const [name, place] = [shellWord(metadata.name), placeOf(metadata)]
+  const because = endless.reason === undefined ? '' : `: ${endless.reason}`
+  return {
+    why: reason('fails-every-time', `its last ${endless.times} migrations failed${because}`),
+    remedy: [`kubectl -n ${place} describe vmi ${name}`, `virtctl restart ${name} -n ${place}`],
+  }
+}
+
+const placeOf = ({ namespace = '' }: VirtualMachineInstance['metadata']): string => shellWord(namespace)
+
+function quotaRefuses(vmi: VirtualMachineInstance, { quotas, sharing }: Room): Obstacle | undefined {
+  const { namespace = '' } = vmi.metadata
+  if (!quotas?.has(namespace)) return undefined
+  const quota = refusedBy(quotas, namespace, demandOf(vmi, sharing, undefined).resources)
+  if (quota === undefined) return undefined
+  return {
+    why: reason('quota', `ResourceQuota ${quota} has no room for the second pod`),
+    remedy: [`kubectl -n ${shellWord(namespace)} get resourcequotas`],
+  }
+}
+
+async function noNode(
+  vmi: VirtualMachineInstance,
+  { places, neighbours, sharing }: Room,
+  again: boolean,
+): Promise<Obstacle | undefined> {
+  if (places === undefined) return undefined
+  const from = vmi.status?.nodeName
+  const demand = again ? startDemandOf(vmi, sharing, places) : demandOf(vmi, sharing, places.labelsOf(from))
+  const move = { from, again, uid: vmi.metadata.uid ?? '' }
+  const found = await placeFor(demand, { places, neighbours }, move)
+  if ('node' in found) return undefined
+  const others = again ? 'no node takes it again' : 'no other node takes it'
+  return {
+    why: reason(again ? 'no-node-again' : 'no-node', `${others}: ${refusalsText(found.refusals)}`),
+    remedy: ['kubectl get nodes -L kubevirt.io/schedulable'],
+  }
+}
+
+/**
+ * Asks only for those where there may be something: pods of VMIs with two active ones (a stale entry is common, lab "Seen with workloads" 9),
+ * migrations of VMIs whose last one failed. By uid; what may not be read is not in it. Throws ApiError but 403.
+ */
+async function readBeside(
+  reader: Reader,
+  vmis: readonly VirtualMachineInstance[],
+): Promise<ReadonlyMap<string, Beside>> {
+  const found = new Map<string, Beside>()
+  const [living] = await Promise.all([
+    livingPods(reader, vmis),
+    ...vmis.filter(hasFailed).map(async (vmi) => {
+      const endless = await endlessFailures(reader, vmi)
+      if (endless !== undefined) found.set(vmi.metadata.uid ?? '', { endless })
+    }),
+  ])
+  for (const [uid, pods] of living) found.set(uid, { ...found.get(uid), pods })
+  return found
+}
+
+async function livingPods(
+  reader: Reader,
+  vmis: readonly VirtualMachineInstance[],
+): Promise<ReadonlyMap<string, number>> {
+  const two = vmis.filter((vmi) => Object.keys(vmi.status?.activePods ?? {}).length > 1 && !isMigrating(vmi))
+  const refs = two.flatMap(({ metadata: { uid, namespace = '' } }) =>
+    uid === undefined ? [] : [{ uid, namespace }],
+  )
+  return ifKnown(countLivingLaunchers(reader, refs), new Map())
+}
+
+const hasFailed = ({ status }: VirtualMachineInstance): boolean => status?.migrationState?.failed === true
+
+async function endlessFailures(
+  reader: Reader,
+  { metadata }: VirtualMachineInstance,
+): Promise<Beside['endless']> {
+  const { name, namespace = '' } = metadata
+  const ledger = new MigrationLedger()
+  const all = reader.list(VirtualMachineInstanceMigrations, {
+    namespace,
+    labels: `kubevirt.io/vmi-name=${name}`,
+  })
+  for (const object of await ifKnown(all, [])) ledger.add(object)
+  const { failures } = ledger.pastOf(`${namespace}/${name}`)
+  if (failures.length < keptByKubeVirt) return undefined
+  const why = failures[0]?.failureReason
+  return { times: failures.length, ...(why !== undefined && { reason: why }) }
+}
+
+async function ifKnown<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (whyUnknown(error) === undefined) throw error
+    return otherwise
+  }
+}

@@ -1,0 +1,276 @@
+import {
+  backOffUntil,
+  isRepeated,
+  isRunning,
+  type Maker,
+  type Migration,
+  type MigrationLimits,
+  migrationLimits,
+  vmOf,
+} from './migration.ts'
+import { keptByKubeVirt, type PastMigrations, type Unread } from './migration-ledger.ts'
+import type { MigrationsLook, Mover } from './migration-snapshot.ts'
+import { type Surroundings, type Why, whyPending } from './pending-migration.ts'
+import { shellWord } from '../../kube/shell-line.ts'
+import { methodsOf } from '../update-methods.ts'
+import { minutes, seconds } from '../../kube/clock.ts'
+
+/** One row. */
+export interface MigrationItem {
+  namespace: string
+  /** Name of the VM, which is that of its VMI. */
+  vm: string
+  /** `failing`: between two of its migrations; KubeVirt will make another one or not, as `failures` says. */
+  state: 'running' | 'pending' | 'failing' | 'failed' | 'succeeded'
+  /** Of the migration; empty until virt-controller has taken it up. */
+  phase: string
+  /** The VirtualMachineInstanceMigration. */
+  migration: string
+  by: Maker
+  /** RFC 3339: when the phase began, or when it ended. */
+  since?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  /** Why it does not run yet, the first being what has to go first. */
+  why?: readonly Why[] | undefined
+  failures?: Failing | undefined
+  /** Of a finished one: why it failed. */
+  reason?: string | undefined
+}
+
+interface MigrationTotals {
+  running: number
+  pending: number
+  /** VMs whose last migration failed, those with another one under way included. */
+  failing: number
+  /** Of those, the ones that have failed as often as KubeVirt remembers. */
+  endless: number
+  /** Finished migrations that KubeVirt still has. */
+  succeeded: number
+  failed: number
+}
+
+export interface MigrationsReport {
+  takenAt: string
+  limits?: MigrationLimits
+  totals: MigrationTotals
+  pace?: Pace
+  /** What is still to be migrated, without those that fail every time, and for how long that takes at this pace. */
+  left?: { migrations: number; seconds?: number }
+  remarks: readonly string[]
+  /** Namespaces that may not be read. */
+  unread?: readonly Unread[]
+  items: readonly MigrationItem[]
+}
+
+/** `toMove`: how many outdated VMIs KubeVirt is going to migrate; undefined: not counted. Pure. */
+export function migrationsReport(look: MigrationsLook, toMove?: number): MigrationsReport {
+  const limits = look.kubevirt && migrationLimits(look.kubevirt)
+  const items = [...openItems(look, limits), ...restingItems(look)].sort(byState)
+  const totals = totalsOf(look, items)
+  const pace = paceOf(look.ledger.ends(look.namespace), look.at)
+  const left = Math.max(totals.running + totals.pending, toMove ?? 0) - totals.endless
+  return {
+    takenAt: look.at.toISOString(),
+    ...(limits && { limits }),
+    totals,
+    ...(pace && { pace }),
+    ...(left > 0 && { left: { migrations: left, ...(pace && { seconds: timeFor(left, pace) }) } }),
+    remarks: look.remarks,
+    ...(look.unread.length > 0 && { unread: look.unread }),
+    items,
+  }
+}
+
+const order: readonly MigrationItem['state'][] = ['running', 'pending', 'failing', 'failed', 'succeeded']
+
+/** A plain comparison: the first localeCompare of a process loads a language. */
+function byState(a: MigrationItem, b: MigrationItem): number {
+  const [first, second] = [`${a.namespace}/${a.vm}`, `${b.namespace}/${b.vm}`]
+  return order.indexOf(a.state) - order.indexOf(b.state) || Number(first > second) - Number(first < second)
+}
+
+const isShown = ({ namespace }: MigrationsLook, of: string) => namespace === undefined || namespace === of
+
+function openItems(look: MigrationsLook, limits: MigrationLimits | undefined): MigrationItem[] {
+  const { ledger, movers, partial } = look
+  const away = Map.groupBy(ledger.running, (one) => movers.get(vmOf(one))?.node ?? '')
+  const running = partial ? undefined : ledger.running.length
+  return ledger.open
+    .filter(({ namespace }) => isShown(look, namespace))
+    .map((migration) => {
+      const mover = movers.get(vmOf(migration))
+      const item = itemOf(migration, mover)
+      item.failures = failingOf(ledger.pastOf(vmOf(migration)), mover, { look, open: true })
+      const runningFromNode = away.get(mover?.node ?? '')?.length ?? 0
+      if (!isRunning(migration) || migration.phase === 'Scheduling')
+        item.why = whyOf(migration, look, { running, runningFromNode, limits })
+      return item
+    })
+}
+
+function whyOf(
+  migration: Migration,
+  { ledger, movers, launchers, at, kubevirt }: MigrationsLook,
+  counts: Pick<Surroundings, 'running' | 'runningFromNode' | 'limits'>,
+): readonly Why[] {
+  const mover = movers.get(vmOf(migration))
+  const { failures } = ledger.pastOf(vmOf(migration))
+  return whyPending(migration, {
+    at,
+    home: kubevirt?.metadata.namespace ?? 'kubevirt',
+    failures: failures.length,
+    backOffUntil: backOffUntil(failures),
+    ...counts,
+    uid: mover?.uid,
+    node: mover?.node,
+    target: launchers?.targets.get(migration.uid),
+    livingPods: launchers?.living.get(mover?.uid ?? ''),
+  })
+}
+
+/** VMIs whose last migration failed and that have no other one: those that KubeVirt tries again, or that are outdated still. */
+function restingItems(look: MigrationsLook): MigrationItem[] {
+  const { ledger, movers } = look
+  const open = new Set(ledger.open.map(vmOf))
+  return ledger.failing.flatMap((vm) => {
+    const mover = movers.get(vm)
+    const past = ledger.pastOf(vm)
+    const [last] = past.failures
+    if (open.has(vm) || mover === undefined || last === undefined || !isShown(look, last.namespace)) return []
+    const failures = failingOf(past, mover, { look, open: false })
+    if (failures === undefined || !(failures.again || mover.outdated)) return []
+    const state = failures.again ? 'failing' : 'failed'
+    return [{ ...itemOf(last, mover), state, failures } satisfies MigrationItem]
+  })
+}
+
+function itemOf(migration: Migration, mover: Mover | undefined): MigrationItem {
+  const { namespace, vmi, name, phase, by, since } = migration
+  const state = isRunning(migration) ? 'running' : 'pending'
+  return { namespace, vm: vmi, state, phase, migration: name, by, since, ...wayOf(migration, mover) }
+}
+
+/** KubeVirt copies it into the migration only at the end: before that the VMI has it (facts 3.7). */
+function wayOf({ uid, from, to }: Migration, mover: Mover | undefined): Pick<MigrationItem, 'from' | 'to'> {
+  const own = mover?.migration?.uid === uid ? mover.migration : undefined
+  return { from: from ?? own?.from ?? mover?.node, to: to ?? own?.to }
+}
+
+/** One that is over. Pure. */
+export function finishedItem(migration: Migration): MigrationItem {
+  const state = migration.phase === 'Succeeded' ? 'succeeded' : 'failed'
+  return { ...itemOf(migration, undefined), state, reason: migration.failureReason }
+}
+
+function totalsOf({ ledger, namespace }: MigrationsLook, items: readonly MigrationItem[]): MigrationTotals {
+  const count = (holds: (item: MigrationItem) => boolean) => items.filter(holds).length
+  return {
+    running: count(({ state }) => state === 'running'),
+    pending: count(({ state }) => state === 'pending'),
+    failing: count(({ failures }) => failures !== undefined),
+    endless: count(({ failures }) => failures?.endless === true),
+    ...ledger.finished(namespace),
+  }
+}
+
+/** A VMI whose migrations fail. */
+export interface Failing {
+  inARow: number
+  /** KubeVirt keeps five: more may have failed than it still knows of (facts 3.3). */
+  kept: number
+  /** What KubeVirt says of the last one; undefined: nothing. */
+  reason?: string
+  /** RFC 3339, of the last one. */
+  at?: string
+  /** KubeVirt will make another one; it does so without end (lab "Seen with workloads" 5). */
+  again: boolean
+  /** All that are kept failed: waiting does not mend it (night W8). */
+  endless: boolean
+  sentence: string
+  remedy: readonly string[]
+}
+
+/** What is to be said of failures in a row, of which there is at least one; `open`: another one is under way already. Pure. */
+function failingOf(
+  { kept, failures }: PastMigrations,
+  mover: Mover | undefined,
+  { look, open }: { look: MigrationsLook; open: boolean },
+): Failing | undefined {
+  const [last] = failures
+  if (last === undefined) return undefined
+  const again = open || triesAgain(last, mover, look)
+  const endless = again && failures.length >= keptByKubeVirt
+  const { failureReason: reason } = last
+  return {
+    inARow: failures.length,
+    kept,
+    ...(reason !== undefined && { reason }),
+    ...(last.since !== undefined && { at: last.since }),
+    again,
+    endless,
+    sentence: `${timesText(failures.length, { kept, again, endless })}${reason ? `: ${reason}` : ''}`,
+    remedy: remedyOf(last, { endless, mover }),
+  }
+}
+
+/** The updater does while the VMI is outdated and LiveMigrate is among the methods, a drain while the VMI is to leave its node. */
+function triesAgain(last: Migration, mover: Mover | undefined, { kubevirt }: MigrationsLook): boolean {
+  if (mover === undefined || !isRepeated(last)) return false
+  if (last.by === 'evacuation') return mover.evacuating !== undefined
+  return mover.outdated && (kubevirt === undefined || methodsOf(kubevirt).includes('LiveMigrate'))
+}
+
+function timesText(
+  times: number,
+  { kept, again, endless }: Pick<Failing, 'kept' | 'again' | 'endless'>,
+): string {
+  if (endless) return `failed ${times} of ${kept} kept; KubeVirt will never give up`
+  const text = times === 1 ? 'failed once' : `failed ${times} times in a row`
+  return again ? `${text}; KubeVirt tries again` : `${text}; KubeVirt does not try again`
+}
+
+/** What QEMU says when the CPU or a device of the guest is not to be had on the target: no further try helps (issue 16386). */
+const incompatible = /guest CPU|extra features|unsupported feature|machine type|features 0x/iu
+const tooSlow = /not completed after|has been stuck|stalled|timed? ?out|no progress/iu
+
+function remedyOf(
+  { namespace, vmi, failureReason = '' }: Migration,
+  { endless, mover }: { endless: boolean; mover: Mover | undefined },
+): readonly string[] {
+  const [name, place] = [shellWord(vmi), shellWord(namespace)]
+  const look = `kubectl -n ${place} describe vmi ${name}`
+  if (mover === undefined) return []
+  if (incompatible.test(failureReason)) return [look, `virtctl restart ${name} -n ${place}`]
+  if (tooSlow.test(failureReason)) return [look, 'kvup workloads strategy show']
+  return endless ? [look, `virtctl restart ${name} -n ${place}`] : [look]
+}
+
+/** How fast migrations succeed. */
+interface Pace {
+  perMinute: number
+  /** Of how long this is the average, in seconds. */
+  overSeconds: number
+}
+
+/** Migrations of longer ago say little of now. */
+const paceWindow = 15 * minutes
+/** One migration alone is no pace. */
+const least = 2
+
+/** The average since the first end within the last 15 minutes; undefined where too few ended. Pure. */
+export function paceOf(ends: readonly number[], at: Date): Pace | undefined {
+  const now = at.getTime()
+  const recent = ends.filter((end) => end >= now - paceWindow && end <= now)
+  if (recent.length < least) return undefined
+  const span = now - recent.reduce((first, end) => Math.min(first, end), now)
+  if (span < seconds) return undefined
+  // The first end opens the span and is not of it.
+  const perMinute = Math.round(((recent.length - 1) / (span / minutes)) * 10) / 10
+  return perMinute === 0 ? undefined : { perMinute, overSeconds: Math.round(span / seconds) }
+}
+
+/** In seconds, at that pace. */
+export function timeFor(migrations: number, { perMinute }: Pace): number {
+  return Math.round((migrations / perMinute) * 60)
+}

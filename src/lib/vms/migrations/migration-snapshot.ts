@@ -1,0 +1,257 @@
+import type { Reader } from '../../kube/cluster.ts'
+import {
+  type KubeVirt,
+  type MigrationState,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../../kube/kinds/kubevirt-kinds.ts'
+import { known } from '../../kube/known.ts'
+import { ApiError, isNotFound } from '../../kube/errors.ts'
+import { type MigrationLedger, readMigrations, type Unread } from './migration-ledger.ts'
+import { isRunning, type Migration, vmOf } from './migration.ts'
+import { outdatedLabel } from '../../kubevirt/vm-tally.ts'
+import { placeOfVm, vmName } from '../vm.ts'
+import { type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
+import { podTrouble } from '../../kubevirt/diagnosis/pod-trouble.ts'
+import type { TargetPod } from './pending-migration.ts'
+
+/** Everything that is said of migrations is said of this. */
+export interface MigrationsLook {
+  at: Date
+  ledger: MigrationLedger
+  /** Only this namespace is shown. */
+  namespace?: string
+  /** Not all namespaces were read: nothing is said of limits of the whole cluster. */
+  partial: boolean
+  /** Namespaces that were asked for and may not be read. */
+  unread: readonly Unread[]
+  /** By `namespace/name`: VMIs with an unfinished migration, and those whose last one failed. */
+  movers: ReadonlyMap<string, Mover>
+  launchers?: Launchers
+  kubevirt?: KubeVirt
+  /** What could not be read, and what is therefore not said. */
+  remarks: readonly string[]
+}
+
+interface Looking {
+  reader: Reader
+  at: Date
+  namespace?: string | undefined
+  /** Its limits and methods; a remark says why it is missing. */
+  kubevirt?: KubeVirt | undefined
+  /** Sees every migration that is read. */
+  each?: (migration: Migration) => void
+}
+
+/**
+ * Reads all migrations, the limits being of the cluster; where not all may be read, those of the namespace that is asked for, or of each that
+ * may. Throws ApiError.
+ */
+export async function lookAtMigrations(looking: Looking): Promise<MigrationsLook> {
+  const { reader, namespace, each } = looking
+  const narrow = namespace !== undefined && !(await mayReadAll(reader))
+  const place = { ...(narrow && { namespace }), ...(each && { each }) }
+  const { ledger, unread } = await readMigrations(reader, place)
+  return lookAround(ledger, { ...looking, unread, partial: narrow || unread.length > 0 })
+}
+
+async function mayReadAll(reader: Reader): Promise<boolean> {
+  try {
+    await ensureReadable(reader, undefined)
+    return true
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+    return false
+  }
+}
+
+/** Throws ApiError where migrations may not be read; a watch would wait for that right without end. */
+export async function ensureReadable(reader: Reader, namespace: string | undefined): Promise<void> {
+  try {
+    for await (const _ of reader.pages(VirtualMachineInstanceMigrations, { namespace })) return
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+interface Coverage {
+  partial?: boolean
+  unread?: readonly Unread[]
+}
+
+/** What lies around the migrations of a ledger: their VMIs, and the pods of those that do not run yet. Throws ApiError. */
+export async function lookAround(
+  ledger: MigrationLedger,
+  { reader, at, namespace, kubevirt, partial = false, unread = [] }: Looking & Coverage,
+): Promise<MigrationsLook> {
+  const movers = await readMovers(reader, [...new Set([...ledger.open.map(vmOf), ...ledger.failing])])
+  const waiting = ledger.open.filter((one) => !isRunning(one) || one.phase === 'Scheduling')
+  const shown = waiting.filter((one) => namespace === undefined || one.namespace === namespace)
+  const vmis = shown.flatMap((one) => {
+    const uid = movers.get(vmOf(one))?.uid
+    return uid === undefined ? [] : [{ uid, namespace: one.namespace }]
+  })
+  const launchers = await known(readLaunchers(reader, vmis, { namespace, at }).then((read) => [read]))
+  const [pods] = launchers.known ? launchers.items : []
+  return {
+    at,
+    ledger,
+    partial,
+    unread,
+    movers,
+    ...(namespace !== undefined && { namespace }),
+    ...(pods && { launchers: pods }),
+    ...(kubevirt && { kubevirt }),
+    remarks: [
+      ...(partial ? ['not all namespaces are read: limits of the whole cluster are not judged'] : []),
+      ...(launchers.known ? [] : [`why a target pod waits is not known: ${launchers.why}`]),
+    ],
+  }
+}
+
+/** What is kept of a VMI that moves, wants to, or cannot. */
+export interface Mover {
+  uid: string
+  node?: string
+  outdated: boolean
+  /** A drain wants it away from this node. */
+  evacuating?: string
+  /** uid of the migration that it is in, or was in last, and between which nodes. */
+  migration?: { uid: string; from?: string; to?: string; startedAt?: string; mode?: string }
+}
+
+/** So many are asked for one by one; more are picked out of a list. */
+const singly = 50
+const atATime = 10
+
+/** The VMIs of these names, `namespace/name`, that exist. Throws ApiError. */
+async function readMovers(reader: Reader, vms: readonly string[]): Promise<ReadonlyMap<string, Mover>> {
+  const wanted = new Set(vms)
+  const found = new Map<string, Mover>()
+  const keep = (vmi: VirtualMachineInstance) => found.set(vmName(vmi), moverOf(vmi))
+  if (wanted.size <= singly) {
+    const names = [...wanted]
+    while (names.length > 0) (await findAll(reader, names.splice(0, atATime))).forEach(keep)
+    return found
+  }
+  try {
+    for await (const { items } of reader.pages(VirtualMachineInstances, { namespace: onlyOne(vms) }))
+      items.filter((vmi) => wanted.has(vmName(vmi))).forEach(keep)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return found
+}
+
+async function findAll(reader: Reader, vms: readonly string[]): Promise<VirtualMachineInstance[]> {
+  const found = await Promise.all(vms.map((vm) => reader.find(VirtualMachineInstances, placeOfVm(vm))))
+  return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
+}
+
+/** The namespace that all of them are in, if there is one. */
+function onlyOne(vms: readonly string[]): string | undefined {
+  const namespaces = new Set(vms.map((vm) => vm.slice(0, vm.indexOf('/'))))
+  return namespaces.size === 1 ? [...namespaces][0] : undefined
+}
+
+function moverOf({ metadata, status }: VirtualMachineInstance): Mover {
+  const { nodeName, evacuationNodeName, migrationState } = status ?? {}
+  return {
+    uid: metadata.uid ?? '',
+    outdated: outdatedLabel in (metadata.labels ?? {}),
+    ...(nodeName && { node: nodeName }),
+    ...(evacuationNodeName && { evacuating: evacuationNodeName }),
+    ...(migrationState && { migration: migrationIn(migrationState) }),
+  }
+}
+
+function migrationIn({ migrationUid, sourceNode, targetNode, startTimestamp, mode }: MigrationState) {
+  return {
+    uid: migrationUid ?? '',
+    ...(sourceNode && { from: sourceNode }),
+    ...(targetNode && { to: targetNode }),
+    ...(startTimestamp && { startedAt: startTimestamp }),
+    ...(mode && { mode }),
+  }
+}
+
+/** Launcher pods of VMIs whose migration does not run yet. */
+interface Launchers {
+  /** By the uid of the migration. */
+  targets: ReadonlyMap<string, TargetPod>
+  /** How many have not ended, by the uid of the VMI: KubeVirt waits while there are two (facts 3.3). */
+  living: ReadonlyMap<string, number>
+}
+
+const createdBy = 'kubevirt.io/created-by'
+const migrationUid = 'kubevirt.io/migrationJobUID'
+/** A selector of uids has to fit into an address. */
+const atOnce = 50
+
+/** A VMI whose launchers are asked for. */
+interface VmiRef {
+  uid: string
+  namespace: string
+}
+
+/** Reads the launcher pods of these VMIs, of one namespace or of all. Throws ApiError. */
+export async function readLaunchers(
+  reader: Reader,
+  vmis: readonly VmiRef[],
+  { namespace, at }: { namespace?: string | undefined; at: Date },
+): Promise<Launchers> {
+  const targets = new Map<string, TargetPod>()
+  const living = new Map<string, number>()
+  for await (const { pod, vmi } of livingLaunchers(reader, vmis, namespace)) {
+    living.set(vmi, (living.get(vmi) ?? 0) + 1)
+    targets.set(pod.metadata.labels?.[migrationUid] ?? '', targetOf(pod, at))
+  }
+  return { targets, living }
+}
+
+/** How many launcher pods of each of these VMIs, by uid, have not ended. Throws ApiError. */
+export async function countLivingLaunchers(
+  reader: Reader,
+  vmis: readonly VmiRef[],
+): Promise<Launchers['living']> {
+  const living = new Map<string, number>()
+  for await (const { vmi } of livingLaunchers(reader, vmis, undefined))
+    living.set(vmi, (living.get(vmi) ?? 0) + 1)
+  return living
+}
+
+/** The label only finds them: it can be put on any pod, by anybody who may create one. */
+async function* livingLaunchers(
+  reader: Reader,
+  vmis: readonly VmiRef[],
+  namespace: string | undefined,
+): AsyncGenerator<{ pod: Pod; vmi: string }> {
+  for (let from = 0; from < vmis.length; from += atOnce) {
+    const asked = new Map(vmis.slice(from, from + atOnce).map((vmi) => [vmi.uid, vmi.namespace]))
+    const labels = `${createdBy} in (${[...asked.keys()].join(',')})`
+    for await (const { items } of reader.pages(Pods, { namespace, labels }))
+      for (const pod of items.filter(isLiving)) {
+        const vmi = vmiOf(pod)
+        if (vmi !== undefined && asked.get(vmi) === pod.metadata.namespace) yield { pod, vmi }
+      }
+  }
+}
+
+/** The uid of the VMI that virt-controller made this pod for: launchers are controlled by their VMI, in its namespace. */
+const vmiOf = ({ metadata }: Pod): string | undefined =>
+  metadata.ownerReferences?.find(
+    ({ kind, controller }) => controller === true && kind === 'VirtualMachineInstance',
+  )?.uid
+
+const isLiving = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+
+function targetOf(pod: Pod, at: Date): TargetPod {
+  const { name, creationTimestamp } = pod.metadata
+  const trouble = podTrouble(pod, { node: undefined, events: [], at })
+  return {
+    name,
+    ...(creationTimestamp && { createdAt: creationTimestamp }),
+    ...(trouble && { trouble }),
+  }
+}

@@ -1,0 +1,259 @@
+import type { Reader } from '../kube/cluster.ts'
+import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
+import { isNotFound } from '../kube/errors.ts'
+import { isOfVm, type Machine, Machines, outdatedIn, placeBehind, type Selection, vmName } from './vm.ts'
+import { type Decision, decisionOf, effectiveEviction, type Fate, moves } from './workload-updater.ts'
+import { pagesAllowed } from '../kube/readable-pages.ts'
+import { isAlone, type OutlookRules } from './updater-snapshot.ts'
+import { condition } from '../kube/object.ts'
+import { parseImage } from '../kubevirt/installation.ts'
+import { versionOf } from '../releases/release-versions.ts'
+import { type Outlook, outlookOf, type Reason } from './vm-outlook.ts'
+import { canNarrow, narrowedLine } from '../kube/shell-line.ts'
+import { outdatedOnes } from '../kubevirt/vm-tally.ts'
+
+interface HowListed {
+  /** Undefined: what decides may not be read. */
+  rules: Promise<OutlookRules | undefined>
+  remedies: Promise<RemediesAsked>
+}
+
+/** What a page of VMIs became, or a namespace that may not be read. */
+export interface OutdatedPage {
+  items: readonly OutdatedItem[]
+  /** Of them: labelled, but not running. */
+  notRunning: number
+  unread: readonly { namespace: string; what: string; why: string }[]
+}
+
+/**
+ * The VMIs labelled outdated, page by page as the server sends them, narrowed by the server. A namespace that may not be read is told
+ * and not left out. Throws ApiError.
+ */
+export async function* listOutdated(
+  reader: Reader,
+  selection: Selection,
+  { rules, remedies }: HowListed,
+): AsyncGenerator<OutdatedPage> {
+  const machines = new Machines(reader)
+  try {
+    for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
+      yield 'unread' in page
+        ? nothingOf(page.unread, page.why.message)
+        : await told(page.items, await rules, { machines, remedies: await remedies })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+const nothingOf = (namespace: string, why: string): OutdatedPage => ({
+  items: [],
+  notRunning: 0,
+  unread: [{ namespace, what: 'virtualmachineinstances', why }],
+})
+
+async function told(
+  vmis: readonly VirtualMachineInstance[],
+  rules: OutlookRules | undefined,
+  { machines, remedies }: { machines: Machines; remedies: RemediesAsked },
+): Promise<OutdatedPage> {
+  const before = new Set(machines.unread.keys())
+  const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules, remedies)) : []
+  const vms = await machines.behind(asked.map(placeBehind))
+  const items = vmis.map((vmi) => itemOf(vmi, vms, { rules, unread: machines.unread }))
+  return {
+    items,
+    notRunning: vmis.filter((vmi) => !runs(vmi)).length,
+    unread: [...machines.unread]
+      .filter(([namespace]) => !before.has(namespace))
+      .map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why })),
+  }
+}
+
+interface Known {
+  rules: OutlookRules | undefined
+  unread: ReadonlyMap<string, string>
+}
+
+function itemOf(
+  vmi: VirtualMachineInstance,
+  vms: ReadonlyMap<string, Machine>,
+  { rules, unread }: Known,
+): OutdatedItem {
+  const { namespace, name } = placeBehind(vmi)
+  const machinesUnread = unread.has(namespace)
+  return outdatedItem(vmi, vms.get(`${namespace}/${name}`), rules && { ...rules, machinesUnread })
+}
+
+/** What its VM says changes nothing for those that migrate: most, mostly. */
+function dependsOnVm(vmi: VirtualMachineInstance, rules: OutlookRules, remedies: RemediesAsked): boolean {
+  if (!isOfVm(vmi)) return false
+  const decision = decisionOf(vmi, rules)
+  if (moves.has(decision)) return isAlone(rules) && remedies.ask(decision)
+  return decision === 'shut-down' || remedies.ask(decision)
+}
+
+const runs = ({ metadata, status }: VirtualMachineInstance) =>
+  status?.phase === 'Running' && metadata.deletionTimestamp === undefined
+
+/** One outdated VMI, as a row and as an item of the document. Times are RFC 3339. */
+export interface OutdatedItem {
+  namespace: string
+  name: string
+  node?: string
+  launcher: { image?: string; version?: string; old: boolean }
+  /** When the VMI was made. */
+  since?: string
+  /** The condition LiveMigratable; Unknown where it has none. */
+  migratable: { status: 'True' | 'False' | 'Unknown'; reason?: string; message?: string }
+  /** The VMI's own strategy was frozen when it was made; where it has none the cluster's holds, and where there is none, None. */
+  evictionStrategy: { value?: string; from: 'vmi' | 'cluster' | 'default' | 'unknown' }
+  /** Absent: the methods may not be read. */
+  will?: Fate
+  why: readonly Reason[]
+  /** Volumes whose content goes with its pod. */
+  loses: readonly string[]
+  remedy: readonly string[]
+}
+
+/** `rules` undefined: what decides may not be read, and nothing is claimed. Pure. */
+function outdatedItem(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  rules: OutlookRules | undefined,
+): OutdatedItem {
+  const { metadata, status } = vmi
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    ...(status?.nodeName && { node: status.nodeName }),
+    launcher: launcherOf(status?.launcherContainerImageVersion, rules),
+    ...(metadata.creationTimestamp && { since: metadata.creationTimestamp }),
+    migratable: migratableOf(vmi),
+    evictionStrategy: evictionOf(vmi, rules),
+    ...(rules ? outlookPart(outlookOf(vmi, vm, rules)) : { why: [], loses: [], remedy: [] }),
+  }
+}
+
+function outlookPart({ fate, ...rest }: Outlook): Pick<OutdatedItem, 'will' | 'why' | 'loses' | 'remedy'> {
+  return { will: fate, ...rest }
+}
+
+function launcherOf(image: string | undefined, rules: OutlookRules | undefined): OutdatedItem['launcher'] {
+  if (!image) return { old: false }
+  const known = rules?.launcher?.(image)
+  const version = known ? known.version : versionOf(parseImage(image).tag)?.text
+  return { image, ...(version && { version }), old: known?.old ?? false }
+}
+
+function migratableOf(vmi: VirtualMachineInstance): OutdatedItem['migratable'] {
+  const { status = 'Unknown', reason, message } = condition(vmi, 'LiveMigratable') ?? {}
+  return { status, ...(reason && { reason }), ...(message && { message }) }
+}
+
+function evictionOf(
+  vmi: VirtualMachineInstance,
+  rules: OutlookRules | undefined,
+): OutdatedItem['evictionStrategy'] {
+  const own = vmi.spec?.evictionStrategy
+  if (own !== undefined) return { value: own, from: 'vmi' }
+  if (rules === undefined) return { from: 'unknown' }
+  return { value: effectiveEviction(vmi, rules), from: rules.clusterEviction ? 'cluster' : 'default' }
+}
+
+/** For whom the VM is read where only what helps depends on it. */
+export interface RemediesAsked {
+  ask(decision: Decision): boolean
+}
+
+export const ofEach: RemediesAsked = { ask: () => true }
+
+/** A table shows one command below it: a few VMs of each kind are enough to know it. Counts, so one for each listing. */
+export function ofSome(): RemediesAsked {
+  const asked = new Map<Decision, number>()
+  return {
+    ask(decision) {
+      const count = asked.get(decision) ?? 0
+      asked.set(decision, count + 1)
+      return count < enough
+    },
+  }
+}
+
+/** The first may be a VM that nothing helps. */
+const enough = 3
+
+/** What is kept of the rows once they are printed. */
+export interface Totals {
+  total: number
+  /** Those whose fate is not known are in `total` alone. */
+  byFate: Record<Fate, number>
+  /** On a launcher that is more than a year old. */
+  old: number
+}
+
+export function noTotals(): Totals {
+  return { total: 0, byFate: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 }, old: 0 }
+}
+
+export function addTo(totals: Totals, { will, launcher }: OutdatedItem): void {
+  totals.total++
+  if (will !== undefined) totals.byFate[will]++
+  if (launcher.old) totals.old++
+}
+
+/**
+ * What helps those that stay, folded: the commands of the first, and how many of each cause there are. Of a narrowed list no command that
+ * would change other VMs too.
+ */
+export class NextStep {
+  readonly #selection: Selection
+  readonly #causes = new Map<string, { count: number; remedy: readonly string[] }>()
+
+  constructor(selection: Selection) {
+    this.#selection = selection
+  }
+
+  add({ will, why, remedy }: OutdatedItem): void {
+    const [first] = why
+    if (will !== 'stays' || !first) return
+    const { count, remedy: found } = this.#causes.get(first.id) ?? { count: 0, remedy: [] }
+    this.#causes.set(first.id, { count: count + 1, remedy: found.length > 0 ? found : remedy })
+  }
+
+  /** The command for the cause that keeps most of them; undefined where none stays that could be helped. */
+  get command(): string | undefined {
+    const [most] = [...this.#causes]
+      .filter(([, { remedy }]) => remedy.length > 0)
+      .toSorted(([, a], [, b]) => b.count - a.count)
+    if (most === undefined) return undefined
+    const [id, { count, remedy }] = most
+    return count === 1 ? remedy[0] : (forMany[id]?.(this.#selection) ?? remedy[0])
+  }
+}
+
+/** Where one command helps all of them. */
+const forMany: Readonly<Record<string, (selection: Selection) => string | undefined>> = {
+  denied: (selection) => (canNarrow(unblock, selection) ? narrowedLine(unblock, selection) : undefined),
+  'not-migratable': restarting,
+  external: restarting,
+  'no-methods': (selection) => narrowedLine('kvup workloads update', selection),
+}
+
+const unblock = 'kvup workloads unblock --all'
+
+function restarting(selection: Selection): string {
+  return `${narrowedLine('kvup workloads update', selection)} --restart-unmigratable`
+}
+
+/** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
+export async function findCanary(reader: Reader): Promise<string | undefined> {
+  for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) {
+    const found = items.find(
+      (vmi) =>
+        condition(vmi, 'LiveMigratable')?.status === 'True' && vmi.status?.migrationState?.failed !== true,
+    )
+    if (found) return vmName(found)
+  }
+  return undefined
+}

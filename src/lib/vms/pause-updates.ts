@@ -1,0 +1,335 @@
+import { lastWriter } from '../kube/last-writer.ts'
+import type { Journal, Loan } from '../engine/journal.ts'
+import { hasNote, noNote, noteGone, noteOf } from '../engine/saved-values.ts'
+import type { Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
+import { minutes, seconds } from '../kube/clock.ts'
+import {
+  ensureStillStored,
+  methodsIn,
+  methodsPointer,
+  nameOf,
+  passesOn,
+  patchAt,
+  readOwner,
+  type SettingsOwner,
+  showsWriters,
+  storedNow,
+} from './strategy/settings-owner.ts'
+import {
+  heldLines,
+  keptMethods,
+  loanId,
+  loanOn,
+  methodsText,
+  openLoan,
+  type Owner,
+  restoreLine,
+  sameMethods,
+} from './update-methods.ts'
+import { followsOf, untilPassedOn, untilWritable, writeSettings } from './strategy/settings-writer.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { blocked } from '../kube/errors.ts'
+
+/** Who borrows, for the journal. */
+export interface Borrower {
+  who: string
+  procedure: string
+  /** A person said: empty them again where somebody set others meanwhile. What was kept first stays kept. */
+  again?: boolean
+  /** It goes over several minors: whoever resumes it knows by the saved value, which nobody else can write. */
+  severalMinors?: boolean
+}
+
+/**
+ * Empties `workloadUpdateMethods`, and notes its value on the same object in the same patch: workload migrations race the virt-handler roll
+ * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
+ * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
+ */
+export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): Step {
+  return {
+    id: 'hold-workload-updates',
+    title: 'hold workload updates',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    follows: followsOf(found),
+    risk: { undo: restoreLine(borrower), safeToLeave: 'days; hotplug and volume changes wait while held' },
+    async check(cx): Promise<StepState> {
+      const owner = await storedNow(cx.reader, found)
+      return 'is' in owner ? owner : pauseState(cx, owner, borrower)
+    },
+    shows: showsWriters(found),
+    async blame({ reader }, after) {
+      const owner = await storedNow(reader, found)
+      return 'is' in owner
+        ? undefined
+        : lastWriter(await readOwner(reader, owner), methodsPointer(owner), after)
+    },
+    async apply(cx) {
+      const owner = await storedNow(cx.reader, found)
+      await hold(cx, 'is' in owner ? found : owner, borrower)
+    },
+  }
+}
+
+async function pauseState(
+  cx: ReadContext,
+  owner: SettingsOwner,
+  { again = false }: Borrower,
+): Promise<StepState> {
+  const methods = methodsIn(await readOwner(cx.reader, owner), owner)
+  const loan = loanOn(owner, await cx.journal.loans())
+  if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
+  if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, loan)
+  const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and keep the value`
+  return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
+}
+
+function held(loan: Loan | undefined): StepState {
+  return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
+}
+
+async function hold(
+  cx: StepContext,
+  owner: SettingsOwner,
+  { who, procedure, severalMinors = false }: Borrower,
+): Promise<void> {
+  const { reader, journal, clock } = cx
+  await ensureStillStored(reader, owner)
+  const holding = await readOwner(reader, owner)
+  const { kind, ref, uid } = owner
+  await closeFormerLoan(journal, loanId, owner)
+  const loan = await journal.borrow({
+    id: loanId,
+    procedure,
+    object: { apiVersion: kind.apiVersion, kind: kind.kind, namespace: ref.namespace, name: ref.name, uid },
+    path: methodsPointer(owner),
+    was: { present: true, value: [...methodsIn(holding, owner)] },
+    by: who,
+    at: clock.now().toISOString(),
+    harmless: 'for days; hotplug and volume changes wait meanwhile',
+    ...(severalMinors && { severalMinors }),
+  })
+  const patch = patchAt([[owner.strategy, { workloadUpdateMethods: [] }]], holding, noteOf(loan))
+  await writeSettings(cx, owner, patch)
+}
+
+function changedWhileHeld(now: readonly string[], loan: Loan): StepState {
+  return {
+    is: 'blocked',
+    reason: 'hold-changed',
+    by: `workloadUpdateMethods was set to ${methodsText(now)} while kvup held it (kept: ${keptMethods(loan).join(', ')})`,
+    remedy: [...heldLines(loan), 'kvup history'],
+  }
+}
+
+/**
+ * Closes an open loan of this name whose object was deleted: there is nothing to give back to, and its value must not stand
+ * for that of the one that is here now.
+ */
+export async function closeFormerLoan(
+  journal: Journal,
+  id: string,
+  owner: Pick<Owner, 'uid'> & Partial<Pick<SettingsOwner, 'kubevirt'>>,
+): Promise<void> {
+  const ours = new Set([owner.uid, owner.kubevirt?.uid])
+  const former = (await journal.loans()).some((loan) => loan.id === id && !ours.has(loan.object.uid))
+  if (former) await journal.release(id, 'the KubeVirt that it was taken from is gone')
+}
+
+interface GiveBackOptions {
+  /** Also where somebody else set another value meanwhile. */
+  overwrite?: boolean
+  /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
+  takenFrom?: string
+}
+
+/**
+ * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
+ * (hco 5).
+ */
+export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {}): readonly Step[] {
+  const give = giveWorkloadUpdatesBack(owner, options)
+  return passesOn(owner) ? [give, closeOncePassedOn(owner, options)] : [give]
+}
+
+/**
+ * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the loan once that was read back. Belongs behind
+ * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
+ */
+export function giveWorkloadUpdatesBack(
+  found: SettingsOwner,
+  { overwrite = false, takenFrom = found.uid }: GiveBackOptions = {},
+): Step {
+  return {
+    id: 'give-back-workload-updates',
+    title: 'give workload updates back',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 5 * seconds,
+    follows: [],
+    dependsOn: ['hold-workload-updates'],
+    risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
+    async check({ reader, journal }): Promise<StepState> {
+      const loan = openLoan(await journal.loans(), takenFrom)
+      if (!loan) return { is: 'done' }
+      const owner = await storedNow(reader, found)
+      if ('is' in owner) return owner
+      const state = resumeState(loan, { owner, holding: await readOwner(reader, owner), overwrite })
+      return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
+    },
+    async apply(cx) {
+      const loan = openLoan(await cx.journal.loans(), takenFrom)
+      const owner = await storedNow(cx.reader, found)
+      if (loan) await giveBack(cx, 'is' in owner ? found : owner, loan)
+    },
+  }
+}
+
+interface Now {
+  owner: SettingsOwner
+  holding: KubeObject
+  overwrite: boolean
+}
+
+function resumeState(loan: Loan, { owner, holding, overwrite }: Now): StepState {
+  const now = methodsIn(holding, owner)
+  const kept = keptMethods(loan)
+  if (sameMethods(now, kept))
+    return passesOn(owner)
+      ? { is: 'done' }
+      : {
+          is: 'todo',
+          change: `note workloadUpdateMethods of ${nameOf(owner)} as given back: it is ${kept.join(', ')} again`,
+        }
+  if (now.length === 0 || overwrite)
+    return { is: 'todo', change: `set workloadUpdateMethods back to ${kept.join(', ')}` }
+  return changedMeanwhile(now, loan)
+}
+
+function changedMeanwhile(now: readonly string[], loan: Loan): StepState {
+  const kept = keptMethods(loan)
+  const restore = restoreLine(loan)
+  return {
+    is: 'blocked',
+    reason: 'changed-meanwhile',
+    by: `workloadUpdateMethods was ${kept.join(', ')} when it was borrowed; somebody set it to ${methodsText(now)} meanwhile`,
+    remedy: [
+      `${restore} --keep-current     closes the loan and leaves their value`,
+      `${restore} --overwrite        sets the kept value`,
+    ],
+  }
+}
+
+/**
+ * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
+ * back, and only then writes down that the loan is closed.
+ */
+async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
+  const { reader, journal } = cx
+  await ensureStillStored(reader, owner)
+  const holding = await readOwner(reader, owner)
+  const kept = keptMethods(loan)
+  const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
+  const note = passesOn(owner) ? {} : noteGone(holding, loanId)
+  if (Object.keys({ ...fields, ...note }).length > 0)
+    await writeSettings(cx, owner, patchAt([[owner.strategy, fields]], holding, note))
+  const after = methodsIn(await readOwner(reader, owner), owner)
+  if (!sameMethods(after, kept))
+    throw blocked(
+      'give-back-undone',
+      `workloadUpdateMethods was set back to ${kept.join(', ')}, but reads ${methodsText(after)}`,
+      {
+        remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
+      },
+    )
+  if (!passesOn(owner)) await journal.release(loanId)
+}
+
+/** The loan stays open until the value took effect: until then a way back is still needed. */
+function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: GiveBackOptions): Step {
+  return {
+    id: 'workload-updates-passed-on',
+    title: 'KubeVirt has workload updates back',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 2 * seconds,
+    closes: true,
+    follows: followsOf(found),
+    dependsOn: ['hold-workload-updates', 'give-back-workload-updates'],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check(cx): Promise<StepState> {
+      const loan = openLoan(await cx.journal.loans(), takenFrom)
+      if (!loan) return { is: 'done' }
+      const owner = await storedNow(cx.reader, found)
+      if ('is' in owner) return owner
+      const kept = keptMethods(loan)
+      const now = methodsIn(await readOwner(cx.reader, owner), owner)
+      if (!sameMethods(now, kept)) return changedMeanwhile(now, loan)
+      const waiting = await untilPassedOn(cx, owner, kept)
+      const there = `${nameOf(owner.kubevirt)} has ${kept.join(', ')} again`
+      const todo = { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` } as const
+      return waiting ?? (await untilWritable(cx.reader, owner)) ?? todo
+    },
+    apply: (cx) => closeMethodsLoan(cx, found),
+  }
+}
+
+/** Takes the note off whichever object bears it, changes nothing else, and writes down that the loan is closed. Throws ApiError, and `blocked` where an object is another one. */
+export async function closeMethodsLoan(cx: StepContext, found: SettingsOwner, why?: string): Promise<void> {
+  const { reader, writer, journal } = cx
+  const stored = await storedNow(reader, found)
+  const owner = 'is' in stored ? found : stored
+  const holding = await readOwner(reader, owner)
+  if (hasNote(holding, loanId)) {
+    await ensureStillStored(reader, owner)
+    await writeSettings(cx, owner, patchAt([], holding, noNote(loanId)))
+  }
+  const { kubevirt } = owner
+  const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined
+  if (below && hasNote(below, loanId))
+    await writer.mergePatch(kubevirt.kind, kubevirt.ref, patchAt([], below, noNote(loanId)))
+  await journal.release(loanId, why)
+}
+
+/** What to do when somebody changed the borrowed setting meanwhile. */
+export type Meanwhile = 'ask' | 'keep-current' | 'overwrite'
+
+interface Restoring {
+  owner: SettingsOwner
+  meanwhile: Meanwhile
+  settled: Step
+  /** The uid that the loan is of: another one than the owner's where KubeVirt was deleted and made anew. */
+  takenFrom: string
+}
+
+/** Gives one loan back behind the step `settled`: at whichever version, but not while the control plane moves (contract "Loans"). */
+export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
+  return {
+    name: 'restore workload updates',
+    loans: [loanId],
+    reached: async ({ journal }) => openLoan(await journal.loans(), takenFrom) === undefined,
+    steps: async () =>
+      meanwhile === 'keep-current'
+        ? [closeLoan(owner, takenFrom)]
+        : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
+  }
+}
+
+/** Closes the loan and leaves somebody else's value where it is. */
+function closeLoan(owner: SettingsOwner, takenFrom: string): Step {
+  return {
+    id: 'close-loan',
+    title: 'leave workload updates as they are',
+    patience: { every: 1000, atMost: 60_000 },
+    estimate: 1000,
+    follows: [],
+    risk: { undo: 'none', safeToLeave: 'always' },
+    async check({ journal }) {
+      return openLoan(await journal.loans(), takenFrom)
+        ? {
+            is: 'todo',
+            change: 'leave workloadUpdateMethods as somebody set it, and note it as borrowed no more',
+          }
+        : { is: 'done' }
+    },
+    apply: (cx) => closeMethodsLoan(cx, owner, 'left as somebody else set it'),
+  }
+}

@@ -1,0 +1,341 @@
+import { parseDuration, toGoDuration } from '../../kube/duration.ts'
+import { blocked, usageError } from '../../kube/errors.ts'
+import { nearest } from '../../kube/text.ts'
+import { quantity } from '../../kube/quantity.ts'
+import { minutes, seconds } from '../../kube/clock.ts'
+import { sameValue, type Setting, workloadSettings, type SettingValue } from './workload-settings.ts'
+import { valueAt } from '../../kube/server-side-apply.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { lastWriter } from '../../kube/last-writer.ts'
+import type { Step, StepContext, StepState } from '../../engine/step.ts'
+import { valueText } from '../../kube/field-changes.ts'
+import {
+  ensureStillStored,
+  kubeVirtFields,
+  passesOn,
+  patchAt,
+  readOwner,
+  type SettingsOwner,
+  showsWriters,
+  storedNow,
+} from './settings-owner.ts'
+import { followsOf, untilWritable, waitingForOwner, writeSettings } from './settings-writer.ts'
+import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
+import type { HopFinding } from '../../releases/hop-findings.ts'
+import { type Forecast, forecastText } from '../forecast/update-forecast.ts'
+import { versionOf } from '../../releases/release-versions.ts'
+import type { Loan } from '../../engine/journal.ts'
+import { heldLines, keptMethods, restoreLine } from '../update-methods.ts'
+
+/** The only ones that there are (facts 1.2); the schema takes any word and KubeVirt ignores what it does not know. */
+const methods = ['LiveMigrate', 'Evict'] as const
+
+/** What was typed for `strategy set`. */
+export interface TypedSettings {
+  methods?: string
+  batchSize?: string
+  batchInterval?: string
+  parallelPerCluster?: string
+  parallelPerNode?: string
+  bandwidth?: string
+  completionTimeout?: string
+  progressTimeout?: string
+  migrationNetwork?: string
+}
+
+/** Field to value; null takes it out. */
+export type Wanted = Readonly<Record<string, SettingValue>>
+
+type Parse = (typed: string, flag: string) => SettingValue
+
+const parsers: Readonly<Record<keyof TypedSettings, readonly [field: string, flag: string, parse: Parse]>> = {
+  methods: ['workloadUpdateMethods', '--methods', parseMethods],
+  batchSize: ['batchEvictionSize', '--batch-size', parseCount],
+  batchInterval: [
+    'batchEvictionInterval',
+    '--batch-interval',
+    (typed, flag) => toGoDuration(positive(typed, flag)),
+  ],
+  parallelPerCluster: ['parallelMigrationsPerCluster', '--parallel-per-cluster', parseCount],
+  parallelPerNode: ['parallelOutboundMigrationsPerNode', '--parallel-per-node', parseCount],
+  bandwidth: ['bandwidthPerMigration', '--bandwidth', parseBandwidth],
+  completionTimeout: ['completionTimeoutPerGiB', '--completion-timeout', wholeSeconds],
+  progressTimeout: ['progressTimeout', '--progress-timeout', wholeSeconds],
+  migrationNetwork: [
+    'network',
+    '--migration-network',
+    (typed) => (typed === 'none' ? null : networkName(typed)),
+  ],
+}
+
+/** Throws `usage` for what cannot be meant, and where nothing was asked for. */
+export function parseWanted(typed: TypedSettings): Wanted {
+  const wanted = Object.entries(parsers).flatMap(([key, [field, flag, parse]]) => {
+    const text = typed[key as keyof TypedSettings]
+    return text === undefined ? [] : [[field, parse(text.trim(), flag)] as const]
+  })
+  if (wanted.length > 0) return Object.fromEntries(wanted)
+  throw usageError('nothing-to-set', 'it was not said what to set', {
+    remedy: [
+      'kvup workloads strategy set --methods LiveMigrate',
+      'kvup workloads strategy show     shows what holds now',
+    ],
+  })
+}
+
+function parseMethods(typed: string): readonly string[] {
+  if (typed === 'none') return []
+  const words = typed.split(',').map((word) => word.trim())
+  for (const word of words) refuseUnknown(word)
+  const twice = words.find((word, index) => words.indexOf(word) !== index)
+  if (twice === undefined) return words
+  throw usageError('method-twice', `--methods names ${twice} twice`)
+}
+
+function refuseUnknown(word: string): void {
+  if ((methods as readonly string[]).includes(word)) return
+  const meant = meantBy(word)
+  throw usageError('no-such-method', `${JSON.stringify(word)} is no workload update method`, {
+    remedy:
+      meant === undefined
+        ? `${methods.join(', ')}, both separated by a comma, or none`
+        : `did you mean ${meant}?`,
+  })
+}
+
+/** Case and endings are what is mistaken most: `livemigrate`, `LiveMigration`. */
+function meantBy(word: string): string | undefined {
+  const small = word.toLowerCase()
+  const near = nearest(small, [...methods.map((method) => method.toLowerCase()), 'livemigration', 'eviction'])
+  return methods.find((method) => near?.startsWith(method.toLowerCase().slice(0, 4)))
+}
+
+function parseCount(typed: string, flag: string): number {
+  const count = Number(typed)
+  if (/^\d+$/u.test(typed) && count > 0 && Number.isSafeInteger(count) && count < 2 ** 31) return count
+  throw usageError('not-a-count', `${flag} takes a whole number from 1, not ${JSON.stringify(typed)}`)
+}
+
+function positive(typed: string, flag: string): number {
+  const ms = parseDuration(typed)
+  if (ms > 0) return ms
+  throw usageError('not-positive', `${flag} has to be longer than ${typed}`)
+}
+
+function wholeSeconds(typed: string, flag: string): number {
+  const ms = positive(typed, flag)
+  if (ms % seconds === 0) return ms / seconds
+  throw usageError('not-seconds', `${flag} is kept in whole seconds, and ${typed} is not`)
+}
+
+/** Bytes a second; a bare number would be a handful of bytes. `0` is no limit. */
+function parseBandwidth(typed: string, flag: string): string {
+  if (typed === '0') return '0Mi'
+  const bytes = quantity(typed)
+  if (bytes !== undefined && bytes >= 1 && !/^[\d.]+$/u.test(typed)) return typed
+  throw usageError(
+    'not-a-bandwidth',
+    `${flag} is written like 64Mi or 1Gi, bytes a second, not ${JSON.stringify(typed)}`,
+    { remedy: `${flag} 64Mi, or 0 for no limit` },
+  )
+}
+
+function networkName(typed: string): string {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u.test(typed)) return typed
+  throw usageError(
+    'not-a-network',
+    `--migration-network takes the name of a NetworkAttachmentDefinition, or none, not ${JSON.stringify(typed)}`,
+  )
+}
+
+/** One field that is not as it is wanted. */
+interface Difference {
+  setting: Setting
+  path: readonly string[]
+  from: unknown
+  to: unknown
+}
+
+/** Writes the settings to their owner in one patch, and is done once the KubeVirt CR has them. */
+export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
+  return {
+    id: 'set-strategy',
+    title: 'set how VMs follow',
+    patience: { every: 5 * seconds, atMost: 5 * minutes },
+    estimate: 5 * seconds,
+    follows: followsOf(found),
+    risk: { undo: 'kvup workloads strategy set with the former values', safeToLeave: 'always' },
+    async check({ reader }): Promise<StepState> {
+      const owner = await storedNow(reader, found)
+      if ('is' in owner) return owner
+      const different = differences(await readOwner(reader, owner), owner, wanted)
+      if (different.length > 0) {
+        const change = `set ${different.map(inWords).join('; ')}`
+        return (await untilWritable(reader, owner)) ?? { is: 'todo', change }
+      }
+      if (!passesOn(owner)) return { is: 'done' }
+      const late = differences(await readOwner(reader, owner.kubevirt), kubeVirtFields, wanted)
+      if (late.length === 0) return { is: 'done', note: 'KubeVirt has it' }
+      return waitingForOwner(
+        owner,
+        late.map(({ setting, to }) => `${setting.name} ${valueText(to)}`).join(', '),
+      )
+    },
+    shows: showsWriters(found),
+    async blame({ reader }, after) {
+      const holding = await readOwner(reader, found)
+      const [first] = differences(holding, found, wanted)
+      return first && lastWriter(holding, `/${first.path.join('/')}`, after)
+    },
+    async apply(cx) {
+      const owner = await storedNow(cx.reader, found)
+      await write(cx, 'is' in owner ? found : owner, wanted)
+    },
+  }
+}
+
+async function write(cx: StepContext, owner: SettingsOwner, wanted: Wanted): Promise<void> {
+  const { reader } = cx
+  await ensureStillStored(reader, owner)
+  const holding = await readOwner(reader, owner)
+  const different = differences(holding, owner, wanted)
+  const below = (place: Setting['in']) =>
+    Object.fromEntries(
+      different.flatMap(({ setting, to }) => (setting.in === place ? [[setting.name, to] as const] : [])),
+    )
+  const patch = patchAt(
+    [
+      [owner.strategy, below('strategy')],
+      [owner.migrations, below('migrations')],
+    ],
+    holding,
+  )
+  await writeSettings(cx, owner, patch)
+}
+
+/** What is wanted and not there; absence is as good as null, and not as good as the default: a default may change. */
+function differences(
+  object: KubeObject,
+  at: Pick<SettingsOwner, 'strategy' | 'migrations'>,
+  wanted: Wanted,
+): readonly Difference[] {
+  return workloadSettings.flatMap((setting) => {
+    const to = wanted[setting.name]
+    if (to === undefined) return []
+    const path = [...at[setting.in], setting.name]
+    const from = valueAt(object, path)
+    return sameValue(setting, from, to) ? [] : [{ setting, path, from, to }]
+  })
+}
+
+const inWords = ({ setting, from, to }: Difference): string =>
+  `${setting.name} ${from === undefined ? '(not set)' : valueText(from)} → ${valueText(to)}`
+
+/** What a choice of settings is judged by. */
+export interface Choice {
+  wanted: Wanted
+  kubevirt: KubeVirt
+  /** What the methods do with the VMs that are outdated now; undefined where no methods are chosen. */
+  forecast?: Forecast | undefined
+}
+
+/** What speaks against it. Pure. */
+export function choiceFindings(choice: Choice): readonly HopFinding[] {
+  return [...evictions(choice), ...gate(choice), ...network(choice)]
+}
+
+function chosenMethods({ wanted }: Choice): readonly string[] | undefined {
+  const wantedMethods = wanted['workloadUpdateMethods']
+  return Array.isArray(wantedMethods) ? wantedMethods : undefined
+}
+
+/** VMs are interrupted as soon as it is set: accepted by name (contract "Loans"). */
+function evictions(choice: Choice): readonly HopFinding[] {
+  const { forecast } = choice
+  if (forecast === undefined || !chosenMethods(choice)?.includes('Evict')) return []
+  if (forecast.interrupted.length === 0) return []
+  return [
+    {
+      id: 'evictions',
+      level: 'blocker',
+      summary: `with Evict, of the VMs that are outdated now KubeVirt ${forecastText(forecast)}`,
+      objects: forecast.interrupted.slice(0, 20),
+      remedy: ['kvup workloads strategy set --methods LiveMigrate     leaves them running'],
+    },
+  ]
+}
+
+const gate = (choice: Choice): readonly HopFinding[] =>
+  gateFinding(choice.kubevirt, chosenMethods(choice) ?? [])
+
+/** The network is one of the inputs of the deployment ID (facts 2.3): virt-handler rolls, which kills migrations (facts 2.8). */
+function network({ wanted }: Choice): readonly HopFinding[] {
+  if (wanted['network'] === undefined) return []
+  return [
+    {
+      id: 'migration-network-rolls',
+      level: 'warning',
+      summary:
+        'another migration network makes KubeVirt roll virt-handler on every node: migrations that run then fail',
+      remedy: ['kvup workloads migrations     shows what runs now', 'kvup status -w     follows the roll'],
+    },
+  ]
+}
+
+/** What the methods mean for these VMs and for hotplug, said before the question (facts 5, issue 17329). */
+export function choiceText(choice: Choice): readonly string[] {
+  const wantedMethods = chosenMethods(choice)
+  if (wantedMethods === undefined) return []
+  const { forecast } = choice
+  const hotplug = 'hotplug of CPU, memory and networks and changes of volumes'
+  return [
+    wantedMethods.length === 0
+      ? 'KubeVirt moves no VM by itself any more: outdated ones stay so until they are migrated or restarted'
+      : `of the VMs that are outdated now KubeVirt ${forecast ? forecastText(forecast) : 'moves some'}`,
+    wantedMethods.includes('LiveMigrate')
+      ? `${hotplug} are carried out as migrations`
+      : `${hotplug} wait until a VM restarts: they are carried out as migrations, which need LiveMigrate`,
+  ]
+}
+
+const gateName = 'LiveMigration'
+
+/**
+ * What stands against LiveMigrate among these methods: before v0.56 nothing migrates without its gate; since then it is always on
+ * (kubevirt pull request 8047, night W7). Pure.
+ */
+export function gateFinding(kubevirt: KubeVirt, wantedMethods: readonly string[]): readonly HopFinding[] {
+  const version = versionOf(kubevirt.status?.observedKubeVirtVersion)
+  const needsIt = version !== undefined && version.major === 0 && version.minor < 56
+  if (!needsIt || !wantedMethods.includes('LiveMigrate') || isOn(kubevirt)) return []
+  return [
+    {
+      id: 'live-migration-gate',
+      level: 'blocker',
+      summary: `KubeVirt ${version.text} migrates nothing without the feature gate ${gateName}, which is not on`,
+      objects: [`kubevirt/${kubevirt.metadata.name}`],
+      remedy: [`add ${gateName} to spec.configuration.developerConfiguration.featureGates first`],
+    },
+  ]
+}
+
+function isOn({ spec }: KubeVirt): boolean {
+  const developer = spec?.configuration?.['developerConfiguration']
+  const gates = valueAt(developer, ['featureGates'])
+  return Array.isArray(gates) && gates.includes(gateName)
+}
+
+/** Methods that are borrowed are not set: the next restore would find another value and give nothing back. Throws `blocked`. */
+export function ensureNotHeld(wanted: Wanted, loan: Loan | undefined): void {
+  if (wanted['workloadUpdateMethods'] === undefined || loan === undefined) return
+  throw blocked(
+    'workloads-held',
+    `workloadUpdateMethods is borrowed by ${loan.by} since ${loan.at} (kept: ${keptMethods(loan).join(', ')})`,
+    {
+      remedy: [
+        ...heldLines(loan, '     gives it back first'),
+        `${restoreLine(loan)} --keep-current     forgets the kept value`,
+      ],
+    },
+  )
+}

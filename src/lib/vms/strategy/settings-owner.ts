@@ -1,0 +1,234 @@
+import { valueAt } from '../../kube/server-side-apply.ts'
+import type { DeepPartial, Reader, Ref } from '../../kube/cluster.ts'
+import { groupOf, type Kind, type KubeObject, resourceOf } from '../../kube/object.ts'
+import type { Owner } from '../update-methods.ts'
+import { HyperConvergeds } from '../../kube/kinds/operator-kinds.ts'
+import { type Manager, managerOf } from '../../kubevirt/installation.ts'
+import { blocked, KvupError } from '../../kube/errors.ts'
+import { storedHyperConverged } from '../../openshift/stored-hyperconverged.ts'
+import type { StepState } from '../../engine/step.ts'
+import type { HopFinding } from '../../releases/hop-findings.ts'
+
+/** The object that holds the settings of workload updates, whatever else is in it. */
+type Holding = KubeObject & { spec?: unknown }
+
+/**
+ * Where the settings of workload updates and migrations are written so that they last: the KubeVirt CR, or the HyperConverged that
+ * overwrites it (hco 5). Found by `findSettingsOwner`.
+ */
+export interface SettingsOwner {
+  /** Under the version that is stored: a write through another one may turn `[]` into `[LiveMigrate]`. */
+  kind: Kind<Holding>
+  ref: Ref & { namespace: string }
+  uid: string
+  /** Fields on the way to workloadUpdateMethods, batchEvictionSize and batchEvictionInterval. */
+  strategy: readonly string[]
+  /** Fields on the way to the limits and timeouts of migrations. */
+  migrations: readonly string[]
+  /** The CR that takes effect; for a plain KubeVirt it is the owner itself. */
+  kubevirt: Owner
+  /** Ids of the risks that were accepted for writing it: `csv-not-succeeded`. */
+  accepted?: readonly string[]
+}
+
+/** The fields of the KubeVirt CR, whoever owns it. */
+export const kubeVirtFields = {
+  strategy: ['spec', 'workloadUpdateStrategy'],
+  migrations: ['spec', 'configuration', 'migrations'],
+} as const
+
+/** A KubeVirt that nobody overwrites. */
+export function onKubeVirt(kubevirt: Owner): SettingsOwner {
+  const { kind, ref, uid } = kubevirt
+  return { kind, ref, uid, ...kubeVirtFields, kubevirt }
+}
+
+/** Somebody else than the KubeVirt CR itself: what is written has to be passed on to it. */
+export function passesOn({ kind, kubevirt }: SettingsOwner): boolean {
+  return kind.kind !== kubevirt.kind.kind
+}
+
+/** Null and absent read as empty: only HyperConverged defaults them, and its server does so before anybody reads. */
+export function methodsIn(
+  object: KubeObject,
+  { strategy }: Pick<SettingsOwner, 'strategy'>,
+): readonly string[] {
+  const methods = valueAt(object, [...strategy, 'workloadUpdateMethods'])
+  return Array.isArray(methods) ? methods.map(String) : []
+}
+
+/** JSON pointer of the methods, for the journal. */
+export function methodsPointer({ strategy }: Pick<SettingsOwner, 'strategy'>): string {
+  return `/${[...strategy, 'workloadUpdateMethods'].join('/')}`
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A merge patch of the fields below each path and of some annotations, refused when somebody else wrote first. A path without fields is left out. */
+export function patchAt(
+  places: readonly (readonly [path: readonly string[], fields: Fields])[],
+  { metadata }: KubeObject,
+  annotations: Readonly<Record<string, string | null>> = {},
+): DeepPartial<Holding> {
+  const patch: Record<string, unknown> = {
+    metadata: {
+      resourceVersion: metadata.resourceVersion ?? '',
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+  }
+  for (const [path, fields] of places)
+    if (Object.keys(fields).length > 0) Object.assign(reach(patch, path), fields)
+  return patch
+}
+
+/** The object at the end of the path, made where it is missing. */
+function reach(from: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+  return path.reduce((at, name) => {
+    const below = (at[name] ?? {}) as Record<string, unknown>
+    at[name] = below
+    return below
+  }, from)
+}
+
+/** Command that shows who writes which field of it; the version is named, for an unversioned read is of the preferred one. */
+export function showsWriters({
+  kind,
+  ref: { name, namespace },
+}: Pick<SettingsOwner, 'kind' | 'ref'>): string {
+  const version = kind.apiVersion.split('/').at(-1)
+  const resource = kind.kind === 'KubeVirt' ? kind.plural : `${kind.plural}.${version}.${groupOf(kind)}`
+  return `kubectl -n ${namespace} get ${resource} ${name} -o yaml --show-managed-fields`
+}
+
+/** One that was found: each step works out anew in which version it is stored. */
+export function onHyperConverged(
+  { ref, uid }: Pick<SettingsOwner, 'ref' | 'uid'>,
+  kubevirt: Owner,
+  accepted: readonly string[],
+): SettingsOwner {
+  return { kind: HyperConvergeds, ref, uid, ...hyperConvergedFields.v1beta1, kubevirt, accepted }
+}
+
+/** Where there is one, it bears this name (hco 1). */
+const usualName = 'kubevirt-hyperconverged'
+
+/**
+ * Who owns the settings of workload updates and migrations: the HyperConverged that manages this KubeVirt, else the KubeVirt itself.
+ * `manager` is that of the installation. Throws `blocked` where the HyperConverged is gone or no version of it can be written safely.
+ */
+export async function findSettingsOwner(
+  reader: Reader,
+  kubevirt: Owner,
+  manager: Pick<Manager, 'kind' | 'name'>,
+): Promise<SettingsOwner> {
+  if (manager.kind !== 'hyperconverged') return onKubeVirt(kubevirt)
+  const { kind, version } = await storedHyperConverged(reader)
+  const ref = { name: manager.name ?? usualName, namespace: kubevirt.ref.namespace }
+  const found = await reader.find(kind, ref)
+  if (found.is === 'object')
+    return { kind, ref, uid: found.object.metadata.uid ?? '', ...hyperConvergedFields[version], kubevirt }
+  const object = nameOf({ kind, ref })
+  throw blocked(
+    'hyperconverged-gone',
+    `${nameOf(kubevirt)} says that it belongs to a HyperConverged, but there is no ${object}`,
+    { object, remedy: 'kubectl get hyperconvergeds.hco.kubevirt.io -A' },
+  )
+}
+
+/** The one object that was found: a later one of the same name has another uid. */
+interface Particular<T extends KubeObject> {
+  kind: Kind<T>
+  ref: Ref & { namespace: string }
+  uid: string
+}
+
+const ofKubeVirt = { gone: 'kubevirt-gone', replaced: 'kubevirt-replaced', deleting: 'kubevirt-deleting' }
+const ofHyperConverged = {
+  gone: 'hyperconverged-gone',
+  replaced: 'hyperconverged-replaced',
+  deleting: 'hyperconverged-deleting',
+}
+
+/** Reads the KubeVirt CR or the HyperConverged; throws `blocked` when it is gone or another one took its place. */
+export async function readOwner<T extends KubeObject>(
+  reader: Reader,
+  { kind, ref, uid }: Particular<T>,
+): Promise<T> {
+  const found = await reader.find(kind, ref)
+  const object = nameOf({ kind, ref })
+  const reasons = kind.kind === 'KubeVirt' ? ofKubeVirt : ofHyperConverged
+  if (found.is !== 'object')
+    throw blocked(reasons.gone, `${object} does not exist any more`, { object, remedy: 'kvup status' })
+  if (found.object.metadata.uid !== uid)
+    throw blocked(reasons.replaced, `${object} was deleted and created again while kvup was at work`, {
+      object,
+      remedy: 'kvup status',
+    })
+  if (found.object.metadata.deletionTimestamp !== undefined)
+    throw blocked(reasons.deleting, `${object} is being deleted`, { object, remedy: 'kvup status' })
+  return found.object
+}
+
+/** As kubectl names it; a HyperConverged with its group, for nobody knows it by its plural alone. */
+export function nameOf({ kind, ref }: { kind: Kind; ref: Ref & { namespace: string } }): string {
+  const resource = kind.kind === 'KubeVirt' ? kind.plural : resourceOf(kind)
+  return `${resource}/${ref.name} in namespace ${ref.namespace}`
+}
+
+/** Where each version of HyperConverged keeps the settings (hco 2). */
+const hyperConvergedFields = {
+  v1beta1: {
+    strategy: ['spec', 'workloadUpdateStrategy'],
+    migrations: ['spec', 'liveMigrationConfig'],
+  },
+  v1: {
+    strategy: ['spec', 'virtualization', 'workloadUpdateStrategy'],
+    migrations: ['spec', 'virtualization', 'liveMigrationConfig'],
+  },
+} as const
+
+type Waiting = Extract<StepState, { is: 'waiting' }>
+
+/**
+ * The same owner in the version that is stored now: an upgrade of HyperConverged moves it (hco 2). While nobody converts between the versions in
+ * etcd, what has to be waited for (hco 8). Throws what else `storedHyperConverged` throws.
+ */
+export async function storedNow(reader: Reader, owner: SettingsOwner): Promise<SettingsOwner | Waiting> {
+  if (!passesOn(owner)) return owner
+  try {
+    const { kind, version } = await storedHyperConverged(reader)
+    return { ...owner, kind, ...hyperConvergedFields[version] }
+  } catch (error) {
+    if (!(error instanceof KvupError) || error.reason !== 'hyperconverged-not-converted') throw error
+    return { is: 'waiting', on: `HyperConverged to be converted: ${error.message}`, remedy: error.remedy }
+  }
+}
+
+/** Right before a write: an upgrade of HyperConverged may have moved the stored version since we looked. Throws `blocked`. */
+export async function ensureStillStored(reader: Reader, owner: SettingsOwner): Promise<void> {
+  if (!passesOn(owner)) return
+  const { kind } = await storedHyperConverged(reader)
+  if (kind.apiVersion === owner.kind.apiVersion) return
+  throw blocked(
+    'hyperconverged-moved',
+    `HyperConverged is stored as ${kind.apiVersion} now and no longer as ${owner.kind.apiVersion}: nothing was changed`,
+    { remedy: 'run the same command again' },
+  )
+}
+
+/** Helm and GitOps set back what is written to their objects at the next sync (night U8). */
+export function ownerFinding(owner: SettingsOwner, holding: KubeObject): readonly HopFinding[] {
+  const manager = managerOf(holding)
+  if (manager?.kind !== 'helm' && manager?.kind !== 'gitops') return []
+  const whose = [manager.owner ?? manager.kind, manager.name].filter(Boolean).join(' ')
+  const what = passesOn(owner) ? owner.kind.kind : 'KubeVirt'
+  return [
+    {
+      id: `managed-by-${manager.kind}`,
+      level: 'blocker',
+      summary: `${what} belongs to ${whose}: what kvup writes would be set back at its next sync`,
+      objects: [`${owner.kind.kind.toLowerCase()}/${owner.ref.name}`],
+      remedy: [`change ${owner.strategy.join('.')} where ${whose} has it from`],
+    },
+  ]
+}

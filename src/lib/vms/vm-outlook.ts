@@ -1,0 +1,254 @@
+import type { VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
+import { condition } from '../kube/object.ts'
+import {
+  afterShutdown,
+  type Decision,
+  decisionOf,
+  dueFor,
+  effectiveEviction,
+  type Fate,
+  isMigrating,
+  moves,
+} from './workload-updater.ts'
+import { noMethodsText } from '../kube/text.ts'
+import { controllerOf, isOfVm, lostData, type Machine, runStrategyOf, vmName } from './vm.ts'
+import { isAlone, type Launcher, type OutlookRules } from './updater-snapshot.ts'
+import { narrowedLine, shellWord } from '../kube/shell-line.ts'
+import { giveBackLine } from './update-methods.ts'
+
+/** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
+export interface Reason {
+  id: string
+  text: string
+}
+
+export const reason = (id: string, text: string): Reason => ({ id, text })
+
+const words: Record<Decision, (vmi: VirtualMachineInstance, rules: OutlookRules) => Reason> = {
+  migrate: () => reason('migratable', 'can be migrated'),
+  'migrate-volumes': () => reason('volumes-move', 'can be migrated together with its volumes'),
+  evacuate: () => reason('evacuates', 'Evict is on; its evictionStrategy makes that a migration'),
+  'shut-down': (vmi) => reason('evict-on', `${whyShutDown(vmi)}; Evict is on`),
+  'no-methods': (vmi, { held }) => whyNoMethods(vmi, held !== undefined),
+  'evict-off': (vmi) => reason('not-migratable', notMigratable(vmi)),
+  denied: (vmi, rules) =>
+    reason(
+      'denied',
+      `${notMigratable(vmi)}; evictionStrategy ${effectiveEviction(vmi, rules)} forbids eviction`,
+    ),
+  external: () => reason('external', 'evictionStrategy External: somebody else has to move it'),
+}
+
+/** The reason behind a decision. */
+function whyBy(decision: Decision, vmi: VirtualMachineInstance, rules: OutlookRules): Reason {
+  return words[decision](vmi, rules)
+}
+
+function whyShutDown(vmi: VirtualMachineInstance): string {
+  return isMigratable(vmi) ? 'LiveMigrate is off' : notMigratable(vmi)
+}
+
+function whyNoMethods(vmi: VirtualMachineInstance, held: boolean): Reason {
+  const why = noMethodsText(held)
+  return reason(held ? 'held' : 'no-methods', isMigratable(vmi) ? why : `${why}; ${notMigratable(vmi)}`)
+}
+
+const isMigratable = (vmi: VirtualMachineInstance) => condition(vmi, 'LiveMigratable')?.status === 'True'
+
+/** facts 3.6; a reason that is not among them is told as it is. */
+const plainly: Readonly<Record<string, string>> = {
+  DisksNotLiveMigratable: 'a disk is not shared',
+  InterfaceNotLiveMigratable: 'a network interface',
+  HotplugNotLiveMigratable: 'a hotplugged disk',
+  CPUModeLiveMigratable: 'its CPU mode',
+  VirtIOFSNotLiveMigratable: 'a virtiofs share',
+  HostDeviceNotLiveMigratable: 'a host device',
+  SEVNotLiveMigratable: 'SEV',
+  SecureExecutionNotLiveMigratable: 'Secure Execution',
+  TDXNotLiveMigratable: 'TDX',
+  NoTSCFrequencyNotLiveMigratable: 'no TSC frequency',
+  HypervPassthroughNotLiveMigratable: 'Hyper-V passthrough',
+  PersistentReservationNotLiveMigratable: 'a persistent reservation',
+  DecentralizedNotLiveMigratable: 'a migration between clusters',
+}
+
+function notMigratable(vmi: VirtualMachineInstance): string {
+  const { status, reason: named = '' } = condition(vmi, 'LiveMigratable') ?? {}
+  if (status !== 'False') return 'not judged yet whether it can be migrated'
+  const plain = Object.hasOwn(plainly, named) ? `${plainly[named]} (${named})` : named
+  return plain === '' ? 'not migratable' : `not migratable: ${plain}`
+}
+
+interface End {
+  /** Of the VM behind it; undefined: there is none, or it may not be read. */
+  runStrategy: string | undefined
+  loses: readonly string[]
+}
+
+/** What the end of its pod means: whether it comes back, and what is gone (night W2). */
+function aboutEnd(fate: Fate, vmi: VirtualMachineInstance, { runStrategy, loses }: End): readonly Reason[] {
+  const gone = loses.length > 0 ? [reason('loses-data', `loses data on ${loses.join(', ')}`)] : []
+  return [aboutReturn(fate, vmi, runStrategy), ...gone]
+}
+
+function aboutReturn(fate: Fate, vmi: VirtualMachineInstance, runStrategy: string | undefined): Reason {
+  if (fate === 'is lost') return reason('no-vm', 'no VM behind it: it is gone for good')
+  if (fate === 'shuts down')
+    return runStrategy === undefined
+      ? reason('vm-unread', 'its VM may not be read: whether it comes back is not known')
+      : reason('stays-down', `runStrategy ${runStrategy} does not start it again`)
+  const owner = controllerOf(vmi)
+  return runStrategy === undefined && owner
+    ? reason('replaced', `${owner.kind} ${owner.name} makes another one`)
+    : reason('comes-back', 'runStrategy Always starts it again')
+}
+
+/** Night W9. */
+function aboutLauncher(launcher: Launcher | undefined): readonly Reason[] {
+  if (launcher?.inUse) return [reason('no-way-back', 'it cannot be migrated back to an older virt-launcher')]
+  const named = launcher?.version ?? 'its virt-launcher'
+  return launcher?.old ? [reason('old-launcher', `${named} is more than a year old`)] : []
+}
+
+/** What becomes of one VMI, why, and what would change it. */
+export interface Outlook {
+  fate: Fate
+  /** The first one decides; never empty. */
+  why: readonly Reason[]
+  /** Volumes whose content goes with its pod, `containerDisk root`, should it be shut down or restarted (night W2). */
+  loses: readonly string[]
+  /** Commands, in this order, that give it the new launcher where it would not get it by itself. */
+  remedy: readonly string[]
+}
+
+/**
+ * facts 3.2 to 3.5 and night W2, W9, for a VMI and the VM behind it. Pure. A VMI that is not running, is on its way already, or runs the
+ * new launcher is left alone by KubeVirt: that is told as such.
+ */
+export function outlookOf(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  rules: OutlookRules,
+): Outlook {
+  const image = vmi.status?.launcherContainerImageVersion
+  const launcher = image ? rules.launcher?.(image) : undefined
+  const [fate, first, decision] = leftAlone(vmi, rules, launcher) ?? decided(vmi, vm, rules)
+  const loses = lostData(vmi)
+  const why = [
+    first,
+    ...(ends.has(fate) ? aboutEnd(fate, vmi, { runStrategy: vm && runStrategyOf(vm), loses }) : []),
+    ...aboutLauncher(launcher),
+    ...later(fate, rules),
+  ]
+  return { fate, why, loses, remedy: fate === 'stays' ? remedyFor(vmi, vm, { decision, rules }) : [] }
+}
+
+const ends: ReadonlySet<Fate> = new Set(['restarts', 'shuts down', 'is lost'])
+
+function later(fate: Fate, { updating }: OutlookRules): readonly Reason[] {
+  return updating && fate !== 'stays' ? [reason('updating', 'not before KubeVirt itself is updated')] : []
+}
+
+type Judged = readonly [fate: Fate, why: Reason, decision?: Decision]
+
+/** What the updater does not look at, or waits for (facts 3.2). */
+function leftAlone(
+  vmi: VirtualMachineInstance,
+  { migrating }: OutlookRules,
+  launcher: Launcher | undefined,
+): Judged | undefined {
+  const { status } = vmi
+  const gone = notRunning(vmi)
+  if (gone !== undefined) return ['stays', reason('not-running', gone)]
+  if (isMigrating(vmi) || migrating?.has(vmName(vmi)))
+    return ['migrates', reason('migrating', 'a migration of it is under way')]
+  if (launcher?.inUse && dueFor(vmi, status?.launcherContainerImageVersion) === undefined)
+    return ['stays', reason('current', 'runs the new virt-launcher already')]
+  return undefined
+}
+
+function notRunning({ metadata, status }: VirtualMachineInstance): string | undefined {
+  if (metadata.deletionTimestamp !== undefined) return 'is being deleted'
+  return status?.phase === 'Running' ? undefined : `${status?.phase || 'no phase'}: only what runs is moved`
+}
+
+/** By the methods; `undefined` of `nodes` is taken for enough. */
+function decided(vmi: VirtualMachineInstance, vm: Machine | undefined, rules: OutlookRules): Judged {
+  const decision = decisionOf(vmi, rules)
+  if (moves.has(decision) && isAlone(rules)) return ['stays', oneNode, decision]
+  return [fateBy(decision, vmi, vm, rules), whyBy(decision, vmi, rules), decision]
+}
+
+const oneNode = reason('one-node', 'no other node takes VMs: its migrations would fail without end')
+
+function fateBy(
+  decision: Decision,
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  { machinesUnread }: OutlookRules,
+): Fate {
+  if (moves.has(decision)) return 'migrates'
+  if (decision !== 'shut-down') return 'stays'
+  if (vm === undefined && machinesUnread && isOfVm(vmi)) return 'shuts down'
+  return afterShutdown(vmi, vm && runStrategyOf(vm))
+}
+
+interface Stays {
+  /** Undefined: something else than the methods leaves it where it is. */
+  decision: Decision | undefined
+  rules: OutlookRules
+}
+
+/** Commands that give the new launcher to a VMI that stays where it is; none where only waiting helps. */
+function remedyFor(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  { decision, rules }: Stays,
+): readonly string[] {
+  if (decision === undefined) return []
+  if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
+  if (decision === 'no-methods' && isMigratable(vmi))
+    return [rules.held ? giveBackLine(rules.held) : narrowedLine('kvup workloads update', rules.asked ?? {})]
+  return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [look(vmi)]
+}
+
+/** The strategy that forbids evictions has to go as well, or the next drain is blocked by it. */
+function byRestart(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  { decision, rules }: Stays,
+): readonly string[] {
+  const restart = restartOf(vmi, vm, rules)
+  return decision === 'denied' && vm ? [`kvup workloads unblock ${place(vmi)}`, ...restart] : restart
+}
+
+const isJudged = (vmi: VirtualMachineInstance) =>
+  ['True', 'False'].includes(condition(vmi, 'LiveMigratable')?.status ?? 'Unknown')
+
+const place = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
+  `${shellWord(name)} -n ${shellWord(namespace)}`
+
+const look = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
+  `kubectl -n ${shellWord(namespace)} get vmi ${shellWord(name)} -o jsonpath='{.status.conditions}'`
+
+/** Halted and Once refuse a restart with 409 (facts 5, night W3); a bare VMI has no VM to restart. */
+function restartOf(
+  vmi: VirtualMachineInstance,
+  vm: Machine | undefined,
+  { machinesUnread }: OutlookRules,
+): readonly string[] {
+  if (vm === undefined) return machinesUnread && isOfVm(vmi) ? [`virtctl restart ${place(vmi)}`] : []
+  const strategy = runStrategyOf(vm)
+  if (strategy === 'Halted') return []
+  return strategy === 'Once' ? byStopAndStart(vmi) : [`virtctl restart ${place(vmi)}`]
+}
+
+/** A start is refused until the instance is gone (lab "Seen with workloads" 17). */
+function byStopAndStart(vmi: VirtualMachineInstance): readonly string[] {
+  const { name, namespace = '' } = vmi.metadata
+  return [
+    `virtctl stop ${place(vmi)}`,
+    `kubectl -n ${shellWord(namespace)} wait --for=delete vmi/${shellWord(name)} --timeout=5m`,
+    `virtctl start ${place(vmi)}`,
+  ]
+}

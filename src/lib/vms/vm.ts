@@ -1,0 +1,181 @@
+import type { KubeObject, OwnerReference } from '../kube/object.ts'
+import type { Reader, Where } from '../kube/cluster.ts'
+import { outdatedLabel, outdatedOnes } from '../kubevirt/vm-tally.ts'
+import {
+  type KubeVirt,
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachines,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import { whyUnknown } from '../kube/known.ts'
+import { type ApiError, isNotFound } from '../kube/errors.ts'
+
+/** Where a VM or its VMI is. */
+interface VmPlace {
+  namespace: string
+  name: string
+}
+
+/** `namespace/name`: what a VM and its VMI are called in maps, messages and the journal. */
+export const vmName = ({ metadata: { namespace = '', name } }: KubeObject): string => `${namespace}/${name}`
+
+/** The way back from `vmName`. */
+export function placeOfVm(vm: string): VmPlace {
+  const slash = vm.indexOf('/')
+  return { namespace: vm.slice(0, slash), name: vm.slice(slash + 1) }
+}
+
+export interface Selection {
+  namespace?: string | undefined
+  /** A label selector, besides the one of outdated VMIs. */
+  labels?: string | undefined
+  node?: string | undefined
+}
+
+/** Its outdated VMIs, narrowed by the server. */
+export function outdatedIn({ namespace, labels, node }: Selection): Where {
+  const selector = [
+    outdatedLabel,
+    ...(labels ? [labels] : []),
+    ...(node ? [`kubevirt.io/nodeName=${node}`] : []),
+  ]
+  return { ...outdatedOnes, namespace, labels: selector.join() }
+}
+
+/** What has to be known of the VM behind a VMI. */
+export type Machine = Pick<VirtualMachine, 'spec'>
+
+/** `running: true` counts as Always (night W1), and neither as Halted. */
+export function runStrategyOf({ spec }: Machine): string {
+  return spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
+}
+
+/** A VirtualMachine, a replica set or a pool; undefined: a bare VMI. */
+export function controllerOf({ metadata }: VirtualMachineInstance): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true)
+}
+
+/** Where the VM behind it is: a VMI has the name of its VM. */
+export function placeBehind(vmi: VirtualMachineInstance): VmPlace {
+  const { name, namespace = '' } = vmi.metadata
+  return { name: controllerOf(vmi)?.name ?? name, namespace }
+}
+
+export const isOfVm = (vmi: VirtualMachineInstance): boolean => controllerOf(vmi)?.kind === 'VirtualMachine'
+
+type Place = { name: string; namespace: string }
+
+/** More of one namespace are listed, fewer are read one by one. */
+const oneByOne = 10
+/** Namespaces that are asked for at the same time. */
+const atOnce = 8
+
+/** The VMs behind VMIs, of which only the runStrategy is kept: read when they are asked for, and once. */
+export class Machines {
+  readonly #reader: Reader
+  /** By `namespace/name`: those that were read one by one. */
+  readonly #found = new Map<string, string>()
+  readonly #listed = new Map<string, ReadonlyMap<string, string>>()
+  readonly #unread = new Map<string, string>()
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  /** Namespaces whose VMs may not be read, and why. */
+  get unread(): ReadonlyMap<string, string> {
+    return this.#unread
+  }
+
+  /** By `namespace/name`; what is not in it does not exist, or its namespace is in `unread`. Throws ApiError but 403 and 404. */
+  async behind(places: readonly Place[]): Promise<ReadonlyMap<string, Machine>> {
+    const found = new Map<string, Machine>()
+    const left = [...byNamespace(places)]
+    const worker = async () => {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const [namespace, names] = next
+        for (const [name, runStrategy] of await this.#of(namespace, names))
+          found.set(`${namespace}/${name}`, { spec: { runStrategy } })
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, worker))
+    return found
+  }
+
+  async #of(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const known = this.#listed.get(namespace)
+    if (known || this.#unread.has(namespace)) return known ?? new Map()
+    try {
+      if (names.length <= oneByOne) return await this.#each(namespace, names)
+      const listed = await this.#all(namespace)
+      this.#listed.set(namespace, listed)
+      return listed
+    } catch (error) {
+      if (isNotFound(error)) return new Map()
+      const why = whyUnknown(error)
+      if (why === undefined) throw error
+      this.#unread.set(namespace, why)
+      return new Map()
+    }
+  }
+
+  async #each(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const strategies = await Promise.all(
+      names.map(async (name) => [name, await this.#one({ name, namespace })] as const),
+    )
+    return new Map(
+      strategies.flatMap(([name, strategy]) => (strategy === undefined ? [] : [[name, strategy]])),
+    )
+  }
+
+  async #one(place: Place): Promise<string | undefined> {
+    const key = `${place.namespace}/${place.name}`
+    const known = this.#found.get(key)
+    if (known !== undefined) return known
+    const found = await this.#reader.find(VirtualMachines, place)
+    if (found.is !== 'object') return undefined
+    const strategy = runStrategyOf(found.object)
+    this.#found.set(key, strategy)
+    return strategy
+  }
+
+  async #all(namespace: string): Promise<ReadonlyMap<string, string>> {
+    const strategies = new Map<string, string>()
+    for await (const { items } of this.#reader.pages(VirtualMachines, { namespace }))
+      for (const vm of items) strategies.set(vm.metadata.name, runStrategyOf(vm))
+    return strategies
+  }
+}
+
+function byNamespace(places: readonly Place[]): ReadonlyMap<string, string[]> {
+  const grouped = new Map<string, string[]>()
+  for (const { name, namespace } of places) {
+    const names = grouped.get(namespace) ?? []
+    grouped.set(namespace, names)
+    names.push(name)
+  }
+  return grouped
+}
+
+/** Volumes that live in the launcher's pod: what the guest wrote to them goes with it (night W2). */
+const inThePod = ['containerDisk', 'ephemeral', 'emptyDisk'] as const
+
+/** `containerDisk root`: what a VMI loses when its pod ends. A migration takes all of it along. */
+export function lostData({ spec }: VirtualMachineInstance): readonly string[] {
+  return (spec?.volumes ?? []).flatMap((volume) => {
+    const source = inThePod.find((kind) => volume[kind] !== undefined)
+    return source === undefined ? [] : [`${source} ${String(volume['name'])}`]
+  })
+}
+
+/** `configuration.evictionStrategy`: what holds for VMIs that were created without one of their own (facts 1.3). */
+export function clusterEvictionOf({ spec }: KubeVirt): string | undefined {
+  const strategy = spec?.configuration?.['evictionStrategy']
+  return typeof strategy === 'string' ? strategy : undefined
+}
+
+/** A quota's, a policy's or a webhook's no, and a VM that is gone: of this VM, and no reason to end. No right to do it at all is none of these. */
+export function refusesThisVm({ status, message }: ApiError): boolean {
+  if (status === 404 || status === 422) return true
+  return /admission webhook|denied (?:the )?request|exceeded quota|is being terminated/iu.test(message)
+}

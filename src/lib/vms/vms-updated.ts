@@ -1,0 +1,239 @@
+import { earliest, since } from '../kube/timestamps.ts'
+import { outdatedOnes } from '../kubevirt/vm-tally.ts'
+import {
+  type KubeVirt,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+} from '../kube/kinds/kubevirt-kinds.ts'
+import type { ReadContext, Step, StepState } from '../engine/step.ts'
+import { onKubeVirt, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
+import { countMoving } from './forecast/update-forecast.ts'
+import {
+  guardsLoan,
+  heldForHarm,
+  type HoldAgain,
+  holdAgain,
+  stoppedBy,
+  toEnd,
+  waysOn,
+} from './update-guard.ts'
+import { type NodesNow, nodesNow } from './forecast/cluster-room.ts'
+import { MovesWatch } from './migration-harm.ts'
+import { keptMethods, methodsOf, type Owner } from './update-methods.ts'
+import { hours, minutes, seconds } from '../kube/clock.ts'
+import { clusterEvictionOf } from './vm.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { type Event, Events } from '../kube/kinds/core-kinds.ts'
+import { condition } from '../kube/object.ts'
+import { itemsOf, known } from '../kube/known.ts'
+import { unfinishedMigrations } from '../kubevirt/snapshot.ts'
+
+const every = 15 * seconds
+
+/** Who holds again where VMs come to harm. */
+export interface WhoHolds {
+  who: string
+  /** Somebody else owns the setting: nothing is written, and it has to be committed. */
+  follow: boolean
+  /** When the run began, ms since the epoch. */
+  since: number
+  /** Whose the settings are, where that is not the KubeVirt itself. */
+  settings?: SettingsOwner
+}
+
+/**
+ * Waits until no VM is outdated but those that the present methods leave where they are. Two launchers for one VMI, or three VMs that
+ * fail for one reason: workload updates are held again (night W5), by whoever owns them.
+ */
+export function workloadsMoved(owner: Owner, { who, follow, since: begun, settings }: WhoHolds): Step {
+  const holder = settings ?? onKubeVirt(owner)
+  const again = holdAgain(holder, who)
+  const watch = new MovesWatch(begun)
+  const heldUp = heldUpNow()
+  const nodes = nodesNow()
+  return {
+    id: 'workloads',
+    title: 'virtual machines on the new virt-launcher',
+    patience: { every, atMost: 24 * hours },
+    estimate: 600 * seconds,
+    follows: [
+      { kind: VirtualMachineInstances, where: outdatedOnes },
+      { kind: VirtualMachineInstanceMigrations, where: {} },
+    ],
+    dependsOn: changesBefore,
+    risk: {
+      undo: follow ? 'none' : 'kvup workloads restore, where it had to hold workload updates again',
+      safeToLeave: 'always: KubeVirt goes on by itself',
+    },
+    async check(cx): Promise<StepState> {
+      const found = await outdatedNow(cx, owner, { again, holder, nodes })
+      if ('is' in found) return found
+      const { moving, note } = found
+      const now = cx.clock.now()
+      const { harm, ...ending } = await watch.look(cx.reader, moving, now.getTime())
+      if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitHold)
+      if (harm) return again.trip(harm)
+      const on = toEnd({ outdated: moving.size, ...ending })
+      if (on === undefined) return { is: 'done', ...note }
+      return moving.size === 0
+        ? { is: 'waiting', on }
+        : heldUpOr(await heldUp(cx.reader, now), moving.size, on)
+    },
+    ...(!follow && { apply: (cx) => again.apply(cx) }),
+  }
+}
+
+/** A dry run cannot tell what becomes of VMs before these. */
+const changesBefore = [
+  'hold-workload-updates',
+  'lift-image-tag',
+  'apply-operator-manifest',
+  'set-image-tag',
+  'put-image-tag-in',
+  'give-back-workload-updates',
+]
+
+const commitHold = [
+  'commit workloadUpdateMethods: []     holds workload updates',
+  ...waysOn.filter((line) => !line.startsWith('kvup workloads restore')),
+]
+
+/** Whether no VM is left that is to move: one look, without the guard. */
+export async function areWorkloadsMoved(
+  cx: ReadContext,
+  owner: Owner,
+  holder: Pick<SettingsOwner, 'uid'> = owner,
+): Promise<boolean> {
+  const found = await outdatedNow(cx, owner, { holder, nodes: nodesNow() })
+  return !('is' in found) && found.moving.size === 0
+}
+
+interface Outdated {
+  moving: ReadonlyMap<string, string>
+  note: { note?: string }
+}
+
+/** What a guard holds is to move all the same: it is not done while such a VM is left. */
+async function outdatedNow(
+  cx: ReadContext,
+  owner: Owner,
+  { again, holder, nodes }: { again?: HoldAgain; holder: Pick<SettingsOwner, 'uid'>; nodes: NodesNow },
+): Promise<Outdated | StepState> {
+  const kubevirt = await readOwner(cx.reader, owner)
+  const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, holder) : undefined
+  const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
+  const rules = rulesOf(kubevirt, methods)
+  const count = (more: { nodes?: number }) => countMoving(cx.reader, { ...rules, ...more })
+  const first = await count({})
+  // On one node nothing migrates: it is asked for only where that would keep us waiting.
+  const { moving, staying } =
+    first.moving.size === 0 ? first : await count(await nodes(cx.reader, cx.clock.now()))
+  if (loan && again?.tripped) return again.tripped
+  if (loan && moving.size > 0) return heldForHarm(loan, moving.size)
+  return { moving, note: staying > 0 ? { note: `${staying} stay outdated` } : {} }
+}
+
+const rulesOf = (kubevirt: KubeVirt, methods: readonly string[]) => ({
+  methods,
+  clusterEviction: clusterEvictionOf(kubevirt),
+})
+
+/** Events are not followed: they are listed as often as is waited at most, not with every change of a migration. */
+function heldUpNow(): typeof heldUpVms {
+  let last: { at: number; found: readonly HeldUp[] } | undefined
+  return async (reader, now) => {
+    if (last === undefined || now.getTime() - last.at >= every)
+      last = { at: now.getTime(), found: await heldUpVms(reader, now) }
+    return last.found
+  }
+}
+
+/** Stalled where none of those that are to move can. */
+function heldUpOr(found: readonly HeldUp[], moving: number, on: string): StepState {
+  if (found.length === 0) return { is: 'waiting', on }
+  const why = found.map(({ sentence }) => sentence).join('; ')
+  const remedy = found.flatMap(({ look }) => look)
+  const held = new Set(found.flatMap(({ vms }) => vms))
+  if (held.size < moving) return { is: 'waiting', on, trouble: why, remedy }
+  const from = earliest(found.map((one) => one.since))
+  return { is: 'stalled', on, why, remedy, ...(from !== undefined && { since: from }) }
+}
+
+/** VMs that KubeVirt tries to move again and again, and why it cannot. */
+interface HeldUp {
+  /** `namespace/name`. */
+  vms: readonly string[]
+  sentence: string
+  /** Commands that show it. */
+  look: readonly string[]
+  /** RFC 3339; "at least". */
+  since?: string
+}
+
+/** An event that is older says nothing of now: KubeVirt tries each batch again within minutes (facts 3.2). */
+const fresh = 10 * minutes
+
+/**
+ * Migrations whose second pod a ResourceQuota refuses (facts 3.3, issue 14957), and evictions that a PodDisruptionBudget forbids; the
+ * latter only events tell, and where these may not be read nothing is said. Throws what the Reader throws for anything but 403 and 404.
+ */
+export async function heldUpVms(reader: Reader, at: Date): Promise<readonly HeldUp[]> {
+  const [migrations, events] = await Promise.all([
+    known(unfinishedMigrations(reader)),
+    known(reader.list(Events, { fields: 'reason=FailedEvict' })),
+  ])
+  return [...refusedByQuota(itemsOf(migrations)), ...protectedPods(itemsOf(events), at)]
+}
+
+function refusedByQuota(migrations: readonly VirtualMachineInstanceMigration[]): HeldUp[] {
+  const refused = migrations.filter(
+    (one) => condition(one, 'migrationRejectedByResourceQuota')?.status === 'True',
+  )
+  const [first] = refused
+  if (!first) return []
+  return [
+    heldUpBy({
+      vms: refused.map(({ metadata, spec }) => `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`),
+      why: 'cannot migrate: a ResourceQuota leaves no room for the second pod',
+      look: `kubectl -n ${first.metadata.namespace} get resourcequotas`,
+      times: refused.map((one) => condition(one, 'migrationRejectedByResourceQuota')?.lastTransitionTime),
+    }),
+  ]
+}
+
+function protectedPods(events: readonly Event[], at: Date): HeldUp[] {
+  const last = new Map<string, Event>()
+  for (const event of events) {
+    const { namespace, name } = event.involvedObject ?? {}
+    if (/disruption budget/i.test(event.message ?? '') && isFresh(event, at))
+      last.set(`${namespace}/${name}`, event)
+  }
+  const [first] = last.values()
+  if (!first) return []
+  return [
+    heldUpBy({
+      vms: [...last.keys()],
+      why: 'cannot be evicted: a PodDisruptionBudget does not allow it',
+      look: `kubectl -n ${first.involvedObject?.namespace} get poddisruptionbudgets`,
+      times: [...last.values()].map(({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime),
+    }),
+  ]
+}
+
+const isFresh = ({ lastTimestamp, eventTime, firstTimestamp }: Event, at: Date): boolean =>
+  (since(lastTimestamp ?? eventTime ?? firstTimestamp, at) ?? 0) < fresh
+
+interface Told {
+  vms: readonly string[]
+  why: string
+  look: string
+  times: readonly (string | null | undefined)[]
+}
+
+function heldUpBy({ vms, why, look, times }: Told): HeldUp {
+  const names = vms.slice(0, 3).join(', ')
+  const who = vms.length === 1 ? `VM ${names}` : `${vms.length} VMs (${names}${vms.length > 3 ? ', …' : ''})`
+  const from = earliest(times)
+  return { vms, sentence: `${who} ${why}`, look: [look], ...(from !== undefined && { since: from }) }
+}

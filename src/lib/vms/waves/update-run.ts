@@ -1,0 +1,276 @@
+import type { Candidate, WaveRunWanted } from './waves.ts'
+import {
+  type KubeVirt,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+} from '../../kube/kinds/kubevirt-kinds.ts'
+import { openDataJobs } from '../../kubevirt/cluster-activity.ts'
+import { notOne } from '../../kubevirt/installation.ts'
+import { itemsOf, known as asKnown } from '../../kube/known.ts'
+import type { ReadContext, StepContext } from '../../engine/step.ts'
+import type { Releases } from '../../releases/releases.ts'
+import { ApiError } from '../../kube/errors.ts'
+import { ObservedMoves, readMigrations } from '../migrations/migration-ledger.ts'
+import { type Migration, migrationLimits } from '../migrations/migration.ts'
+import { Machines, placeOfVm } from '../vm.ts'
+import { readAround, rulesFrom } from '../updater-snapshot.ts'
+import type { FailedVm, Pacing } from './pacing.ts'
+import { type Begun, readReturnRoom, restartsIn, type ReturnRoom, standingOf } from './vm-restart.ts'
+import { begin } from './update-begin.ts'
+import { failedIn, type Fleet, type FleetRules, readFleet, type UpdateLook } from './update-fleet.ts'
+import { LauncherWatch } from '../migration-harm.ts'
+import { FollowedMigrations } from '../migrations/migration-watch.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import { condition } from '../../kube/object.ts'
+
+/** What was asked of an update. Times in ms. */
+export interface UpdateWanted extends WaveRunWanted {
+  /** VMs that cannot be migrated are restarted. */
+  restart: boolean
+  /** So often a VM is tried again that failed. */
+  retries: number
+  /** Nothing that is under way gets any further: a stall. */
+  stillAtMost: number
+}
+
+/** Fewer are listed anew with every look, more of them once a minute. */
+const fewCandidates = 500
+const listEvery = 60_000
+/** What decides over VMs in general changes seldom. */
+const rulesEvery = 60_000
+const lookAgainAfter = 15_000
+
+/**
+ * One run of an update. Where it stands is read from the cluster with every look; what is kept here is what this process has seen, for its
+ * report and so that not all is read every time.
+ */
+export class UpdateRun {
+  readonly wanted: UpdateWanted
+  /** ms since the epoch: failures before are history. */
+  readonly began: number
+  /** Every VM that was to be moved, as it was seen first. */
+  readonly known = new Map<string, Candidate>()
+  /** Ids of waves that are through. */
+  readonly through = new Set<string>()
+  readonly launchers = new LauncherWatch()
+  /** Workload updates have been held in this run. */
+  held = false
+  /** What a webhook refused, and why. */
+  readonly #refused = new Map<string, string>()
+  /** VMs that needed no move when it was their turn, and when they are looked at again; ms since the epoch. */
+  readonly #notYet = new Map<string, number>()
+  readonly #releases: Releases
+  readonly #remarks = new Set<string>()
+  readonly #soaks: SoakWatch
+  #rules: Decided | undefined
+  #fleet: { at: number; fleet: Fleet } | undefined
+  /** When the last run before this one ended to move VMs; 0: never. */
+  #earlier = 0
+  readonly #once: boolean
+  #looked: Promise<UpdateLook> | undefined
+  #followed: FollowedMigrations | undefined
+
+  /** `once`: the first look serves all that are asked for, as for a dry run. */
+  constructor(
+    wanted: UpdateWanted,
+    { began, releases, once = false }: { began: number; releases: Releases; once?: boolean },
+  ) {
+    this.wanted = wanted
+    this.began = began
+    this.#releases = releases
+    this.#once = once
+    this.#soaks = new SoakWatch(wanted.pacing.soak)
+  }
+
+  get earlier(): number {
+    return this.#earlier
+  }
+
+  /** The virt-launcher of new pods, as far as it was read. */
+  get launcher(): string | undefined {
+    return this.#rules?.launcher
+  }
+
+  /** What is not judged or not counted, because it may not be read. */
+  get remarks(): readonly string[] {
+    return [...this.#remarks, ...(this.#rules?.room?.remarks ?? [])]
+  }
+
+  /** Within the limits of the cluster: what is more would only wait in KubeVirt (facts 3.3). */
+  get pacing(): Pacing {
+    const limits = this.#rules && migrationLimits(this.#rules.kubevirt)
+    const { pacing } = this.wanted
+    return {
+      ...pacing,
+      parallel: Math.min(pacing.parallel, limits?.perCluster ?? Infinity),
+      perNode: limits?.perNode ?? Infinity,
+    }
+  }
+
+  /** From now on migrations are followed, and listed with a look only where that is not possible. Ends with `unfollow`. */
+  follow({ reader, clock }: Pick<ReadContext, 'reader' | 'clock'>, namespace?: string): void {
+    this.unfollow()
+    this.#followed = new FollowedMigrations({ reader, clock, namespace, since: this.began })
+  }
+
+  /** Every look lists them again. */
+  unfollow(): void {
+    this.#followed?.close()
+    this.#followed = undefined
+  }
+
+  async look(cx: ReadContext): Promise<UpdateLook> {
+    if (!this.#once) return this.#look(cx)
+    this.#looked ??= this.#look(cx)
+    return this.#looked
+  }
+
+  async #look(cx: ReadContext): Promise<UpdateLook> {
+    const now = cx.clock.now().getTime()
+    const { ledger, moves } = (await this.#followed?.look()) ?? (await this.#migrations(cx))
+    for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
+    const restarts = await this.#restarts(cx, now)
+    const fleet = await this.#outdated(cx, now)
+    const wellAt = await this.#soaks.look(cx.reader, moves, { known: this.known, now })
+    return { now, fleet, ledger, moves, restarts, wellAt }
+  }
+
+  /** Those whose tries are over, or that a webhook refused. */
+  failed(look: UpdateLook): FailedVm[] {
+    const refused = [...this.#refused].filter(([vm]) => look.fleet.candidates.has(vm))
+    return [...failedIn(look, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
+  }
+
+  /** Whose turn was for nothing waits a moment, lest it be its turn without end. */
+  get notYet(): ReadonlyMap<string, number> {
+    return this.#notYet
+  }
+
+  /** Begins one move; a refusal is remembered as a failure of this VM. */
+  async begin(cx: StepContext, one: Candidate, canary: boolean): Promise<Begun> {
+    const against = async (vmi: VirtualMachineInstance) =>
+      (await readReturnRoom(cx.reader, this.#rules?.kubevirt)).refusal(vmi)
+    const made = this.#followed?.made.bind(this.#followed)
+    this.#followed?.expect()
+    const begun = await begin(cx, one, { launcher: this.launcher, canary, since: this.began, against, made })
+    if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
+    if (begun.is === 'begun') this.launchers.forget(one.vm)
+    else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
+    if (begun.is !== 'begun' && one.by === 'restart') this.#rules = undefined
+    this.#fleet = undefined
+    return begun
+  }
+
+  /** Of all namespaces, for the limits are of the cluster; of its own where no other may be read. */
+  async #migrations({ reader, clock }: ReadContext): Promise<Pick<UpdateLook, 'ledger' | 'moves'>> {
+    const moves = new ObservedMoves(this.began)
+    const each = (migration: Migration) => moves.add(migration)
+    const { namespace } = this.wanted.selection
+    try {
+      return { moves, ledger: (await readMigrations(reader, { each })).ledger }
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403 || namespace === undefined) throw error
+      this.#remarks.add(`migrations of other namespaces are not counted: ${error.message}`)
+      if (this.#followed) this.follow({ reader, clock }, namespace)
+      return { moves, ledger: (await readMigrations(reader, { namespace, each })).ledger }
+    }
+  }
+
+  async #restarts({ reader, journal }: ReadContext, now: number): Promise<UpdateLook['restarts']> {
+    if (!this.wanted.restart) return []
+    const { backWithin } = this.wanted
+    const asked = restartsIn(await journal.entries(), this.began - backWithin)
+    const states = await Promise.all(asked.map((restart) => standingOf(reader, restart, { now, backWithin })))
+    return asked.flatMap((restart, index) => {
+      const state = states[index]
+      return state === undefined ? [] : [{ ...restart, state }]
+    })
+  }
+
+  async #outdated(cx: ReadContext, now: number): Promise<Fleet> {
+    const listed = this.#fleet
+    if (listed && listed.fleet.candidates.size > fewCandidates && now - listed.at < listEvery)
+      return listed.fleet
+    const { rules, machines } = await this.#decides(cx, now)
+    const fleet = await readFleet(cx.reader, this.wanted, rules, machines)
+    this.#fleet = { at: now, fleet }
+    for (const one of fleet.candidates.values()) if (!this.known.has(one.vm)) this.known.set(one.vm, one)
+    return fleet
+  }
+
+  async #decides({ reader, clock }: ReadContext, now: number): Promise<Decided> {
+    if (this.#rules && now - this.#rules.at < rulesEvery) return this.#rules
+    const at = new Date(now)
+    const { restart } = this.wanted
+    const [around, jobs] = await Promise.all([
+      readAround(reader, clock, { moving: Promise.resolve([]) }),
+      asKnown(openDataJobs(reader)),
+    ])
+    const { kubevirt, launcher } = around
+    const rules = rulesFrom(around, { releases: this.#releases, at })
+    if (kubevirt === undefined || rules === undefined)
+      throw notOne({ is: 'unknown', why: around.unread[0]?.why ?? '' })
+    const { migrating: _, updating: __, ...others } = rules
+    const busy = new Map(
+      itemsOf(jobs).flatMap(({ kind, name, phase, vm }) =>
+        vm === undefined ? [] : [[vm, `${kind} ${name} is ${phase}`] as const],
+      ),
+    )
+    const room = restart ? await readReturnRoom(reader, kubevirt) : undefined
+    const stranded = async (vmi: VirtualMachineInstance) => room?.refusal(vmi)
+    this.#rules = {
+      at: now,
+      kubevirt,
+      launcher,
+      machines: new Machines(reader),
+      ...(room && { room }),
+      rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
+    }
+    return this.#rules
+  }
+}
+
+/** What was read of all that decides over VMs in general. */
+interface Decided {
+  at: number
+  rules: FleetRules
+  kubevirt: KubeVirt
+  launcher: string | undefined
+  /** VMs that were looked at already. */
+  machines: Machines
+  room?: ReturnRoom
+}
+
+/** Since when VMs that are kept apart from others are well again after their migration: Ready, and not only moved (night W4). */
+export class SoakWatch {
+  readonly #soak: number
+  /** Whose soak is over is not asked again. */
+  readonly #over = new Set<string>()
+
+  /** `soak` in ms. */
+  constructor(soak: number) {
+    this.#soak = soak
+  }
+
+  /** By VM, ms since the epoch; Infinity for one that is not Ready. Throws ApiError. */
+  async look(
+    reader: Reader,
+    { succeeded }: ObservedMoves,
+    { known, now }: { known: ReadonlyMap<string, Candidate>; now: number },
+  ): Promise<ReadonlyMap<string, number>> {
+    const asked = [...succeeded].filter(([vm]) => known.get(vm)?.apart !== undefined && !this.#over.has(vm))
+    const found = await Promise.all(
+      asked.map(async ([vm, movedAt]) => [vm, Math.max(movedAt, await readySince(reader, vm))] as const),
+    )
+    for (const [vm, wellAt] of found) if (wellAt + this.#soak <= now) this.#over.add(vm)
+    return new Map(found)
+  }
+}
+
+/** One that is gone keeps nobody waiting. */
+async function readySince(reader: Reader, vm: string): Promise<number> {
+  const found = await reader.find(VirtualMachineInstances, placeOfVm(vm))
+  if (found.is !== 'object') return 0
+  const ready = condition(found.object, 'Ready')
+  return ready?.status === 'True' ? Date.parse(ready.lastTransitionTime ?? '') || 0 : Infinity
+}

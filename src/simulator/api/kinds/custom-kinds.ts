@@ -1,0 +1,125 @@
+import { CustomResourceDefinitions } from '../../../lib/kube/kinds/extension-kinds.ts'
+import type { KubeObject } from '../../../lib/kube/object.ts'
+import { at, items, type Json, text, words } from '../json.ts'
+import { allVerbs, atomicLists, type ListKeys, type SimKind } from './sim-kind.ts'
+import { ageColumn, jsonPathColumns, nameColumn } from './printer-columns.ts'
+import { timestamp } from '../object-lifecycle.ts'
+import type { Store } from '../store.ts'
+
+/** Serves what a CustomResourceDefinition describes from the moment it is there. */
+export function serveDefinition(store: Store, definition: KubeObject): void {
+  const kind = definition.kind === 'CustomResourceDefinition' ? customKind(definition, store) : undefined
+  if (!kind) return
+  store.kinds.add(kind)
+  establish(store, definition)
+}
+
+/** Its objects go with a CustomResourceDefinition, and then the kind is served no longer. */
+export function unserveDefinition(store: Store, definition: KubeObject): void {
+  const kind = customKind(definition, store)
+  if (!kind) return
+  for (const { metadata } of store.list(kind).items) store.remove(kind, metadata)
+  store.kinds.remove(kind)
+}
+
+/** The kind of a definition; undefined where the definition has no version that is served. */
+function customKind(definition: KubeObject, store: Store): SimKind | undefined {
+  const versions = items(definition, 'spec', 'versions').filter((v) => v['served'] === true)
+  const stored = versions.find((v) => v['storage'] === true) ?? versions[0]
+  if (!stored) return undefined
+  const names = at(definition, 'spec', 'names')
+  const apiVersion = `${text(definition, 'spec', 'group')}/${text(stored, 'name')}`
+  const plural = text(names, 'plural') ?? ''
+  const known = store.kinds.inAnyVersion({ apiVersion, plural })
+  const status = at(stored, 'subresources', 'status') !== undefined
+  const kind = text(names, 'kind') ?? ''
+  return {
+    apiVersion,
+    plural,
+    kind,
+    status,
+    namespaced: text(definition, 'spec', 'scope') !== 'Cluster',
+    singular: text(names, 'singular') ?? kind.toLowerCase(),
+    shortNames: words(names, 'shortNames'),
+    categories: words(names, 'categories'),
+    verbs: allVerbs,
+    versions: byPriority(versions.map((v) => text(v, 'name') ?? '')),
+    ...carriedOver(known, definition),
+    generation: status ? 'spec' : 'object',
+    builtIn: false,
+    columns: columnsOf(stored, known),
+    listKeys: schemaLists(at(stored, 'schema', 'openAPIV3Schema')),
+  }
+}
+
+/** What no definition says. */
+function carriedOver(
+  known: SimKind | undefined,
+  definition: KubeObject,
+): Pick<SimKind, 'subresources' | 'versioning' | 'versioningBy'> {
+  const { subresources = [], versioningBy } = known ?? {}
+  const versioning = versioningBy?.(definition) ?? known?.versioning
+  return { subresources, ...(versioning && { versioning }), ...(versioningBy && { versioningBy }) }
+}
+
+function columnsOf(version: Json, known: SimKind | undefined): SimKind['columns'] {
+  const columns = jsonPathColumns(items(version, 'additionalPrinterColumns'))
+  return columns.length > 0 ? [nameColumn, ...columns] : (known?.columns ?? [nameColumn, ageColumn])
+}
+
+/** The order of discovery: v2 before v1, v1 before v1beta1 before v1alpha3. */
+export function byPriority(versions: readonly string[]): string[] {
+  return [...versions].sort((a, b) => priority(b) - priority(a))
+}
+
+function priority(version: string): number {
+  const {
+    major = '0',
+    stage,
+    minor = '0',
+  } = /^v(?<major>\d+)(?:(?<stage>alpha|beta)(?<minor>\d+))?$/.exec(version)?.groups ?? {}
+  const level = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
+  return level * 1e6 + Number(major) * 1e3 + Number(minor)
+}
+
+function schemaLists(schema: unknown): ListKeys {
+  return (path) => {
+    const found = schemaAt(schema, path)
+    const type = text(found, 'x-kubernetes-list-type')
+    if (type === 'set') return 'set'
+    const keys = words(found, 'x-kubernetes-list-map-keys')
+    return type === 'map' && keys.length > 0 ? keys : atomicLists(path)
+  }
+}
+
+function schemaAt(schema: unknown, path: readonly string[]): unknown {
+  let found = schema
+  for (const step of path) {
+    if (text(found, 'type') === 'array') found = at(found, 'items')
+    found = at(found, 'properties', step) ?? at(found, 'additionalProperties')
+  }
+  return found
+}
+
+function establish(store: Store, definition: KubeObject): void {
+  if (items(definition, 'status', 'conditions').some((c) => c['type'] === 'Established')) return
+  const since = { status: 'True', lastTransitionTime: timestamp(store.clock.now()) }
+  const status: Json = {
+    conditions: [
+      { type: 'NamesAccepted', ...since, reason: 'NoConflicts', message: 'no conflicts found' },
+      {
+        type: 'Established',
+        ...since,
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+      },
+    ],
+    acceptedNames: at(definition, 'spec', 'names'),
+  }
+  store.patch(
+    CustomResourceDefinitions,
+    definition.metadata,
+    { type: 'merge', body: { status } },
+    { manager: 'kube-apiserver', on: 'status' },
+  )
+}

@@ -1,0 +1,194 @@
+import { type KubeObject, type LabelTest, parseLabels } from '../../lib/kube/object.ts'
+import { at } from './json.ts'
+import { badRequest, expiredToken } from './api-refusal.ts'
+import type { SimKind } from './kinds/sim-kind.ts'
+import type { StoreEvent } from './etcd.ts'
+import type { Listing } from './store.ts'
+
+type FieldTest = (object: KubeObject) => boolean
+
+const everywhere = new Set(['metadata.name', 'metadata.namespace'])
+const perKind: Readonly<Record<string, readonly string[]>> = {
+  Pod: ['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'status.phase', 'status.podIP'],
+  Event: [
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+  Node: ['spec.unschedulable'],
+  Namespace: ['status.phase'],
+  Secret: ['type'],
+  Job: ['status.successful'],
+}
+
+/**
+ * The one name that a list or watch is narrowed to: RBAC then asks for that name, as the real server does
+ * (apiserver/pkg/endpoints/request/requestinfo.go), so that `resourceNames` can allow it.
+ */
+export function nameSelected(selector: string | undefined): string | undefined {
+  return /(?:^|,)\s*metadata\.name==?(?<name>[^,]+)/.exec(selector ?? '')?.groups?.['name']
+}
+
+/** `metadata.name=x,status.phase!=Running`. Throws 400 for a field that the kind cannot be selected by. */
+export function fieldTest(kind: SimKind, selector: string | undefined): FieldTest {
+  if (selector === undefined || selector.trim() === '') return () => true
+  const tests = selector
+    .split(',')
+    .filter((s) => s.trim() !== '')
+    .map((s) => term(kind, s.trim(), selector))
+  return (object) => tests.every((test) => test(object))
+}
+
+function term(kind: SimKind, source: string, whole: string): FieldTest {
+  const { field, operator, value } =
+    /^(?<field>[^=!]+)(?<operator>==|=|!=)(?<value>.*)$/.exec(source)?.groups ?? {}
+  if (field === undefined || value === undefined)
+    throw badRequest(`invalid field selector "${whole}"; can't understand '${source}'`)
+  requireSelectable(kind, field)
+  const path = field === 'source' ? ['source', 'component'] : field.split('.')
+  const equal = (object: KubeObject) => plain(at(object, ...path)) === value
+  return operator === '!=' ? (object) => !equal(object) : equal
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+}
+
+function requireSelectable(kind: SimKind, field: string): void {
+  const more = perKind[kind.kind]
+  if (everywhere.has(field) || more?.includes(field) === true) return
+  throw badRequest(
+    kind.builtIn && !more
+      ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`,
+  )
+}
+
+/** kubectl's whole grammar. Throws 400 on anything else. */
+export function labelTest(selector: string | undefined): LabelTest {
+  return parseLabels(selector, badRequest)
+}
+
+/** Whether an object is among those that were asked for. Throws 400 for a selector that cannot be read. */
+export function selection(kind: SimKind, where: Listing): (object: KubeObject) => boolean {
+  const labels = labelTest(where.labels)
+  const fields = fieldTest(kind, where.fields)
+  return (object) =>
+    (where.namespace === undefined || object.metadata.namespace === where.namespace) &&
+    labels(object.metadata.labels) &&
+    fields(object)
+}
+
+/** What a watcher of a selection sees of a change: an object that leaves the selection is deleted to it. */
+export function seenAs(
+  { type, object, before }: StoreEvent,
+  matches: (object: KubeObject) => boolean,
+): StoreEvent['type'] | undefined {
+  const was = before !== undefined && matches(before)
+  if (type === 'DELETED') return was ? 'DELETED' : undefined
+  const is = matches(object)
+  if (is) return was ? 'MODIFIED' : 'ADDED'
+  return was ? 'DELETED' : undefined
+}
+
+export interface PageOf {
+  readonly items: readonly KubeObject[]
+  readonly resourceVersion: string
+  readonly continue?: string
+  readonly remaining?: number
+}
+
+interface Token {
+  rv: number
+  start: string
+}
+
+/** Lists that somebody is in the middle of, as they were when the first page was read. */
+export class ListSnapshots {
+  readonly #kept = new Map<number, Map<string, readonly KubeObject[]>>()
+  #expired = -1
+
+  /** Continuing any list that began up to that revision is answered with 410. */
+  expire(revision: number): void {
+    this.#expired = revision
+    this.#kept.clear()
+  }
+
+  /** `objects` is asked where a list begins, not where one goes on. */
+  page(
+    list: { id: string; objects: () => readonly KubeObject[]; revision: number },
+    limit: number,
+    token: string | undefined,
+  ): PageOf {
+    const from = token === undefined ? undefined : decoded(token)
+    const objects = from && from.rv >= 0 ? this.#resumed(list.id, from) : list.objects()
+    const revision = from && from.rv >= 0 ? from.rv : list.revision
+    const start = from ? firstFrom(objects, from.start) : 0
+    const items = limit > 0 ? objects.slice(start, start + limit) : objects.slice(start)
+    const next = objects[start + items.length]
+    if (next === undefined) return { items, resourceVersion: String(revision) }
+    this.#keep(list.id, revision, objects)
+    return {
+      items,
+      resourceVersion: String(revision),
+      continue: encoded({ rv: revision, start: place(next) }),
+      remaining: objects.length - start - items.length,
+    }
+  }
+
+  #resumed(id: string, from: Token): readonly KubeObject[] {
+    const kept = this.#kept.get(from.rv)?.get(id)
+    if (!kept || from.rv <= this.#expired) throw expiredToken(encoded({ rv: -1, start: from.start }))
+    return kept
+  }
+
+  #keep(id: string, revision: number, objects: readonly KubeObject[]): void {
+    const lists = this.#kept.get(revision) ?? new Map<string, readonly KubeObject[]>()
+    lists.set(id, objects)
+    this.#kept.set(revision, lists)
+    const oldest = this.#kept.keys().next().value
+    if (this.#kept.size > 50 && oldest !== undefined) this.#kept.delete(oldest)
+  }
+}
+
+/** As etcd has them: by namespace, then name. */
+export function inOrder(objects: readonly KubeObject[]): KubeObject[] {
+  const placed = objects.map((object) => ({ object, at: place(object) }))
+  return placed.sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ object }) => object)
+}
+
+function place({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`
+}
+
+/** They are in order: by halves. */
+function firstFrom(objects: readonly KubeObject[], start: string): number {
+  let [low, high] = [0, objects.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const object = objects[middle]
+    if (object !== undefined && place(object) < start) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function encoded(token: Token): string {
+  return Buffer.from(JSON.stringify(token)).toString('base64url')
+}
+
+function decoded(token: string): Token {
+  try {
+    return JSON.parse(Buffer.from(token, 'base64url').toString()) as Token
+  } catch {
+    throw badRequest('continue key is not valid: illegal base64 data')
+  }
+}

@@ -1,0 +1,308 @@
+import type { KubeObject, ManagedField } from '../../lib/kube/object.ts'
+import { isJson, type Json, same } from './json.ts'
+import { atomicMap, type SimKind } from './kinds/sim-kind.ts'
+
+/** Who writes: one owner per manager, operation and subresource. */
+export interface FieldWriter {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly subresource?: 'status' | undefined
+  /** RFC 3339. */
+  readonly at: string
+}
+
+export interface Owner extends FieldWriter {
+  readonly apiVersion: string
+  readonly fields: Set<string>
+}
+
+const parsed = new WeakMap<readonly ManagedField[], readonly Owner[]>()
+
+export function ownersOf(object: KubeObject | undefined): readonly Owner[] {
+  const entries = object?.metadata.managedFields
+  if (!entries) return []
+  const known = parsed.get(entries)
+  if (known) return known
+  const owners = entries.map((entry) => ownerOf(entry))
+  parsed.set(entries, owners)
+  return owners
+}
+
+function ownerOf(entry: ManagedField): Owner {
+  return {
+    manager: entry.manager ?? 'unknown',
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    ...(entry.subresource === 'status' && { subresource: 'status' as const }),
+    at: entry.time ?? '',
+    apiVersion: entry.apiVersion ?? '',
+    fields: fromFieldsV1(entry.fieldsV1),
+  }
+}
+
+export function toEntries(owners: readonly Owner[]): ManagedField[] {
+  const kept = owners.filter((o) => o.fields.size > 0).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  const entries = kept.map((owner) => ({
+    manager: owner.manager,
+    operation: owner.operation,
+    apiVersion: owner.apiVersion,
+    time: owner.at,
+    fieldsType: 'FieldsV1',
+    fieldsV1: wireForm(owner.fields),
+    ...(owner.subresource && { subresource: owner.subresource }),
+  }))
+  parsed.set(entries, kept)
+  return entries
+}
+
+const written = new WeakMap<Set<string>, Json>()
+
+/** Most owners of an object are left as they are by a write: their fields are written down once. */
+function wireForm(fields: Set<string>): Json {
+  const known = written.get(fields)
+  if (known) return known
+  const made = toFieldsV1(fields)
+  written.set(fields, made)
+  return made
+}
+
+/** Applies before updates, then by time, then by name. */
+function rank({ operation, at, manager, subresource }: Owner): string {
+  return [operation, at, manager, subresource ?? ''].join('\n')
+}
+
+export function isOwner(owner: Owner, writer: FieldWriter): boolean {
+  return (
+    owner.manager === writer.manager &&
+    owner.operation === writer.operation &&
+    owner.subresource === writer.subresource
+  )
+}
+
+interface FieldChanges {
+  /** Added or modified, with their values. */
+  readonly changed: ReadonlyMap<string, unknown>
+  readonly removed: readonly string[]
+}
+
+export function fieldChanges(before: unknown, after: unknown, how: Collecting): FieldChanges {
+  const old = collected(before, after, how)
+  const now = collected(after, before, how)
+  const changed = new Map<string, unknown>()
+  for (const [path, value] of now) if (!old.has(path) || !same(old.get(path), value)) changed.set(path, value)
+  return { changed, removed: [...old.keys()].filter((path) => !now.has(path)) }
+}
+
+/** The managedFields after a create, an update or a patch that is no apply: who writes a field owns it alone. */
+export function afterUpdate(
+  kind: SimKind,
+  before: KubeObject | undefined,
+  after: KubeObject,
+  writer: FieldWriter,
+): ManagedField[] {
+  const changes = fieldChanges(before, after, { kind, holders: true })
+  const owners = baseOwners(before, after)
+  const others = owners.filter((o) => !isOwner(o, writer)).map((o) => without(o, changes))
+  const mine = owners.find((o) => isOwner(o, writer))
+  if (changes.changed.size === 0) return toEntries([...others, ...(mine ? [without(mine, changes)] : [])])
+  return toEntries([...others, { ...writer, apiVersion: kind.apiVersion, fields: grown(mine, changes) }])
+}
+
+/** The same set where it says so already: it has been written down before. */
+function grown(mine: Owner | undefined, { changed, removed }: FieldChanges): Set<string> {
+  const kept = mine ? less(mine.fields, removed) : new Set<string>()
+  const more = [...changed.keys()].filter((path) => !kept.has(path))
+  return more.length === 0 ? kept : new Set([...kept, ...more])
+}
+
+/** A writer may edit managedFields themselves, as `kubectl apply --server-side` does to take over older entries. */
+function baseOwners(before: KubeObject | undefined, after: KubeObject): readonly Owner[] {
+  const given = after.metadata.managedFields
+  if (!given || given.length === 0) return ownersOf(before)
+  return ownersOf(after).filter((o) => o.apiVersion !== '')
+}
+
+/** The owner without what changed hands or went; the same one where that is nothing. */
+export function without(owner: Owner, { changed, removed }: FieldChanges): Owner {
+  const fields = less(less(owner.fields, changed.keys()), removed)
+  return fields === owner.fields ? owner : { ...owner, fields }
+}
+
+function less(fields: Set<string>, gone: Iterable<string>): Set<string> {
+  const found = [...gone].filter((path) => fields.has(path))
+  if (found.length === 0) return fields
+  const kept = new Set(fields)
+  for (const path of found) kept.delete(path)
+  return kept
+}
+
+/** Fields by their path in fieldsV1's words, joined by `separator`: `f:spec ⏎ k:{"name":"a"} ⏎ f:image`. */
+type FieldSet = Map<string, unknown>
+export const separator = '\u0000'
+
+/** Fields that nobody owns. */
+const unowned = new Set([
+  'f:apiVersion',
+  'f:kind',
+  ...[
+    'name',
+    'namespace',
+    'uid',
+    'resourceVersion',
+    'generation',
+    'creationTimestamp',
+    'managedFields',
+    'selfLink',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ].map((f) => `f:metadata${separator}f:${f}`),
+])
+
+/** Every owned leaf of the object with its value: scalars, atomic lists and maps, and the items of keyed lists. */
+export function fieldsOf(object: unknown, kind: SimKind): FieldSet {
+  return collected(object, undefined, { kind, holders: false })
+}
+
+/** What is collected: `holders` are the maps and lists; who brings one by an update owns it as well as what is in it. */
+interface Collecting {
+  readonly kind: SimKind
+  readonly holders: boolean
+}
+
+/**
+ * The owned fields of an object, without those that it shares with another one: what is the very same value in the same place of
+ * both is skipped, so that two such sets, each without the other's, differ as the whole ones do.
+ */
+function collected(object: unknown, other: unknown, { kind, holders }: Collecting): FieldSet {
+  const fields: FieldSet = new Map()
+  if (isJson(object)) members(object, other, { kind, fields, key: '', path: [], holders })
+  return fields
+}
+
+/** What is there in every object of a built-in kind, and so is brought by nobody. */
+const given = new Set([
+  'spec',
+  'status',
+  'template',
+  'containers',
+  'strategy',
+  'updateStrategy',
+  'names',
+  'scope',
+])
+const empty: Json = {}
+
+function hold(spot: Spot): void {
+  const field = spot.path.at(-1) ?? ''
+  const always = spot.kind.builtIn ? given.has(field) : false
+  if (spot.holders && field !== 'metadata' && !always) spot.fields.set(spot.key, empty)
+}
+
+interface Spot {
+  kind: SimKind
+  fields: FieldSet
+  holders: boolean
+  key: string
+  path: readonly string[]
+}
+
+function members(object: Json, other: unknown, spot: Spot): void {
+  const twin = isJson(other) ? other : empty
+  for (const name in object) {
+    const value = object[name]
+    if (value === twin[name]) continue
+    const key = spot.key === '' ? `f:${name}` : `${spot.key}${separator}f:${name}`
+    if (unowned.has(key)) continue
+    if (typeof value !== 'object' || value === null) spot.fields.set(key, value)
+    else visit(value, twin[name], { ...spot, key, path: [...spot.path, name] })
+  }
+}
+
+function visit(value: object, twin: unknown, spot: Spot): void {
+  if (Array.isArray(value)) visitList(value, twin, spot)
+  else if (Object.keys(value).length === 0 || atomicMap(spot.path, spot.kind.builtIn))
+    spot.fields.set(spot.key, value)
+  else {
+    hold(spot)
+    members(value as Json, twin, spot)
+  }
+}
+
+function visitList(value: readonly unknown[], twin: unknown, spot: Spot): void {
+  const keys = value.length > 0 ? spot.kind.listKeys(spot.path) : 'atomic'
+  if (keys === 'atomic') {
+    spot.fields.set(spot.key, value)
+    return
+  }
+  hold(spot)
+  const twins: readonly unknown[] = Array.isArray(twin) ? twin : []
+  for (const [i, item] of value.entries()) if (item !== twins[i]) visitItem(item, twins[i], { keys, spot })
+}
+
+function visitItem(
+  item: unknown,
+  twin: unknown,
+  { keys, spot }: { keys: readonly string[] | 'set'; spot: Spot },
+): void {
+  const element = itemElement(item, keys)
+  const key = `${spot.key}${separator}${element}`
+  spot.fields.set(key, keys === 'set' ? item : null)
+  if (keys === 'set' || !isJson(item)) return
+  members(item, isJson(twin) && itemElement(twin, keys) === element ? twin : undefined, { ...spot, key })
+}
+
+/** `k:{"name":"a"}` or `v:"a"`. */
+export function itemElement(item: unknown, keys: readonly string[] | 'set'): string {
+  if (keys === 'set') return `v:${JSON.stringify(item)}`
+  const known = [...keys]
+    .sort()
+    .map((key) => [key, isJson(item) ? (item[key] ?? (key === 'protocol' ? 'TCP' : '')) : ''] as const)
+  return `k:${JSON.stringify(Object.fromEntries(known))}`
+}
+
+/** The wire form. A field that holds others and is itself owned gets a `.`. */
+function toFieldsV1(paths: Iterable<string>): Json {
+  const root: Json = {}
+  const nodes = new Map<string, Json>([['', root]])
+  const node = (path: string): Json => {
+    const known = nodes.get(path)
+    if (known) return known
+    const cut = path.lastIndexOf(separator)
+    const parent = node(cut < 0 ? '' : path.slice(0, cut))
+    const made: Json = {}
+    parent[path.slice(cut + 1)] = made
+    nodes.set(path, made)
+    return made
+  }
+  const sorted = [...paths].sort()
+  const all = new Set(sorted)
+  for (const path of sorted) node(path)
+  for (const [path, made] of nodes) if (all.has(path) && Object.keys(made).length > 0) made['.'] = {}
+  return root
+}
+
+function fromFieldsV1(fields: unknown, prefix = ''): Set<string> {
+  const paths = new Set<string>()
+  collect(fields, prefix, paths)
+  return paths
+}
+
+function collect(fields: unknown, prefix: string, into: Set<string>): void {
+  if (!isJson(fields)) return
+  const names = Object.keys(fields)
+  if (prefix !== '' && (names.length === 0 || '.' in fields)) into.add(prefix)
+  for (const name of names)
+    if (name !== '.') collect(fields[name], prefix === '' ? name : `${prefix}${separator}${name}`, into)
+}
+
+/** As conflicts print it: `.spec.template.spec.containers[name="a"].image`. */
+export function readable(path: string): string {
+  return path
+    .split(separator)
+    .map((element) => {
+      if (element.startsWith('f:')) return `.${element.slice(2)}`
+      if (element.startsWith('v:')) return `[=${element.slice(2)}]`
+      const known = Object.entries(JSON.parse(element.slice(2)) as Json)
+      return `[${known.map(([k, v]) => `${k}=${JSON.stringify(v)}`).join(',')}]`
+    })
+    .join('')
+}

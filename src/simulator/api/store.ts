@@ -1,0 +1,297 @@
+import type { ServerVersion } from '../../lib/kube/cluster.ts'
+import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { Clock } from '../../lib/kube/clock.ts'
+import type { AuditRecord } from './api-request.ts'
+import { builtInKinds } from './kinds/built-in-kinds.ts'
+import { serveDefinition, unserveDefinition } from './kinds/custom-kinds.ts'
+import {
+  Deletion,
+  Identity,
+  ownHalf,
+  prepareCreate,
+  prepareUpdate,
+  requireSameUid,
+  timestamp,
+  validate,
+} from './object-lifecycle.ts'
+import { fieldTest, inOrder, labelTest, ListSnapshots, type PageOf } from './list-options.ts'
+import {
+  accepted,
+  History,
+  inStoredVersion,
+  type ObjectRef,
+  ObjectTable,
+  type StoreEvent,
+  told,
+} from './etcd.ts'
+import { at, copy, same } from './json.ts'
+import { KindRegistry, type SimKind, storageKey } from './kinds/sim-kind.ts'
+import { afterUpdate, type FieldWriter } from './managed-fields.ts'
+import { type Patch, patched } from './patch.ts'
+import { alreadyExists, badRequest, notFound, requirePrecondition, unserved } from './api-refusal.ts'
+import { applied } from './server-side-apply.ts'
+import { type SubresourceHook, Subresources } from './subresources.ts'
+
+export interface StoreOptions {
+  readonly kinds?: readonly SimKind[]
+  readonly version?: ServerVersion
+  /** How many changes per resource a watch may resume over. */
+  readonly history?: number
+  /** How long a pod on a node stays Terminating, in ms of the clock. 0: it is gone at once. */
+  readonly podTermination?: number
+}
+
+/**
+ * The objects of a simulated cluster with the semantics of a kube-apiserver. Synchronous; every object that it gives
+ * out is frozen. Failures are `Refusal`s with the `metav1.Status` of the real one.
+ */
+export class Store {
+  readonly clock: Clock
+  readonly kinds: KindRegistry
+  /** What the server says that it is. */
+  version: ServerVersion
+  /** Every request that was made, oldest first. */
+  readonly audit: AuditRecord[] = []
+  readonly subresources = new Subresources()
+  /** Asked before every write, dry runs included. */
+  readonly admission = new Set<(admission: Admission) => void>()
+  readonly #table: ObjectTable
+  readonly #snapshots = new ListSnapshots()
+  readonly #identity = new Identity()
+  readonly #deletion: Deletion
+
+  constructor(clock: Clock, options: StoreOptions = {}) {
+    this.clock = clock
+    this.kinds = new KindRegistry(options.kinds ?? builtInKinds)
+    this.version = options.version ?? { gitVersion: 'v1.35.4', major: '1', minor: '35' }
+    this.#table = new ObjectTable(new History(options.history))
+    const { kinds } = this
+    this.#deletion = new Deletion({
+      table: this.#table,
+      kinds,
+      clock,
+      podTermination: options.podTermination ?? 0,
+    })
+    this.#table.history.listen(({ type, object }) => {
+      if (type === 'DELETED' && object.kind === 'CustomResourceDefinition') unserveDefinition(this, object)
+    })
+  }
+
+  onSubresource(kind: Pick<Kind, 'apiVersion' | 'plural'>, name: string, hook: SubresourceHook): void {
+    this.subresources.on(kind, name, hook)
+  }
+
+  /** The newest resourceVersion. */
+  get revision(): number {
+    return this.#table.revision
+  }
+
+  read(kind: Kind, ref: ObjectRef): KubeObject | undefined {
+    const resolved = this.kinds.resolve(kind)
+    const found = this.#table.find(resolved, ref)
+    return found && told(resolved, found, kind.apiVersion)
+  }
+
+  list(kind: Kind, where: Listing = {}): PageOf {
+    const resolved = this.kinds.resolve(kind)
+    const labels = labelTest(where.labels)
+    const fields = fieldTest(resolved, where.fields)
+    const objects = () =>
+      inOrder(
+        this.#table
+          .all(resolved)
+          .filter((o) => where.namespace === undefined || o.metadata.namespace === where.namespace)
+          .filter((o) => labels(o.metadata.labels) && fields(o)),
+      )
+    const id = [storageKey(kind), where.namespace, where.labels, where.fields].join('|')
+    const page = this.#snapshots.page(
+      { id, objects, revision: this.revision },
+      where.limit ?? 0,
+      where.continue,
+    )
+    return { ...page, items: page.items.map((o) => told(resolved, o, kind.apiVersion)) }
+  }
+
+  create(kind: Kind, given: KubeObject, write: Write = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const object = this.#prepared(resolved, accepted(resolved, given, kind.apiVersion))
+    if (this.#table.find(resolved, object.metadata)) throw alreadyExists(resolved, object.metadata.name)
+    object.metadata.managedFields = afterUpdate(resolved, undefined, object, this.#writer(write))
+    return told(resolved, this.#admit(resolved, undefined, object, write), kind.apiVersion)
+  }
+
+  update(kind: Kind, ref: ObjectRef, given: KubeObject, write: Write = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const before = inStoredVersion(resolved, this.#table.stored(resolved, ref))
+    requireStatus(resolved, write)
+    const object = prepareUpdate(resolved, before, accepted(resolved, given, kind.apiVersion), write.on)
+    object.metadata.managedFields = afterUpdate(resolved, before, object, this.#writer(write))
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
+  }
+
+  patch(kind: Kind, ref: ObjectRef, patch: Patch, write: Write = {}): KubeObject {
+    if (patch.type === 'apply') return this.#apply(kind, ref, patch, write)
+    const resolved = this.kinds.resolve(kind)
+    const before = told(resolved, this.#table.stored(resolved, ref), kind.apiVersion)
+    const given = patched(resolved, before, patch)
+    requireSameUid(resolved, before, given)
+    return this.update(kind, ref, given, write)
+  }
+
+  #apply(kind: Kind, ref: ObjectRef, patch: Patch & { type: 'apply' }, write: Write): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    requireStatus(resolved, write)
+    const before = inStoredVersion(resolved, this.#table.find(resolved, ref))
+    const writer: FieldWriter = { ...this.#writer(write), operation: 'Apply' }
+    if (patch.body.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
+    const merged = applied(resolved, before, ownHalf(resolved, patch.body, write.on), {
+      writer,
+      force: patch.force,
+    })
+    const { managedFields = [] } = merged.metadata
+    if (!before && patch.body.metadata.uid !== undefined) throw notFound(resolved, ref.name)
+    const object = before
+      ? prepareUpdate(resolved, before, merged, write.on)
+      : this.#prepared(resolved, merged)
+    object.metadata.managedFields = managedFields
+    return told(resolved, this.#admit(resolved, before, object, write), kind.apiVersion)
+  }
+
+  /** What was removed, or what waits for its finalizers. */
+  remove(kind: Kind, ref: ObjectRef, removal: Removal = {}): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const before = this.#table.stored(resolved, ref)
+    requirePrecondition(resolved, before, removal.only)
+    for (const hook of this.admission)
+      hook({ operation: 'DELETE', kind: resolved, object: before, before, write: removal })
+    if (removal.dryRun === true) return before
+    if (removal.orphan === true) this.#deletion.orphan(before)
+    return told(resolved, this.#deletion.delete(resolved, before, removal.now), kind.apiVersion)
+  }
+
+  /** Puts an object in as it is, status included: how a cluster is seeded. Replaces what is there. */
+  put(kind: Kind, object: KubeObject, manager = 'kubectl-create'): KubeObject {
+    const resolved = this.kinds.resolve(kind)
+    const made = prepareCreate(resolved, object, { identity: this.#identity, now: this.clock.now() })
+    const { uid, creationTimestamp, generation, deletionTimestamp } = object.metadata
+    Object.assign(made.metadata, copy({ uid, creationTimestamp, generation, deletionTimestamp }))
+    const status = at(object, 'status')
+    if (status !== undefined) Object.assign(made, { status: copy(status) })
+    if ((made.metadata.managedFields ?? []).length === 0)
+      made.metadata.managedFields = afterUpdate(resolved, undefined, made, this.#writer({ manager }))
+    return this.#keep(resolved, undefined, made)
+  }
+
+  /** Changes of one resource from now on, or from after a revision. Throws 410 for one that is no longer known. */
+  watch(kind: Kind, listener: (event: StoreEvent) => void, after?: number): () => void {
+    const resolved = this.kinds.resolve(kind)
+    const resource = storageKey(resolved)
+    const now = () => this.kinds.find(kind) ?? resolved
+    const tell = (event: StoreEvent) =>
+      listener({ ...event, object: told(now(), event.object, kind.apiVersion) })
+    if (after !== undefined) for (const event of this.#table.history.since(resource, after)) tell(event)
+    return this.#table.history.listen((event) => {
+      if (event.resource === resource) tell(event)
+    })
+  }
+
+  /** Resumed watches and continued lists from before now are answered with 410. */
+  compact(): void {
+    this.#table.advance()
+    this.#table.history.compact(this.revision)
+    this.#snapshots.expire(this.revision)
+  }
+
+  /** Every object of every kind. */
+  everything(): KubeObject[] {
+    return this.#table.everything()
+  }
+
+  #prepared(kind: SimKind, given: KubeObject): KubeObject {
+    const object = prepareCreate(kind, given, { identity: this.#identity, now: this.clock.now() })
+    const { namespace } = object.metadata
+    const namespaces = this.kinds.find({ apiVersion: 'v1', plural: 'namespaces' })
+    if (kind.namespaced && namespaces && !this.#table.find(namespaces, { name: namespace ?? '' }))
+      throw notFound(namespaces, namespace ?? '')
+    return object
+  }
+
+  #admit(kind: SimKind, before: KubeObject | undefined, object: KubeObject, write: Write): KubeObject {
+    // A status is not held against the spec: of a CustomResourceDefinition it may forget even the version that is stored.
+    if (write.on !== 'status') validate(kind, object, before)
+    const operation = before ? 'UPDATE' : 'CREATE'
+    for (const hook of this.admission) hook({ operation, kind, object, before, write })
+    if (before && same(before, object)) return before
+    return write.dryRun === true ? object : this.#keep(kind, before, object)
+  }
+
+  #keep(kind: SimKind, before: KubeObject | undefined, object: KubeObject): KubeObject {
+    const kept = this.#table.keep(kind, object)
+    serveDefinition(this, kept)
+    if (before) this.#deletion.afterWrite(kind, before, kept)
+    return this.#table.find(kind, kept.metadata) ?? kept
+  }
+
+  #writer({ manager = 'unknown', on }: Write): FieldWriter {
+    return { manager, operation: 'Update', subresource: on, at: timestamp(this.clock.now()) }
+  }
+}
+
+function requireStatus(kind: SimKind, { on }: Write): void {
+  if (on === 'status' && !kind.status) throw unserved()
+}
+
+/** What a write carries besides the object. */
+export interface Write {
+  /** Field manager. */
+  readonly manager?: string | undefined
+  readonly on?: 'status' | undefined
+  readonly dryRun?: boolean | undefined
+  readonly user?: string | undefined
+}
+
+export interface Removal extends Write {
+  readonly only?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined
+  /** Dependents stay. */
+  readonly orphan?: boolean | undefined
+  /** Pods are not Terminating first. */
+  readonly now?: boolean | undefined
+}
+
+export interface Listing {
+  readonly namespace?: string | undefined
+  readonly labels?: string | undefined
+  readonly fields?: string | undefined
+  readonly limit?: number | undefined
+  readonly continue?: string | undefined
+}
+
+/** What an admission hook is asked. It throws a Refusal to refuse. */
+export interface Admission {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly kind: SimKind
+  readonly object: KubeObject
+  readonly before: KubeObject | undefined
+  readonly write: Write
+}
+
+const namespaces = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const
+
+/**
+ * Puts objects in as they are, status included, past admission and validation; makes the namespaces that are missing.
+ * Throws 404 for a kind that the store does not serve.
+ */
+export function seed(store: Store, objects: readonly KubeObject[], manager?: string): void {
+  for (const object of objects) {
+    const kind = store.kinds.ofObject(object)
+    if (!kind) throw unserved()
+    const { namespace } = object.metadata
+    if (namespace !== undefined && kind.namespaced) ensureNamespace(store, namespace)
+    store.put(kind, object, manager)
+  }
+}
+
+export function ensureNamespace(store: Store, name: string): void {
+  if (store.read(namespaces, { name })) return
+  store.put(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+}

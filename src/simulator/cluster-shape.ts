@@ -1,0 +1,185 @@
+import type { Node } from '../lib/kube/kinds/core-kinds.ts'
+import type { KubeVirt, VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+import type { KubeObject } from '../lib/kube/object.ts'
+import { componentDefinitions, componentKinds } from './hyperconverged/hyperconverged-components.ts'
+import {
+  hyperConvergedDefinition,
+  hyperConvergedKind,
+  hyperConvergedObject,
+  type HyperConvergedShape,
+  ownedByHyperConverged,
+} from './hyperconverged/hyperconverged-crd.ts'
+import { installedBundle, olmKinds, olmObjects } from './olm/olm-objects.ts'
+import type { OlmShape } from './olm/olm-shape.ts'
+import { openShiftKinds, openShiftObjects } from './openshift/openshift-objects.ts'
+import type { OpenShiftShape } from './openshift/openshift-shape.ts'
+import { operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
+import { defaultVms, virtualMachine, type VmShape } from './vm-shape.ts'
+import type { SimKind } from './api/kinds/sim-kind.ts'
+
+/** What is in a cluster before anything happens. */
+export interface ClusterShape {
+  /** KubeVirt's version; default v1.7.0. */
+  version?: string
+  /** It was installed as that version and is updated since, by its operator's manifest: VMs run on that one's virt-launcher. */
+  updatedFrom?: string
+  /** virt-operator's version; default KubeVirt's. */
+  operator?: string
+  /** `image-tag`: the CR says which version; `operator-manifest` (default): the operator's own. */
+  method?: 'image-tag' | 'operator-manifest'
+  /** Default 3. */
+  workers?: number
+  /** Default 3; each has the label and the taint. */
+  controlPlanes?: number
+  /** That many ordinary VMs, or these; default none. */
+  vms?: number | readonly VmShape[]
+  /** `workloadUpdateMethods`; default absent. */
+  methods?: readonly string[]
+  batchEvictionSize?: number
+  batchEvictionInterval?: string
+  /** Default `quay.io/kubevirt`. */
+  registry?: string
+  /** Images that the operator's environment pins. */
+  pinned?: Readonly<Record<string, string>>
+  /** Of KubeVirt and its operator; default `kubevirt`. Where there is OLM, its says it. */
+  namespace?: string
+  /** A HyperConverged made the KubeVirt, and has the `methods`; default: nobody did. */
+  hyperconverged?: HyperConvergedShape
+  /**
+   * OLM installed a HyperConverged, which makes the KubeVirt: their versions are the bundle's, `version`, `operator`, `method`, `pinned`
+   * and `hyperconverged` are nothing.
+   */
+  olm?: OlmShape
+  /** The platform, with machines of its own in the place of `workers` and `controlPlanes`. */
+  openshift?: OpenShiftShape
+}
+
+export const defaultVersion = 'v1.7.0'
+
+export function initialObjects(shape: ClusterShape): KubeObject[] {
+  const system = ['default', 'kube-system'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  }))
+  return [
+    ...system,
+    ...(shape.openshift ? openShiftObjects(shape.openshift) : nodes(shape)),
+    ...(shape.olm ? byOlm(shape, shape.olm) : byManifest(shape)),
+    ...machines(shape.vms ?? 0),
+  ]
+}
+
+function byManifest(shape: ClusterShape): KubeObject[] {
+  const { version = defaultVersion, registry, pinned } = shape
+  const options = {
+    ...(registry === undefined ? {} : { registry }),
+    ...(pinned === undefined ? {} : { pinned }),
+    namespace: namespaceOf(shape),
+  }
+  return [...operatorManifest(shape.operator ?? version, options), ...kubeVirts(shape, version)]
+}
+
+/** The operator makes the KubeVirt and all else of the HyperConverged. */
+function byOlm(shape: ClusterShape, olm: OlmShape): KubeObject[] {
+  const { crd } = installedBundle(olm)
+  return [...componentDefinitions(), ...olmObjects(olm), hyperConvergedObject(crd, settingsOf(shape))]
+}
+
+function nodes({ workers = 3, controlPlanes = 3 }: ClusterShape): Node[] {
+  const role = 'node-role.kubernetes.io/control-plane'
+  const planes = Array.from({ length: controlPlanes }, (_, i) => ({
+    ...node(`cp-${i + 1}`, { [role]: '' }),
+    spec: { taints: [{ key: role, effect: 'NoSchedule' }] },
+  }))
+  const others = Array.from({ length: workers }, (_, i) =>
+    node(`worker-${i + 1}`, { 'kubevirt.io/schedulable': 'true' }),
+  )
+  return [...planes, ...others]
+}
+
+function node(name: string, labels: Record<string, string>): Node {
+  const size = { cpu: '16', memory: '64Gi', pods: '110', 'devices.kubevirt.io/kvm': '1k' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        ...labels,
+      },
+    },
+    status: {
+      capacity: size,
+      allocatable: size,
+      addresses: [{ type: 'Hostname', address: name }],
+      nodeInfo: {
+        kubeletVersion: 'v1.35.4',
+        containerRuntimeVersion: 'containerd://2.2.3',
+        architecture: 'amd64',
+      },
+    },
+  }
+}
+
+function kubeVirts(shape: ClusterShape, version: string): KubeObject[] {
+  const { hyperconverged } = shape
+  if (hyperconverged === undefined) return [kubeVirt(shape, version)]
+  return [
+    hyperConvergedDefinition(hyperconverged),
+    hyperConvergedObject(hyperconverged, settingsOf(shape)),
+    ownedByHyperConverged(kubeVirt(shape, version), hyperconverged),
+  ]
+}
+
+/** The kubevirt-cr.yaml of a release, with its empty list of feature gates. */
+function kubeVirt(shape: ClusterShape, version: string): KubeVirt {
+  const { registry = 'quay.io/kubevirt' } = shape
+  const tagged = { imageTag: version, imageRegistry: registry }
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { name: 'kubevirt', namespace: namespaceOf(shape), finalizers: ['foregroundDeleteKubeVirt'] },
+    spec: {
+      configuration: { developerConfiguration: { featureGates: [] } },
+      customizeComponents: {},
+      imagePullPolicy: 'IfNotPresent',
+      ...(shape.method === 'image-tag' ? tagged : {}),
+      workloadUpdateStrategy: settingsOf(shape).strategy,
+    },
+  }
+}
+
+function settingsOf(shape: ClusterShape) {
+  const { methods, batchEvictionSize, batchEvictionInterval } = shape
+  return {
+    namespace: namespaceOf(shape),
+    strategy: {
+      ...(methods === undefined ? {} : { workloadUpdateMethods: [...methods] }),
+      ...(batchEvictionSize === undefined ? {} : { batchEvictionSize }),
+      ...(batchEvictionInterval === undefined ? {} : { batchEvictionInterval }),
+    },
+  }
+}
+
+function machines(vms: number | readonly VmShape[]): VirtualMachine[] {
+  return (typeof vms === 'number' ? defaultVms(vms) : vms).map(virtualMachine)
+}
+
+/** The namespace in which KubeVirt and its operators are. */
+export function namespaceOf({ namespace, olm }: Pick<ClusterShape, 'namespace' | 'olm'>): string {
+  return olm?.namespace ?? namespace ?? 'kubevirt'
+}
+
+/** The kinds that a cluster serves besides those of Kubernetes and KubeVirt. */
+export function kindsOf({ hyperconverged, olm, openshift }: ClusterShape): SimKind[] {
+  const own = olm === undefined ? hyperconverged : installedBundle(olm).crd
+  return [
+    ...(own ? [hyperConvergedKind(own)] : []),
+    ...(olm ? [...olmKinds(), ...componentKinds()] : []),
+    ...(openshift ? openShiftKinds(openshift) : []),
+  ]
+}

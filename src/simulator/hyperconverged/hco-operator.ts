@@ -1,0 +1,336 @@
+import { atVersion, type Kind, type KubeObject } from '../../lib/kube/object.ts'
+import { CustomResourceDefinitions } from '../../lib/kube/kinds/extension-kinds.ts'
+import { type HyperConverged, HyperConvergeds } from '../../lib/kube/kinds/operator-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type Json, same } from '../api/json.ts'
+import { Refusal } from '../api/api-refusal.ts'
+import { control, type ControllerContext, recordEvent } from '../machinery/controller.ts'
+import { lead } from '../machinery/leader-election.ts'
+import {
+  aggregated,
+  failedConditions,
+  initialConditions,
+  patchIn,
+  report,
+  type Told,
+  troubleOf,
+} from './hyperconverged-status.ts'
+import { type Component, type ComponentResource, components } from './hyperconverged-components.ts'
+import {
+  type HyperConvergedShape,
+  names,
+  passedOn,
+  patchedForUpgrade,
+  shapeOf,
+  virtualizationOf,
+} from './hyperconverged-crd.ts'
+import {
+  type HyperConvergedFaults,
+  look,
+  sayUpgradeable,
+  type SelfContext,
+  upgradeable,
+} from './hyperconverged-context.ts'
+import { jsonPatch } from '../api/patch.ts'
+import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import { Infrastructures } from '../../lib/kube/kinds/openshift-kinds.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+
+/** The program of an hco-operator pod: waits for the Lease, then keeps KubeVirt and its companions as the HyperConverged says (ocp 1). */
+export async function runHyperConvergedOperator(cx: SelfContext): Promise<void> {
+  const { name: identity, namespace } = cx.self
+  const stopped = () => cx.faults.on.hyperConvergedStopped === true
+  const candidate = { lease: 'hyperconverged-cluster-operator-lock', namespace, identity, stopped }
+  await sayUpgradeable(cx, upgradeable.starting)
+  await lead(cx, candidate, (signal) => operate({ ...cx, signal }))
+}
+
+function operate(cx: SelfContext): Promise<void> {
+  const { namespace } = cx.self
+  const watched = [
+    { kind: HyperConvergeds, where: { namespace } },
+    { kind: KubeVirts, where: { namespace } },
+    { kind: CustomResourceDefinitions, where: { name: names.definition } },
+    ...components.map(({ kind }) => ({ kind })),
+  ]
+  const passes = new Passes(cx)
+  return control(cx, watched, () => passes.next())
+}
+
+/** The passes of one process, one after the other. That an upgrade goes on it only knows in memory (ocp 1.5). */
+class Passes {
+  readonly #cx: SelfContext
+  #upgrading: boolean | undefined
+
+  constructor(cx: SelfContext) {
+    this.#cx = cx
+  }
+
+  async next(): Promise<number> {
+    const cx = this.#cx
+    const kind = await storedKind(cx)
+    if (kind === 'not converted') return 1000
+    const found = await cx.reader.find(kind, { name: names.hyperconverged, namespace: cx.self.namespace })
+    if (found.is !== 'object' || found.object.metadata.deletionTimestamp !== undefined) {
+      await sayUpgradeable(cx, upgradeable.yes)
+      return look
+    }
+    const hyperconverged = found.object
+    if (hyperconverged.status?.conditions === undefined) return this.#begin(kind, hyperconverged)
+    if (await this.#isBehind(hyperconverged))
+      await sayUpgradeable(cx, upgradeable.upgradingTo(cx.self.version))
+    if (await rewrite(cx, kind, hyperconverged, this.#upgrading === true)) return 100
+    return this.#reconcile(kind, hyperconverged)
+  }
+
+  /** Its release is said at once: it proves nothing (ocp 1.5). */
+  async #begin(kind: Kind<HyperConverged>, hyperconverged: HyperConverged): Promise<number> {
+    const infrastructureHighlyAvailable = await isHighlyAvailable(this.#cx)
+    const more = { version: this.#cx.self.version, infrastructureHighlyAvailable }
+    await report(this.#cx, kind, hyperconverged, { conditions: initialConditions, upgrading: false, ...more })
+    return 100
+  }
+
+  async #isBehind(hyperconverged: HyperConverged): Promise<boolean> {
+    if (this.#upgrading !== undefined) return this.#upgrading
+    const { version } = this.#cx.self
+    this.#upgrading = operatorVersion(hyperconverged) !== version
+    if (this.#upgrading)
+      await this.#tell(hyperconverged, `Upgrading the HyperConverged to version ${version}`)
+    return this.#upgrading
+  }
+
+  async #reconcile(kind: Kind<HyperConverged>, hyperconverged: HyperConverged): Promise<number> {
+    const cx = this.#cx
+    try {
+      const error = cx.faults.on.reconcileError
+      if (error !== undefined) throw new Failed(error)
+      const operands = await ensureOperands(cx, hyperconverged, this.#upgrading === true)
+      await this.#conclude(kind, hyperconverged, operands)
+    } catch (error) {
+      if (!(error instanceof Failed || isRefused(error))) throw error
+      const conditions = failedConditions(error.message)
+      await report(cx, kind, hyperconverged, { conditions, upgrading: this.#upgrading === true })
+    }
+    return look
+  }
+
+  async #conclude(
+    kind: Kind<HyperConverged>,
+    hyperconverged: HyperConverged,
+    { told, upgraded, objects }: Operands,
+  ): Promise<void> {
+    const cx = this.#cx
+    const { version } = cx.self
+    const trouble = troubleOf(told)
+    const finished = this.#upgrading === true && upgraded && trouble.size === 0
+    if (finished) this.#upgrading = false
+    const upgrading = this.#upgrading === true
+    const conditions = aggregated(trouble, upgrading ? version : undefined)
+    const said = { conditions, upgrading, objects, ...(finished ? { version } : {}) }
+    await report(cx, kind, hyperconverged, said)
+    if (finished) await this.#tell(hyperconverged, `Successfully upgraded to version ${version}`)
+    await sayUpgradeable(cx, upgrading ? upgradeable.upgradingTo(version) : mayBeReplaced(told))
+  }
+
+  #tell(about: KubeObject, message: string): Promise<void> {
+    const by = 'hyperconverged-cluster-operator'
+    return recordEvent(this.#cx, about, { type: 'Normal', reason: 'UpgradeHCO', message, by })
+  }
+}
+
+/** A pass that ends in an error which it reports. */
+class Failed extends Error {
+  override readonly name = 'Failed'
+}
+
+/** A jsonpatch annotation that does not apply; what others wrote meanwhile is looked at again. */
+const isRefused = (error: unknown): error is Refusal => error instanceof Refusal && error.status === 422
+
+/** Neither progressing nor degraded components keep OLM from replacing it: only one that says so itself (ocp 1.8). */
+function mayBeReplaced(told: readonly Told[]) {
+  const held = told.filter(({ conditions }) =>
+    conditions.some(({ type, status }) => type === 'Upgradeable' && status === 'False'),
+  )
+  const condition = troubleOf(held).get('Upgradeable')
+  if (condition === undefined) return upgradeable.yes
+  const { reason = '', message = '' } = condition
+  return { status: 'False', reason, message } as const
+}
+
+const operatorVersion = ({ status }: HyperConverged): string | undefined =>
+  status?.versions?.find(({ name }) => name === 'operator')?.version
+
+/** In the version that is stored; where nobody converts between several, neither read nor written. */
+async function storedKind({ reader }: SelfContext): Promise<Kind<HyperConverged> | 'not converted'> {
+  const found = await reader.find(CustomResourceDefinitions, { name: names.definition })
+  if (found.is !== 'object') return HyperConvergeds
+  const { stored, served, conversion } = shapeOf(found.object)
+  const isConverted = conversion === 'Webhook' || served.length === 1
+  return isConverted ? atVersion(HyperConvergeds, stored) : 'not converted'
+}
+
+const finalizer = 'kubevirt.io/hyperconverged'
+
+/** What the operator changes of the CR itself: its label and finalizer, and once per upgrade the spec. True where it wrote. */
+async function rewrite(
+  cx: SelfContext,
+  kind: Kind<HyperConverged>,
+  hyperconverged: HyperConverged,
+  upgrading: boolean,
+): Promise<boolean> {
+  const { metadata, spec = {} } = hyperconverged
+  const { name, namespace, labels = {}, finalizers = [] } = metadata
+  const from = operatorVersion(hyperconverged) ?? '0.0.0'
+  const next = upgrading ? patchedForUpgrade({ ...spec }, from, cx.self.version) : spec
+  if (labels['app'] !== undefined && finalizers.includes(finalizer) && same(spec, next)) return false
+  await cx.writer.mergePatch(
+    kind,
+    { name, namespace },
+    {
+      metadata: {
+        labels: { app: name },
+        finalizers: [...new Set([...finalizers, finalizer])],
+      },
+      ...(same(spec, next) ? {} : { spec: next }),
+    },
+  )
+  return true
+}
+
+/** What the components say, and whether each of them is of the operator's release. */
+interface Operands {
+  readonly told: readonly Told[]
+  readonly upgraded: boolean
+  readonly objects: readonly KubeObject[]
+}
+
+/** Makes what is missing, sets back what others changed of the KubeVirt, and asks all of them. `quiet`: overwrites without an event, as in upgrade mode. */
+async function ensureOperands(
+  cx: SelfContext,
+  hyperconverged: HyperConverged,
+  quiet: boolean,
+): Promise<Operands> {
+  const kubevirt = await ensureKubeVirt(cx, hyperconverged, quiet)
+  const others: ComponentResource[] = []
+  for (const component of components) others.push(await ensureComponent(cx, hyperconverged, component))
+  const objects = [kubevirt, ...others]
+  return {
+    told: objects.map(({ kind, status }) => ({ component: kind, conditions: status?.conditions ?? [] })),
+    upgraded:
+      kubevirt.status?.observedKubeVirtVersion === cx.self.kubevirt &&
+      others.every(({ status }) => status?.observedVersion === cx.self.version),
+    objects,
+  }
+}
+
+async function ensureKubeVirt(cx: SelfContext, hyperconverged: HyperConverged, quiet: boolean) {
+  const wanted = wantedKubeVirt(hyperconverged)
+  const found = await cx.reader.find(KubeVirts, wanted.metadata)
+  if (found.is !== 'object') return cx.writer.create(KubeVirts, wanted)
+  const { object } = found
+  if (same(object.spec, wanted.spec)) return object
+  const { name, namespace } = object.metadata
+  const isForeign = hyperconverged.status?.observedGeneration === hyperconverged.metadata.generation
+  if (!quiet && isForeign) {
+    const message = `Overwritten ${KubeVirts.kind} ${name}`
+    await recordEvent(cx, hyperconverged, { type: 'Warning', reason: 'Overwritten', message, by })
+  }
+  return cx.writer.jsonPatch(KubeVirts, { name, namespace }, [
+    { op: 'replace', path: '/spec', value: wanted.spec },
+  ])
+}
+
+const by = 'hyperconverged-cluster-operator'
+
+async function ensureComponent(
+  cx: SelfContext,
+  hyperconverged: HyperConverged,
+  { kind, name }: Component,
+): Promise<ComponentResource> {
+  const { namespace } = cx.self
+  const metadata = { name, ...(kind.namespaced ? { namespace } : {}) }
+  const found = await cx.reader.find(kind, metadata)
+  if (found.is === 'object') return found.object
+  const labels = { 'app.kubernetes.io/managed-by': 'hco-operator' }
+  const ownerReferences = [ownerReference(hyperconverged)]
+  return cx.writer.create(kind, {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    metadata: { ...metadata, labels, ownerReferences },
+  })
+}
+
+/** The KubeVirt that a HyperConverged makes (hco 1, 5, 6). Throws the Refusal of a jsonpatch annotation that does not apply. */
+function wantedKubeVirt(hyperconverged: HyperConverged): KubeVirt {
+  const { metadata } = hyperconverged
+  const { workloadUpdateStrategy, migrations } = passedOn(hyperconverged)
+  const { evictionStrategy } = virtualizationOf(hyperconverged)
+  const made: KubeVirt = {
+    apiVersion: KubeVirts.apiVersion,
+    kind: KubeVirts.kind,
+    metadata: {
+      name: names.kubevirt,
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      labels: { app: names.hyperconverged, 'app.kubernetes.io/managed-by': 'hco-operator' },
+      finalizers: ['foregroundDeleteKubeVirt'],
+      ownerReferences: [ownerReference(hyperconverged)],
+    },
+    spec: {
+      configuration: {
+        developerConfiguration: { featureGates: ['VMExport'] },
+        migrations,
+        ...(evictionStrategy === undefined ? {} : { evictionStrategy }),
+      },
+      customizeComponents: {},
+      imagePullPolicy: 'IfNotPresent',
+      workloadUpdateStrategy,
+    },
+  }
+  return jsonPatch(made, patchIn(hyperconverged, 'kubevirt.kubevirt.io/jsonpatch')) as KubeVirt
+}
+
+function ownerReference({ apiVersion, kind, metadata }: HyperConverged) {
+  const { name, uid = '' } = metadata
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+}
+
+/** As the platform says of its machines; elsewhere three control planes and two others. */
+async function isHighlyAvailable({ reader }: Pick<ControllerContext, 'reader'>): Promise<boolean> {
+  const found = await reader.find(Infrastructures, { name: 'cluster' })
+  if (found.is === 'object') return found.object.status?.infrastructureTopology !== 'SingleReplica'
+  const nodes = await reader.list(Nodes)
+  const planes = nodes.filter(
+    ({ metadata }) => metadata.labels?.['node-role.kubernetes.io/control-plane'] !== undefined,
+  )
+  return planes.length >= 3 && nodes.length - planes.length >= 2
+}
+
+/** Where no OLM runs the operator: copies how VMs follow to the KubeVirt, and sets back what others write there (hco 5). */
+export function runHyperConverged(
+  cx: ControllerContext,
+  { stored }: HyperConvergedShape,
+  faults: Faults<HyperConvergedFaults>,
+): Promise<void> {
+  const kind = atVersion(HyperConvergeds, stored)
+  return control(cx, [{ kind }, { kind: KubeVirts }], async () => {
+    if (faults.on.hyperConvergedStopped === true) return 1000
+    const [hyperconverged] = await cx.reader.list(kind)
+    const [kubevirt] = await cx.reader.list(KubeVirts)
+    if (!hyperconverged || !kubevirt) return undefined
+    const spec = specFor(hyperconverged, kubevirt)
+    if (same(kubevirt.spec, spec)) return undefined
+    const { name, namespace } = kubevirt.metadata
+    await cx.writer.jsonPatch(KubeVirts, { name, namespace }, [{ op: 'replace', path: '/spec', value: spec }])
+    return undefined
+  })
+}
+
+function specFor(hyperconverged: HyperConverged, kubevirt: KubeVirt): Json {
+  const { workloadUpdateStrategy, migrations } = passedOn(hyperconverged)
+  return {
+    ...kubevirt.spec,
+    workloadUpdateStrategy,
+    configuration: { ...kubevirt.spec?.configuration, migrations },
+  }
+}

@@ -1,0 +1,143 @@
+import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
+import type { CustomResourceDefinition } from '../../lib/kube/kinds/extension-kinds.ts'
+import { custom, type SimKind } from '../api/kinds/sim-kind.ts'
+import { type ComponentKind, look, seconds, type SelfContext } from './hyperconverged-context.ts'
+import { between, control, sameStatus } from '../machinery/controller.ts'
+import { dated } from './hyperconverged-status.ts'
+
+/** A component beside KubeVirt that HyperConverged makes (ocp 1.5). */
+export interface ComponentResource extends KubeObject {
+  status?: {
+    conditions?: Condition[]
+    operatorVersion?: string
+    targetVersion?: string
+    observedVersion?: string
+    observedGeneration?: number
+  }
+}
+
+export interface Component {
+  readonly kind: Kind<ComponentResource> & { readonly kind: ComponentKind }
+  /** Of its one object. */
+  readonly name: string
+  /** Label `name` of its operator's pods. */
+  readonly operator: string
+}
+
+/** In the order in which HyperConverged sees to them, behind KubeVirt. */
+export const components: readonly Component[] = [
+  {
+    kind: { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'CDI', plural: 'cdis', namespaced: false },
+    name: 'cdi-kubevirt-hyperconverged',
+    operator: 'cdi-operator',
+  },
+  {
+    kind: {
+      apiVersion: 'networkaddonsoperator.network.kubevirt.io/v1',
+      kind: 'NetworkAddonsConfig',
+      plural: 'networkaddonsconfigs',
+      namespaced: false,
+    },
+    name: 'cluster',
+    operator: 'cluster-network-addons-operator',
+  },
+  {
+    kind: { apiVersion: 'ssp.kubevirt.io/v1beta3', kind: 'SSP', plural: 'ssps', namespaced: true },
+    name: 'ssp-kubevirt-hyperconverged',
+    operator: 'ssp-operator',
+  },
+]
+
+export function componentKinds(): SimKind[] {
+  return components.map(({ kind }) => custom(kind))
+}
+
+/** As a bundle brings them. */
+export function componentDefinitions(): CustomResourceDefinition[] {
+  return components.map(({ kind }) => {
+    const [group = '', version = ''] = kind.apiVersion.split('/')
+    return {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${kind.plural}.${group}` },
+      spec: {
+        group,
+        scope: kind.namespaced ? 'Namespaced' : 'Cluster',
+        names: { kind: kind.kind, plural: kind.plural, singular: kind.kind.toLowerCase() },
+        versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
+      },
+    }
+  })
+}
+
+const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+
+type Status = NonNullable<ComponentResource['status']>
+
+/** The operator of a component: brings it to its own version within a quarter of a minute or so, and says what it says of itself. */
+export function runComponentOperator(cx: SelfContext, { kind, name }: Component): Promise<void> {
+  const takes = between(cx.random, 10_000, 20_000)
+  const ref = { name, ...(kind.namespaced ? { namespace: cx.self.namespace } : {}) }
+  return control(cx, [{ kind }], async () => {
+    const found = await cx.reader.find(kind, ref)
+    if (found.is !== 'object') return look
+    const { status = {}, metadata } = found.object
+    const left = timeLeft(cx, status, takes)
+    const wanted = { ...versions(cx, status, left), observedGeneration: metadata.generation ?? 1 }
+    const told = conditionsOf(cx, kind.kind, wanted)
+    const dates = { now: seconds(cx), generation: metadata.generation ?? 1 }
+    const next: Status = { ...wanted, conditions: dated(told, status.conditions ?? [], dates) }
+    if (!sameStatus(status, next)) await cx.writer.mergePatch(kind, ref, { status: next }, 'status')
+    return left > 0 ? Math.min(left, look) : look
+  })
+}
+
+/** Ms until it is at this version; it has begun when its targetVersion says so. */
+function timeLeft(
+  cx: SelfContext,
+  { observedVersion, targetVersion, conditions }: Status,
+  takes: number,
+): number {
+  const { version } = cx.self
+  if (observedVersion === version) return 0
+  if (targetVersion !== version) return takes
+  const since = conditions?.find(({ type, status }) => type === 'Progressing' && status === 'True')
+  const began = Date.parse(since?.lastTransitionTime ?? seconds(cx))
+  return Math.max(0, began + takes - cx.clock.now().getTime())
+}
+
+function versions({ self }: SelfContext, { observedVersion }: Status, left: number): Status {
+  const { version } = self
+  const observed = left === 0 ? version : observedVersion
+  return {
+    operatorVersion: version,
+    targetVersion: version,
+    ...(observed === undefined ? {} : { observedVersion: observed }),
+  }
+}
+
+function conditionsOf(cx: SelfContext, component: string, { observedVersion }: Status): Condition[] {
+  const { version } = cx.self
+  const under = observedVersion !== version
+  const message =
+    observedVersion === undefined ? `Deploying ${version}` : `Started upgrade to version ${version}`
+  const states = new Map<string, Condition>()
+  const put = (type: string, status: 'True' | 'False', words?: string): unknown =>
+    states.set(type, { type, status, ...(words === undefined ? {} : { reason: 'Reported', message: words }) })
+  put('Available', observedVersion === undefined ? 'False' : 'True', under ? message : undefined)
+  put('Progressing', under ? 'True' : 'False', under ? message : undefined)
+  put('Degraded', 'False')
+  for (const fault of cx.faults.on.components ?? []) {
+    if (fault.component !== component) continue
+    const [type, status] = troubles[fault.is]
+    put(type, status, fault.message)
+  }
+  return [...states.values()]
+}
+
+const troubles = {
+  progressing: ['Progressing', 'True'],
+  degraded: ['Degraded', 'True'],
+  unavailable: ['Available', 'False'],
+  'not-upgradeable': ['Upgradeable', 'False'],
+} as const

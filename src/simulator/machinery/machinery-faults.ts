@@ -1,0 +1,109 @@
+import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type ResourceQuota, ResourceQuotas } from '../../lib/kube/kinds/core-kinds.ts'
+import { Refusal } from '../api/api-refusal.ts'
+import type { Store } from '../api/store.ts'
+
+/** What goes wrong with pods and nodes. Plain data, so that a scenario can be written down. */
+export interface MachineryFaults {
+  /** Regular expression on `registry/image:tag`: the registry does not have it. */
+  unpullable?: string | undefined
+  /** Regular expression on `registry/image:tag`: the registry does not give it to this cluster. */
+  denied?: string | undefined
+  /** What the registry says of an `unpullable` image instead of `not found`. */
+  pullWords?: string | undefined
+  /** Names of the nodes that `unpullable` and `denied` are true of; absent: of all. */
+  pullsFailOn?: readonly string[] | undefined
+  /** Regular expression on the image: the container ends with exit code 1 a second after it started. */
+  crashing?: string | undefined
+  /** Regular expression on the pod's name: no node fits. */
+  unschedulable?: string | undefined
+  /** Names of nodes whose kubelet has gone silent. */
+  notReady?: readonly string[] | undefined
+  /** Names of nodes that somebody has tainted NoSchedule: what runs there stays, and a DaemonSet does not want it there. */
+  tainted?: readonly string[] | undefined
+  /** Names of Services behind which the serving certificate has ended: the API server does not take their answers. */
+  expired?: readonly string[] | undefined
+  /** Namespace in which a ResourceQuota lets no further pod be. */
+  quota?: string | undefined
+}
+
+/** Faults that can be switched while the cluster runs. */
+export class Faults<T extends object> {
+  #on: Partial<T>
+  readonly #listeners = new Set<() => void>()
+
+  constructor(on: Partial<T> = {}) {
+    this.#on = on
+  }
+
+  get on(): Readonly<Partial<T>> {
+    return this.#on
+  }
+
+  /** `undefined` switches a fault off again. */
+  set(change: Partial<T>): void {
+    this.#on = { ...this.#on, ...change }
+    for (const tell of this.#listeners) tell()
+  }
+
+  /** Tells of every change until the signal ends. */
+  onChange(tell: () => void, signal: AbortSignal): void {
+    this.#listeners.add(tell)
+    signal.addEventListener('abort', () => this.#listeners.delete(tell), { once: true })
+  }
+}
+
+/** True when the text matches the fault's pattern. */
+export function hits(pattern: string | undefined, text: string): boolean {
+  return pattern !== undefined && new RegExp(pattern).test(text)
+}
+
+const name = 'pods'
+
+/** The fault `quota`: a ResourceQuota that lets as many pods be as there are, and the API server that holds it. */
+export function limitPods(store: Store, faults: Faults<MachineryFaults>): void {
+  let inForce: string | undefined
+  const enforce = () => {
+    const { quota } = faults.on
+    if (quota === inForce) return
+    if (inForce !== undefined) store.remove(ResourceQuotas, { name, namespace: inForce })
+    if (quota !== undefined) store.put(ResourceQuotas, usedUp(quota, count(store, quota)))
+    inForce = quota
+  }
+  faults.onChange(enforce, new AbortController().signal)
+  store.admission.add(({ operation, kind, object: { metadata } }) => {
+    const { namespace } = metadata
+    if (operation !== 'CREATE' || kind.kind !== Pods.kind || namespace !== inForce || !namespace) return
+    const hard = Number(limitOf(store, namespace) ?? Infinity)
+    const used = count(store, namespace)
+    if (used >= hard) throw exceeded(metadata.name, { used, hard })
+  })
+}
+
+const count = (store: Store, namespace: string): number =>
+  store
+    .list(Pods, { namespace })
+    .items.filter(
+      (pod) =>
+        !['Succeeded', 'Failed'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''),
+    ).length
+
+function limitOf(store: Store, namespace: string): string | undefined {
+  const quota: ResourceQuota | undefined = store.read(ResourceQuotas, { name, namespace })
+  return quota?.status?.hard?.['pods']
+}
+
+function usedUp(namespace: string, pods: number): ResourceQuota {
+  const hard = { pods: String(pods) }
+  return {
+    apiVersion: ResourceQuotas.apiVersion,
+    kind: ResourceQuotas.kind,
+    metadata: { name, namespace },
+    status: { hard, used: hard },
+  }
+}
+
+function exceeded(pod: string, { used, hard }: { used: number; hard: number }): Refusal {
+  const numbers = `requested: pods=1, used: pods=${used}, limited: pods=${hard}`
+  return new Refusal(403, 'Forbidden', `pods "${pod}" is forbidden: exceeded quota: ${name}, ${numbers}`)
+}

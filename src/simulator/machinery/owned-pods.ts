@@ -1,0 +1,106 @@
+import { type Pod, Pods, type PodTemplate } from '../../lib/kube/kinds/workload-kinds.ts'
+import { condition, type KubeObject, type OwnerReference } from '../../lib/kube/object.ts'
+import { ApiError } from '../../lib/kube/errors.ts'
+import { type ControllerContext, nameSuffix, recordEvent } from './controller.ts'
+
+/** Holds a deleted pod until its containers have ended, which in a real cluster the kubelet's second delete does. */
+export const terminationFinalizer = 'simulator.kvup.io/termination'
+
+/** The reference that makes an object go when its owner goes. */
+export function ownerReference(owner: KubeObject): OwnerReference {
+  const { apiVersion, kind, metadata } = owner
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
+}
+
+/** The owner's pods, those that are going included. */
+export async function podsOf(
+  cx: ControllerContext,
+  owner: KubeObject,
+  labels: Record<string, string>,
+): Promise<Pod[]> {
+  const pods = await cx.reader.list(Pods, { namespace: owner.metadata.namespace, labels: asSelector(labels) })
+  return pods.filter(
+    (pod) => pod.metadata.ownerReferences?.some((o) => o.uid === owner.metadata.uid) ?? false,
+  )
+}
+
+/** `a=b,c=d`. */
+export function asSelector(labels: Record<string, string>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
+}
+
+interface Birth {
+  template: PodTemplate
+  prefix: string
+  labels?: Record<string, string>
+  nodeName?: string | undefined
+  /** The controller that makes it. */
+  by: string
+}
+
+/** Creates a pod of the owner from a template. A refusal is told in an event, as nothing else would tell of it. */
+export async function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+  try {
+    return await cx.writer.create(Pods, unborn(cx, owner, birth))
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 404)
+      await tellRefusal(cx, owner, { by: birth.by, error })
+    throw error
+  }
+}
+
+async function tellRefusal(
+  cx: ControllerContext,
+  owner: KubeObject,
+  { by, error }: { by: string; error: ApiError },
+): Promise<void> {
+  const message = `Error creating: ${error.message}`
+  await recordEvent(cx, owner, { type: 'Warning', reason: 'FailedCreate', message, by })
+}
+
+function unborn(cx: ControllerContext, owner: KubeObject, birth: Birth): Pod {
+  const { template, prefix, labels, nodeName } = birth
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `${prefix}${nameSuffix(cx.random)}`,
+      generateName: prefix,
+      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      labels: { ...template.metadata?.labels, ...labels },
+      annotations: { ...template.metadata?.annotations },
+      ownerReferences: [ownerReference(owner)],
+      finalizers: [terminationFinalizer],
+    },
+    spec: { ...template.spec, ...(nodeName === undefined ? {} : { nodeName }) },
+  }
+}
+
+/** True while the pod is there and nobody has asked it to go. */
+export function isLiving({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && !isOver({ status })
+}
+
+/** True when its containers have ended for good. */
+export function isOver({ status }: Pick<Pod, 'status'> | { status: Pod['status'] }): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+export function isReady(pod: Pod): boolean {
+  return condition(pod, 'Ready')?.status === 'True'
+}
+
+/** A number, or a percentage of `total` rounded up or down as the field asks. */
+export function share(value: number | string | undefined, total: number, round: 'up' | 'down'): number {
+  if (typeof value === 'number') return value
+  if (value === undefined) return 1
+  const part = (Number.parseFloat(value) * total) / 100
+  return round === 'up' ? Math.ceil(part) : Math.floor(part)
+}
+
+/** `{namespace}` where there is one: exactOptionalPropertyTypes takes no undefined. */
+export function namespaced({ namespace }: { namespace?: string | undefined }): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace }
+}

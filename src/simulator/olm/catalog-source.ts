@@ -1,0 +1,221 @@
+import {
+  type CatalogSource,
+  CatalogSources,
+  type PackageManifest,
+  PackageManifests,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshift-kinds.ts'
+import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { ApiError } from '../../lib/kube/errors.ts'
+import { control, type ControllerContext } from '../machinery/controller.ts'
+import { bearPod, isLiving, isReady } from '../machinery/owned-pods.ts'
+import { msSince, type OlmContext, seconds } from './olm-context.ts'
+import { same } from '../api/json.ts'
+import { contentOf, headOf, type PackageContent } from './catalog-content.ts'
+
+const catalogLabel = 'olm.catalogSource'
+/** From the first connection to READY, ms. */
+const connecting = 8000
+/** How long a catalog that does not answer is left alone, ms. */
+const retry = 5000
+
+/**
+ * Keeps the catalog's pod: of the image of the platform's minor, as the marketplace operator writes it into the CatalogSource. What the
+ * catalog has is what the image of its pod has, once that answers (ocp 2.6).
+ */
+export function runCatalog(cx: OlmContext): Promise<void> {
+  const watched = [
+    { kind: CatalogSources },
+    { kind: ClusterVersions },
+    { kind: ClusterOperators, concerns: isMarketplace },
+    { kind: Pods, concerns: isOfCatalog },
+  ]
+  return control(cx, watched, async () => {
+    const { source: name, sourceNamespace: namespace } = cx.shape
+    const found = await cx.reader.find(CatalogSources, { name, namespace })
+    return found.is === 'object' ? tend(cx, await ofPlatform(cx, found.object)) : undefined
+  })
+}
+
+const isMarketplace = ({ metadata }: { metadata: { name: string } }): boolean =>
+  metadata.name === 'marketplace'
+const isOfCatalog = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  metadata.labels?.[catalogLabel] !== undefined
+
+/** The catalog with the image that its platform wants. */
+async function ofPlatform(cx: OlmContext, source: CatalogSource): Promise<CatalogSource> {
+  const image = imageOf(source.metadata.name, await platformMinor(cx))
+  if (source.spec?.image === image) return source
+  return cx.writer.mergePatch(CatalogSources, source.metadata, { spec: { image } })
+}
+
+/** OpenShift's catalogs have a tag for each minor. */
+function imageOf(source: string, minor: string | undefined): string {
+  if (minor === undefined) return 'quay.io/operatorhubio/catalog:latest'
+  const index = source.replace(/s$/u, '')
+  return `registry.redhat.io/redhat/${index}-index:v${minor}`
+}
+
+/** The minor that an image is of; undefined where it has everything. */
+function minorOfImage(image: string | undefined): string | undefined {
+  return /:v(?<minor>\d+\.\d+)$/u.exec(image ?? '')?.groups?.['minor']
+}
+
+async function tend(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+  const pods = await catalogPods(cx, source.metadata)
+  const wanted = pods.filter((pod) => isLiving(pod) && imageIn(pod) === source.spec?.image)
+  for (const pod of pods.filter((one) => isLiving(one) && !wanted.includes(one)))
+    await cx.writer.delete(Pods, pod.metadata)
+  if (wanted.length === 0) await begin(cx, source)
+  return connect(cx, source, wanted.find(isReady))
+}
+
+const imageIn = ({ spec }: Pod): string | undefined => spec?.containers?.[0]?.image
+
+function catalogPods(
+  { reader }: ControllerContext,
+  { name, namespace }: { name: string; namespace?: string },
+): Promise<Pod[]> {
+  return reader.list(Pods, { namespace, labels: `${catalogLabel}=${name}` })
+}
+
+async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
+  const { name } = source.metadata
+  const image = source.spec?.image ?? ''
+  const command = ['/bin/opm', 'serve', '/configs']
+  const containers = [{ name: 'registry-server', image, command }]
+  try {
+    await bearPod(cx, source, {
+      template: { metadata: { labels: { [catalogLabel]: name } }, spec: { containers } },
+      prefix: `${name}-`,
+      by: 'catalog-operator',
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+  }
+}
+
+/** The connection goes from CONNECTING to READY; one that breaks says so. */
+async function connect(
+  cx: OlmContext,
+  source: CatalogSource,
+  pod: Pod | undefined,
+): Promise<number | undefined> {
+  const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
+  if (pod === undefined) {
+    await observe(cx, source, 'CONNECTING')
+    return undefined
+  }
+  if (cx.faults.on.catalogNotReady === true) return refuse(cx, source)
+  if (state === 'READY') return tellPackages(cx, minorOfImage(imageIn(pod)))
+  const wait = state === 'CONNECTING' ? connecting - msSince(cx, lastConnect) : connecting
+  await observe(cx, source, wait > 0 ? 'CONNECTING' : 'READY')
+  return Math.max(0, wait)
+}
+
+/** Nobody answers: it connects for a while, and then it fails. */
+async function refuse(cx: OlmContext, source: CatalogSource): Promise<number | undefined> {
+  const { lastObservedState: state, lastConnect } = source.status?.connectionState ?? {}
+  if (state === 'TRANSIENT_FAILURE') return undefined
+  const isLate = state === 'CONNECTING' && msSince(cx, lastConnect) >= retry
+  await observe(cx, source, isLate ? 'TRANSIENT_FAILURE' : 'CONNECTING')
+  return retry
+}
+
+async function observe(cx: OlmContext, source: CatalogSource, lastObservedState: string): Promise<void> {
+  if (source.status?.connectionState?.lastObservedState === lastObservedState) return
+  const { name, namespace } = source.metadata
+  const connectionState = {
+    address: `${name}.${namespace}.svc:50051`,
+    lastConnect: seconds(cx),
+    lastObservedState,
+  }
+  await cx.writer.mergePatch(CatalogSources, source.metadata, { status: { connectionState } }, 'status')
+}
+
+/** Of which image the catalog answers now: with its minor, or with that it does not. */
+export async function servedBy(
+  cx: OlmContext,
+): Promise<{ is: 'ready'; minor: string | undefined } | { is: 'not-ready'; state: string }> {
+  const { source: name, sourceNamespace: namespace } = cx.shape
+  const found = await cx.reader.find(CatalogSources, { name, namespace })
+  const state = found.is === 'object' ? found.object.status?.connectionState?.lastObservedState : undefined
+  if (found.is !== 'object' || state !== 'READY') return { is: 'not-ready', state: state ?? '' }
+  const pods = await catalogPods(cx, found.object.metadata)
+  const pod = pods.find((one) => isLiving(one) && isReady(one))
+  return pod ? { is: 'ready', minor: minorOfImage(imageIn(pod)) } : { is: 'not-ready', state: 'CONNECTING' }
+}
+
+/**
+ * What the catalog has, as the package server tells it: versions without edges (ocp 2.6). In the catalog's namespace and the operator's;
+ * nothing where the cluster does not serve the kind.
+ */
+async function tellPackages(cx: OlmContext, minor: string | undefined): Promise<undefined> {
+  const { namespace, sourceNamespace } = cx.shape
+  for (const content of contentOf(cx.shape, minor))
+    for (const where of new Set([sourceNamespace, namespace])) await tell(cx, manifest(cx, content, where))
+}
+
+async function tell({ reader, writer }: OlmContext, wanted: PackageManifest): Promise<void> {
+  const found = await reader.find(PackageManifests, wanted.metadata)
+  if (found.is === 'absent') await writer.create(PackageManifests, wanted)
+  if (found.is === 'object' && !same(found.object.status, wanted.status))
+    await writer.jsonPatch(PackageManifests, wanted.metadata, [
+      { op: 'replace', path: '/status', value: wanted.status },
+    ])
+}
+
+function manifest({ shape }: OlmContext, content: PackageContent, namespace: string): PackageManifest {
+  const { source, sourceNamespace } = shape
+  const channels = content.channels.map(({ name, entries }) => {
+    const head = headOf(entries)
+    const { skipRange } = head ?? {}
+    return {
+      name,
+      ...(head && {
+        currentCSV: head.name,
+        currentCSVDesc: {
+          version: head.version,
+          annotations: skipRange === undefined ? {} : { 'olm.skipRange': skipRange },
+        },
+      }),
+      entries: entries.map((entry) => ({ name: entry.name, version: entry.version })),
+    }
+  })
+  const [first] = channels
+  return {
+    apiVersion: PackageManifests.apiVersion,
+    kind: PackageManifests.kind,
+    metadata: {
+      name: content.package,
+      namespace,
+      labels: { catalog: source, 'catalog-namespace': sourceNamespace },
+    },
+    status: {
+      catalogSource: source,
+      catalogSourceNamespace: sourceNamespace,
+      packageName: content.package,
+      ...(first && { defaultChannel: first.name }),
+      channels,
+    },
+  }
+}
+
+/**
+ * The minor, `4.19`, whose catalogs are to be served: that of the marketplace operator, which comes to it in the middle of a platform
+ * update (ocp 2.3 #10), or else of the newest update that is completed. Undefined where there is no cluster version.
+ */
+async function platformMinor({ reader }: Pick<ControllerContext, 'reader'>): Promise<string | undefined> {
+  const version = await reader.find(ClusterVersions, { name: 'version' })
+  if (version.is !== 'object') return undefined
+  const marketplace = await reader.find(ClusterOperators, { name: 'marketplace' })
+  const versions = marketplace.is === 'object' ? marketplace.object.status?.versions : undefined
+  const own = versions?.find(({ name }) => name === 'operator')?.version
+  const completed = version.object.status?.history?.find(({ state }) => state === 'Completed')?.version
+  return minorOf(own ?? completed)
+}
+
+/** `4.19` of `4.19.0-okd-scos.16`. */
+export function minorOf(version: string | undefined): string | undefined {
+  return /^\d+\.\d+/u.exec(version ?? '')?.[0]
+}

@@ -1,0 +1,445 @@
+import { type Container, type Deployment, Deployments } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  ServiceAccounts,
+} from '../../lib/kube/kinds/extension-kinds.ts'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type OperatorCondition,
+  OperatorConditions,
+  OperatorGroups,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import { control, type ControllerContext, templateHash } from '../machinery/controller.ts'
+import { msSince, type OlmContext, ownServiceVersions, seconds } from './olm-context.ts'
+import { type Condition, condition, type KubeObject } from '../../lib/kube/object.ts'
+import { type CarriedDeployment, ownedLabels } from './operator-bundle.ts'
+import { Namespaces } from '../../lib/kube/kinds/core-kinds.ts'
+
+/** A phase lasts at least so long, ms: the CSV is looked at once a second. */
+const shortest = 1000
+/** What time alone moves is looked at as often, ms. */
+const slow = 5000
+/** As many phases are remembered. */
+const remembered = 20
+
+/** The OLM operator: takes each CSV from phase to phase. */
+export function runServiceVersions(cx: OlmContext): Promise<void> {
+  const watched = [
+    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: Deployments, where: { labels: 'olm.owner' } },
+    { kind: OperatorConditions },
+    { kind: OperatorGroups },
+    { kind: CustomResourceDefinitions },
+  ]
+  return control(cx, watched, async () => {
+    const all = await ownServiceVersions(cx.reader)
+    const again: number[] = []
+    for (const csv of all) again.push(...(await advance(cx, csv, all)))
+    return again.length > 0 ? Math.min(...again) : undefined
+  })
+}
+
+/** In how many ms to look again. */
+async function advance(
+  cx: OlmContext,
+  csv: ClusterServiceVersion,
+  all: readonly ClusterServiceVersion[],
+): Promise<number[]> {
+  const times = timesOf(cx, csv)
+  if (times.inPhase < shortest) return [shortest - times.inPhase]
+  if (csv.status?.phase === 'Deleting') {
+    await removeCsv(cx, csv)
+    return []
+  }
+  const look = await lookAtCsv(cx, csv, all)
+  const next = nextPhase(csv, look, times)
+  if (next === undefined || isIn(csv, next)) return isAtRest(csv) ? [] : [slow]
+  if (next.phase === 'Installing' && csv.status?.phase === 'InstallReady') await installCsv(cx, csv)
+  await write(cx, csv, next, look)
+  return [shortest]
+}
+
+function isIn({ status }: ClusterServiceVersion, { phase, reason, message }: Phase): boolean {
+  return status?.phase === phase && status.reason === reason && status.message === message
+}
+
+const isAtRest = ({ status }: ClusterServiceVersion): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Replacing'
+
+function timesOf(cx: OlmContext, { metadata, status }: ClusterServiceVersion): PhaseTimes {
+  const { csvFails, csvFailsFor = 0 } = cx.faults.on
+  return {
+    inPhase: msSince(cx, status?.lastTransitionTime),
+    age: msSince(cx, metadata.creationTimestamp),
+    failsFor: csvFails === true ? Infinity : csvFailsFor,
+  }
+}
+
+async function write(
+  cx: OlmContext,
+  { metadata, status }: ClusterServiceVersion,
+  next: Phase,
+  { requirements }: CsvLook,
+): Promise<void> {
+  const now = seconds(cx)
+  const lastTransitionTime = status?.phase === next.phase ? (status.lastTransitionTime ?? now) : now
+  const conditions = [...(status?.conditions ?? []), { ...next, lastTransitionTime, lastUpdateTime: now }]
+  const change = {
+    ...next,
+    lastUpdateTime: now,
+    lastTransitionTime,
+    conditions: conditions.slice(-remembered),
+    ...(next.phase === 'Succeeded' || next.phase === 'Pending' || next.phase === 'InstallReady'
+      ? { requirementStatus: [...requirements] }
+      : {}),
+  }
+  await cx.writer.mergePatch(ClusterServiceVersions, metadata, { status: change }, 'status')
+}
+
+/** Where a CSV is, and why (ocp 2.4). */
+interface Phase {
+  phase: string
+  reason: string
+  message: string
+}
+
+/** Times and faults that decide beside the look, in ms. */
+interface PhaseTimes {
+  /** Since it came to the phase it is in. */
+  inPhase: number
+  /** Since it was made. */
+  age: number
+  /** It is to fail for so long; `Infinity`: it never comes to Succeeded. */
+  failsFor: number
+}
+
+/** Installing may take as long (ocp 2.4). */
+const installTimeout = 300_000
+/** So long it stays Failed before it begins again. */
+const backOff = 5000
+
+/** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
+function nextPhase(csv: ClusterServiceVersion, look: CsvLook, times: PhaseTimes): Phase | undefined {
+  const phase = csv.status?.phase ?? ''
+  if (phase === 'Deleting') return undefined
+  if (phase === 'Replacing') return replaced(csv, look)
+  const successor = look.all.find(({ spec }) => spec?.replaces === csv.metadata.name)
+  if (successor !== undefined)
+    return to('Replacing', 'BeingReplaced', `being replaced by csv: ${successor.metadata.name}`)
+  const ungrouped = withoutGroup(look)
+  if (ungrouped !== undefined) return ungrouped
+  return steps[phase]?.(csv, look, times)
+}
+
+const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
+
+type Step = (csv: ClusterServiceVersion, look: CsvLook, times: PhaseTimes) => Phase | undefined
+
+const steps: Readonly<Record<string, Step>> = {
+  '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
+  Pending: (csv, look) => pending(csv, look),
+  InstallReady: () =>
+    to('Installing', 'InstallSucceeded', 'waiting for install components to report healthy'),
+  Installing: (_csv, look, times) => installing(look, times),
+  Succeeded: (_csv, look, times) => {
+    const why = look.unhealthy ?? pretended(times)
+    return why === undefined ? undefined : to('Failed', 'ComponentUnhealthy', why)
+  },
+  Failed: (_csv, look, { inPhase }) =>
+    inPhase < backOff
+      ? undefined
+      : to('Pending', 'NeedsReinstall', look.unhealthy ?? 'installing: waiting for the install strategy'),
+}
+
+/** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
+function pending(csv: ClusterServiceVersion, look: CsvLook): Phase | undefined {
+  const isReplaced = look.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
+  const hold = isReplaced ? holdOf(look.replacedCondition) : undefined
+  if (hold !== undefined)
+    return to('Pending', 'OperatorConditionNotUpgradeable', `operator is not upgradeable: ${hold}`)
+  if (look.requirements.some(({ status }) => status !== 'Present'))
+    return to('Pending', 'RequirementsNotMet', "one or more requirements couldn't be found")
+  return to('InstallReady', 'AllRequirementsMet', 'all requirements found, attempting install')
+}
+
+function installing(look: CsvLook, { inPhase, failsFor }: PhaseTimes): Phase {
+  if (inPhase >= installTimeout) return to('Failed', 'InstallCheckFailed', 'install timeout')
+  if (look.unhealthy !== undefined) return to('Installing', 'InstallWaiting', look.unhealthy)
+  if (failsFor === Infinity) return to('Installing', 'InstallWaiting', unavailableWebhook)
+  return to('Succeeded', 'InstallSucceeded', 'install strategy completed with no errors')
+}
+
+const unavailableWebhook =
+  'installing: waiting for deployment hco-webhook to become ready: deployment "hco-webhook" not available: Deployment does not have minimum availability.'
+
+/** The webhook that comes and goes (ocp 2.4). */
+const pretended = ({ age, failsFor }: PhaseTimes): string | undefined =>
+  failsFor < Infinity && age < failsFor ? unavailableWebhook : undefined
+
+/** It goes once its successors led to one that runs; the oldest of a chain goes first. */
+function replaced(csv: ClusterServiceVersion, { all }: CsvLook): Phase | undefined {
+  if (all.some(({ metadata }) => metadata.name === csv.spec?.replaces)) return undefined
+  let name = csv.metadata.name
+  for (let hops = 0; hops < all.length; hops++) {
+    const next = all.find(({ spec }) => spec?.replaces === name)
+    if (next === undefined) return undefined
+    if (next.status?.phase === 'Succeeded')
+      return to(
+        'Deleting',
+        'Replaced',
+        'has been replaced by a newer ClusterServiceVersion that has successfully installed.',
+      )
+    ;({ name } = next.metadata)
+  }
+  return undefined
+}
+
+function withoutGroup({ operatorGroups }: CsvLook): Phase | undefined {
+  if (operatorGroups === 1) return undefined
+  if (operatorGroups === 0) return to('Failed', 'NoOperatorGroup', 'csv in namespace with no operatorgroups')
+  const message = "csv created in namespace with multiple operatorgroups, can't pick one automatically"
+  return to('Failed', 'TooManyOperatorGroups', message)
+}
+
+/**
+ * Why OLM does not replace an operator (ocp 2.5): what its OperatorCondition says of Upgradeable, an override before the operator's own
+ * word, and a word of an older generation as a no. Undefined where it may be replaced; so may one that says nothing.
+ */
+export function holdOf(of: OperatorCondition | undefined): string | undefined {
+  if (of === undefined) return undefined
+  const override = of.spec?.overrides?.find(({ type }) => type === 'Upgradeable')
+  const said = override ?? condition(of, 'Upgradeable')
+  if (said === undefined) return undefined
+  if (override === undefined && isOutdated(said, of))
+    return `the operatorcondition status "Upgradeable"="${said.status}" is outdated`
+  return said.status === 'True' ? undefined : sentence(said)
+}
+
+function isOutdated(own: Condition & { observedGeneration?: number }, of: OperatorCondition): boolean {
+  const { generation = 0 } = of.metadata
+  return own.observedGeneration !== undefined && own.observedGeneration < generation
+}
+
+const sentence = ({ message = '' }: Condition): string => `the operator is not upgradeable: ${message}`
+
+type Requirement = NonNullable<NonNullable<ClusterServiceVersion['status']>['requirementStatus']>[number]
+
+/** What decides about the next phase of a CSV. */
+interface CsvLook {
+  /** The CSVs of its namespace. */
+  all: readonly ClusterServiceVersion[]
+  operatorGroups: number
+  /** The OperatorCondition of the CSV that it replaces. */
+  replacedCondition: OperatorCondition | undefined
+  requirements: readonly Requirement[]
+  /** What its Deployments lack, in OLM's words; undefined where all are there and available. */
+  unhealthy: string | undefined
+}
+
+async function lookAtCsv(
+  { reader }: OlmContext,
+  csv: ClusterServiceVersion,
+  all: readonly ClusterServiceVersion[],
+): Promise<CsvLook> {
+  const { namespace } = csv.metadata
+  const { replaces } = csv.spec ?? {}
+  const predecessor =
+    replaces === undefined ? undefined : await reader.find(OperatorConditions, { name: replaces, namespace })
+  return {
+    all: all.filter(({ metadata }) => metadata.namespace === namespace),
+    operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
+    replacedCondition: predecessor?.is === 'object' ? predecessor.object : undefined,
+    requirements: await requirementsOf(reader, csv),
+    unhealthy: await unhealthyPart(reader, csv),
+  }
+}
+
+async function requirementsOf(
+  reader: OlmContext['reader'],
+  csv: ClusterServiceVersion,
+): Promise<Requirement[]> {
+  const requirements: Requirement[] = []
+  for (const { name = '' } of csv.spec?.customresourcedefinitions?.owned ?? []) {
+    const found = await reader.find(CustomResourceDefinitions, { name })
+    const { kind } = CustomResourceDefinitions
+    const of = { group: 'apiextensions.k8s.io', version: 'v1', kind, name }
+    requirements.push({ ...of, ...presence(found.is === 'object') })
+  }
+  const accounts = carriedBy(csv).flatMap(({ spec }) => spec.template?.spec?.serviceAccountName ?? [])
+  for (const name of new Set(accounts)) {
+    const found = await reader.find(ServiceAccounts, { name, namespace: csv.metadata.namespace })
+    const of = { group: '', version: 'v1', kind: ServiceAccounts.kind, name }
+    requirements.push({ ...of, ...presence(found.is === 'object') })
+  }
+  return requirements
+}
+
+const presence = (isThere: boolean): Requirement => ({
+  status: isThere ? 'Present' : 'NotPresent',
+  message: isThere ? 'it is present' : 'it is not present',
+})
+
+export function carriedBy({ spec }: ClusterServiceVersion): readonly CarriedDeployment[] {
+  return (spec?.install?.spec?.deployments ?? []) as unknown as readonly CarriedDeployment[]
+}
+
+async function unhealthyPart(
+  reader: OlmContext['reader'],
+  csv: ClusterServiceVersion,
+): Promise<string | undefined> {
+  for (const { name } of carriedBy(csv)) {
+    const found = await reader.find(Deployments, { name, namespace: csv.metadata.namespace })
+    const lacks = found.is === 'object' ? lackOf(found.object, csv.metadata.name) : 'deployment not found'
+    if (lacks !== undefined) return `installing: waiting for deployment ${name} to become ready: ${lacks}`
+  }
+  return undefined
+}
+
+function lackOf(deployment: Deployment, owner: string): string | undefined {
+  const { metadata, status } = deployment
+  const name = JSON.stringify(metadata.name)
+  if (metadata.labels?.['olm.owner'] !== owner) return `deployment ${name} is another operator's`
+  if (status?.observedGeneration !== metadata.generation) return 'waiting for spec update to be observed'
+  const rolling = rollOf(deployment)
+  if (rolling !== undefined || condition(deployment, 'Available')?.status === 'True') return rolling
+  return `deployment ${name} not available: Deployment does not have minimum availability.`
+}
+
+function rollOf({ metadata, status, spec }: Deployment): string | undefined {
+  const { updatedReplicas: updated = 0, replicas = 0 } = status ?? {}
+  const wanted = spec?.replicas ?? 1
+  const name = JSON.stringify(metadata.name)
+  if (updated >= wanted && replicas <= updated) return undefined
+  if (updated >= wanted)
+    return `deployment ${name} waiting for ${replicas - updated} outdated replica(s) to be terminated`
+  return `Waiting for rollout to finish: ${updated} out of ${wanted} new replicas have been updated...`
+}
+
+const hashLabel = 'olm.deployment-spec-hash'
+
+/** Makes the Deployments of a CSV, or makes those its own that are there under their names; each is told the name of its OperatorCondition. */
+async function installCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+  for (const carried of carriedBy(csv)) {
+    const wanted = deploymentOf(csv, carried)
+    const { metadata, spec } = wanted
+    const found = await reader.find(Deployments, metadata)
+    if (found.is !== 'object') await writer.create(Deployments, wanted)
+    else if (found.object.metadata.labels?.[hashLabel] !== metadata.labels?.[hashLabel])
+      await writer.jsonPatch(Deployments, metadata, [
+        { op: 'replace', path: '/spec', value: spec },
+        { op: 'add', path: '/metadata/labels', value: metadata.labels },
+        { op: 'add', path: '/metadata/ownerReferences', value: metadata.ownerReferences },
+      ])
+  }
+}
+
+function deploymentOf(csv: ClusterServiceVersion, { name, label, spec }: CarriedDeployment): Deployment {
+  const { name: owner, namespace } = csv.metadata
+  const told = { name: 'OPERATOR_CONDITION_NAME', value: owner }
+  const { template = {} } = spec
+  const containers = (template.spec?.containers ?? []).map((container) => telling(container, told))
+  const annotations = { ...template.metadata?.annotations, 'olm.targetNamespaces': '' }
+  const own = {
+    ...spec,
+    template: {
+      metadata: { ...template.metadata, annotations },
+      spec: { ...template.spec, containers },
+    },
+  }
+  return {
+    apiVersion: Deployments.apiVersion,
+    kind: Deployments.kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      labels: { ...label, ...ownedLabels(csv), [hashLabel]: templateHash({ owner, own }) },
+      ownerReferences: [ownedBy(csv)],
+    },
+    spec: own,
+  }
+}
+
+function telling(container: Container, told: { name: string; value: string }): Container {
+  return { ...container, env: [...(container.env ?? []), told] }
+}
+
+/** Of no controller: an object may belong to two CSVs while one replaces the other. */
+export function ownedBy({ metadata }: KubeObject): {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller: boolean
+} {
+  const { apiVersion, kind } = ClusterServiceVersions
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: false }
+}
+
+/** Takes a CSV away with what only it had: its roles and its OperatorCondition. */
+async function removeCsv({ reader, writer }: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+  const { name, namespace } = csv.metadata
+  for (const kind of [ClusterRoles, ClusterRoleBindings])
+    for (const { metadata } of await reader.list(kind, { labels: `olm.owner=${name}` }))
+      await writer.delete(kind, metadata)
+  const told = await reader.find(OperatorConditions, { name, namespace })
+  if (told.is === 'object') await writer.delete(OperatorConditions, told.object.metadata)
+  await writer.delete(ClusterServiceVersions, csv.metadata)
+}
+
+/** Copies the CSVs of operators for all namespaces into each of them, and takes copies away with their original (ocp 2.7). */
+export function runCopies(cx: OlmContext): Promise<void> {
+  const watched = [{ kind: ClusterServiceVersions }, { kind: Namespaces }, { kind: OperatorGroups }]
+  return control(cx, watched, async () => {
+    const originals = await ownServiceVersions(cx.reader)
+    const everywhere = await namespacesForAll(cx)
+    const wanted = originals.filter(({ metadata }) => everywhere.has(metadata.namespace ?? ''))
+    const copies = await cx.reader.list(ClusterServiceVersions, { labels: copiedFromLabel })
+    for (const copy of copies) if (!wanted.some((one) => isCopyOf(copy, one))) await remove(cx, copy)
+    for (const { metadata, status } of await cx.reader.list(Namespaces))
+      for (const csv of wanted)
+        if (metadata.name !== csv.metadata.namespace && status?.phase !== 'Terminating')
+          await copyTo(cx, csv, { namespace: metadata.name, copies })
+    return undefined
+  })
+}
+
+/** Those with one OperatorGroup, which names no namespaces. */
+async function namespacesForAll({ reader }: ControllerContext): Promise<Set<string>> {
+  const groups = await reader.list(OperatorGroups)
+  const all = groups.filter(({ spec }) => spec?.targetNamespaces === undefined)
+  return new Set(all.map(({ metadata }) => metadata.namespace ?? ''))
+}
+
+const isCopyOf = (copy: ClusterServiceVersion, { metadata }: ClusterServiceVersion): boolean =>
+  copy.metadata.name === metadata.name && copy.metadata.labels?.[copiedFromLabel] === metadata.namespace
+
+async function remove({ writer }: OlmContext, { metadata }: ClusterServiceVersion): Promise<void> {
+  await writer.delete(ClusterServiceVersions, metadata)
+}
+
+async function copyTo(
+  { writer }: OlmContext,
+  csv: ClusterServiceVersion,
+  { namespace, copies }: { namespace: string; copies: readonly ClusterServiceVersion[] },
+): Promise<void> {
+  const { apiVersion, kind, metadata, spec, status } = csv
+  const { phase = '' } = status ?? {}
+  const labels = { ...metadata.labels, [copiedFromLabel]: metadata.namespace ?? '' }
+  const there = copies.find((copy) => copy.metadata.namespace === namespace && isCopyOf(copy, csv))
+  if (there?.status?.phase === phase) return
+  const { name } = metadata
+  if (there === undefined)
+    await writer.create(ClusterServiceVersions, {
+      apiVersion,
+      kind,
+      metadata: { name, namespace, labels },
+      ...(spec && { spec }),
+    })
+  const message = `The operator is running in ${metadata.namespace} but is managing this namespace`
+  const copied = { phase, reason: 'Copied', message }
+  await writer.mergePatch(ClusterServiceVersions, { name, namespace }, { status: copied }, 'status')
+}

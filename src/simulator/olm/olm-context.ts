@@ -1,0 +1,118 @@
+import type { ControllerContext } from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import type { OlmShape } from './olm-shape.ts'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type InstallPlan,
+  InstallPlans,
+  OperatorGroups,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import type { Condition } from '../../lib/kube/object.ts'
+
+/** What every part of OLM has. Of the shape only the catalog's content and the manner of its steps are read: the rest is in the cluster. */
+export interface OlmContext extends ControllerContext {
+  readonly shape: OlmShape
+  readonly faults: Pick<Faults<OlmFaults>, 'on'>
+}
+
+/** RFC 3339 in whole seconds. */
+export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
+  clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+
+/** Ms since a time that the cluster wrote; a very long time where it wrote none. */
+export function msSince({ clock }: Pick<ControllerContext, 'clock'>, time: string | undefined): number {
+  return time === undefined ? Infinity : clock.now().getTime() - Date.parse(time)
+}
+
+/** What goes wrong with OLM. Plain data, so that a scenario can be written down. */
+export interface OlmFaults {
+  /** Nothing in the namespace is resolved: what the resolver says (ocp 2.1). */
+  resolutionFailed?: string | undefined
+  /** Bundles are not unpacked within their ten minutes: what the registry says. The failed Job stays when this is lifted (ocp 7 #4). */
+  bundleUnpackFailed?: string | undefined
+  /** Plans that are executed end as Failed, for good: what the API server says (ocp 2.2). */
+  planFailed?: string | undefined
+  /** For so many ms after it was made, a CSV is Failed and Pending by turns (ocp 2.4). */
+  csvFailsFor?: number | undefined
+  /** A CSV that is installed now never gets further than Failed: InstallCheckFailed. */
+  csvFails?: boolean | undefined
+  /** Somebody overrides what the operator that is installed says in its OperatorCondition: it may not be replaced, in these words (ocp 2.5). */
+  held?: string | undefined
+  /** The catalog's pod does not answer: CatalogSources are TRANSIENT_FAILURE. */
+  catalogNotReady?: boolean | undefined
+  /** So many ms pass between the creation of a plan and its status, so that who approves at once has a second plan made (ocp 2.3 #5). */
+  planStatusAfter?: number | undefined
+}
+
+/** What OLM has in a namespace. */
+export interface NamespaceLook {
+  namespace: string
+  subscriptions: readonly Subscription[]
+  plans: readonly InstallPlan[]
+  /** Its own, without the copies of others'. */
+  serviceVersions: readonly ClusterServiceVersion[]
+  operatorGroups: number
+}
+
+/** Every namespace that has a Subscription. */
+export async function lookAtNamespaces({ reader }: OlmContext): Promise<NamespaceLook[]> {
+  const subscriptions = await reader.list(Subscriptions)
+  const namespaces = new Set(subscriptions.map(({ metadata }) => metadata.namespace ?? ''))
+  const looks: NamespaceLook[] = []
+  for (const namespace of namespaces)
+    looks.push({
+      namespace,
+      subscriptions: subscriptions.filter(({ metadata }) => metadata.namespace === namespace),
+      plans: await reader.list(InstallPlans, { namespace }),
+      serviceVersions: await ownServiceVersions(reader, namespace),
+      operatorGroups: (await reader.list(OperatorGroups, { namespace })).length,
+    })
+  return looks
+}
+
+/** ocp 2.7: without a namespace those of all. */
+export function ownServiceVersions(
+  reader: OlmContext['reader'],
+  namespace?: string,
+): Promise<ClusterServiceVersion[]> {
+  return reader.list(ClusterServiceVersions, { namespace, labels: `!${copiedFromLabel}` })
+}
+
+/** What a condition is to say; `undefined` takes it away. */
+export type Said = Readonly<Record<string, Omit<Condition, 'type' | 'lastTransitionTime'> | undefined>>
+
+/** The conditions with these set or taken away, the same array where nothing changes. `now` is RFC 3339. */
+export function saying(conditions: Condition[] | undefined, said: Said, now: string): Condition[] {
+  const before = conditions ?? []
+  const changed = Object.keys(said).filter((type) => !saysSo(before, type, said[type]))
+  if (changed.length === 0) return before
+  const rest = before.filter(({ type }) => !changed.includes(type))
+  const added = changed.flatMap((type) => {
+    const next = said[type]
+    return next === undefined
+      ? []
+      : [{ type, ...next, lastTransitionTime: sinceOf(before, type, next.status) ?? now }]
+  })
+  return [...rest, ...added]
+}
+
+function saysSo(before: readonly Condition[], type: string, next: Said[string]): boolean {
+  const there = before.find((one) => one.type === type)
+  if (there === undefined || next === undefined) return there === next
+  return there.status === next.status && there.reason === next.reason && there.message === next.message
+}
+
+function sinceOf(
+  before: readonly Condition[],
+  type: string,
+  status: Condition['status'],
+): string | undefined {
+  return before.find((one) => one.type === type && one.status === status)?.lastTransitionTime
+}

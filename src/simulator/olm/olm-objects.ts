@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto'
+import {
+  CatalogSources,
+  ClusterServiceVersions,
+  type InstallPlan,
+  InstallPlans,
+  type InstallStep,
+  OperatorConditions,
+  type OperatorGroup,
+  OperatorGroups,
+  PackageManifests,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import type { Kind, KubeObject } from '../../lib/kube/object.ts'
+import { hyperConvergedDefinition } from '../hyperconverged/hyperconverged-crd.ts'
+import { templateHash } from '../machinery/controller.ts'
+import { bundleObjects, isBundle, type Release } from './operator-bundle.ts'
+import { stepsOf } from './install-plan-controller.ts'
+import type { Approval, BundleShape, EntryShape, OlmShape } from './olm-shape.ts'
+import { ageColumn, column, nameColumn } from '../api/kinds/printer-columns.ts'
+import { at, text, words } from '../api/json.ts'
+import { type Column, custom, type SimKind } from '../api/kinds/sim-kind.ts'
+
+/** A Subscription and what it once installed. */
+interface Installed {
+  subscription: string
+  channel: string
+  approval: Approval
+  release: Release
+}
+
+/**
+ * A cluster in which OLM has installed what the shape says, by a plan that was approved: namespaces, catalog, OperatorGroups,
+ * Subscriptions, and what the bundles bring, without Deployments, which a running OLM makes of the CSVs. Throws an Error where the
+ * version that is to be installed is no entry.
+ */
+export function olmObjects(shape: OlmShape): KubeObject[] {
+  const all = installedIn(shape)
+  const namespaces = [...new Set(all.map(({ release }) => release.namespace))]
+  return [
+    ...[shape.sourceNamespace, ...namespaces].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    })),
+    catalogSource(shape),
+    ...namespaces.map((namespace) => operatorGroup(shape, namespace)),
+    ...namespaces.flatMap((namespace) =>
+      planned(
+        shape,
+        namespace,
+        all.filter(({ release }) => release.namespace === namespace),
+      ),
+    ),
+    ...all.flatMap(({ release }) => bundleObjects(release, shape)).map((object) => asServed(object, all)),
+  ]
+}
+
+/** The release of HyperConverged that is installed at first. Throws an Error where no channel has it. */
+export function installedBundle({ channels, installed }: OlmShape): BundleShape {
+  const bundle = channels.flatMap(({ entries }) => entries).find(({ version }) => version === installed)
+  if (bundle === undefined) throw new Error(`no channel has ${installed}`)
+  return bundle
+}
+
+function installedIn(shape: OlmShape): Installed[] {
+  const { package: name, namespace, subscription = 'hco-operatorhub', channel, approval } = shape
+  const others = (shape.others ?? []).map((other) => ({
+    subscription: other.package,
+    channel: other.channel,
+    approval: other.approval,
+    release: {
+      package: other.package,
+      entry: entryOf(other.entries, other.installed),
+      namespace: other.namespace ?? namespace,
+    },
+  }))
+  const release = { package: name, entry: installedBundle(shape), namespace }
+  return [{ subscription, channel, approval, release }, ...others]
+}
+
+function entryOf(entries: readonly EntryShape[], installed: string): EntryShape {
+  const entry = entries.find(({ version }) => version === installed)
+  if (entry === undefined) throw new Error(`no entry has ${installed}`)
+  return entry
+}
+
+/** HyperConverged's CRD has its conversion already: its webhook runs since long. */
+function asServed(object: KubeObject, all: readonly Installed[]): KubeObject {
+  const bundle = all.map(({ release }) => release.entry).find(isBundle)
+  if (bundle === undefined || object.metadata.name !== hyperConvergedDefinition(bundle.crd).metadata.name)
+    return object
+  return hyperConvergedDefinition(bundle.crd)
+}
+
+function catalogSource({ source, sourceNamespace }: OlmShape): KubeObject {
+  const { apiVersion, kind } = CatalogSources
+  const spec = {
+    sourceType: 'grpc',
+    displayName: source,
+    publisher: source === 'redhat-operators' ? 'Red Hat' : 'Community',
+    updateStrategy: { registryPoll: { interval: '10m' } },
+  }
+  return { apiVersion, kind, metadata: { name: source, namespace: sourceNamespace }, spec } as KubeObject
+}
+
+/** The API server wants a time there. */
+const longAgo = '2026-01-01T00:00:00Z'
+
+function operatorGroup(shape: OlmShape, namespace: string): OperatorGroup {
+  const { apiVersion, kind } = OperatorGroups
+  const name = namespace === shape.namespace ? 'kubevirt-hyperconverged-group' : `${namespace}-group`
+  const spec = { upgradeStrategy: 'Default' }
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+    spec,
+    status: { namespaces: [''], lastUpdated: longAgo },
+  }
+}
+
+/** The Subscriptions of a namespace, and the plan that installed what they wanted. */
+function planned(shape: OlmShape, namespace: string, installed: readonly Installed[]): KubeObject[] {
+  const name = `install-${templateHash({ namespace, of: installed.map(({ subscription }) => subscription) }).slice(0, 5)}`
+  const uid = `c0ffee00-0000-4000-8000-${createHash('sha1').update(namespace).digest('hex').slice(0, 12)}`
+  const isManual = installed.some(({ approval }) => approval === 'Manual')
+  const plan: InstallPlan = {
+    apiVersion: InstallPlans.apiVersion,
+    kind: InstallPlans.kind,
+    metadata: { name, namespace, uid },
+    spec: {
+      approval: isManual ? 'Manual' : 'Automatic',
+      approved: true,
+      clusterServiceVersionNames: installed.map(({ release }) => release.entry.name),
+      generation: 1,
+    },
+    status: {
+      phase: 'Complete',
+      catalogSources: [shape.source],
+      plan: installed.flatMap(({ release }) => stepsOf(release, shape).map((step) => created(step))),
+    },
+  }
+  return [...installed.map((one) => subscriptionOf(shape, one, { name, uid })), plan]
+}
+
+/** A plan as its Subscriptions refer to it. */
+interface Planned {
+  name: string
+  uid: string
+}
+
+const created = (step: InstallStep): InstallStep => ({ ...step, status: 'Created' })
+
+function subscriptionOf(shape: OlmShape, installed: Installed, plan: Planned): Subscription {
+  const { release, channel, approval } = installed
+  const { namespace, entry } = release
+  const { source, sourceNamespace } = shape
+  const { apiVersion, kind } = InstallPlans
+  return {
+    apiVersion: Subscriptions.apiVersion,
+    kind: Subscriptions.kind,
+    metadata: { name: installed.subscription, namespace },
+    spec: { name: release.package, channel, source, sourceNamespace, installPlanApproval: approval },
+    status: {
+      lastUpdated: longAgo,
+      state: 'AtLatestKnown',
+      currentCSV: entry.name,
+      installedCSV: entry.name,
+      installPlanGeneration: 1,
+      installPlanRef: { apiVersion, kind, ...plan, namespace },
+    },
+  }
+}
+
+const category = ['olm']
+
+/** The kinds that a cluster with OLM serves, with the columns of `kubectl get`. ClusterExtension is none of them: that is OLM v1. */
+export function olmKinds(): SimKind[] {
+  const table: [Kind, readonly string[], readonly Column[]][] = [
+    [Subscriptions, ['sub', 'subs'], subscriptionColumns],
+    [InstallPlans, ['ip'], planColumns],
+    [ClusterServiceVersions, ['csv', 'csvs'], csvColumns],
+    [CatalogSources, ['catsrc'], catalogColumns],
+    [OperatorConditions, ['condition'], [ageColumn]],
+    [OperatorGroups, ['og'], [ageColumn]],
+  ]
+  const manifests = custom(PackageManifests, {
+    status: false,
+    generation: 'none',
+    categories: [],
+    columns: [nameColumn, value('Catalog', 'status', 'catalogSource'), ageColumn],
+  })
+  return [...table.map(([kind, shortNames, columns]) => of(kind, shortNames, columns)), manifests]
+}
+
+const value = (title: string, ...path: string[]): Column =>
+  column(title, (object: KubeObject) => text(object, ...path) ?? '')
+
+const subscriptionColumns = [
+  value('Package', 'spec', 'name'),
+  value('Source', 'spec', 'source'),
+  value('Channel', 'spec', 'channel'),
+]
+
+/** Of several CSVs the first alone is shown (ocp 2.2). */
+const planColumns = [
+  column('CSV', (plan) => words(plan, 'spec', 'clusterServiceVersionNames')[0] ?? ''),
+  value('Approval', 'spec', 'approval'),
+  column('Approved', (plan) => at(plan, 'spec', 'approved') === true),
+]
+
+const csvColumns = [
+  value('Display', 'spec', 'displayName'),
+  value('Version', 'spec', 'version'),
+  value('Replaces', 'spec', 'replaces'),
+  value('Phase', 'status', 'phase'),
+]
+
+const catalogColumns = [
+  value('Display', 'spec', 'displayName'),
+  value('Type', 'spec', 'sourceType'),
+  value('Publisher', 'spec', 'publisher'),
+  ageColumn,
+]
+
+function of(kind: Kind, shortNames: readonly string[], columns: readonly Column[]): SimKind {
+  return custom(kind, { shortNames, categories: category, columns: [nameColumn, ...columns] })
+}

@@ -1,0 +1,179 @@
+import { control, type ControllerContext } from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import { minorOf, runCatalog } from './catalog-source.ts'
+import { carriedBy, ownedBy, runCopies, runServiceVersions } from './csv-controller.ts'
+import {
+  type OlmContext,
+  type OlmFaults,
+  ownServiceVersions,
+  type Said,
+  saying,
+  seconds,
+} from './olm-context.ts'
+import { runInstallPlans } from './install-plan-controller.ts'
+import type { OlmShape } from './olm-shape.ts'
+import { runSubscriptions } from './subscription-controller.ts'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type OperatorCondition,
+  OperatorConditions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import type { Condition } from '../../lib/kube/object.ts'
+import { items, same, text } from '../api/json.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  ClusterVersions,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { isBefore } from './catalog-content.ts'
+
+/**
+ * OLM, generation 0, with its catalog: resolves, plans, installs and replaces operators until the signal ends it (ocp 2). A client like any
+ * other: the kinds of `olmKinds` have to be served, those of OpenShift may be, and somebody has to run Deployments and pods.
+ */
+export async function runOlm(
+  cx: ControllerContext,
+  shape: OlmShape,
+  faults: Pick<Faults<OlmFaults>, 'on' | 'onChange'>,
+): Promise<void> {
+  const wakes = (ring: () => void): void => faults.onChange(ring, cx.signal)
+  const own = { ...cx, wakes, shape, faults }
+  await Promise.all([
+    runCatalog(own),
+    runSubscriptions(own),
+    runInstallPlans(own),
+    runServiceVersions(own),
+    runOperatorConditions(own),
+    runCopies(own),
+    runClusterOperator(own),
+  ])
+}
+
+/** Makes an OperatorCondition for each CSV, and copies what its operator says in the spec to the status that OLM goes by (ocp 1.8, 2.5). */
+function runOperatorConditions(cx: OlmContext): Promise<void> {
+  const watched = [
+    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: OperatorConditions },
+  ]
+  return control(cx, watched, async () => {
+    for (const csv of await ownServiceVersions(cx.reader)) await tend(cx, csv)
+    return undefined
+  })
+}
+
+async function tend(cx: OlmContext, csv: ClusterServiceVersion): Promise<void> {
+  const found = await cx.reader.find(OperatorConditions, csv.metadata)
+  if (found.is !== 'object') {
+    await cx.writer.create(OperatorConditions, conditionOf(csv))
+    return
+  }
+  if (csv.status?.phase !== 'Pending') await hold(cx, found.object)
+  await copyToStatus(cx, found.object)
+}
+
+function conditionOf(csv: ClusterServiceVersion): OperatorCondition {
+  const { name, namespace } = csv.metadata
+  const { apiVersion, kind } = OperatorConditions
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace !== undefined && { namespace }), ownerReferences: [ownedBy(csv)] },
+    spec: { deployments: carriedBy(csv).map((one) => one.name) },
+  }
+}
+
+const byAdmin = 'HeldByAdministrator'
+
+/** Somebody overrides what the operator says, for as long as the fault is on. */
+async function hold(cx: OlmContext, { metadata, spec }: OperatorCondition): Promise<void> {
+  const { held } = cx.faults.on
+  const others = (spec?.overrides ?? []).filter(({ reason }) => reason !== byAdmin)
+  const own = held === undefined ? [] : [heldBack(cx, held)]
+  const there = (spec?.overrides ?? []).find(({ reason }) => reason === byAdmin)
+  if (there?.message === held) return
+  await cx.writer.mergePatch(OperatorConditions, metadata, { spec: { overrides: [...others, ...own] } })
+}
+
+function heldBack(cx: OlmContext, message: string): Condition {
+  return {
+    type: 'Upgradeable',
+    status: 'False',
+    reason: byAdmin,
+    message,
+    lastTransitionTime: seconds(cx),
+  }
+}
+
+/** With the generation that they were said in: a status of an older one is no answer. */
+async function copyToStatus(cx: OlmContext, { metadata, spec, status }: OperatorCondition): Promise<void> {
+  if (spec?.conditions === undefined) return
+  const before = status?.conditions ?? []
+  const { generation = 1 } = metadata
+  const conditions = spec.conditions.map((one) => {
+    const there = before.find(({ type, status: is }) => type === one.type && is === one.status)
+    const since = there?.lastTransitionTime ?? one.lastTransitionTime ?? seconds(cx)
+    return Object.assign({}, one, { lastTransitionTime: since, observedGeneration: generation })
+  })
+  if (same(before, conditions)) return
+  await cx.writer.mergePatch(OperatorConditions, metadata, { status: { conditions } }, 'status')
+}
+
+const name = 'operator-lifecycle-manager'
+
+/**
+ * Says to the platform whether an operator is in the way of its next minor, where the platform has a ClusterOperator for it (ocp 2.8).
+ * Writes that one condition alone.
+ */
+function runClusterOperator(cx: OlmContext): Promise<void> {
+  const watched = [
+    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: ClusterVersions },
+    { kind: ClusterOperators, concerns: ({ metadata }: ClusterOperator) => metadata.name === name },
+  ]
+  return control(cx, watched, async () => {
+    const own = await cx.reader.find(ClusterOperators, { name })
+    const version = await cx.reader.find(ClusterVersions, { name: 'version' })
+    if (own.is !== 'object' || version.is !== 'object') return undefined
+    const next = following(version.object.status?.desired?.version)
+    if (next === undefined) return undefined
+    const said = verdict(await ownServiceVersions(cx.reader), next)
+    const { metadata, status } = own.object
+    const conditions = saying(status?.conditions, { Upgradeable: said }, seconds(cx))
+    if (conditions === status?.conditions) return undefined
+    const { resourceVersion } = metadata
+    const change = {
+      ...(resourceVersion !== undefined && { metadata: { resourceVersion } }),
+      status: { conditions },
+    }
+    await cx.writer.mergePatch(ClusterOperators, metadata, change, 'status')
+    return undefined
+  })
+}
+
+/** The minor after a version's. */
+function following(version: string | undefined): string | undefined {
+  const [major, minor] = minorOf(version)?.split('.').map(Number) ?? []
+  return major === undefined || minor === undefined ? undefined : `${major}.${minor + 1}`
+}
+
+function verdict(versions: readonly ClusterServiceVersion[], next: string): Said[string] {
+  const bounded = versions.flatMap((csv) => {
+    const limit = limitOf(csv)
+    return limit !== undefined && isBefore(limit, next) ? [{ csv, limit }] : []
+  })
+  if (bounded.length === 0) return { status: 'True' }
+  const lines = bounded.map(({ csv: { metadata }, limit }) => {
+    const { name: operator, namespace } = metadata
+    return `- maximum supported OCP version for ${namespace}/${operator} is ${limit}`
+  })
+  const message = `ClusterServiceVersions blocking minor version upgrades to ${next}.0 or higher:\n${lines.join('\n')}`
+  return { status: 'False', reason: 'IncompatibleOperatorsInstalled', message }
+}
+
+function limitOf({ metadata }: ClusterServiceVersion): string | undefined {
+  const given: unknown = JSON.parse(metadata.annotations?.['olm.properties'] ?? '[]')
+  const limit = items({ given }, 'given').find(({ type }) => type === 'olm.maxOpenShiftVersion')
+  return text(limit, 'value')
+}

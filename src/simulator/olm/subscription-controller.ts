@@ -1,0 +1,426 @@
+import { Jobs } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type CatalogSource,
+  CatalogSources,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type InstallPlan,
+  InstallPlans,
+  type Subscription,
+  Subscriptions,
+} from '../../lib/kube/kinds/operator-kinds.ts'
+import { condition } from '../../lib/kube/object.ts'
+import { control, nameSuffix } from '../machinery/controller.ts'
+import type { Release } from './operator-bundle.ts'
+import { servedBy } from './catalog-source.ts'
+import {
+  lookAtNamespaces,
+  msSince,
+  type NamespaceLook,
+  type OlmContext,
+  type Said,
+  saying,
+  seconds,
+} from './olm-context.ts'
+import { stepsOf, unpack } from './install-plan-controller.ts'
+import { contentOf, entryNamed, headOf, nextEntry } from './catalog-content.ts'
+import type { EntryShape, OlmShape } from './olm-shape.ts'
+import { same } from '../api/json.ts'
+
+/** How long a namespace that cannot be resolved is left alone, ms. */
+const retry = 15_000
+
+/** The catalog operator: says of each Subscription where it stands, resolves each namespace and makes its plans. */
+export function runSubscriptions(cx: OlmContext): Promise<void> {
+  const watched = [
+    { kind: Subscriptions },
+    { kind: InstallPlans },
+    { kind: ClusterServiceVersions, where: { labels: `!${copiedFromLabel}` } },
+    { kind: CatalogSources },
+    { kind: Jobs, where: { namespace: cx.shape.sourceNamespace } },
+  ]
+  return control(cx, watched, async () => {
+    const { source: name, sourceNamespace: namespace } = cx.shape
+    const found = await cx.reader.find(CatalogSources, { name, namespace })
+    const source = found.is === 'object' ? found.object : undefined
+    const again: number[] = []
+    for (const look of await lookAtNamespaces(cx)) {
+      const subscriptions: Subscription[] = []
+      for (const one of look.subscriptions)
+        subscriptions.push(await tellSubscription(cx, one, { look, source }))
+      if (subscriptions.some(isMissingPlan)) again.push(missed)
+      const wait = source && (await advance(cx, { ...look, subscriptions }, source))
+      if (wait !== undefined) again.push(wait)
+    }
+    return again.length > 0 ? Math.min(...again) : undefined
+  })
+}
+
+/** A plan that waits blocks everything newer where no other Subscription has something to do (ocp 2.3 #3). */
+const isPending = ({ status }: Subscription): boolean =>
+  status?.installPlanRef !== undefined && status.state === 'UpgradePending'
+
+const isMissingPlan = (one: Subscription): boolean =>
+  isPending(one) && condition(one, 'InstallPlanMissing') !== undefined
+
+async function advance(
+  cx: OlmContext,
+  look: NamespaceLook,
+  source: CatalogSource,
+): Promise<number | undefined> {
+  if (look.operatorGroups !== 1 || look.subscriptions.every(isPending)) return undefined
+  const served = await servedBy(cx)
+  if (served.is === 'not-ready')
+    return served.state === 'TRANSIENT_FAILURE' ? unavailable(cx, look) : undefined
+  const says = cx.faults.on.resolutionFailed
+  const resolution =
+    says === undefined ? resolve(cx.shape, look, served.minor) : ({ is: 'unsatisfiable', why: says } as const)
+  if (resolution.is === 'unsatisfiable') {
+    return fail(cx, look, { reason: 'ConstraintsNotSatisfiable', message: resolution.why })
+  }
+  const resolved = await sayAll(cx, look, { ResolutionFailed: undefined })
+  const updates = resolution.releases.map(({ subscription, release }) => ({
+    subscription: resolved.find(({ metadata }) => metadata.uid === subscription.metadata.uid) ?? subscription,
+    release,
+  }))
+  const changed = updates.filter(({ subscription, release }) => isNews(look, subscription, release))
+  if (changed.length === 0) return undefined
+  return unpackAndPlan(cx, { ...look, subscriptions: resolved }, { updates, changed, source })
+}
+
+/** Not when the Subscription knows of it already; its plan may be gone. */
+function isNews(look: NamespaceLook, { status }: Subscription, { entry }: Release): boolean {
+  const isThere = look.serviceVersions.some(({ metadata }) => metadata.name === entry.name)
+  return !isThere && status?.currentCSV !== entry.name
+}
+
+interface Updates {
+  updates: { subscription: Subscription; release: Release }[]
+  changed: { subscription: Subscription; release: Release }[]
+  source: CatalogSource
+}
+
+async function unpackAndPlan(
+  cx: OlmContext,
+  look: NamespaceLook,
+  { updates, changed, source }: Updates,
+): Promise<number | undefined> {
+  const [first] = changed
+  const begun = first && condition(first.subscription, 'BundleUnpacking')
+  const since = begun?.status === 'True' ? begun.lastTransitionTime : undefined
+  const unpacked = await unpack(
+    cx,
+    changed.map(({ release }) => release),
+    { since, source },
+  )
+  if (unpacked.is === 'done') {
+    await makePlan(cx, look, { updates, changed })
+    return undefined
+  }
+  const said = unpackedSaid(unpacked.is === 'failed' ? unpacked.why : undefined)
+  for (const { subscription } of changed) await changeStatus(cx, subscription, {}, said)
+  return unpacked.is === 'under-way' ? unpacked.again : undefined
+}
+
+function unpackedSaid(why: string | undefined): Said {
+  if (why === undefined)
+    return {
+      BundleUnpacking: { status: 'True', reason: 'JobIncomplete', message: 'unpacking is not complete' },
+    }
+  return {
+    BundleUnpacking: undefined,
+    BundleUnpackFailed: { status: 'True', reason: 'BundleUnpackFailed', message: why },
+  }
+}
+
+function unavailable(cx: OlmContext, look: NamespaceLook): Promise<number> {
+  const { source, sourceNamespace } = cx.shape
+  const message =
+    `failed to populate resolver cache from source ${source}/${sourceNamespace}: failed to list bundles: ` +
+    `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp: connect: connection refused"`
+  return fail(cx, look, { reason: 'ErrorPreventedResolution', message })
+}
+
+/** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
+async function fail(
+  cx: OlmContext,
+  look: NamespaceLook,
+  why: { reason: string; message: string },
+): Promise<number> {
+  await sayAll(cx, look, { ResolutionFailed: { status: 'True', ...why } })
+  return retry
+}
+
+async function sayAll(cx: OlmContext, look: NamespaceLook, said: Said): Promise<Subscription[]> {
+  const after: Subscription[] = []
+  for (const one of look.subscriptions) after.push(await changeStatus(cx, one, {}, said))
+  return after
+}
+
+/** What the resolver makes of a namespace, of all its Subscriptions at once (ocp 2.3). */
+type Resolution =
+  | { is: 'updates'; releases: readonly { subscription: Subscription; release: Release }[] }
+  | { is: 'unsatisfiable'; why: string }
+
+/** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
+function resolve(shape: OlmShape, look: NamespaceLook, minor: string | undefined): Resolution {
+  const releases: { subscription: Subscription; release: Release }[] = []
+  for (const subscription of look.subscriptions) {
+    const entries = entriesFor(shape, subscription, minor)
+    if (typeof entries === 'string') return { is: 'unsatisfiable', why: entries }
+    const stray = strayOf(shape, look, subscription)
+    if (stray !== undefined) return { is: 'unsatisfiable', why: notReferenced(subscription, stray) }
+    const entry = nextFor(shape, look, subscription, entries)
+    if (entry !== undefined) releases.push({ subscription, release: releaseFor(look, subscription, entry) })
+  }
+  return { is: 'updates', releases }
+}
+
+/** The channel that it follows, or why there is none. */
+function entriesFor(
+  shape: OlmShape,
+  subscription: Subscription,
+  minor: string | undefined,
+): readonly EntryShape[] | string {
+  const { name, channel } = subscription.spec ?? {}
+  const found = contentOf(shape, minor).find((one) => one.package === name)
+  const entries = found?.channels.find((one) => one.name === channel)?.entries
+  return entries ?? nothingIn(subscription, found !== undefined)
+}
+
+function releaseFor(
+  { namespace }: NamespaceLook,
+  { spec, status }: Subscription,
+  entry: EntryShape,
+): Release {
+  const replaces = status?.installedCSV
+  return { package: spec?.name ?? '', entry, namespace, ...(replaces !== undefined && { replaces }) }
+}
+
+function nextFor(
+  shape: OlmShape,
+  look: NamespaceLook,
+  { spec, status }: Subscription,
+  entries: readonly EntryShape[],
+): EntryShape | undefined {
+  const { installedCSV } = status ?? {}
+  if (installedCSV === undefined) {
+    return entries.find(({ name }) => name === spec?.startingCSV) ?? headOf(entries)
+  }
+  const present = look.serviceVersions.find(({ metadata }) => metadata.name === installedCSV)
+  const version = present?.spec?.version ?? entryNamed(shape, installedCSV)?.version ?? ''
+  return nextEntry(entries, { name: installedCSV, version })
+}
+
+function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string {
+  const { name = '', channel = '' } = spec ?? {}
+  const where = isPackage ? `channel ${channel} of package ${name}` : `package ${name}`
+  return (
+    `constraints not satisfiable: no operators found in ${where} in the catalog referenced by subscription ${metadata.name}, ` +
+    `subscription ${metadata.name} exists`
+  )
+}
+
+/** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
+function strayOf(shape: OlmShape, look: NamespaceLook, { spec, status }: Subscription): string | undefined {
+  if (status?.installedCSV !== undefined) return undefined
+  const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
+  const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
+  const present = look.serviceVersions.map(({ metadata }) => metadata.name)
+  return present.find((name) => names.has(name) && name !== status?.currentCSV)
+}
+
+function notReferenced({ metadata }: Subscription, stray: string): string {
+  return (
+    `constraints not satisfiable: clusterserviceversion ${stray} exists and is not referenced by a subscription, ` +
+    `subscription ${metadata.name} requires at least one of the versions of its package, subscription ${metadata.name} exists`
+  )
+}
+
+/** A plan has no phase for so long: it is created, and then its status is written, ms. */
+const statusAfter = 200
+
+interface Update {
+  subscription: Subscription
+  release: Release
+}
+
+/**
+ * Makes the plan of a namespace: with all updates in it that are not there yet, Manual where one Subscription is, referenced by those that
+ * get something new (ocp 2.3). Throws ApiError 409 where somebody wrote to it between the two writes: it stays without a phase, and the
+ * next look makes another one.
+ */
+async function makePlan(
+  cx: OlmContext,
+  look: NamespaceLook,
+  { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
+): Promise<void> {
+  const generation = 1 + Math.max(0, ...look.plans.map(({ spec }) => spec?.generation ?? 0))
+  const created = await cx.writer.create(InstallPlans, planOf(cx, look, { updates, generation }))
+  await cx.clock.sleep(cx.faults.on.planStatusAfter ?? statusAfter, cx.signal)
+  const { metadata, spec } = await cx.writer.mergePatch(
+    InstallPlans,
+    created.metadata,
+    {
+      ...(created.metadata.resourceVersion !== undefined && {
+        metadata: { resourceVersion: created.metadata.resourceVersion },
+      }),
+      status: {
+        phase: created.spec?.approved === true ? 'Installing' : 'RequiresApproval',
+        catalogSources: [cx.shape.source],
+        plan: updates.flatMap(({ release }) => stepsOf(release, cx.shape)),
+        bundleLookups: [],
+      },
+    },
+    'status',
+  )
+  const { name, uid = '' } = metadata
+  const { apiVersion, kind } = InstallPlans
+  for (const { subscription, release } of changed)
+    await changeStatus(
+      cx,
+      subscription,
+      {
+        state: 'UpgradePending',
+        currentCSV: release.entry.name,
+        installPlanRef: { apiVersion, kind, name, namespace: look.namespace, uid },
+        installplan: { apiVersion, kind, name, uuid: uid },
+        installPlanGeneration: spec?.generation ?? generation,
+      },
+      { BundleUnpacking: undefined, BundleUnpackFailed: undefined },
+    )
+}
+
+function planOf(
+  cx: OlmContext,
+  { namespace, subscriptions }: NamespaceLook,
+  { updates, generation }: { updates: readonly Update[]; generation: number },
+): InstallPlan {
+  const isManual = subscriptions.some(({ spec }) => spec?.installPlanApproval === 'Manual')
+  const labels = updates.map(({ release }) => [`operators.coreos.com/${release.package}.${namespace}`, ''])
+  return {
+    apiVersion: InstallPlans.apiVersion,
+    kind: InstallPlans.kind,
+    metadata: {
+      name: `install-${nameSuffix(cx.random)}`,
+      namespace,
+      labels: Object.fromEntries(labels) as Record<string, string>,
+      ownerReferences: subscriptions.map(({ apiVersion, kind, metadata }) => ({
+        apiVersion,
+        kind,
+        name: metadata.name,
+        uid: metadata.uid ?? '',
+        controller: false,
+      })),
+    },
+    spec: {
+      approval: isManual ? 'Manual' : 'Automatic',
+      approved: !isManual,
+      clusterServiceVersionNames: updates.map(({ release }) => release.entry.name),
+      generation,
+    },
+  }
+}
+
+type Status = NonNullable<Subscription['status']>
+/** `null` takes a field away. */
+type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?: object | null }
+
+/**
+ * What follows for a Subscription from what is there: its CSV, as soon as it exists in whatever phase, its plan, its catalog (ocp 2.1).
+ * The answer is the Subscription as it is then.
+ */
+async function tellSubscription(
+  cx: OlmContext,
+  subscription: Subscription,
+  { look, source }: { look: NamespaceLook; source: CatalogSource | undefined },
+): Promise<Subscription> {
+  const { status = {} } = subscription
+  const plan = look.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)
+  const isThere = look.serviceVersions.some(({ metadata }) => metadata.name === status.currentCSV)
+  const isLost = status.installPlanRef !== undefined && plan === undefined
+  const state = isThere ? 'AtLatestKnown' : status.currentCSV === undefined ? '' : 'UpgradePending'
+  const isMissed = isLost && !isThere && missingFor(cx, subscription) >= missed
+  const change: StatusChange = isMissed
+    ? { installPlanRef: null, installplan: null, currentCSV: status.installedCSV ?? null, state: '' }
+    : { state, ...(isThere && { installedCSV: status.currentCSV }) }
+  const health = catalogHealth(source)
+  const said = { ...planConditions(plan, isLost), CatalogSourcesUnhealthy: health.condition }
+  return changeStatus(cx, subscription, { ...change, catalogHealth: health.of }, said)
+}
+
+/** So long a plan that is gone is missed before another one is made, ms. */
+const missed = 3000
+
+/** Since when the plan is missed that it waits for; 0 where it is not. */
+function missingFor(cx: OlmContext, subscription: Subscription): number {
+  const said = condition(subscription, 'InstallPlanMissing')
+  return said === undefined ? 0 : msSince(cx, said.lastTransitionTime)
+}
+
+/** Writes what differs, and the conditions that say something new. */
+async function changeStatus(
+  cx: OlmContext,
+  subscription: Subscription,
+  change: StatusChange,
+  said: Said,
+): Promise<Subscription> {
+  const { status = {}, metadata } = subscription
+  const now = seconds(cx)
+  const conditions = saying(status.conditions, said, now)
+  const before = status as Record<string, unknown>
+  const differing = Object.entries(change).filter(
+    ([name, value]) => !same(before[name] ?? null, value ?? null),
+  )
+  if (differing.length === 0 && conditions === status.conditions) return subscription
+  const next = { ...Object.fromEntries(differing), conditions, lastUpdated: now }
+  return cx.writer.mergePatch(Subscriptions, metadata, { status: next }, 'status')
+}
+
+function planConditions(plan: InstallPlan | undefined, isLost: boolean): Said {
+  return {
+    InstallPlanMissing: isLost ? { status: 'True', reason: 'ReferencedInstallPlanNotFound' } : undefined,
+    InstallPlanPending: plan && pendingSaid(plan),
+    InstallPlanFailed: plan && failedSaid(plan),
+  }
+}
+
+function pendingSaid({ status }: InstallPlan): Said[string] {
+  const phase = status?.phase ?? ''
+  if (phase === 'Complete' || phase === 'Failed') return undefined
+  return { status: 'True', reason: phase === '' ? 'InstallPlanNotYetReconciled' : phase }
+}
+
+function failedSaid({ status }: InstallPlan): Said[string] {
+  if (status?.phase !== 'Failed') return undefined
+  const { message } = status
+  return { status: 'True', reason: 'InstallComponentFailed', ...(message !== undefined && { message }) }
+}
+
+function catalogHealth(source: CatalogSource | undefined): {
+  of: NonNullable<Status['catalogHealth']>
+  condition: Said[string]
+} {
+  if (source === undefined) {
+    const message = 'dependency resolution requires at least one catalogsource'
+    return { of: [], condition: { status: 'True', reason: 'NoCatalogSourcesFound', message } }
+  }
+  const { apiVersion, kind, metadata, status } = source
+  const { name, namespace = '', creationTimestamp = '' } = metadata
+  const healthy = status?.connectionState?.lastObservedState === 'READY'
+  const lastUpdated = status?.connectionState?.lastConnect ?? creationTimestamp
+  const of = [{ catalogSourceRef: { apiVersion, kind, name, namespace }, healthy, lastUpdated }]
+  return { of, condition: healthy ? allHealthy : unhealthy(`${namespace}/${name}`) }
+}
+
+const allHealthy = {
+  status: 'False',
+  reason: 'AllCatalogSourcesHealthy',
+  message: 'all available catalogsources are healthy',
+} as const
+
+const unhealthy = (source: string): Said[string] => ({
+  status: 'True',
+  reason: 'UnhealthyCatalogSourceFound',
+  message: `targeted catalogsource ${source} unhealthy`,
+})

@@ -1,0 +1,303 @@
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  ClusterVersions,
+  KubeApiServers,
+  MachineConfigPools,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { control } from '../machinery/controller.ts'
+import {
+  type Claim,
+  isTrue,
+  listServed,
+  look,
+  minute,
+  msSince,
+  type PlatformContext,
+  seconds,
+  withCondition,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
+import { areMastersAt } from './machine-config-controller.ts'
+import { type OperatorPlace, operatorsOf, requestMachines } from './openshift-objects.ts'
+import { type OpenShiftShape, type Release, releaseNumber, releaseOf } from './openshift-shape.ts'
+import { isAt, operatorVersion } from './cluster-version.ts'
+import { condition, type Condition } from '../../lib/kube/object.ts'
+import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import type { Store } from '../api/store.ts'
+
+/** Updates the operators level by level to the release that the ClusterVersion has accepted; a level waits for all of the one before. */
+export function runClusterOperators(cx: PlatformContext): Promise<void> {
+  const watched = [
+    { kind: ClusterVersions },
+    { kind: ClusterOperators },
+    { kind: MachineConfigPools },
+    cx.faults,
+  ]
+  const refusing = new Set<string>()
+  return control(cx, watched, async () => {
+    for (const operator of await cx.reader.list(ClusterOperators))
+      await writeStatus(cx, ClusterOperators, operator, withFaults(cx, operator, refusing))
+    const release = await releaseUnderway(cx)
+    if (!release) return undefined
+    for (const { place, operator } of nextLevel(cx, await cx.reader.list(ClusterOperators), release))
+      await advance(cx, operator, { place, release })
+    return look
+  })
+}
+
+async function releaseUnderway(cx: PlatformContext): Promise<Release | undefined> {
+  const [version] = await cx.reader.list(ClusterVersions)
+  const { desired, history = [] } = version?.status ?? {}
+  return history[0]?.state === 'Partial' ? releaseOf(cx.shape.graph, desired?.version) : undefined
+}
+
+interface Placed {
+  place: OperatorPlace
+  operator: ClusterOperator
+}
+
+function nextLevel(
+  { shape }: PlatformContext,
+  operators: readonly ClusterOperator[],
+  { version }: Release,
+): Placed[] {
+  const behind = operatorsOf(shape).flatMap((place): Placed[] => {
+    const operator = operators.find(({ metadata }) => metadata.name === place.name)
+    return operator && !isAt(operator, version) ? [{ place, operator }] : []
+  })
+  const level = Math.min(...behind.map(({ place }) => place.level))
+  return behind.filter(({ place }) => place.level === level)
+}
+
+interface Task {
+  place: OperatorPlace
+  release: Release
+}
+
+async function advance(cx: PlatformContext, operator: ClusterOperator, task: Task): Promise<void> {
+  const { conditions } = operator.status ?? {}
+  if (!isTrue(conditions, 'Progressing')) return begin(cx, operator, task)
+  const late = msSince(conditions, 'Progressing', cx.clock.now()) >= task.place.minutes * minute
+  if (late && (await mayFinish(cx, operator, task))) await finish(cx, operator, task)
+}
+
+async function begin(
+  cx: PlatformContext,
+  operator: ClusterOperator,
+  { place, release }: Task,
+): Promise<void> {
+  const message = `Working towards ${release.version}`
+  if (place.name === 'machine-config') await requestMachines(cx, release)
+  const claim = { type: 'Progressing', status: 'True', reason: 'RollingOut', message } as const
+  await writeStatus(cx, ClusterOperators, operator, withClaim(cx, operator, claim))
+}
+
+async function mayFinish(
+  cx: PlatformContext,
+  operator: ClusterOperator,
+  { place, release }: Task,
+): Promise<boolean> {
+  if (cx.faults.on.slowOperators?.includes(place.name) === true) return false
+  if (isTrue(operator.status?.conditions, 'Degraded')) return false
+  return place.name !== 'machine-config' || areMastersAt(cx, release)
+}
+
+async function finish(
+  cx: PlatformContext,
+  operator: ClusterOperator,
+  { place, release }: Task,
+): Promise<void> {
+  const claim = { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' } as const
+  const status = { ...withClaim(cx, operator, claim), versions: versionsOf(place.name, release) }
+  await writeStatus(cx, ClusterOperators, operator, status)
+}
+
+function withClaim(
+  cx: PlatformContext,
+  { status }: ClusterOperator,
+  claim: Claim,
+): NonNullable<ClusterOperator['status']> {
+  return { ...status, conditions: withCondition(status?.conditions ?? [], claim, seconds(cx)) }
+}
+
+const unwell = 'OperandsNotReady'
+const fine = { status: 'False', reason: 'AsExpected', message: '' } as const
+
+/**
+ * An operator's status with the faults that are on, and without those that are off again. `refusing` remembers who was made to refuse
+ * updates: nobody else's refusal is taken back.
+ */
+function withFaults(
+  cx: PlatformContext,
+  operator: ClusterOperator,
+  refusing: Set<string>,
+): ClusterOperator['status'] {
+  const claims = [...degraded(cx, operator), ...upgradeable(cx, operator, refusing)]
+  if (claims.length === 0) return operator.status
+  const conditions = withConditions(operator.status?.conditions ?? [], claims, seconds(cx))
+  return { ...operator.status, conditions }
+}
+
+function degraded({ faults }: PlatformContext, operator: ClusterOperator): Claim[] {
+  const { name } = operator.metadata
+  const type = 'Degraded'
+  const message = `the operands of ${name} are not ready`
+  if (faults.on.degradedOperators?.includes(name) === true)
+    return [{ type, status: 'True', reason: unwell, message }]
+  return condition(operator, type)?.reason === unwell ? [{ type, ...fine }] : []
+}
+
+function upgradeable({ faults }: PlatformContext, operator: ClusterOperator, refusing: Set<string>): Claim[] {
+  const { name } = operator.metadata
+  const type = 'Upgradeable'
+  const fault = faults.on.notUpgradeable?.find((f) => f.operator === name)
+  if (fault) {
+    refusing.add(name)
+    return [{ type, status: 'False', reason: fault.reason, message: fault.message }]
+  }
+  return refusing.delete(name) ? [{ type, ...fine, status: 'True' }] : []
+}
+
+/** Those with an operand of their own, whose version is that of Kubernetes. */
+const operands = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])
+
+/** What an operator says that it is at, once it is at that release. */
+export function versionsOf(
+  name: string,
+  { version, kubernetes }: Pick<Release, 'version' | 'kubernetes'>,
+): NonNullable<NonNullable<ClusterOperator['status']>['versions']> {
+  const own = { name: 'operator', version }
+  return operands.has(name) ? [own, { name, version: kubernetes }] : [own]
+}
+
+const kubeApiServer = 'kube-apiserver'
+const type = 'KubeletMinorVersionUpgradeable'
+
+/** Keeps what kube-apiserver's operator says of the kubelets: on its own resource, and as `Upgradeable` of its ClusterOperator (ocp 3.4). */
+export function runKubeletSkew(cx: PlatformContext): Promise<void> {
+  const watched = [{ kind: Nodes }, { kind: ClusterOperators, where: { name: kubeApiServer } }]
+  return control(cx, watched, async () => {
+    const found = await cx.reader.find(ClusterOperators, { name: kubeApiServer })
+    if (found.is !== 'object' || !found.object.status) return undefined
+    const claim = skewOf(found.object, await cx.reader.list(Nodes))
+    for (const server of await listServed(cx, KubeApiServers)) {
+      const conditions = withCondition(server.status?.conditions ?? [], claim, seconds(cx))
+      await writeStatus(cx, KubeApiServers, server, { ...server.status, conditions })
+    }
+    if (cx.faults.on.notUpgradeable?.some(({ operator }) => operator === kubeApiServer) !== true)
+      await sumUp(cx, found.object, claim)
+    return undefined
+  })
+}
+
+async function sumUp(cx: PlatformContext, operator: ClusterOperator, claim: Claim): Promise<void> {
+  const { status = {} } = operator
+  const reason = claim.status === 'True' ? 'AsExpected' : `KubeletMinorVersion_${claim.reason}`
+  const sum: Claim = {
+    type: 'Upgradeable',
+    status: claim.status,
+    reason,
+    message: `${type}: ${claim.message}`,
+  }
+  const conditions = withCondition(status.conditions ?? [], sum, seconds(cx))
+  await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
+}
+
+/** How many minors kubelets may lag behind a control plane of that platform release. */
+function toleratedSkew({ major, minor }: { major: number; minor: number }): number {
+  return major === 4 ? (minor % 2 === 0 ? 2 : 1) : (minor % 3) + 1
+}
+
+function skewOf(operator: ClusterOperator, nodes: readonly Node[]): Claim {
+  const platform = releaseNumber(operatorVersion(operator))
+  const server = operator.status?.versions?.find((v) => v.name === kubeApiServer)?.version ?? ''
+  return kubeletSkew({ platform, server }, nodes)
+}
+
+type Group = 'behind' | 'ahead' | 'limit' | 'allowed' | 'synced'
+
+/** The gravest of what the nodes' kubelets come to. Pure. */
+export function kubeletSkew(
+  { platform, server }: { platform: { major: number; minor: number }; server: string },
+  nodes: readonly Node[],
+): Claim {
+  const least = toleratedSkew(platform)
+  const leastNext = toleratedSkew({ ...platform, minor: platform.minor + 1 })
+  const group = (node: Node): Group => {
+    const lag = releaseNumber(server).minor - releaseNumber(kubeletOf(node)).minor
+    if (lag < 0) return 'ahead'
+    if (lag === 0) return 'synced'
+    if (lag > least) return 'behind'
+    return lag + 1 > leastNext ? 'limit' : 'allowed'
+  }
+  const worst = (['behind', 'ahead', 'limit', 'allowed'] as const).find((g) =>
+    nodes.some((n) => group(n) === g),
+  )
+  if (!worst)
+    return {
+      type,
+      status: 'True',
+      reason: 'KubeletMinorVersionsSynced',
+      message: 'Kubelet and API server versions are synced.',
+    }
+  const { status, reason, words } = verdicts[worst]
+  const among = nodes.filter((node) => group(node) === worst)
+  return { type, status, reason, message: words(subject(among), server) }
+}
+
+const kubeletOf = (node: Node | undefined): string => node?.status?.nodeInfo?.kubeletVersion ?? ''
+
+const verdicts: Record<
+  Exclude<Group, 'synced'>,
+  { status: Condition['status']; reason: string; words: (subject: string, server: string) => string }
+> = {
+  behind: {
+    status: 'False',
+    reason: 'KubeletMinorVersionUnsupported',
+    words: (who, server) => `Unsupported ${who} too far behind the target API server version (${server}).`,
+  },
+  ahead: {
+    status: 'Unknown',
+    reason: 'KubeletMinorVersionAhead',
+    words: (who, server) => `Unsupported ${who} ahead of the target API server version (${server}).`,
+  },
+  limit: {
+    status: 'False',
+    reason: 'KubeletMinorVersionUnsupportedNextUpgrade',
+    words: (who) => `${who} not supported in the next OpenShift version upgrade.`,
+  },
+  allowed: {
+    status: 'True',
+    reason: 'KubeletMinorVersionSupportedNextUpgrade',
+    words: (who) =>
+      `${who} behind the expected API server version; nevertheless supported in the next OpenShift version upgrade.`,
+  },
+}
+
+function subject(nodes: readonly Node[]): string {
+  const names = nodes.map(({ metadata }) => metadata.name).sort()
+  if (names.length === 1)
+    return `Kubelet version (${kubeletOf(nodes[0]).replace(/^v/, '')}) on node ${names[0]} is`
+  if (names.length > 3) return `Kubelet versions on ${names.length} nodes are`
+  const listed =
+    names.length === 2 ? names.join(' and ') : `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`
+  return `Kubelet versions on nodes ${listed} are`
+}
+
+/** The server's own `/version` is that of the installed release, and follows kube-apiserver's ClusterOperator. */
+export function serveReleaseVersion(store: Store, { graph, version }: OpenShiftShape): void {
+  become(store, releaseOf(graph, version)?.kubernetes)
+  store.watch(ClusterOperators, ({ object }) => {
+    if (object.metadata.name !== 'kube-apiserver') return
+    const { status } = object as ClusterOperator
+    become(store, status?.versions?.find(({ name }) => name === 'kube-apiserver')?.version)
+  })
+}
+
+function become(store: Store, kubernetes: string | undefined): void {
+  const [major, minor] = kubernetes?.split('.') ?? []
+  if (major !== undefined && minor !== undefined)
+    store.version = { gitVersion: `v${kubernetes}`, major, minor }
+}

@@ -1,0 +1,390 @@
+import { type ConfigMap, ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  type ClusterVersion,
+  ClusterVersions,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { whenRung } from '../machinery/controller.ts'
+import {
+  type Claim,
+  isTrue,
+  look,
+  minute,
+  msSince,
+  type PlatformContext,
+  seconds,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
+import { type Request, requestOf, withoutUpdates, withRequest, withUpdates } from './cluster-updates.ts'
+import { type Condition, condition } from '../../lib/kube/object.ts'
+import { releaseNumber } from './openshift-shape.ts'
+
+type Status = NonNullable<ClusterVersion['status']>
+type Standing = ClusterVersion & { status: Status }
+
+/** In ms: until a change is noticed, a release is fetched and verified, the update service has answered. */
+const takes = { noticing: 2000, loading: 15_000, retrieving: 8000 }
+
+const gatesNamespace = 'openshift-config-managed'
+const acksNamespace = 'openshift-config'
+
+/** Keeps the status of the ClusterVersion: whether an update is accepted, how far it is, which updates there are, and what stands in the way of another minor. */
+export function runClusterVersion(cx: PlatformContext): Promise<void> {
+  const watched = [
+    { kind: ClusterVersions },
+    { kind: ClusterOperators },
+    { kind: ConfigMaps, where: { namespace: gatesNamespace } },
+    { kind: ConfigMaps, where: { namespace: acksNamespace } },
+    cx.faults,
+  ]
+  const memory = new Waits()
+  return whenRung(
+    cx,
+    watched,
+    async () => {
+      const [version] = await cx.reader.list(ClusterVersions)
+      if (!version?.status) return takes.noticing
+      memory.begin()
+      const status = await nextStatus(cx, { ...version, status: version.status }, memory)
+      await writeStatus(cx, ClusterVersions, version, status)
+      if (memory.pending) return takes.noticing
+      return status.history?.[0]?.state === 'Partial' ? look : undefined
+    },
+    () => takes.noticing,
+  )
+}
+
+async function nextStatus(cx: PlatformContext, version: Standing, memory: Waits): Promise<Status> {
+  const [now, at] = [cx.clock.now(), seconds(cx)]
+  const operators = await cx.reader.list(ClusterOperators)
+  const judged = await judgedNow(cx, version, operators)
+  const request = requestOf(judged, cx.shape.graph)
+  const loading = isLoad(request) && memory.waits('load', asked(version), now)
+  const status = withProgress(withRequest(judged, request, { loading, at }), operators, now)
+  return updatesOf(cx, status, version.spec?.channel ?? '', memory)
+}
+
+const isLoad = ({ is }: Request): boolean => is === 'release' || is === 'failed'
+const asked = ({ spec }: ClusterVersion): string => JSON.stringify(spec?.desiredUpdate ?? null)
+
+/** With what stands in the way of another minor, as of now. */
+async function judgedNow(
+  cx: PlatformContext,
+  version: Standing,
+  operators: readonly ClusterOperator[],
+): Promise<Standing> {
+  const seen = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
+  const conditions = withUpgradeable(version.status.conditions ?? [], seen, seconds(cx))
+  const observedGeneration = version.metadata.generation ?? 1
+  return { ...version, status: { ...version.status, observedGeneration, conditions } }
+}
+
+function updatesOf(cx: PlatformContext, status: Status, channel: string, memory: Waits): Status {
+  const { graph } = cx.shape
+  if (memory.waits('updates', channel, cx.clock.now())) return withoutUpdates(status)
+  const answers = cx.faults.on.updatesNotRetrieved !== true
+  return withUpdates(status, { channel, graph, at: seconds(cx) }, answers)
+}
+
+const readGates = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
+  configMap(cx, { name: 'admin-gates', namespace: gatesNamespace })
+const readAcks = (cx: PlatformContext): Promise<ConfigMap | undefined> =>
+  configMap(cx, { name: 'admin-acks', namespace: acksNamespace })
+
+async function configMap(
+  { reader }: PlatformContext,
+  ref: { name: string; namespace: string },
+): Promise<ConfigMap | undefined> {
+  const found = await reader.find(ConfigMaps, ref)
+  return found.is === 'object' ? found.object : undefined
+}
+
+/** What takes its time, since when: forgotten with the process, and begun again. */
+class Waits {
+  readonly #of = new Map<'load' | 'updates', { what: string; until: number }>()
+  #pending = false
+
+  /** A new look: nothing is waited for yet. */
+  begin(): void {
+    this.#pending = false
+  }
+
+  /** Whether this look found something still under way: time that its own calls took is no reason not to look again. */
+  get pending(): boolean {
+    return this.#pending
+  }
+
+  /** Whether that is still under way; it begins when it is asked for the first time. */
+  waits(of: 'load' | 'updates', what: string, now: Date): boolean {
+    const time = of === 'load' ? takes.loading : takes.retrieving
+    const known = this.#of.get(of)
+    const wait = known?.what === what ? known : { what, until: now.getTime() + time }
+    this.#of.set(of, wait)
+    const waiting = now.getTime() < wait.until
+    this.#pending ||= waiting
+    return waiting
+  }
+}
+
+/** How many manifests a release has; each operator stands for as many. */
+const manifests = 901
+const limit = { slow: 30 * minute, slowMachines: 90 * minute, degraded: 40 * minute }
+
+/** The version that an operator is at, itself. */
+export function operatorVersion({ status }: ClusterOperator): string | undefined {
+  return status?.versions?.find(({ name }) => name === 'operator')?.version
+}
+
+/** True when nothing of it is left to be done for that version. */
+export function isAt(operator: ClusterOperator, version: string): boolean {
+  const { conditions } = operator.status ?? {}
+  const moving = isTrue(conditions, 'Progressing') || isTrue(conditions, 'Degraded')
+  return operatorVersion(operator) === version && !moving
+}
+
+/** Where the update stands, and whether it fails (ocp 3.1): Completed once every operator is there. Pure. */
+function withProgress(status: Status, operators: readonly ClusterOperator[], now: Date): Status {
+  const at = now.toISOString().replace(/\.\d+Z$/, 'Z')
+  const version = status.desired?.version ?? ''
+  const [last, ...before] = status.history ?? []
+  const say = (claims: readonly Claim[]): Condition[] => withConditions(status.conditions ?? [], claims, at)
+  if (last?.state !== 'Partial') return { ...status, conditions: say(reconciling(version, operators)) }
+  const done = operators.filter((operator) => isAt(operator, version)).length
+  if (done < operators.length)
+    return { ...status, conditions: say(updating(version, { operators, done, now })) }
+  const available = { type: 'Available', status: 'True', message: `Done applying ${version}` } as const
+  return {
+    ...status,
+    history: [{ ...last, state: 'Completed', completionTime: at }, ...before],
+    conditions: say([available, ...reconciling(version, operators)]),
+  }
+}
+
+const fine: Claim = { type: 'Failing', status: 'False' }
+const progressing = (status: 'True' | 'False', message: string, reason?: string): Claim => ({
+  type: 'Progressing',
+  status,
+  message,
+  ...(reason === undefined ? {} : { reason }),
+})
+
+function reconciling(version: string, operators: readonly ClusterOperator[]): Claim[] {
+  const degraded = degradedNames(operators)
+  if (degraded.length === 0) return [fine, progressing('False', `Cluster version is ${version}`)]
+  const message = `Error while reconciling ${version}: ${degradedWords(degraded)}`
+  return [failing(degraded), progressing('False', message, degradedReason(degraded))]
+}
+
+function updating(
+  version: string,
+  { operators, done, now }: { operators: readonly ClusterOperator[]; done: number; now: Date },
+): Claim[] {
+  const started = operators.filter(
+    (o) => isTrue(o.status?.conditions, 'Progressing') || isTrue(o.status?.conditions, 'Degraded'),
+  )
+  const over = (ms: (name: string) => number): string[] =>
+    names(started.filter((o) => msSince(o.status?.conditions, 'Progressing', now) > ms(o.metadata.name)))
+  const degraded = degradedNames(started)
+  const exceeded = over(() => limit.degraded).filter((name) => degraded.includes(name))
+  if (exceeded.length > 0) {
+    const message = `Unable to apply ${version}: wait has exceeded 40 minutes for these operators: ${exceeded.join(', ')}`
+    return [failing(exceeded), progressing('True', message, degradedReason(exceeded))]
+  }
+  const parts = Math.round((manifests * done) / operators.length)
+  const percent = Math.trunc((parts / manifests) * 100)
+  const towards = `Working towards ${version}: ${parts} of ${manifests} done (${percent}% complete)`
+  if (degraded.length > 0) {
+    const message = `${towards}, waiting up to 40 minutes on ${degraded.join(', ')}`
+    return [fine, progressing('True', message, degradedReason(degraded))]
+  }
+  const slow = over((name) => (name === 'machine-config' ? limit.slowMachines : limit.slow))
+  if (slow.length > 0) {
+    const words = slowWords(slow)
+    const unsure = {
+      type: 'Failing',
+      status: 'Unknown',
+      reason: 'SlowClusterOperator',
+      message: words,
+    } as const
+    return [unsure, progressing('True', `${towards}, ${words}`, updatingReason(slow))]
+  }
+  if (started.length === 0) return [fine, progressing('True', towards)]
+  const waited = names(started)
+  return [fine, progressing('True', `${towards}, waiting on ${waited.join(', ')}`, updatingReason(waited))]
+}
+
+const names = (operators: readonly ClusterOperator[]): string[] =>
+  operators.map(({ metadata }) => metadata.name).sort()
+
+const degradedNames = (operators: readonly ClusterOperator[]): string[] =>
+  names(operators.filter((o) => isTrue(o.status?.conditions, 'Degraded')))
+
+const several = (of: readonly string[], one: string, many: string): string => (of.length === 1 ? one : many)
+const updatingReason = (of: readonly string[]): string =>
+  several(of, 'ClusterOperatorUpdating', 'ClusterOperatorsUpdating')
+const degradedReason = (of: readonly string[]): string =>
+  several(of, 'ClusterOperatorDegraded', 'ClusterOperatorsDegraded')
+const degradedWords = (of: readonly string[]): string =>
+  several(
+    of,
+    `the cluster operator ${of[0]} is degraded`,
+    `the cluster operators ${of.join(', ')} are degraded`,
+  )
+
+function failing(of: readonly string[]): Claim {
+  const message = several(
+    of,
+    `Cluster operator ${of[0]} is degraded`,
+    `Cluster operators ${of.join(', ')} are degraded`,
+  )
+  return { type: 'Failing', status: 'True', reason: degradedReason(of), message }
+}
+
+function slowWords(slow: readonly string[]): string {
+  const others = slow.filter((name) => name !== 'machine-config')
+  const parts = [
+    ...(others.length > 0 ? [`${others.join(', ')} over 30 minutes`] : []),
+    ...(slow.includes('machine-config') ? ['machine-config over 90 minutes'] : []),
+  ]
+  return `waiting on ${parts.join(' and ')} which is longer than expected`
+}
+
+interface Seen {
+  version: ClusterVersion
+  operators: readonly ClusterOperator[]
+  gates: ConfigMap | undefined
+  acks: ConfigMap | undefined
+}
+
+/**
+ * The conditions with what stands in the way of another minor: no `Upgradeable` at all where nothing does, one with the cause, or one
+ * for all causes and a further condition for each. As in 4.x up to 4.20; newer ones word the reasons otherwise (ocp 3.2).
+ */
+function withUpgradeable(conditions: readonly Condition[], seen: Seen, at: string): Condition[] {
+  const causes = causesOf(seen)
+  const claims = claimsOf(causes)
+  const types = new Set(claims.map(({ type }) => type))
+  const kept = conditions.filter(({ type }) => !type.startsWith('Upgradeable') || types.has(type))
+  return withConditions(kept, claims, at)
+}
+
+function claimsOf(causes: readonly Cause[]): Claim[] {
+  const [only] = causes
+  if (!only) return []
+  const own = { type: 'Upgradeable', status: 'False' as const }
+  if (causes.length === 1) return [{ ...own, reason: only.reason, message: only.message }]
+  const reasons = causes.map(({ reason }) => reason).join(',')
+  const messages = causes.map(({ message }) => message).join('\n* ')
+  const message = `Cluster should not be upgraded between minor versions for multiple reasons: ${reasons}\n* ${messages}`
+  return [
+    { ...own, reason: 'MultipleReasons', message },
+    ...causes.map((cause): Claim => Object.assign({ status: 'False' as const }, cause)),
+  ]
+}
+
+function causesOf({ version, operators, gates, acks }: Seen): Cause[] {
+  const { spec, status } = version
+  const overridden = (spec?.overrides ?? []).length > 0
+  const acknowledgement = unacknowledged(gates, acks, runningVersion(version))
+  return [
+    ...(overridden ? [overrides] : []),
+    ...(acknowledgement ? [acknowledgement] : []),
+    ...operatorsCause(operators),
+    ...(isTrue(status?.conditions, 'Progressing') ? [inProgress] : []),
+  ]
+}
+
+/** The last one that was completed; gates are of that one's minor. */
+function runningVersion({ status }: ClusterVersion): string {
+  const history = status?.history ?? []
+  const completed = history.find(({ state }) => state === 'Completed') ?? history.at(-1)
+  return completed?.version ?? ''
+}
+
+const inProgress: Cause = {
+  type: 'UpgradeableUpgradeInProgress',
+  reason: 'UpdateInProgress',
+  message: 'An update is already in progress and the details are in the Progressing condition',
+}
+const overrides: Cause = {
+  type: 'UpgradeableClusterVersionOverrides',
+  reason: 'ClusterVersionOverridesSet',
+  message:
+    'Disabling ownership via cluster version overrides prevents upgrades. Please remove overrides before continuing.',
+}
+
+const words = (name: string): string =>
+  `Cluster operator ${name} should not be upgraded between minor versions: `
+
+function operatorsCause(operators: readonly ClusterOperator[]): Cause[] {
+  const type = 'UpgradeableClusterOperators'
+  const refusing = operators.flatMap((operator) => {
+    const said = condition(operator, 'Upgradeable')
+    return said?.status === 'False' ? [{ name: operator.metadata.name, said }] : []
+  })
+  const [only] = refusing
+  if (!only) return []
+  if (refusing.length === 1)
+    return [
+      { type, reason: only.said.reason ?? '', message: `${words(only.name)}${only.said.message ?? ''}` },
+    ]
+  const each = refusing.map(({ name, said }) => `${words(name)}${said.reason}: ${said.message}`)
+  const message = `Multiple cluster operators should not be upgraded between minor versions:\n* ${each.join('\n* ')}`
+  return [{ type, reason: 'ClusterOperatorsNotUpgradeable', message }]
+}
+
+interface Cause {
+  /** Of the condition that stands for it where there are several causes: `UpgradeableAdminAckRequired`. */
+  type: string
+  reason: string
+  message: string
+}
+
+/** What an administrator has not acknowledged of the gates of the running minor; undefined where all is (ocp 3.3). Pure. */
+function unacknowledged(
+  gates: ConfigMap | undefined,
+  acks: ConfigMap | undefined,
+  version: string,
+): Cause | undefined {
+  const type = 'UpgradeableAdminAckRequired'
+  if (!gates)
+    return {
+      type,
+      reason: 'UnableToAccessAdminGatesConfigMap',
+      message: 'admin-gates configmap not found.',
+    }
+  if (!acks)
+    return { type, reason: 'UnableToAccessAdminAcksConfigMap', message: 'admin-acks configmap not found.' }
+  const open = Object.entries(gates.data ?? {}).flatMap(
+    ([name, text]) => openGate({ name, text }, acks.data?.[name], version) ?? [],
+  )
+  const reasons = new Set(open.map(({ reason }) => reason))
+  if (open.length === 0) return undefined
+  const message = open
+    .map((gate) => gate.message)
+    .sort()
+    .join(' ')
+  return { type, reason: reasons.size === 1 ? (open[0]?.reason ?? '') : 'MultipleReasons', message }
+}
+
+/** A gate that is written wrongly stays closed whatever is acknowledged. */
+function openGate(
+  { name, text }: { name: string; text: string },
+  ack: string | undefined,
+  version: string,
+): Omit<Cause, 'type'> | undefined {
+  const minor = /^ack-(?<minor>[45][.]\d+)-[^-]/.exec(name)?.groups?.['minor']
+  if (minor === undefined) {
+    const message = `admin-gates configmap gate name ${name} has invalid format; must comply with "^ack-([4-5][.][0-9]{1,})-[^-]".`
+    return { reason: 'AdminAckConfigMapGateNameError', message }
+  }
+  const { major, minor: running } = releaseNumber(version)
+  if (minor !== `${major}.${running}`) return undefined
+  if (text === '') {
+    const message = `admin-gates configmap gate ${name} must contain a non-empty value.`
+    return { reason: 'AdminAckConfigMapGateValueError', message }
+  }
+  return ack === 'true' ? undefined : { reason: 'AdminAckRequired', message: text }
+}

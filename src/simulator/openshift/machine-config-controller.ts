@@ -1,0 +1,374 @@
+import { ConfigMaps, type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  ClusterOperators,
+  type MachineConfig,
+  type MachineConfigPool,
+  MachineConfigPools,
+  MachineConfigs,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
+import { control, whenRung } from '../machinery/controller.ts'
+import { ownerReference, share } from '../machinery/owned-pods.ts'
+import {
+  type Claim,
+  isTrue,
+  type PlatformContext,
+  seconds,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
+import { nodeNote, renderNote } from './machine-config-daemon.ts'
+import { condition, type KubeObject } from '../../lib/kube/object.ts'
+import { machineRelease, releaseImages, requiredLabel, roleLabel } from './openshift-objects.ts'
+import type { Release } from './openshift-shape.ts'
+import { createHash } from 'node:crypto'
+
+/** How long a pool's status lags behind what happens, in ms: a pool that was just unpaused still says what it said before. */
+const lag = 5000
+
+/** Keeps the status of pools, and says to nodes of those that are not paused which configuration they are to take, maxUnavailable at a time. */
+export function runPools(cx: PlatformContext): Promise<void> {
+  return whenRung(
+    cx,
+    [{ kind: MachineConfigPools }, { kind: Nodes }],
+    async () => {
+      const pools = await cx.reader.list(MachineConfigPools)
+      const nodes = await cx.reader.list(Nodes)
+      for (const pool of pools)
+        await tend(
+          cx,
+          pool,
+          nodes.filter((node) => poolOf(node, pools) === pool),
+        )
+      return undefined
+    },
+    () => lag,
+  )
+}
+
+async function tend(cx: PlatformContext, pool: MachineConfigPool, nodes: readonly Node[]): Promise<void> {
+  const config = pool.spec?.configuration?.name
+  if (config === undefined) return
+  const fresh = nodes.filter(isNew)
+  for (const node of fresh) await join(cx, node, pool.status?.configuration?.name ?? config)
+  if (fresh.length > 0) return
+  await writeStatus(cx, MachineConfigPools, pool, poolStatus(pool, nodes, seconds(cx)))
+  for (const node of candidates(pool, nodes, config))
+    await cx.writer.mergePatch(Nodes, node.metadata, {
+      metadata: { annotations: { [nodeNote.desired]: config } },
+    })
+}
+
+const isNew = ({ metadata }: Node): boolean => metadata.annotations?.[nodeNote.current] === undefined
+
+/** A node that is new comes up with what its pool has. */
+async function join(cx: PlatformContext, { metadata }: Node, config: string): Promise<void> {
+  const annotations = { [nodeNote.current]: config, [nodeNote.desired]: config, [nodeNote.state]: 'Done' }
+  await cx.writer.mergePatch(Nodes, metadata, { metadata: { annotations } })
+}
+
+/** Nodes whose turn it is, by name; none of a paused pool. */
+function candidates({ spec = {} }: MachineConfigPool, nodes: readonly Node[], config: string): Node[] {
+  if (spec.paused === true) return []
+  const most = Math.max(1, share(spec.maxUnavailable ?? 1, nodes.length, 'down'))
+  const room = most - nodes.filter(isUnavailable).length
+  const due = nodes.filter((node) => !isUpdated(node, config) && isIdle(node))
+  return due.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).slice(0, Math.max(0, room))
+}
+
+const isIdle = ({ metadata }: Node): boolean => {
+  const { annotations = {} } = metadata
+  return (
+    annotations[nodeNote.state] === 'Done' && annotations[nodeNote.current] === annotations[nodeNote.desired]
+  )
+}
+
+type Status = NonNullable<MachineConfigPool['status']>
+
+const note = ({ metadata }: Node, key: string): string | undefined => metadata.annotations?.[key]
+const isReady = (node: Node): boolean => condition(node, 'Ready')?.status === 'True'
+
+/** True when the node runs that configuration and wants no other. */
+function isUpdated(node: Node, config: string): boolean {
+  const state = note(node, nodeNote.state)
+  return (
+    note(node, nodeNote.current) === config && note(node, nodeNote.desired) === config && state === 'Done'
+  )
+}
+
+/** True when the node does not serve: under way, silent or cordoned. */
+function isUnavailable(node: Node): boolean {
+  const settled = note(node, nodeNote.current) === note(node, nodeNote.desired)
+  return (
+    !settled || note(node, nodeNote.state) !== 'Done' || !isReady(node) || node.spec?.unschedulable === true
+  )
+}
+
+/** What a pool says of its nodes (ocp 3.5): a paused one with something to do is neither updated nor updating. Pure; `at`: RFC 3339. */
+function poolStatus(pool: MachineConfigPool, nodes: readonly Node[], at: string): Status {
+  const { spec = {}, status = {}, metadata } = pool
+  const { name: config = '' } = spec.configuration ?? {}
+  const counts = countsOf(nodes, config)
+  const done = counts.readyMachineCount === nodes.length && counts.unavailableMachineCount === 0
+  const { configuration } = done ? spec : status
+  const claims = [
+    ...degradedClaims(nodes.filter(isDegraded)),
+    ...(done ? updatedClaims(config) : pendingClaims(pool, config)),
+  ]
+  return {
+    ...observed(metadata),
+    ...(configuration && { configuration }),
+    ...counts,
+    conditions: withConditions(status.conditions ?? [], claims, at),
+    certExpirys: [certificate(pool)],
+  }
+}
+
+const observed = ({ generation = 1 }: MachineConfigPool['metadata']): Pick<Status, 'observedGeneration'> => ({
+  observedGeneration: generation,
+})
+
+const isDegraded = (node: Node): boolean => note(node, nodeNote.state) === 'Degraded'
+
+function countsOf(
+  nodes: readonly Node[],
+  config: string,
+): {
+  machineCount: number
+  updatedMachineCount: number
+  readyMachineCount: number
+  unavailableMachineCount: number
+  degradedMachineCount: number
+} {
+  const updated = nodes.filter((node) => isUpdated(node, config))
+  return {
+    machineCount: nodes.length,
+    updatedMachineCount: updated.length,
+    readyMachineCount: updated.filter((node) => isReady(node) && node.spec?.unschedulable !== true).length,
+    unavailableMachineCount: nodes.filter(isUnavailable).length,
+    degradedMachineCount: nodes.filter(isDegraded).length,
+  }
+}
+
+function updatedClaims(config: string): Claim[] {
+  const message = `All nodes are updated with MachineConfig ${config}`
+  return [
+    { type: 'Updated', status: 'True', reason: '', message },
+    { type: 'Updating', status: 'False', reason: '', message: '' },
+  ]
+}
+
+function pendingClaims({ spec }: MachineConfigPool, config: string): Claim[] {
+  const updating: Claim =
+    spec?.paused === true
+      ? {
+          type: 'Updating',
+          status: 'False',
+          message: `Pool is paused; will not update to MachineConfig ${config}`,
+        }
+      : { type: 'Updating', status: 'True', message: `All nodes are updating to MachineConfig ${config}` }
+  return [
+    { type: 'Updated', status: 'False', reason: '', message: '' },
+    { reason: '', ...updating },
+  ]
+}
+
+function degradedClaims(nodes: readonly Node[]): Claim[] {
+  const message = nodes
+    .map((node) => `Node ${node.metadata.name} is reporting: ${JSON.stringify(note(node, nodeNote.reason))}`)
+    .join(', ')
+  const status = nodes.length > 0 ? 'True' : 'False'
+  const reason = nodes.length > 0 ? `${nodes.length} nodes are reporting degraded status on sync` : ''
+  return [
+    { type: 'RenderDegraded', status: 'False', reason: '', message: '' },
+    { type: 'NodeDegraded', status, reason, message },
+    { type: 'Degraded', status, reason: '', message },
+  ]
+}
+
+/** A year after the pool was made. */
+function certificate({ metadata }: MachineConfigPool): NonNullable<Status['certExpirys']>[number] {
+  const made = Date.parse(metadata.creationTimestamp ?? '2026-01-01T00:00:00Z')
+  const expiry = new Date(made + 365 * 24 * 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  return {
+    bundle: 'KubeAPIServerServingCAData',
+    subject: 'CN=kube-apiserver-to-kubelet-signer,OU=openshift',
+    expiry,
+  }
+}
+
+/** The pool that a node is managed by: master before a custom pool, a custom pool before worker (ocp 3.5). */
+function poolOf(node: Node, pools: readonly MachineConfigPool[]): MachineConfigPool | undefined {
+  const mine = pools.filter((pool) => selectsNode(pool, node))
+  const named = (name: string): MachineConfigPool | undefined =>
+    mine.find(({ metadata }) => metadata.name === name)
+  const custom = mine.find(({ metadata }) => metadata.name !== 'master' && metadata.name !== 'worker')
+  return named('master') ?? custom ?? named('worker')
+}
+
+function selectsNode({ spec }: MachineConfigPool, { metadata }: Node): boolean {
+  const wanted = Object.entries(spec?.nodeSelector?.matchLabels ?? {})
+  return wanted.length > 0 && wanted.every(([key, value]) => metadata.labels?.[key] === value)
+}
+
+/** Pools that an update of the cluster waits for (ocp 3.5). */
+function isRequired({ metadata }: MachineConfigPool): boolean {
+  return metadata.labels?.[requiredLabel] !== undefined
+}
+
+/** True when every machine of those pools is of that release. */
+export async function areMastersAt(cx: PlatformContext, { version }: Release): Promise<boolean> {
+  for (const pool of (await cx.reader.list(MachineConfigPools)).filter(isRequired)) {
+    const name = pool.spec?.configuration?.name ?? ''
+    const found = await cx.reader.find(MachineConfigs, { name })
+    const notes = found.is === 'object' ? found.object.metadata.annotations : undefined
+    if (notes?.[renderNote.release] !== version || !isPoolUpdated(pool)) return false
+  }
+  return true
+}
+
+function isPoolUpdated({ metadata, spec, status }: MachineConfigPool): boolean {
+  return (
+    status?.observedGeneration === metadata.generation &&
+    status?.configuration?.name === spec?.configuration?.name &&
+    isTrue(status?.conditions, 'Updated')
+  )
+}
+
+const operatorName = 'machine-config'
+const unwell = 'RequiredPoolsFailed'
+
+/** What the operator of machines says of pools (ocp 3.5): degraded ones, and masters that are paused while an update needs them. */
+export function runMachineConfigStatus(cx: PlatformContext): Promise<void> {
+  const watched = [{ kind: MachineConfigPools }, { kind: ClusterOperators, where: { name: operatorName } }]
+  return control(cx, watched, async () => {
+    const found = await cx.reader.find(ClusterOperators, { name: operatorName })
+    if (found.is !== 'object' || !found.object.status) return undefined
+    const operator = found.object
+    const { status = {} } = operator
+    const pools = await cx.reader.list(MachineConfigPools)
+    const claims = [
+      ...operatorDegradedClaims(pools, { updating: isTrue(status.conditions, 'Progressing'), operator }),
+      ...upgradeableClaims(cx, pools),
+    ]
+    const conditions = withConditions(status.conditions ?? [], claims, seconds(cx))
+    await writeStatus(cx, ClusterOperators, operator, { ...status, conditions })
+    return undefined
+  })
+}
+
+type Seen = { updating: boolean; operator: Parameters<typeof condition>[0] }
+
+/** Others may have their own reasons for Degraded. */
+function operatorDegradedClaims(pools: readonly MachineConfigPool[], { updating, operator }: Seen): Claim[] {
+  const why = failure(pools, updating)
+  const type = 'Degraded'
+  if (why !== undefined)
+    return [
+      {
+        type,
+        status: 'True',
+        reason: unwell,
+        message: `error during syncRequiredMachineConfigPools: ${why}`,
+      },
+    ]
+  if (condition(operator, type)?.reason !== unwell) return []
+  return [{ type, status: 'False', reason: 'AsExpected', message: '' }]
+}
+
+function failure(pools: readonly MachineConfigPool[], updating: boolean): string | undefined {
+  const degraded = pools.find(({ status }) => isTrue(status?.conditions, 'Degraded'))
+  if (degraded) {
+    const { machineCount, readyMachineCount, updatedMachineCount, unavailableMachineCount } =
+      degraded.status ?? {}
+    const counts = `total: ${machineCount}, ready ${readyMachineCount}, updated: ${updatedMachineCount}, unavailable: ${unavailableMachineCount}`
+    return `MachineConfigPool ${degraded.metadata.name} is not ready, retrying. Status: (pool degraded: true ${counts})`
+  }
+  const paused = pools.find((pool) => isRequired(pool) && pool.spec?.paused === true)
+  if (!paused || !updating) return undefined
+  const which = paused.metadata.name
+  return isTrue(paused.status?.conditions, 'Updated')
+    ? `the required MachineConfigPool ${which} was paused with no pending updates; no further syncing will occur until it is unpaused`
+    : `required MachineConfigPool ${which} is paused and cannot sync until it is unpaused`
+}
+
+function upgradeableClaims({ faults }: PlatformContext, pools: readonly MachineConfigPool[]): Claim[] {
+  if (faults.on.notUpgradeable?.some(({ operator }) => operator === operatorName) === true) return []
+  const type = 'Upgradeable'
+  const message =
+    'One or more machine config pools are degraded, please see `oc get mcp` for further details and resolve before upgrading'
+  return pools.some(({ status }) => isTrue(status?.conditions, 'Degraded'))
+    ? [{ type, status: 'False', reason: 'DegradedPool', message }]
+    : [{ type, status: 'True', reason: 'AsExpected', message: '' }]
+}
+
+/** Makes one MachineConfig of each pool's sources and release, and has the pool ask for it; a paused one too (ocp 3.5). */
+export function runRender(cx: PlatformContext): Promise<void> {
+  const { namespace } = releaseImages
+  const watched = [
+    { kind: MachineConfigPools },
+    { kind: MachineConfigs, concerns: isSource },
+    { kind: ConfigMaps, where: { namespace } },
+  ]
+  return control(cx, watched, async () => {
+    const release = await machineRelease(cx)
+    if (!release) return undefined
+    const sources = (await cx.reader.list(MachineConfigs)).filter(isSource)
+    for (const pool of await cx.reader.list(MachineConfigPools)) await render(cx, pool, { release, sources })
+    return undefined
+  })
+}
+
+const isSource = ({ metadata }: KubeObject): boolean => metadata.annotations?.[renderNote.by] === undefined
+
+async function render(
+  cx: PlatformContext,
+  pool: MachineConfigPool,
+  { release, sources }: { release: Release; sources: readonly MachineConfig[] },
+): Promise<void> {
+  const own = sources.filter((source) => selectsSource(pool, source))
+  const content = digest([release.version, own.map(({ spec }) => spec)])
+  const name = `rendered-${pool.metadata.name}-${content}`
+  if (pool.spec?.configuration?.name === name) return
+  const found = await cx.reader.find(MachineConfigs, { name })
+  if (found.is === 'absent')
+    await cx.writer.create(MachineConfigs, rendered(pool, name, { release, content }))
+  const source = own.map(({ metadata }) => ({
+    apiVersion: MachineConfigs.apiVersion,
+    kind: MachineConfigs.kind,
+    name: metadata.name,
+  }))
+  await cx.writer.mergePatch(MachineConfigPools, pool.metadata, { spec: { configuration: { name, source } } })
+}
+
+const digest = (of: unknown): string => createHash('md5').update(JSON.stringify(of)).digest('hex')
+
+/** Only what pools here select by: the role, equal or one of several. */
+function selectsSource({ spec }: MachineConfigPool, { metadata }: MachineConfig): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = spec?.machineConfigSelector ?? {}
+  const role = metadata.labels?.[roleLabel]
+  if (role === undefined) return false
+  const wanted = matchLabels[roleLabel]
+  const among = matchExpressions.find(({ key }) => key === roleLabel)
+  return wanted === undefined ? (among?.values ?? []).includes(role) : wanted === role
+}
+
+function rendered(
+  pool: MachineConfigPool,
+  name: string,
+  { release, content }: { release: Release; content: string },
+): MachineConfig {
+  return {
+    apiVersion: MachineConfigs.apiVersion,
+    kind: MachineConfigs.kind,
+    metadata: {
+      name,
+      annotations: {
+        [renderNote.by]: release.version,
+        [renderNote.release]: release.version,
+        [renderNote.content]: content,
+      },
+      ownerReferences: [ownerReference(pool)],
+    },
+    spec: { osImageURL: release.image, config: { ignition: { version: '3.4.0' } } },
+  }
+}

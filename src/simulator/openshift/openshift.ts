@@ -1,0 +1,165 @@
+import { type ControllerContext, Doorbell, untilAborted } from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
+import { runClusterVersion } from './cluster-version.ts'
+import {
+  type Claim,
+  minute,
+  type OpenShiftFaults,
+  type PlatformContext,
+  withConditions,
+  writeStatus,
+} from './platform-context.ts'
+import { runHealthChecks } from './machine-health-checks.ts'
+import { runNodeUpdates } from './machine-config-daemon.ts'
+import { runMachineConfigStatus, runPools, runRender } from './machine-config-controller.ts'
+import { type OpenShiftShape, type PoolShape, releaseOf } from './openshift-shape.ts'
+import {
+  type ClusterOperator,
+  ClusterOperators,
+  type ClusterVersion,
+  ClusterVersions,
+  Infrastructures,
+  MachineConfigPools,
+  type UpdateHistory,
+} from '../../lib/kube/kinds/openshift-kinds.ts'
+import type { Condition } from '../../lib/kube/object.ts'
+import { platformRelease } from './cluster-updates.ts'
+import { infrastructureStatus, machineConfigPool, machineRelease, nodesOfPool } from './openshift-objects.ts'
+import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+
+/**
+ * Runs the platform's operators on the objects of `openShiftObjects`, until the signal ends them: cluster-version, the operators that
+ * it updates, machine-config, kube-apiserver's look at the kubelets, and health checks. A client like any other.
+ */
+export async function runOpenShift(
+  cx: ControllerContext,
+  shape: OpenShiftShape,
+  faults: Faults<OpenShiftFaults>,
+): Promise<void> {
+  const platform: PlatformContext = { ...cx, shape, faults }
+  await installPlatform(platform)
+  const machines =
+    shape.topology === 'External' ? [] : [runRender, runPools, runNodeUpdates, runMachineConfigStatus]
+  const all = [
+    runClusterVersion,
+    runClusterOperators,
+    runKubeletSkew,
+    runHealthChecks,
+    runInterference,
+    ...machines,
+  ]
+  await Promise.all(all.map((run) => run(platform)))
+}
+
+/** Long ago, so that nothing of it looks like news. */
+const age = { installed: 90 * 24 * 60 * minute, updated: 30 * 24 * 60 * minute }
+
+/** Writes what the operators of a cluster that has run for a month say of it, where nobody has said anything yet. */
+async function installPlatform(cx: PlatformContext): Promise<void> {
+  await untilAborted(cx.signal, async () => {
+    const since = stamp(cx.clock.now(), age.updated)
+    for (const operator of await cx.reader.list(ClusterOperators))
+      if (!operator.status)
+        await writeStatus(cx, ClusterOperators, operator, installed(cx.shape, operator, since))
+    for (const infrastructure of await cx.reader.list(Infrastructures))
+      if (!infrastructure.status)
+        await writeStatus(cx, Infrastructures, infrastructure, infrastructureStatus(cx.shape))
+    for (const version of await cx.reader.list(ClusterVersions))
+      if (!version.status) await writeStatus(cx, ClusterVersions, version, versionStatus(cx, version))
+  })
+}
+
+const stamp = (now: Date, ago: number): string =>
+  new Date(now.getTime() - ago).toISOString().replace(/\.\d+Z$/, 'Z')
+
+const well: readonly Claim[] = [
+  { type: 'Available', status: 'True', reason: 'AsExpected', message: 'All is well' },
+  { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' },
+  { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' },
+  { type: 'Upgradeable', status: 'True', reason: 'AsExpected', message: '' },
+]
+
+function installed(
+  { graph, version }: OpenShiftShape,
+  { metadata }: ClusterOperator,
+  since: string,
+): ClusterOperator['status'] {
+  const { kubernetes } = releaseOf(graph, version) ?? { kubernetes: '' }
+  const versions = versionsOf(metadata.name, { version, kubernetes })
+  return { versions, conditions: withConditions([], well, since) }
+}
+
+function versionStatus(cx: PlatformContext, { metadata }: ClusterVersion): ClusterVersion['status'] {
+  const { shape, clock } = cx
+  const release = releaseOf(shape.graph, shape.version)
+  return {
+    desired: release ? platformRelease(release) : { version: shape.version },
+    history: pastUpdates(shape, clock.now()),
+    observedGeneration: metadata.generation ?? 1,
+    versionHash: 'a1B2c3D4e5F=',
+    availableUpdates: null,
+    conditions: settled(shape.version, stamp(clock.now(), age.updated)),
+  }
+}
+
+function settled(version: string, since: string): Condition[] {
+  const claims: readonly Claim[] = [
+    { type: 'Available', status: 'True', message: `Done applying ${version}` },
+    { type: 'Failing', status: 'False' },
+    { type: 'Progressing', status: 'False', message: `Cluster version is ${version}` },
+    { type: 'ReleaseAccepted', status: 'True', reason: 'PayloadLoaded', message: 'Payload loaded' },
+    { type: 'ImplicitlyEnabledCapabilities', status: 'False', reason: 'AsExpected' },
+  ]
+  return withConditions([], claims, since)
+}
+
+/** Installed as an older release of the graph where there is one, and updated since. */
+function pastUpdates({ graph, version }: OpenShiftShape, now: Date): UpdateHistory[] {
+  const before = graph.find(({ to }) => to.includes(version))
+  const steps = before ? [before.version, version] : [version]
+  const past = steps.map((of, index): UpdateHistory => {
+    const isInstall = index === 0
+    const completed = isInstall ? age.installed : age.updated
+    return {
+      state: 'Completed',
+      version: of,
+      image: releaseOf(graph, of)?.image ?? '',
+      startedTime: stamp(now, completed + (isInstall ? 41 : 63) * minute),
+      completionTime: stamp(now, completed),
+      verified: !isInstall,
+    }
+  })
+  return past.toReversed()
+}
+
+/** What other people do while an update is under way, when the fault is switched on: once each. */
+async function runInterference(cx: PlatformContext): Promise<void> {
+  const bell = new Doorbell(cx.clock, cx.signal)
+  const unpaused = new Set<string>()
+  cx.faults.onChange(() => bell.ring(), cx.signal)
+  while (!cx.signal.aborted) {
+    const { addedPool, unpausedPools = [] } = cx.faults.on
+    if (addedPool) await addPool(cx, addedPool)
+    for (const name of unpausedPools.filter((one) => !unpaused.has(one))) {
+      unpaused.add(name)
+      await cx.writer.mergePatch(MachineConfigPools, { name }, { spec: { paused: false } })
+    }
+    for (const name of unpaused) if (!unpausedPools.includes(name)) unpaused.delete(name)
+    await bell.wait()
+  }
+}
+
+/** New machines are of the release that the platform has now. */
+async function addPool(cx: PlatformContext, pool: PoolShape): Promise<void> {
+  const { reader, writer, shape } = cx
+  if ((await reader.find(MachineConfigPools, pool)).is !== 'absent') return
+  const version = (await machineRelease(cx))?.version ?? shape.version
+  for (const node of nodesOfPool({ ...shape, version }, pool)) {
+    if ((await reader.find(Nodes, node.metadata)).is !== 'absent') continue
+    const { status = {} } = node
+    await writer.create(Nodes, node)
+    await writer.mergePatch(Nodes, node.metadata, { status }, 'status')
+  }
+  await writer.create(MachineConfigPools, machineConfigPool(pool))
+}

@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Condition, Kind, KubeObject } from '../../lib/kube/object.ts'
+import { isNotFound } from '../../lib/kube/errors.ts'
+import type { ControllerContext } from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import type { OpenShiftShape, PoolShape } from './openshift-shape.ts'
+
+/** What every operator of the platform works with. */
+export interface PlatformContext extends ControllerContext {
+  readonly shape: OpenShiftShape
+  readonly faults: Faults<OpenShiftFaults>
+}
+
+export const minute = 60_000
+
+/** How often an update under way is looked at, as the passing of time has no event of its own; in ms. */
+export const look = 15_000
+
+/** Now, in whole seconds, as status fields have it. */
+export function seconds({ clock }: Pick<ControllerContext, 'clock'>): string {
+  return clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+}
+
+/** All of them; none where the cluster does not know the kind. Throws ApiError. */
+export async function listServed<T extends KubeObject>(cx: ControllerContext, kind: Kind<T>): Promise<T[]> {
+  try {
+    return await cx.reader.list(kind)
+  } catch (error) {
+    if (isNotFound(error)) return []
+    throw error
+  }
+}
+
+/**
+ * Replaces the status of what was read, null fields included; nothing where it is that already. Throws ApiError 422 where
+ * somebody wrote meanwhile.
+ */
+export async function writeStatus<T extends KubeObject & { status?: object }>(
+  cx: ControllerContext,
+  kind: Kind<T>,
+  object: T,
+  status: T['status'],
+): Promise<void> {
+  if (isDeepStrictEqual(object.status, status)) return
+  const { name, namespace, resourceVersion } = object.metadata
+  await cx.writer.jsonPatch(
+    kind,
+    { name, namespace },
+    [
+      { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+      { op: 'add', path: '/status', value: status },
+    ],
+    'status',
+  )
+}
+
+/** What goes wrong with a platform and its machines. */
+export interface OpenShiftFaults {
+  /** Names of ClusterOperators that are Degraded, and do not get further in an update. */
+  degradedOperators?: readonly string[] | undefined
+  /** Names of ClusterOperators that do not finish their update, without a word. */
+  slowOperators?: readonly string[] | undefined
+  /** ClusterOperators that say Upgradeable=False: an update to another minor is refused. */
+  notUpgradeable?: readonly NotUpgradeable[] | undefined
+  /** The update service does not answer: no updates are known. */
+  updatesNotRetrieved?: boolean | undefined
+  /** Names of nodes on which a pod refuses to go. */
+  undrainableNodes?: readonly string[] | undefined
+  /** Names of nodes that do not come back from their reboot. */
+  lostNodes?: readonly string[] | undefined
+  /** How long a reboot takes, in ms; default three minutes. */
+  rebootTime?: number | undefined
+  /** Somebody adds this pool, with its nodes. */
+  addedPool?: PoolShape | undefined
+  /** Somebody unpauses these pools, once. */
+  unpausedPools?: readonly string[] | undefined
+  /** Alerts of what is not simulated here. */
+  firing?: readonly { name: string; severity: string; namespace?: string }[] | undefined
+}
+
+interface NotUpgradeable {
+  operator: string
+  reason: string
+  message: string
+}
+
+/** A condition that is to be true from now on; the time of its last change follows by itself. */
+export type Claim = Pick<Condition, 'type' | 'status'> & { reason?: string; message?: string }
+
+/** With that condition set; its transition time is that of the last change of status. `at`: RFC 3339. */
+export function withCondition(conditions: readonly Condition[], claim: Claim, at: string): Condition[] {
+  const before = conditions.find(({ type }) => type === claim.type)
+  const unchanged = before !== undefined && before.status === claim.status
+  const lastTransitionTime = (unchanged ? before.lastTransitionTime : undefined) ?? at
+  const next: Condition = { ...claim, lastTransitionTime }
+  if (!before) return [...conditions, next]
+  return conditions.map((c) => (c === before ? next : c))
+}
+
+export function withConditions(
+  conditions: readonly Condition[],
+  claims: readonly Claim[],
+  at: string,
+): Condition[] {
+  return claims.reduce<Condition[]>((all, claim) => withCondition(all, claim, at), [...conditions])
+}
+
+export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return conditions?.find((c) => c.type === type)?.status === 'True'
+}
+
+/** ms since a condition became what it is; 0 where nobody knows. */
+export function msSince(conditions: readonly Condition[] | undefined, type: string, now: Date): number {
+  const at = conditions?.find((c) => c.type === type)?.lastTransitionTime
+  return at === undefined ? 0 : now.getTime() - Date.parse(at)
+}

@@ -1,0 +1,234 @@
+import type { Clock } from '../lib/kube/clock.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+
+interface Sleeper {
+  at: number
+  wake: () => void
+  /** Rejects with the reason of the signal. */
+  giveUp: () => void
+  signal: AbortSignal | undefined
+}
+
+/** How many turns of the event loop nothing may have happened before time moves on. */
+const quietTurns = 3
+
+/**
+ * Time that passes only when everybody sleeps: one queue of sleepers, the earliest is woken when no work is in
+ * flight. An hour of waiting costs milliseconds and every run is the same.
+ */
+export class SimClock implements Clock {
+  #now: number
+  #sleepers: Sleeper[] = []
+  #inFlight = 0
+  #activity = 0
+  #pumping = false
+
+  constructor(start = '2026-01-01T00:00:00Z') {
+    this.#now = Date.parse(start)
+  }
+
+  now(): Date {
+    return new Date(this.#now)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.#activity++
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const giveUp = () => {
+        this.#sleepers = this.#sleepers.filter((s) => s !== sleeper)
+        reject(signal?.reason)
+      }
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), wake, giveUp, signal }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#sleepers.push(sleeper)
+      this.#pump()
+    })
+  }
+
+  /** Whoever sleeps here goes on sleeping there, for what is left after `end`, ms since the epoch. */
+  handOver(clock: Clock, end: number): void {
+    const sleepers = this.#sleepers
+    this.#sleepers = []
+    for (const { at, signal, wake, giveUp } of sleepers)
+      void clock.sleep(Math.max(0, at - end), signal).then(wake, giveUp)
+  }
+
+  /** Time stands still while this is under way: a request, a file, a child process. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#inFlight++
+    try {
+      return await work
+    } finally {
+      this.#inFlight--
+      this.#activity++
+      this.#pump()
+    }
+  }
+
+  #pump(): void {
+    if (this.#pumping || this.#sleepers.length === 0) return
+    this.#pumping = true
+    this.#whenQuiet(this.#activity, quietTurns)
+  }
+
+  #whenQuiet(seen: number, turns: number): void {
+    setImmediate(() => {
+      if (this.#inFlight > 0) {
+        this.#pumping = false
+        return
+      }
+      if (seen !== this.#activity) this.#whenQuiet(this.#activity, quietTurns)
+      else if (turns > 1) this.#whenQuiet(seen, turns - 1)
+      else this.#advance()
+    })
+  }
+
+  #advance(): void {
+    this.#pumping = false
+    const next = this.#sleepers.reduce<Sleeper | undefined>(
+      (a, b) => (a === undefined || b.at < a.at ? b : a),
+      undefined,
+    )
+    if (next === undefined) return
+    this.#now = Math.max(this.#now, next.at)
+    this.#sleepers = this.#sleepers.filter((s) => s !== next)
+    this.#activity++
+    next.wake()
+    this.#pump()
+  }
+}
+
+/**
+ * A clock that runs through a given time at once, ending at the given clock's now, and from then on is the given
+ * clock: whoever sleeps at the hand-over goes on sleeping for what was left.
+ */
+export class FastForward implements Clock {
+  readonly #clock: Clock
+  readonly #early: SimClock
+  #arrived = false
+  readonly #end: number
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock
+    this.#end = clock.now().getTime()
+    this.#early = new SimClock(new Date(this.#end - ms).toISOString())
+  }
+
+  now(): Date {
+    return this.#arrived ? this.#clock.now() : this.#early.now()
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return (this.#arrived ? this.#clock : this.#early).sleep(ms, signal)
+  }
+
+  /** Lets the whole time pass, then hands over. */
+  async arrive(): Promise<void> {
+    await this.#early.sleep(Math.max(0, this.#end - this.#early.now().getTime()))
+    this.#arrived = true
+    this.#early.handOver(this.#clock, this.#end)
+  }
+}
+
+/** The wall clock, `speed` times as fast: an update of a minute is watched in six seconds at 10. */
+export function scaledClock(wall: Clock, speed: number): Clock {
+  const start = wall.now().getTime()
+  return {
+    now: () => new Date(start + (wall.now().getTime() - start) * speed),
+    sleep: (ms, signal) => wall.sleep(ms / speed, signal),
+  }
+}
+
+/** How often the wall is looked at, in its ms. */
+const tick = 4
+/** How far one look moves the time at most, in ms of its own: less than a Lease is renewed in. */
+const most = 4000
+
+interface SteadySleeper {
+  readonly until: number
+  readonly wake: () => void
+}
+
+/**
+ * Runs `speed` times as fast as the wall, but stands still while this process is too busy to look at it: a pause of a tenth of a second
+ * would be half a minute of a fast one, in which whoever shares the process with a simulated cluster loses his Lease. Who sleeps is woken
+ * in the order of his time.
+ */
+export class SteadyClock implements Clock {
+  readonly #wall: Clock
+  readonly #speed: number
+  #sleepers: SteadySleeper[] = []
+  #now: number
+  #seen: number
+  #isRunning = false
+
+  constructor(wall: Clock, speed: number) {
+    this.#wall = wall
+    this.#speed = speed
+    this.#now = wall.now().getTime()
+    this.#seen = this.#now
+  }
+
+  now(): Date {
+    return new Date(this.#now)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      const giveUp = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        reject(signal?.reason)
+      }
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const sleeper = { until: this.#now + Math.max(0, ms), wake }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#add(sleeper)
+      void this.#run()
+    })
+  }
+
+  /** Behind those that wake before it or with it. */
+  #add(sleeper: SteadySleeper): void {
+    const place = this.#sleepers.findLastIndex(({ until }) => until <= sleeper.until)
+    this.#sleepers.splice(place + 1, 0, sleeper)
+  }
+
+  /** For as long as anybody sleeps. */
+  async #run(): Promise<void> {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    while (this.#sleepers.length > 0) {
+      await this.#wall.sleep(tick)
+      const wall = this.#wall.now().getTime()
+      const passed = Math.max(0, wall - this.#seen) * this.#speed
+      await this.#passTo(this.#now + Math.min(most, passed))
+      this.#seen = wall
+    }
+    this.#isRunning = false
+  }
+
+  async #passTo(end: number): Promise<void> {
+    for (let next = this.#sleepers[0]; next && next.until <= end; next = this.#sleepers[0]) {
+      this.#sleepers.shift()
+      this.#now = Math.max(this.#now, next.until)
+      next.wake()
+      if ((this.#sleepers[0]?.until ?? Infinity) > this.#now) await turn()
+    }
+    this.#now = Math.max(this.#now, end)
+  }
+}

@@ -1,0 +1,346 @@
+import type { Cluster } from '../lib/kube/cluster.ts'
+import type { KubeObject } from '../lib/kube/object.ts'
+import type { Clock } from '../lib/kube/clock.ts'
+import { seed, Store } from './api/store.ts'
+import { type StoreClientOptions, storeCluster } from './api/store-client.ts'
+import { FastForward } from './simulated-clock.ts'
+import { runConversion, serveHyperConvergedWebhook } from './hyperconverged/hco-webhook.ts'
+import { type ClusterShape, defaultVersion, initialObjects, kindsOf, namespaceOf } from './cluster-shape.ts'
+import { Faults, limitPods, type MachineryFaults } from './machinery/machinery-faults.ts'
+import { type ControllerContext, seeded } from './machinery/controller.ts'
+import { PodLogs, type Program, runKubelet, servePodLogs } from './machinery/kubelet.ts'
+import { serveMonitoring } from './openshift/monitoring.ts'
+import { serveReleaseVersion } from './openshift/cluster-operators.ts'
+import { type ManifestOptions, operatorManifest } from './virt-operator/kubevirt-operator-manifest.ts'
+import { storeOldVersions } from './virt-operator/kubevirt-crds.ts'
+import { serveVirtApi } from './virt-operator/virt-api.ts'
+import { type HyperConvergedFaults, selfContext } from './hyperconverged/hyperconverged-context.ts'
+import type { OlmFaults } from './olm/olm-context.ts'
+import type { OpenShiftFaults } from './openshift/platform-context.ts'
+import type { OperatorFaults } from './virt-operator/virt-operator-context.ts'
+import type { Scenario } from './scenarios.ts'
+import type { Pod } from '../lib/kube/kinds/workload-kinds.ts'
+import { runHyperConverged, runHyperConvergedOperator } from './hyperconverged/hco-operator.ts'
+import { runOlm } from './olm/olm.ts'
+import { runOpenShift } from './openshift/openshift.ts'
+import { components, runComponentOperator } from './hyperconverged/hyperconverged-components.ts'
+import { podNames } from './hyperconverged/hyperconverged-crd.ts'
+import { runOperator } from './virt-operator/virt-operator.ts'
+import { dumpStrategy } from './virt-operator/install-strategy.ts'
+import { runVirtController } from './virt-operator/virt-controller.ts'
+import { runApiServices, runEndpointSlices } from './machinery/services.ts'
+import { runDaemonSets, runDeployments, runReplicaSets } from './machinery/apps-controllers.ts'
+import { runJobs } from './machinery/jobs.ts'
+import { runNodes } from './machinery/node-lifecycle.ts'
+import { runScheduler } from './machinery/scheduler.ts'
+
+export interface Simulation extends ClusterShape {
+  clock: Clock
+  /** Default: the same numbers in every run. */
+  random?: () => number
+  /** Switched on once everything is settled. */
+  faults?: SimulationFaults
+}
+
+/** A whole cluster with KubeVirt in it, alive until `stop`. */
+export interface SimulatedCluster {
+  readonly store: Store
+  readonly faults: Faults<SimulationFaults>
+  /** The cluster as a user sees it; without options as an admin. */
+  cluster(options?: StoreClientOptions): Cluster
+  /** The objects of that release's kubevirt-operator.yaml, for this cluster's registry. */
+  operatorManifest(version: string): KubeObject[]
+  /** Ends every controller. Rejects with the bug that ended one before. */
+  stop(): Promise<void>
+}
+
+/** How much of the cluster's past is played before it is handed out: an installation takes about half of one, an update about one. */
+const past = 120_000
+
+/** Installs KubeVirt in a new cluster, lets it settle, and hands it out. Takes milliseconds, whatever the clock. */
+export async function simulate(simulation: Simulation): Promise<SimulatedCluster> {
+  const { updatedFrom } = simulation
+  const time = new FastForward(simulation.clock, pastOf(simulation))
+  const store = new Store(time)
+  for (const kind of kindsOf(simulation)) store.kinds.add(kind)
+  seed(
+    store,
+    initialObjects(updatedFrom === undefined ? simulation : { ...simulation, version: updatedFrom }),
+  )
+  const faults = new Faults<SimulationFaults>()
+  const logs = new PodLogs()
+  const random = simulation.random ?? seeded(1)
+  const namespace = namespaceOf(simulation)
+  const life = new Life({
+    as: (who) => storeCluster(store, { ...who, groups: ['system:masters'] }),
+    clock: time,
+    random,
+    faults,
+    logs,
+    shape: simulation,
+    namespace,
+  })
+  servePodLogs(store, logs)
+  serveBehind(store, simulation, faults)
+  const updated = updatedFrom === undefined ? undefined : updateLater(simulation, { time, store })
+  await time.arrive()
+  await updated
+  faults.set(simulation.faults ?? {})
+  life.throwIfBroken()
+  return {
+    store,
+    faults,
+    cluster: (options) => storeCluster(store, options),
+    operatorManifest: (version) => operatorManifest(version, manifestOptions(simulation)),
+    stop: () => life.stop(),
+  }
+}
+
+/** What others answer where the API server asks them: webhooks, aggregated APIs, quotas. */
+function serveBehind(store: Store, simulation: Simulation, faults: Faults<SimulationFaults>): void {
+  serveVirtApi(store)
+  limitPods(store, faults)
+  storeOldVersions(store, faults)
+  if (simulation.openshift) {
+    serveReleaseVersion(store, simulation.openshift)
+    serveMonitoring(store, simulation.openshift, faults)
+  }
+  if (simulation.olm) serveHyperConvergedWebhook(store, faults, namespaceOf(simulation))
+}
+
+/** HyperConverged installs KubeVirt only once OLM has installed it. */
+function pastOf({ updatedFrom, olm }: Simulation): number {
+  return updatedFrom === undefined && olm === undefined ? past : 3 * past
+}
+
+/** Once it is installed, somebody applies the manifest of its version. */
+async function updateLater(
+  simulation: Simulation,
+  { time, store }: { time: Clock; store: Store },
+): Promise<void> {
+  await time.sleep(past)
+  const { writer } = storeCluster(store, { fieldManager: 'kubectl' })
+  for (const object of operatorManifest(simulation.version ?? defaultVersion, manifestOptions(simulation))) {
+    const kind = store.kinds.ofObject(object)
+    if (kind) await writer.apply(kind, object, { force: true })
+  }
+}
+
+function manifestOptions(shape: ClusterShape): ManifestOptions {
+  const { registry, pinned } = shape
+  return {
+    ...(registry === undefined ? {} : { registry }),
+    ...(pinned === undefined ? {} : { pinned }),
+    namespace: namespaceOf(shape),
+  }
+}
+
+/** All that can go wrong in a simulated cluster, its API apart. Those of a layer that is not there do nothing. */
+export type SimulationFaults = OperatorFaults & HyperConvergedFaults & OlmFaults & OpenShiftFaults
+
+/** A cluster as the scenario wants it, settled; its faults are on, and heal when the scenario says. */
+export async function startScenario(
+  scenario: Scenario,
+  { clock, random }: { clock: Clock; random?: () => number },
+): Promise<SimulatedCluster> {
+  const simulated = await simulate({
+    clock,
+    ...scenario.cluster,
+    ...(random === undefined ? {} : { random }),
+    ...(scenario.faults === undefined ? {} : { faults: scenario.faults }),
+  })
+  const end = new AbortController()
+  for (const { after, faults } of scenario.later ?? []) {
+    clock.sleep(after, end.signal).then(
+      () => simulated.faults.set(faults),
+      () => undefined,
+    )
+  }
+  return {
+    ...simulated,
+    stop: () => {
+      end.abort()
+      return simulated.stop()
+    },
+  }
+}
+
+interface World {
+  /** The API as a controller reaches it. */
+  as(who: { user: string; fieldManager: string }): Pick<Cluster, 'reader' | 'writer'>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly faults: Faults<SimulationFaults>
+  readonly logs: PodLogs
+  readonly shape: ClusterShape
+  /** Of the operators. */
+  readonly namespace: string
+}
+
+/** Everything that runs in a simulated cluster, from its construction until `stop`. Only clients: a bare real API server does as well. */
+export class Life {
+  readonly #world: World
+  readonly #end = new AbortController()
+  readonly #running: Promise<void>
+  #bug: unknown
+
+  constructor(world: World) {
+    this.#world = world
+    const programs: ProgramWorld = {
+      faults: world.faults,
+      logs: world.logs,
+      as: (...who) => this.#context(...who),
+    }
+    const machinery = {
+      faults: world.faults,
+      programOf: (pod: Pod) => programOf(pod, programs),
+      broken: (error: unknown) => this.#broken(error),
+    }
+    const cx = this.#own('kube-controller-manager', 'system:kube-controller-manager')
+    const work = Promise.all([runMachinery(cx, machinery), ...this.#operators()])
+    this.#running = work.then(
+      () => undefined,
+      (error: unknown) => this.#broken(error),
+    )
+  }
+
+  throwIfBroken(): void {
+    if (this.#bug !== undefined) throw this.#bug
+  }
+
+  /** Rejects with the bug that ended it before. */
+  async stop(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+    this.throwIfBroken()
+  }
+
+  /** What runs beside the machinery and in no pod of this cluster. */
+  #operators(): Promise<void>[] {
+    const { shape, faults, namespace } = this.#world
+    const { hyperconverged, olm, openshift } = shape
+    const account = `system:serviceaccount:${namespace}:hyperconverged-cluster-operator`
+    return [
+      ...(hyperconverged && olm === undefined
+        ? [runHyperConverged(this.#own('hyperconverged-cluster-operator', account), hyperconverged, faults)]
+        : []),
+      ...(olm
+        ? [
+            runOlm(
+              this.#own('olm', 'system:serviceaccount:openshift-operator-lifecycle-manager:olm'),
+              olm,
+              faults,
+            ),
+          ]
+        : []),
+      ...(openshift
+        ? [
+            runOpenShift(
+              this.#own(
+                'cluster-version-operator',
+                'system:serviceaccount:openshift-cluster-version:default',
+              ),
+              openshift,
+              faults,
+            ),
+          ]
+        : []),
+    ]
+  }
+
+  #broken(error: unknown): void {
+    if (this.#end.signal.aborted) return
+    this.#bug = error
+    this.#end.abort()
+  }
+
+  #own(fieldManager: string, user: string): ControllerContext {
+    return this.#context(fieldManager, user, this.#end.signal)
+  }
+
+  /** Controllers may everything, and the audit log tells them apart. */
+  #context(fieldManager: string, user: string, signal: AbortSignal): ControllerContext {
+    const { clock, random } = this.#world
+    const { reader, writer } = this.#world.as({ user, fieldManager })
+    return { reader, writer, clock, random, signal }
+  }
+}
+
+interface ProgramWorld {
+  readonly faults: Faults<SimulationFaults>
+  readonly logs: PodLogs
+  /** A client of the cluster that ends with the signal. */
+  readonly as: (fieldManager: string, user: string, signal: AbortSignal) => ControllerContext
+}
+
+/** What a pod runs, by its labels; undefined where it is only a name. */
+function programOf(pod: Pod, world: ProgramWorld): Program | undefined {
+  const { 'kubevirt.io': component = '', name = '' } = pod.metadata.labels ?? {}
+  return kubeVirtProgram(component, world) ?? hyperConvergedProgram(name, world)
+}
+
+function kubeVirtProgram(component: string, world: ProgramWorld): Program | undefined {
+  const operator = (pod: Pod, signal: AbortSignal) =>
+    world.as('virt-operator', account(pod, 'kubevirt-operator'), signal)
+  switch (component) {
+    case 'virt-operator':
+      return (pod, signal) => endless(runOperator(operator(pod, signal), pod, world), signal)
+    case 'virt-operator-strategy-dumper':
+      return (pod, signal) => dumpStrategy(operator(pod, signal), pod)
+    case 'virt-controller':
+      return (pod, signal) =>
+        endless(
+          runVirtController(world.as('virt-controller', account(pod, 'kubevirt-controller'), signal), pod),
+          signal,
+        )
+    default:
+      return undefined
+  }
+}
+
+function hyperConvergedProgram(name: string, world: ProgramWorld): Program | undefined {
+  const { faults } = world
+  const own = (pod: Pod, signal: AbortSignal) => {
+    const cx = world.as(name, account(pod, name), signal)
+    return selfContext({ ...cx, wakes: (ring) => faults.onChange(ring, signal) }, pod, faults)
+  }
+  if (name === podNames.operator)
+    return (pod, signal) => endless(runHyperConvergedOperator(own(pod, signal)), signal)
+  if (name === podNames.webhook) return (pod, signal) => endless(runConversion(own(pod, signal)), signal)
+  const component = components.find(({ operator }) => operator === name)
+  if (component === undefined) return undefined
+  return (pod, signal) => endless(runComponentOperator(own(pod, signal), component), signal)
+}
+
+const account = ({ metadata }: Pod, name: string): string =>
+  `system:serviceaccount:${metadata.namespace}:${name}`
+
+/** A program that ends with its pod has no exit code. */
+async function endless(work: Promise<void>, signal: AbortSignal): Promise<undefined> {
+  try {
+    await work
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+interface Machinery {
+  readonly faults: Faults<MachineryFaults>
+  readonly programOf: (pod: Pod) => Program | undefined
+  readonly broken: (error: unknown) => void
+}
+
+/** What a cluster does by itself: the controller manager, the scheduler and the kubelets, until the signal ends it. */
+export async function runMachinery(cx: ControllerContext, machinery: Machinery): Promise<void> {
+  await Promise.all([
+    runDeployments(cx),
+    runReplicaSets(cx),
+    runDaemonSets(cx),
+    runJobs(cx),
+    runEndpointSlices(cx),
+    runApiServices(cx, machinery.faults),
+    runScheduler(cx, machinery.faults),
+    runNodes(cx, machinery.faults),
+    runKubelet({ ...cx, ...machinery }),
+  ])
+}

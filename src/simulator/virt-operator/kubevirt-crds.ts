@@ -1,0 +1,116 @@
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../lib/kube/kinds/extension-kinds.ts'
+import { isAtLeast, type OperatorFaults } from './virt-operator-context.ts'
+import type { Store } from '../api/store.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+
+interface Resource {
+  kind: string
+  plural: string
+  group: string
+  /** The stored one first. */
+  versions: string[]
+  status: boolean
+  shortNames?: string[]
+  cluster?: boolean
+}
+
+const main = 'kubevirt.io'
+const of = (kind: string, group: string, versions: string[], more: Partial<Resource> = {}): Resource => ({
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  group,
+  versions,
+  status: true,
+  ...more,
+})
+
+/** The CRDs of a release, but for KubeVirt's own, which comes with the operator manifest (facts 1.6). */
+function resources(version: string): Resource[] {
+  const export9 = isAtLeast(version, 9) ? ['v1', 'v1beta1'] : ['v1beta1', 'v1alpha1']
+  return [
+    of('VirtualMachineInstance', main, ['v1', 'v1alpha3'], { status: false, shortNames: ['vmi', 'vmis'] }),
+    of('VirtualMachine', main, ['v1', 'v1alpha3'], { shortNames: ['vm', 'vms'] }),
+    of('VirtualMachineInstanceMigration', main, ['v1', 'v1alpha3'], { shortNames: ['vmim', 'vmims'] }),
+    of('VirtualMachineInstanceReplicaSet', main, ['v1', 'v1alpha3'], { shortNames: ['vmirs', 'vmirss'] }),
+    of('VirtualMachineSnapshot', `snapshot.${main}`, ['v1beta1', 'v1alpha1']),
+    of('VirtualMachineRestore', `snapshot.${main}`, ['v1beta1', 'v1alpha1']),
+    of('VirtualMachineInstancetype', `instancetype.${main}`, ['v1beta1'], { status: false }),
+    of('VirtualMachineClusterInstancetype', `instancetype.${main}`, ['v1beta1'], {
+      status: false,
+      cluster: true,
+    }),
+    of('VirtualMachinePreference', `instancetype.${main}`, ['v1beta1'], { status: false }),
+    of('VirtualMachinePool', `pool.${main}`, isAtLeast(version, 7) ? ['v1beta1', 'v1alpha1'] : ['v1alpha1']),
+    of('VirtualMachineExport', `export.${main}`, export9),
+    of('VirtualMachineClone', `clone.${main}`, ['v1beta1', 'v1alpha1']),
+    of('MigrationPolicy', `migrations.${main}`, ['v1alpha1'], { cluster: true, plural: 'migrationpolicies' }),
+    ...(isAtLeast(version, 8) ? [of('VirtualMachineBackup', `backup.${main}`, ['v1alpha1'])] : []),
+  ]
+}
+
+const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+
+type Version = NonNullable<NonNullable<CustomResourceDefinition['spec']>['versions']>[number]
+
+function served(name: string, storage: boolean, status: boolean): Version {
+  return { name, served: true, storage, schema, ...(status ? { subresources: { status: {} } } : {}) }
+}
+
+function definition(resource: Resource): CustomResourceDefinition {
+  const { kind, plural, group, versions, status, shortNames = [] } = resource
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: resource.cluster === true ? 'Cluster' : 'Namespaced',
+      names: {
+        kind,
+        plural,
+        singular: kind.toLowerCase(),
+        listKind: `${kind}List`,
+        shortNames,
+        categories: ['all'],
+      },
+      versions: versions.map((name, i) => served(name, i === 0, status)),
+    },
+  }
+}
+
+export function customResources(version: string): CustomResourceDefinition[] {
+  return resources(version).map(definition)
+}
+
+/** The CRD that the operator manifest brings. */
+export const kubeVirtDefinition: CustomResourceDefinition = definition(
+  of('KubeVirt', main, ['v1', 'v1alpha3'], { shortNames: ['kv', 'kvs'] }),
+)
+
+/** The fault `storedVersion`: the CRD's status names the version as stored for as long as the fault is on. */
+export function storeOldVersions(store: Store, faults: Faults<OperatorFaults>): void {
+  let inForce: OperatorFaults['storedVersion']
+  const enforce = () => {
+    const { storedVersion } = faults.on
+    if (storedVersion === inForce) return
+    if (inForce) write(store, inForce, false)
+    if (storedVersion) write(store, storedVersion, true)
+    inForce = storedVersion
+  }
+  faults.onChange(enforce, new AbortController().signal)
+}
+
+function write(
+  store: Store,
+  { crd, version }: NonNullable<OperatorFaults['storedVersion']>,
+  stored: boolean,
+): void {
+  const found: CustomResourceDefinition | undefined = store.read(CustomResourceDefinitions, { name: crd })
+  if (!found) return
+  const others = (found.status?.storedVersions ?? []).filter((name) => name !== version)
+  const body = { status: { storedVersions: stored ? [version, ...others] : others } }
+  store.patch(CustomResourceDefinitions, { name: crd }, { type: 'merge', body }, { on: 'status' })
+}

@@ -1,0 +1,272 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Kind, KubeObject, Metadata } from '../../lib/kube/object.ts'
+import { ApiError } from '../../lib/kube/errors.ts'
+import {
+  type DeploymentConfig,
+  DeploymentFailure,
+  isAtLeast,
+  type OperatorContext,
+  type Pass,
+} from './virt-operator-context.ts'
+import { ConfigMaps, PodDisruptionBudgets, Secrets } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  ApiServices,
+  ClusterRoleBindings,
+  ClusterRoles,
+  CustomResourceDefinitions,
+  MutatingWebhooks,
+  type PolicyRule,
+  ServiceAccounts,
+  ValidatingWebhooks,
+  type Webhook,
+} from '../../lib/kube/kinds/extension-kinds.ts'
+import { customResources } from './kubevirt-crds.ts'
+
+/** An object that the operator keeps as its install strategy has it. */
+interface Managed {
+  readonly kind: Kind
+  readonly object: KubeObject
+}
+
+/** One of them; `parts` is everything but what all objects have. */
+function managed(kind: Kind, metadata: Metadata, parts: object = {}): Managed {
+  return { kind, object: { apiVersion: kind.apiVersion, kind: kind.kind, metadata, ...parts } }
+}
+
+/** Creates it, or writes it again where its stamps are of another deployment or generation of the CR, or somebody edited it. */
+export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: Managed): Promise<boolean> {
+  const wanted = stamped(object, pass.config, pass.generation)
+  const found = await cx.reader.find(kind, object.metadata)
+  if (found.is === 'unserved') return false
+  const what = `${kind.kind} ${object.metadata.name}`
+  if (found.is === 'absent') {
+    await written(`create ${what}`, cx.writer.create(kind, wanted))
+    return true
+  }
+  if (bearsStamps(found.object, pass.config, pass.generation) && contains(found.object, object)) return false
+  await written(`patch ${what}`, cx.writer.mergePatch(kind, object.metadata, changed(found.object, wanted)))
+  return true
+}
+
+/** What the API server refuses, it reports as a failure of the deployment; what others wrote meanwhile it looks at again. */
+async function written(what: string, writing: Promise<unknown>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 404 || error.status === 409) throw error
+    throw new DeploymentFailure(`unable to ${what}: ${error.message}`)
+  }
+}
+
+/** The parts that differ: an edit of the CR alone changes annotations and nothing else. */
+function changed(before: KubeObject, wanted: KubeObject): Record<string, unknown> {
+  const { apiVersion: _, kind: _kind, metadata, ...parts } = wanted
+  const old = before as unknown as Record<string, unknown>
+  const different = Object.entries(parts).filter(([key, value]) => !contains(old[key], value))
+  return {
+    metadata: { labels: metadata.labels, annotations: metadata.annotations },
+    ...Object.fromEntries(different),
+  }
+}
+
+/** True when `whole` has everything that `part` says; what a server adds by default is no difference. */
+export function contains(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(part)) {
+    return (
+      Array.isArray(whole) &&
+      whole.length === part.length &&
+      part.every((item, i) => contains(whole[i], item))
+    )
+  }
+  if (typeof part !== 'object' || part === null) return isDeepStrictEqual(whole, part)
+  if (typeof whole !== 'object' || whole === null) return false
+  const there = whole as Record<string, unknown>
+  return Object.entries(part).every(([key, value]) => contains(there[key], value))
+}
+
+export const identifier = 'kubevirt.io/install-strategy-identifier'
+const generationStamp = 'kubevirt.io/generation'
+
+/** Labels and annotations of a managed object (facts 2.6). */
+interface Stamps {
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/** The three annotations that tell which deployment an object, a Job or a pod belongs to. */
+export function identity(config: DeploymentConfig): Record<string, string> {
+  return {
+    'kubevirt.io/install-strategy-version': config.kubeVirtVersion,
+    'kubevirt.io/install-strategy-registry': config.registry,
+    [identifier]: config.id,
+  }
+}
+
+/** What a pod template carries; managed objects carry the CR's generation as well. */
+export function podStamps(config: DeploymentConfig): Stamps {
+  return {
+    labels: {
+      'app.kubernetes.io/managed-by': 'virt-operator',
+      'app.kubernetes.io/component': 'kubevirt',
+      'app.kubernetes.io/version': config.kubeVirtVersion,
+    },
+    annotations: identity(config),
+  }
+}
+
+/** The object with its stamps. */
+function stamped<T extends KubeObject>(object: T, config: DeploymentConfig, generation: number): T {
+  const { labels, annotations } = podStamps(config)
+  const metadata: Metadata = {
+    ...object.metadata,
+    labels: { 'kubevirt.io': '', ...object.metadata.labels, ...labels },
+    annotations: { ...object.metadata.annotations, ...annotations, [generationStamp]: String(generation) },
+  }
+  return { ...object, metadata }
+}
+
+/** True when the object belongs to that deployment and has seen that generation of the CR. */
+export function bearsStamps(object: KubeObject, config: DeploymentConfig, generation: number): boolean {
+  const { annotations } = object.metadata
+  return annotations?.[identifier] === config.id && annotations[generationStamp] === String(generation)
+}
+
+/** True when a pod was made for that deployment. */
+export function isOfDeployment(object: KubeObject, id: string): boolean {
+  return object.metadata.annotations?.[identifier] === id
+}
+
+/** What is there before any operand: CRDs first, then rights, services, webhooks (facts 2.5, steps 2 to 10). */
+export function supportObjects(config: DeploymentConfig): { definitions: Managed[]; others: Managed[] } {
+  const definitions = customResources(config.kubeVirtVersion).map((object) => ({
+    kind: CustomResourceDefinitions,
+    object,
+  }))
+  return {
+    definitions,
+    others: [...rights(config), ...services(config), ...certificates(config), ...webhooks(config)],
+  }
+}
+
+function services({ namespace }: DeploymentConfig): Managed[] {
+  const selected = [
+    ['kubevirt-operator-webhook', 'virt-operator'],
+    ['virt-api', 'virt-api'],
+    ['virt-exportproxy', 'virt-exportproxy'],
+  ] as const
+  return selected.map(([name, component]) => {
+    const ports = [{ port: 443, targetPort: 8443, protocol: 'TCP' }]
+    const spec = { selector: { 'kubevirt.io': component }, ports, type: 'ClusterIP' }
+    return managed(Services, { name, namespace }, { spec })
+  })
+}
+
+const secrets = [
+  'kubevirt-operator-certs',
+  'kubevirt-virt-api-certs',
+  'kubevirt-controller-certs',
+  'kubevirt-virt-handler-certs',
+]
+
+function certificates({ namespace }: DeploymentConfig): Managed[] {
+  const tls = { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }
+  return [
+    managed(ConfigMaps, { name: 'kubevirt-ca', namespace }, { data: { 'ca-bundle': '' } }),
+    ...secrets.map((name) => managed(Secrets, { name, namespace }, tls)),
+  ]
+}
+
+/** `<deployment>-pdb`, one pod fewer than there are (facts 2.10). */
+export function disruptionBudget(namespace: string, component: string, replicas: number): Managed {
+  const spec = {
+    minAvailable: Math.max(1, replicas - 1),
+    selector: { matchLabels: { 'kubevirt.io': component } },
+  }
+  return managed(PodDisruptionBudgets, { name: `${component}-pdb`, namespace }, { spec })
+}
+
+const accounts = ['kubevirt-apiserver', 'kubevirt-controller', 'kubevirt-handler', 'kubevirt-exportproxy']
+const role = (name: string, rules: PolicyRule[]): Managed => managed(ClusterRoles, { name }, { rules })
+const reading = ['get', 'list', 'watch']
+
+/** ServiceAccounts and roles of the operands; they are of the new release before any pod is (facts 2.7). */
+function rights({ namespace, kubeVirtVersion }: DeploymentConfig): Managed[] {
+  const backup = isAtLeast(kubeVirtVersion, 8) ? ['backup.kubevirt.io'] : []
+  const apiGroups = ['kubevirt.io', 'snapshot.kubevirt.io', ...backup]
+  const migrations = {
+    apiGroups: ['kubevirt.io'],
+    resources: ['virtualmachineinstancemigrations'],
+    verbs: ['*'],
+  }
+  return [
+    role('kubevirt.io:admin', [{ apiGroups, resources: ['*'], verbs: ['*'] }]),
+    role('kubevirt.io:edit', [{ apiGroups, resources: ['*'], verbs: [...reading, 'create', 'patch'] }]),
+    role('kubevirt.io:view', [{ apiGroups, resources: ['*'], verbs: reading }]),
+    role('kubevirt.io:migrate', [migrations]),
+    ...accounts.flatMap((name) => [
+      managed(ServiceAccounts, { name, namespace }),
+      role(name, [{ apiGroups, resources: ['*'], verbs: [...reading, 'update'] }]),
+      binding(name, namespace),
+    ]),
+  ]
+}
+
+function binding(name: string, namespace: string): Managed {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+  return managed(
+    ClusterRoleBindings,
+    { name },
+    { roleRef, subjects: [{ kind: 'ServiceAccount', name, namespace }] },
+  )
+}
+
+/** Webhooks, all with failurePolicy Fail, and the aggregated APIs (facts 1.7, 2.10). */
+function webhooks({ namespace }: DeploymentConfig): Managed[] {
+  const operator = { namespace, name: 'kubevirt-operator-webhook' }
+  const api = { namespace, name: 'virt-api' }
+  const updates = call('kubevirt-update-validator.kubevirt.io', operator, 'kubevirts')
+  const machines = call('virtualmachine-validator.kubevirt.io', api, 'virtualmachines')
+  const defaults = call('virtualmachines-mutator.kubevirt.io', api, 'virtualmachines')
+  return [
+    managed(ValidatingWebhooks, { name: 'virt-operator-validator' }, { webhooks: [updates] }),
+    managed(ValidatingWebhooks, { name: 'virt-api-validator' }, { webhooks: [machines] }),
+    managed(MutatingWebhooks, { name: 'virt-api-mutator' }, { webhooks: [defaults] }),
+    ...['v1', 'v1alpha3'].map((version) => apiService(namespace, version)),
+  ]
+}
+
+function call(name: string, service: { namespace: string; name: string }, resource: string): Webhook {
+  return {
+    name,
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    clientConfig: { service: { ...service, path: `/${resource}-validate`, port: 443 }, caBundle },
+    rules: [
+      {
+        apiGroups: ['kubevirt.io'],
+        apiVersions: ['v1', 'v1alpha3'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: [resource],
+      },
+    ],
+  }
+}
+
+function apiService(namespace: string, version: string): Managed {
+  const group = 'subresources.kubevirt.io'
+  const service = { namespace, name: 'virt-api', port: 443 }
+  const spec = { group, version, service, caBundle, groupPriorityMinimum: 1000, versionPriority: 15 }
+  return managed(ApiServices, { name: `${version}.${group}` }, { spec })
+}
+
+const Services: Kind = { apiVersion: 'v1', kind: 'Service', plural: 'services', namespaced: true }
+
+/** A CA of nobody that ends in 2049: that the real one rotates every week is not simulated. */
+export const caBundle = [
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSFNNSUdGb0FNQ0FRSUNBUUV3QlFZREsyVndNQk14RVRBUEJnTlZCQU1NQ0d0',
+  'MVltVjJhWEowTUI0WERUSTAKTVRJek1UQXdNREF3TUZvWERUUTVNVEl6TVRBd01EQXdNRm93RXpFUk1BOEdBMVVFQXd3SWEzVmla',
+  'WFpwY25RdwpLakFGQmdNclpYQURJUUQzVXF6bVF6MXFQQVlBZWhQZGRHcHIyUDFvSUtMWHBRVXU0YjV4Wm52Sk56QUZCZ01yClpY',
+  'QURRUUN5bVo3bkQwbzVDVWI4MlZDWlZkSnNHM0RINHpRMWpqbUZIYkFvaWNZUTJHdHBGajJKZjArUzJsbGgKSFk4UkxReEJGcWNU',
+  'dU1LVnlFQmc2ZVQ4MjE4RgotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg==',
+].join('')

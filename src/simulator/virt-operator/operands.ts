@@ -1,0 +1,399 @@
+import {
+  type Container,
+  type DaemonSet,
+  DaemonSets,
+  type Deployment,
+  Deployments,
+  type Pod,
+  Pods,
+  type PodSpec,
+  type PodTemplate,
+} from '../../lib/kube/kinds/workload-kinds.ts'
+import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
+import {
+  bearsStamps,
+  contains,
+  disruptionBudget,
+  ensure,
+  isOfDeployment,
+  podStamps,
+} from './managed-objects.ts'
+import {
+  type DeploymentConfig,
+  DeploymentFailure,
+  imageOf,
+  isAtLeast,
+  type OperatorContext,
+  type Pass,
+  versionOrder,
+} from './virt-operator-context.ts'
+import { recordEvent } from '../machinery/controller.ts'
+import { isReady } from '../machinery/owned-pods.ts'
+
+/** `changed`: written in this pass. `rolling`: its pods are not through. */
+type Standing = 'changed' | 'rolling' | 'rolled'
+
+const optionalComponents = [
+  'virt-exportproxy',
+  'virt-template-apiserver',
+  'virt-template-controller',
+] as const
+
+/** The Deployments that a release has by itself, beside virt-controller and virt-api (lab "Seen" 6). */
+export function extraComponents(cx: OperatorContext, pass: Pass): string[] {
+  const { unknownComponent: unknown } = cx.faults.on
+  const isThere = unknown !== undefined && isAtLeast(pass.config.kubeVirtVersion, unknown.since)
+  return [...knownExtras(pass), ...(isThere ? [unknown.name] : [])]
+}
+
+function knownExtras({ kubevirt, config }: Pass): string[] {
+  if (isAtLeast(config.kubeVirtVersion, 9)) return [...optionalComponents]
+  const developer = kubevirt.spec?.configuration?.['developerConfiguration'] as
+    | { featureGates?: string[] }
+    | undefined
+  return developer?.featureGates?.includes('VMExport') === true ? ['virt-exportproxy'] : []
+}
+
+/** In which order operands change, and which of them are waited for before the next: facts 2.5 step 11. */
+function operandOrder(cx: OperatorContext, pass: Pass): { name: string; waits: boolean }[] {
+  const { observedDeploymentID, observedKubeVirtVersion = '' } = pass.kubevirt.status ?? {}
+  const extra = extraComponents(cx, pass)
+  const back = ['virt-api', 'virt-controller', ...extra, 'virt-handler']
+  if (observedDeploymentID === pass.config.id) return back.map((name) => ({ name, waits: false }))
+  const newer =
+    observedDeploymentID !== undefined &&
+    (versionOrder(pass.config.kubeVirtVersion, observedKubeVirtVersion) ?? 1) > 0
+  if (newer)
+    return ['virt-handler', 'virt-controller', ...extra, 'virt-api'].map((name) => ({ name, waits: true }))
+  return back.map((name) => ({ name, waits: name === 'virt-api' }))
+}
+
+/** Brings the operands on. True when nothing was left to write and everything is through. */
+export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boolean> {
+  let through = true
+  for (const { name, waits } of operandOrder(cx, pass)) {
+    const standing =
+      name === 'virt-handler' ? await rollHandler(cx, pass) : await rollDeployment(cx, pass, name)
+    through &&= standing === 'rolled'
+    if (waits && standing !== 'rolled') return false
+  }
+  return through
+}
+
+async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Promise<Standing> {
+  const replicas = await replicasOf(cx, pass, name)
+  const wanted = componentDeployment(pass.config, name, replicas)
+  const written = await ensure(cx, pass, { kind: Deployments, object: wanted })
+  if (replicas > 1) await ensure(cx, pass, disruptionBudget(pass.config.namespace, name, replicas))
+  if (written) return 'changed'
+  const found = await cx.reader.find(Deployments, wanted.metadata)
+  return found.is === 'object' && (await isRolled(cx, pass, found.object)) ? 'rolled' : 'rolling'
+}
+
+/** facts 2.10. */
+async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string): Promise<number> {
+  const asked = kubevirt.spec?.infra?.replicas
+  if (asked !== undefined) return asked
+  const nodes = await cx.reader.list(Nodes)
+  if (nodes.length === 1) return 1
+  return name === 'virt-api' ? Math.max(2, Math.floor(nodes.length / 10)) : 2
+}
+
+/** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
+async function rollHandler(cx: OperatorContext, pass: Pass): Promise<Standing> {
+  const ref = { name: 'virt-handler', namespace: pass.config.namespace }
+  const found = await cx.reader.find(DaemonSets, ref)
+  const before = found.is === 'object' ? found.object : undefined
+  const pods = await componentPods(cx, pass, before)
+  const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
+  if (before === undefined || !bearsStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
+    await write(cx, pass, { before, wanted })
+    return 'changed'
+  }
+  if (pods.updatedReady === 0) await refuseBrokenCanary(cx, before, pods.all)
+  if (pods.updatedReady > desiredOf(before) && isRolling(before, pass)) throw unexpected(pods, before)
+  const next = nextLimit(before, pods)
+  if (next !== undefined) {
+    await cx.writer.mergePatch(DaemonSets, ref, {
+      spec: { updateStrategy: { rollingUpdate: { maxUnavailable: next } } },
+    })
+  }
+  return isThrough(before, pods) ? 'rolled' : 'rolling'
+}
+
+const limitOf = ({ spec }: DaemonSet): number | string =>
+  spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
+const desiredOf = ({ status }: DaemonSet): number => status?.desiredNumberScheduled ?? 0
+const drifted = (before: DaemonSet, wanted: DaemonSet): boolean =>
+  !contains(before.spec?.template?.spec, wanted.spec?.template?.spec)
+
+async function write(cx: OperatorContext, pass: Pass, { before, wanted }: Rewrite): Promise<void> {
+  const onlyStamps = before !== undefined && !drifted(before, wanted)
+  await ensure(cx, pass, { kind: DaemonSets, object: onlyStamps ? withoutLimit(wanted) : wanted })
+}
+
+interface Rewrite {
+  before: DaemonSet | undefined
+  wanted: DaemonSet
+}
+
+/** An edit of the CR alone leaves maxUnavailable as the rollout has it. */
+function withoutLimit(wanted: DaemonSet): DaemonSet {
+  const { updateStrategy: _, ...spec } = wanted.spec ?? {}
+  return { ...wanted, spec }
+}
+
+function nextLimit(set: DaemonSet, pods: ComponentPods): number | string | undefined {
+  const desired = desiredOf(set)
+  const limit = limitOf(set)
+  if (pods.updatedReady >= desired) return limit === 1 ? undefined : 1
+  return pods.updatedReady > 0 && limit === 1 && desired > 1 ? '10%' : undefined
+}
+
+function isThrough(set: DaemonSet, pods: ComponentPods): boolean {
+  const desired = desiredOf(set)
+  const seen = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0)
+  return (
+    seen &&
+    desired > 0 &&
+    set.status?.numberReady === desired &&
+    pods.updatedReady >= desired &&
+    !pods.oldRunning
+  )
+}
+
+const isRolling = (set: DaemonSet, { kubevirt, config }: Pass): boolean =>
+  limitOf(set) !== 1 || kubevirt.status?.observedDeploymentID !== config.id
+
+/** More are ready than are wanted: the one too many is on a node that the DaemonSet left (facts 2.8). */
+function unexpected({ updatedReady }: ComponentPods, set: DaemonSet): DeploymentFailure {
+  const counts = `updatedAndReadyPods=${updatedReady}, desiredReadyPods=${desiredOf(set)}`
+  return new DeploymentFailure(`unexpected canary upgrade state: ${counts}`)
+}
+
+/** A canary that ends is a failure; one that never starts is waited for without an end. */
+async function refuseBrokenCanary(cx: OperatorContext, set: DaemonSet, pods: readonly Pod[]): Promise<void> {
+  const ended = pods.some(
+    (pod) => pod.status?.containerStatuses?.some((c) => (c.restartCount ?? 0) > 0) ?? false,
+  )
+  if (!ended) return
+  const message = `daemonSet ${set.metadata.name} rollout failed`
+  await recordEvent(cx, set, { type: 'Warning', reason: 'FailedUpdate', message, by: 'virt-operator' })
+  throw new DeploymentFailure(`unable to update DaemonSet ${set.metadata.name}: ${message}`)
+}
+
+/**
+ * Without the fault the argument is there from the first install on, as was seen from v1.7.0 on (lab "Seen" 9). With
+ * it: nothing until the release is observed, then the argument, and once that roll is through the volume goes.
+ */
+function extrasOf(
+  cx: OperatorContext,
+  { kubevirt, config }: Pass,
+  { set, pods }: { set: DaemonSet | undefined; pods: ComponentPods },
+): HandlerExtras {
+  const { moreHandlerRolls: more, noMigrationNames } = cx.faults.on
+  if (noMigrationNames === true) return { migrationNames: false, oldVolume: false }
+  if (more !== true && more !== 'before done') return { migrationNames: true, oldVolume: false }
+  const ofThis = set !== undefined && isOfDeployment(set, config.id)
+  const through =
+    more === true
+      ? kubevirt.status?.observedDeploymentID === config.id
+      : ofThis && isWhole(set) && !pods.oldRunning
+  if (set === undefined || !(through || (ofThis && knowsNames(set))))
+    return { migrationNames: false, oldVolume: true }
+  return { migrationNames: true, oldVolume: hasOldVolume(set) && !(knowsNames(set) && isWhole(set)) }
+}
+
+const podSpecOf = ({ spec }: DaemonSet): PodSpec => spec?.template?.spec ?? {}
+
+function hasOldVolume(set: DaemonSet): boolean {
+  return podSpecOf(set).volumes?.some((volume) => volume.name === oldCertificates) ?? false
+}
+
+function knowsNames(set: DaemonSet): boolean {
+  return podSpecOf(set).containers?.[0]?.args?.includes(migrationNames[0]) ?? false
+}
+
+function isWhole({ metadata, status = {} }: DaemonSet): boolean {
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false
+  const { desiredNumberScheduled: desired, updatedNumberScheduled, numberReady } = status
+  return updatedNumberScheduled === desired && numberReady === desired
+}
+
+/** The pods of a component, and which of them are of the wanted deployment. */
+interface ComponentPods {
+  all: Pod[]
+  updatedReady: number
+  /** A running pod of another deployment is left. */
+  oldRunning: boolean
+}
+
+async function componentPods(
+  cx: OperatorContext,
+  { config }: Pass,
+  component: Deployment | DaemonSet | undefined,
+): Promise<ComponentPods> {
+  const labels = Object.entries(component?.spec?.selector?.matchLabels ?? {})
+    .map((pair) => pair.join('='))
+    .join(',')
+  const all = component ? await cx.reader.list(Pods, { namespace: config.namespace, labels }) : []
+  const updated = all.filter((pod) => isOfDeployment(pod, config.id))
+  return {
+    all,
+    updatedReady: updated.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length,
+    oldRunning: all.some((pod) => pod.status?.phase === 'Running' && !isOfDeployment(pod, config.id)),
+  }
+}
+
+/** The operator's own idea of a Deployment that is through: one updated ready pod, no old one (facts 2.9). */
+async function isRolled(cx: OperatorContext, pass: Pass, deployment: Deployment): Promise<boolean> {
+  const { status = {}, metadata } = deployment
+  const { observedGeneration = 0, replicas = 0, readyReplicas = 0 } = status
+  if (observedGeneration < (metadata.generation ?? 0) || replicas === 0 || readyReplicas === 0) return false
+  const pods = await componentPods(cx, pass, deployment)
+  return pods.updatedReady > 0 && !pods.oldRunning
+}
+
+/** On control-plane nodes, as virt-api and virt-controller have been since v1.3 (facts 2.1). */
+export const onControlPlane = {
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: ['control-plane', 'master'].map((role) => ({
+          matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: 'Exists' }],
+        })),
+      },
+    },
+  },
+  tolerations: [
+    { key: 'CriticalAddonsOnly', operator: 'Exists' },
+    { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+  ],
+}
+const everywhere = {
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
+}
+
+function podTemplate(
+  config: DeploymentConfig,
+  name: string,
+  container: Container,
+  place: object,
+): PodTemplate {
+  const { labels, annotations } = podStamps(config)
+  return {
+    metadata: {
+      name,
+      labels: { ...labels, ...labelsOf(name), 'prometheus.kubevirt.io': 'true' },
+      annotations,
+    },
+    spec: {
+      serviceAccountName: name.replace(/^virt-/, 'kubevirt-').replace('kubevirt-api', 'kubevirt-apiserver'),
+      restartPolicy: 'Always',
+      priorityClassName: 'kubevirt-cluster-critical',
+      containers: [container],
+      ...place,
+    },
+  }
+}
+
+/** The pods of virt-template bear no label `kubevirt.io` (recording operator-v1.8.4-v1.9.0), nor do those of what nobody has heard of. */
+function labelsOf(name: string): Record<string, string> {
+  if (name === 'virt-template-apiserver') return template('apiserver')
+  if (name === 'virt-template-controller') return template('controller-manager')
+  return known.has(name) ? { 'kubevirt.io': name } : { 'app.kubernetes.io/name': name }
+}
+
+const template = (plane: string) => ({ 'app.kubernetes.io/name': 'virt-template', 'control-plane': plane })
+const known: ReadonlySet<string> = new Set([
+  'virt-handler',
+  'virt-controller',
+  'virt-api',
+  'virt-exportproxy',
+])
+
+function operandContainer(config: DeploymentConfig, name: string, args: string[]): Container {
+  return { name, image: imageOf(config, name), command: [name], args: [...args, '--port', '8443', '-v', '2'] }
+}
+
+/** An operand that is a Deployment. */
+function componentDeployment(config: DeploymentConfig, name: string, replicas: number): Deployment {
+  const launcher = [
+    '--launcher-image',
+    imageOf(config, 'virt-launcher'),
+    '--exporter-image',
+    imageOf(config, 'virt-exportserver'),
+  ]
+  const own = operandContainer(config, name, name === 'virt-controller' ? launcher : [])
+  const pods = podTemplate(
+    config,
+    name,
+    { ...own, image: templateImage(config, name) ?? own.image ?? '' },
+    onControlPlane,
+  )
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name,
+      namespace: config.namespace,
+      labels: { 'kubevirt.io': name, 'app.kubernetes.io/name': name },
+    },
+    spec: {
+      replicas,
+      selector: { matchLabels: labelsOf(name) },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
+      template: pods,
+    },
+  }
+}
+
+/** The virt-template images have a tag of their own (lab "Seen" 6). */
+function templateImage(config: DeploymentConfig, name: string): string | undefined {
+  return name.startsWith('virt-template-')
+    ? `${config.registry}/${config.imagePrefix}${name}:v0.2.2`
+    : undefined
+}
+
+/** What the operator has added to virt-handler by itself after its first roll: facts 2.8. */
+interface HandlerExtras {
+  migrationNames: boolean
+  oldVolume: boolean
+}
+
+const oldCertificates = 'kubevirt-virt-handler-certs'
+const migrationNames = ['--migration-cn-types', 'migration'] as const
+
+function handlerDaemonSet(config: DeploymentConfig, extras: HandlerExtras): DaemonSet {
+  const name = 'virt-handler'
+  const args = ['--hostname-override', '$(NODE_NAME)', '--graceful-shutdown-seconds', '315']
+  const own = operandContainer(config, name, args)
+  own.args = [...(own.args ?? []), ...(extras.migrationNames ? migrationNames : [])]
+  const pods = podTemplate(config, name, own, everywhere)
+  const volumes = extras.oldVolume ? [{ name: oldCertificates, secret: { secretName: oldCertificates } }] : []
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: {
+      name,
+      namespace: config.namespace,
+      labels: { 'kubevirt.io': name, 'kubevirt.io/supports-migration-cn-types': 'true' },
+    },
+    spec: {
+      selector: { matchLabels: { 'kubevirt.io': name } },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      template: {
+        ...pods,
+        spec: {
+          ...pods.spec,
+          volumes: [
+            { name: 'libvirt-runtimes', hostPath: { path: '/var/run/kubevirt-libvirt-runtimes' } },
+            ...volumes,
+          ],
+        },
+      },
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import { type PodDisruptionBudget, PodDisruptionBudgets } from '../../lib/kube/kinds/core-kinds.ts'
+import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrations,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { condition } from '../../lib/kube/object.ts'
+import { items } from '../api/json.ts'
+import { Refusal } from '../api/api-refusal.ts'
+import type { Store } from '../api/store.ts'
+import type { SubresourceCall } from '../api/subresources.ts'
+import { asSelector, isOver, isReady, share } from '../machinery/owned-pods.ts'
+import type { StateChange } from './vm-controller.ts'
+import { isFinal } from './migration-controller.ts'
+
+const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 202 }
+
+/** What virt-api answers: restart, start and stop of VMs, its word on evictions of launchers and on new migrations. */
+export function serveVirtApi(store: Store): void {
+  store.onSubresource(Pods, 'eviction', (call) => evict(store, call))
+  admitMigrations(store)
+  const changes = { restart: ['Stop', 'Start'], start: ['Start'], stop: ['Stop'] } as const
+  for (const [name, actions] of Object.entries(changes)) {
+    store.onSubresource(VirtualMachines, name, (call) =>
+      change(
+        store,
+        call,
+        actions.map((action) => ({ action })),
+      ),
+    )
+  }
+}
+
+function evict(store: Store, { object, dryRun, user }: SubresourceCall): object {
+  const pod = object as Pod
+  if (pod.metadata.labels?.['kubevirt.io'] === 'virt-launcher' && !isOver(pod))
+    refuseLauncher(store, pod, dryRun)
+  refuseDisruption(store, pod)
+  if (!dryRun) store.remove(Pods, pod.metadata, { user })
+  return success
+}
+
+const overBudget = "Cannot evict pod as it would violate the pod's disruption budget."
+
+function refuseLauncher(store: Store, pod: Pod, dryRun: boolean): void {
+  const vmi = instanceOf(store, pod)
+  if (vmi === undefined) return
+  const verdict = verdictOn(vmi)
+  if (verdict.is === 'allowed') return
+  if (verdict.evacuates && isElsewhere(vmi, pod)) throw new Refusal(429, 'TooManyRequests', overBudget)
+  if (!dryRun && (verdict.evacuates || vmi.spec?.evictionStrategy === 'External'))
+    markForEvacuation(store, vmi)
+  const hook = 'virt-launcher-eviction-interceptor.kubevirt.io'
+  throw new Refusal(429, 'TooManyRequests', `admission webhook "${hook}" denied the request: ${verdict.why}`)
+}
+
+/** A launcher that a migration goes to, or has left a moment ago: the instance's budget keeps it; facts 3.4. */
+function isElsewhere({ status }: VirtualMachineInstance, { spec }: Pod): boolean {
+  return status?.nodeName !== spec?.nodeName
+}
+
+function instanceOf(store: Store, { metadata }: Pod): VirtualMachineInstance | undefined {
+  const { namespace, annotations } = metadata
+  return store.read(VirtualMachineInstances, { name: annotations?.['kubevirt.io/domain'] ?? '', namespace })
+}
+
+function verdictOn(vmi: VirtualMachineInstance): EvictionVerdict {
+  const migratable = condition(vmi, 'LiveMigratable')?.status === 'True'
+  return evictionVerdict({ name: vmi.metadata.name, strategy: vmi.spec?.evictionStrategy, migratable })
+}
+
+/** The API server's own part: a budget that has no disruption left. */
+function refuseDisruption(store: Store, { metadata }: Pod): void {
+  const { namespace, labels = {} } = metadata
+  const budgets: readonly PodDisruptionBudget[] = store.list(PodDisruptionBudgets, { namespace }).items
+  for (const { spec } of budgets) {
+    const wanted = Object.entries(spec?.selector?.matchLabels ?? {})
+    if (!wanted.every(([key, value]) => labels[key] === value)) continue
+    const pods: readonly Pod[] = store.list(Pods, {
+      namespace,
+      labels: asSelector(Object.fromEntries(wanted)),
+    }).items
+    const least = share(spec?.minAvailable, pods.length, 'up')
+    if (pods.filter(isReady).length - 1 < least) throw new Refusal(429, 'TooManyRequests', overBudget)
+  }
+}
+
+function markForEvacuation(store: Store, { metadata, status }: VirtualMachineInstance): void {
+  const body = { status: { evacuationNodeName: status?.nodeName } }
+  store.patch(VirtualMachineInstances, metadata, { type: 'merge', body }, { manager: 'virt-api' })
+}
+
+function change(
+  store: Store,
+  { object, dryRun }: SubresourceCall,
+  stateChangeRequests: readonly StateChange[],
+): object {
+  const why = refusalOf(object, stateChangeRequests)
+  if (why !== undefined) {
+    const what = `virtualmachine.kubevirt.io "${object.metadata.name}"`
+    throw new Refusal(409, 'Conflict', `Operation cannot be fulfilled on ${what}: ${why}`)
+  }
+  const body = { status: { stateChangeRequests } }
+  store.patch(
+    VirtualMachines,
+    object.metadata,
+    { type: 'merge', body },
+    { on: 'status', manager: 'virt-api', dryRun },
+  )
+  return success
+}
+
+/** facts 5: nothing that runs, or a run strategy that allows no restart; in virt-api's own spelling (lab "Seen with workloads" 14). */
+function refusalOf({ spec, status }: VirtualMachine, requests: readonly StateChange[]): string | undefined {
+  if (requests[0]?.action === 'Stop' && status?.created !== true) return 'VM is not running: Halted'
+  const { runStrategy = '' } = spec ?? {}
+  if (isUnderway(status)) return 'unable to complete request: stop/start already underway'
+  const refused = requests.length === 2 && ['Halted', 'Once'].includes(runStrategy)
+  return refused ? `RunStategy ${runStrategy} does not support manual restart requests` : undefined
+}
+
+function isUnderway(status: object = {}): boolean {
+  return items(status, 'stateChangeRequests').length > 0
+}
+
+/** What the eviction webhook of virt-api makes of an eviction of a launcher: facts 3.4. */
+type EvictionVerdict =
+  | { is: 'allowed' }
+  /** Denied with 429; `evacuates` when the instance is migrated away instead. */
+  | { is: 'denied'; why: string; evacuates: boolean }
+
+interface Evicted {
+  name: string
+  strategy: string | undefined
+  migratable: boolean
+}
+
+/** Pure. */
+export function evictionVerdict({ name, strategy = 'None', migratable }: Evicted): EvictionVerdict {
+  const evacuation = `Eviction triggered evacuation of VMI "${name}"`
+  if (strategy === 'External') return { is: 'denied', why: evacuation, evacuates: false }
+  if (strategy === 'None') return { is: 'allowed' }
+  if (migratable) return { is: 'denied', why: evacuation, evacuates: true }
+  if (strategy === 'LiveMigrateIfPossible') return { is: 'allowed' }
+  const why = `VMI ${name} is configured with an eviction strategy but is not live-migratable`
+  return { is: 'denied', why, evacuates: false }
+}
+
+/** What the webhook of virt-api refuses to create: facts 3.3. */
+function admitMigrations(store: Store): void {
+  store.admission.add(({ operation, kind, object }) => {
+    if (operation !== 'CREATE' || kind.kind !== VirtualMachineInstanceMigrations.kind) return
+    const why = migrationRefusal(store, object)
+    if (why === undefined) return
+    const hook = 'migration-create-validator.kubevirt.io'
+    throw new Refusal(403, 'Forbidden', `admission webhook "${hook}" denied the request: ${why}`)
+  })
+}
+
+function migrationRefusal(
+  store: Store,
+  { spec, metadata }: VirtualMachineInstanceMigration,
+): string | undefined {
+  const { namespace } = metadata
+  const name = spec?.vmiName ?? ''
+  const vmi: VirtualMachineInstance | undefined = store.read(VirtualMachineInstances, { name, namespace })
+  if (vmi === undefined) return `the VMI "${namespace}/${name}" does not exist`
+  const migratable = condition(vmi, 'LiveMigratable')
+  if (migratable?.status === 'False') {
+    return `Cannot migrate VMI, Reason: ${migratable.reason}, Message: ${migratable.message}`
+  }
+  const others: readonly VirtualMachineInstanceMigration[] = store.list(VirtualMachineInstanceMigrations, {
+    namespace,
+  }).items
+  const open = others.find((m) => m.spec?.vmiName === name && !isFinal(m))
+  return (
+    open &&
+    `in-flight migration detected. Active migration job (${open.metadata.uid}) is currently already in progress for VMI ${name}.`
+  )
+}

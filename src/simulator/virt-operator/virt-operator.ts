@@ -1,0 +1,337 @@
+import { DaemonSets, Deployments, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { ConfigMaps } from '../../lib/kube/kinds/core-kinds.ts'
+import { type KubeVirt, KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import {
+  between,
+  type ControllerContext,
+  sameStatus,
+  type Watched,
+  whenRung,
+} from '../machinery/controller.ts'
+import type { Faults } from '../machinery/machinery-faults.ts'
+import { lead } from '../machinery/leader-election.ts'
+import type { PodLogs } from '../machinery/kubelet.ts'
+import {
+  configText,
+  deploymentConfig,
+  DeploymentFailure,
+  isOlderMinor,
+  type OperatorContext,
+  type OperatorFaults,
+  operatorPod,
+  type Pass,
+} from './virt-operator-context.ts'
+import { loadStrategy, strategyLabel } from './install-strategy.ts'
+import { ensure, supportObjects } from './managed-objects.ts'
+import { extraComponents, syncOperands } from './operands.ts'
+import type { Condition, KubeObject } from '../../lib/kube/object.ts'
+
+/** What the real one says when its cache lags behind (lab "Seen" 2). */
+const blip =
+  'unable to create instancetype cx1.2xlarge: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "cx1.2xlarge" already exists'
+const shortestBackOff = 5000
+const longestBackOff = 1_000_000
+
+/** The program of a virt-operator pod: waits for the Lease, then keeps KubeVirt as the CR asks. */
+export async function runOperator(
+  cx: ControllerContext,
+  pod: Pod,
+  { faults, logs }: { faults: Faults<OperatorFaults>; logs: PodLogs },
+): Promise<void> {
+  const self = operatorPod(pod)
+  const say = (msg: string, reason: string) =>
+    logs.say(pod.metadata, {
+      component: 'virt-operator',
+      level: 'error',
+      msg,
+      reason,
+      timestamp: cx.clock.now().toISOString(),
+    })
+  const candidate = { lease: 'virt-operator', namespace: self.namespace, identity: self.name }
+  const stopped = () => faults.on.stopped === true
+  await lead(cx, { ...candidate, stopped }, (signal) => operate({ ...cx, signal, self, faults, say }))
+}
+
+function operate(cx: OperatorContext): Promise<void> {
+  const { namespace } = cx.self
+  const watched: Watched[] = [
+    { kind: KubeVirts, where: { namespace } },
+    { kind: Deployments, where: { namespace } },
+    { kind: DaemonSets, where: { namespace } },
+    { kind: Pods, where: { namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' } },
+    { kind: Jobs, where: { namespace } },
+    { kind: ConfigMaps, where: { namespace, labels: strategyLabel } },
+  ]
+  const work = new Work(cx)
+  return whenRung(
+    cx,
+    watched,
+    () => work.pass(),
+    () => between(cx.random, 4000, 5000),
+  )
+}
+
+/** The passes of one leader, one after the other. */
+class Work {
+  readonly #cx: OperatorContext
+  #backOff = shortestBackOff
+  #blipped = ''
+
+  constructor(cx: OperatorContext) {
+    this.#cx = cx
+  }
+
+  async pass(): Promise<number | undefined> {
+    const cx = this.#cx
+    const [kubevirt] = await cx.reader.list(KubeVirts, { namespace: cx.self.namespace })
+    if (kubevirt === undefined || kubevirt.metadata.deletionTimestamp !== undefined) return undefined
+    if (kubevirt.metadata.annotations?.[latest] === undefined) return adopt(cx, kubevirt)
+    const config = deploymentConfig(kubevirt, cx.self)
+    const pass: Pass = { kubevirt, config, generation: kubevirt.metadata.generation ?? 1 }
+    try {
+      return await this.#advance(pass)
+    } catch (error) {
+      if (!(error instanceof DeploymentFailure)) throw error
+      cx.say(`reenqueuing KubeVirt ${kubevirt.metadata.namespace}/${kubevirt.metadata.name}`, error.message)
+      await report(cx, pass, { is: 'failed', why: error.message })
+      this.#backOff = Math.min(this.#backOff * 2, longestBackOff)
+      return this.#backOff
+    }
+  }
+
+  async #advance(pass: Pass): Promise<number | undefined> {
+    const cx = this.#cx
+    if (!(await loadStrategy(cx, pass.config))) {
+      await report(cx, pass, { is: 'under way' })
+      return undefined
+    }
+    if (this.#blipIsDue(pass)) throw new DeploymentFailure(blip)
+    const ready = await sync(cx, pass)
+    await report(cx, pass, { is: ready ? 'ready' : 'under way' })
+    this.#backOff = shortestBackOff
+    return undefined
+  }
+
+  /** Once per deployment, in the pass after it was ready. */
+  #blipIsDue({ kubevirt, config }: Pass): boolean {
+    if (this.#cx.faults.on.blipAfterReady !== true || this.#blipped === config.id) return false
+    if (kubevirt.status?.observedDeploymentID !== config.id) return false
+    this.#blipped = config.id
+    return true
+  }
+}
+
+const latest = 'kubevirt.io/latest-observed-api-version'
+
+/** The first write to a new CR: it drops an empty `featureGates: []`, which makes generation 2 (lab "Seen" 4). */
+async function adopt(cx: OperatorContext, { metadata, spec }: KubeVirt): Promise<undefined> {
+  const annotations = { [latest]: 'v1', 'kubevirt.io/storage-observed-api-version': 'v1' }
+  const developer = spec?.configuration?.['developerConfiguration'] as { featureGates?: string[] } | undefined
+  const emptied = developer?.featureGates?.length === 0
+  const configuration = { developerConfiguration: { featureGates: null } }
+  await cx.writer.mergePatch(KubeVirts, metadata, {
+    metadata: { annotations },
+    ...(emptied ? { spec: { configuration } } : {}),
+  })
+  return undefined
+}
+
+/** Brings everything to the configuration, as far as it goes in one pass; true when all of it is there and through. */
+async function sync(cx: OperatorContext, pass: Pass): Promise<boolean> {
+  const { definitions, others } = supportObjects(pass.config)
+  if (cx.faults.on.withoutRights === true)
+    throw new DeploymentFailure(missingRightText(pass.config.namespace))
+  for (const managed of definitions) await ensure(cx, pass, managed)
+  if (isOlderMinor(cx.self.version, pass.config.kubeVirtVersion)) {
+    throw new DeploymentFailure(escalationText(pass.config.namespace))
+  }
+  for (const managed of others) await ensure(cx, pass, managed)
+  if (!(await syncOperands(cx, pass))) return false
+  return !(await removeForeign(cx, pass))
+}
+
+/** Deployments that the operator once made and this strategy does not have. */
+async function removeForeign(cx: OperatorContext, pass: Pass): Promise<boolean> {
+  const wanted = new Set(['virt-api', 'virt-controller', ...extraComponents(cx, pass)])
+  const labels = 'app.kubernetes.io/managed-by=virt-operator'
+  const there = await cx.reader.list(Deployments, { namespace: pass.config.namespace, labels })
+  const foreign = there.filter(({ metadata }) => !wanted.has(metadata.name))
+  for (const { metadata } of foreign) await cx.writer.delete(Deployments, metadata)
+  return foreign.length > 0
+}
+
+/** What the API server says when an operator grants what it does not hold, the Go dump in front included (lab "Seen" 13). */
+function escalationText(namespace: string): string {
+  const rules = Array.from(
+    { length: 40 },
+    (_, i) =>
+      `PolicyRule{Verbs:[get list watch create delete patch update],APIGroups:[kubevirt.io],Resources:[rule-${i}],ResourceNames:[],NonResourceURLs:[],},`,
+  ).join('')
+  const account = `system:serviceaccount:${namespace}:kubevirt-operator`
+  const verbs = '["get" "delete" "create" "update" "patch" "list" "watch" "deletecollection"]'
+  const missing = ['virtualmachinebackups', 'virtualmachinebackuptrackers']
+    .map((resource) => `{APIGroups:["backup.kubevirt.io"], Resources:["${resource}"], Verbs:${verbs}}`)
+    .join('\n')
+  return (
+    `unable to update ClusterRole &ClusterRole{ObjectMeta:{kubevirt.io:admin      0 0001-01-01 00:00:00 +0000 UTC <nil> <nil> ` +
+    `map[app.kubernetes.io/managed-by:virt-operator kubevirt.io:],},Rules:[]PolicyRule{${rules}},AggregationRule:nil,}: ` +
+    `clusterroles.rbac.authorization.k8s.io "kubevirt.io:admin" is forbidden: user "${account}" ` +
+    `(groups=["system:serviceaccounts" "system:serviceaccounts:${namespace}" "system:authenticated"]) ` +
+    `is attempting to grant RBAC permissions not currently held:\n${missing}`
+  )
+}
+
+/** An operator whose own ClusterRole lacks a rule. */
+function missingRightText(namespace: string): string {
+  return (
+    `unable to patch CustomResourceDefinition virtualmachines.kubevirt.io: customresourcedefinitions.apiextensions.k8s.io "virtualmachines.kubevirt.io" is forbidden: ` +
+    `User "system:serviceaccount:${namespace}:kubevirt-operator" cannot patch resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope`
+  )
+}
+
+type Status = NonNullable<KubeVirt['status']>
+type Outcome = { is: 'ready' | 'under way' } | { is: 'failed'; why: string }
+
+/** Writes what a pass came to; nothing when that is there already. True when it wrote. */
+async function report(cx: OperatorContext, pass: Pass, outcome: Outcome): Promise<boolean> {
+  const { kubevirt } = pass
+  const now = cx.clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+  const synced = outcome.is === 'ready'
+  const conditions = conditionsIn(situationOf(pass, outcome), kubevirt.status?.conditions ?? [], {
+    now,
+    synced,
+  })
+  const status: Status = {
+    phase: synced ? 'Deployed' : (kubevirt.status?.phase ?? 'Deploying'),
+    operatorVersion: cx.self.version,
+    defaultArchitecture: 'amd64',
+    ...target(pass),
+    ...(synced ? { ...observed(pass), generations: await generations(cx, pass) } : {}),
+    conditions,
+  }
+  if (sameStatus(kubevirt.status, status)) return false
+  if (cx.faults.on.statusTooLarge === true) {
+    cx.say(`could not update the status of KubeVirt ${kubevirt.metadata.name}`, tooLarge)
+    return false
+  }
+  await cx.writer.mergePatch(KubeVirts, kubevirt.metadata, { status }, 'status')
+  return true
+}
+
+/** What it wrote itself (recorded: it names no pods and no ReplicaSets). */
+async function generations(
+  cx: OperatorContext,
+  { config }: Pass,
+): Promise<NonNullable<Status['generations']>> {
+  const where = { namespace: config.namespace, labels: 'app.kubernetes.io/managed-by=virt-operator' }
+  const [deployments, daemonsets] = await Promise.all([
+    cx.reader.list(Deployments, where),
+    cx.reader.list(DaemonSets, where),
+  ])
+  const written = (resource: string) => (object: KubeObject) => ({
+    group: 'apps',
+    resource,
+    namespace: config.namespace,
+    name: object.metadata.name,
+    lastGeneration: object.metadata.generation ?? 1,
+    hash: '',
+  })
+  return [...deployments.map(written('deployments')), ...daemonsets.map(written('daemonsets'))]
+}
+
+const tooLarge = 'etcdserver: request is too large'
+
+const target = ({ config }: Pass): Status => ({
+  targetKubeVirtRegistry: config.registry,
+  targetKubeVirtVersion: config.kubeVirtVersion,
+  targetDeploymentConfig: configText(config),
+  targetDeploymentID: config.id,
+})
+
+const observed = ({ config, generation }: Pass): Status => ({
+  observedKubeVirtRegistry: config.registry,
+  observedKubeVirtVersion: config.kubeVirtVersion,
+  observedDeploymentConfig: configText(config),
+  observedDeploymentID: config.id,
+  observedGeneration: generation,
+})
+
+/** facts 1.5: an update is one deployment ID that follows another. */
+function situationOf({ kubevirt, config }: Pass, outcome: Outcome): Situation {
+  if (outcome.is === 'failed') {
+    return { is: 'failed', message: `An error occurred during deployment: ${outcome.why}` }
+  }
+  if (outcome.is === 'ready') return { is: 'ready', message: 'All components are ready.' }
+  const {
+    observedDeploymentID = '',
+    observedKubeVirtVersion,
+    observedKubeVirtRegistry,
+  } = kubevirt.status ?? {}
+  const to = `version ${config.kubeVirtVersion}`
+  if (observedDeploymentID === '' || observedDeploymentID === config.id) {
+    return { is: 'deploying', message: `Deploying ${to} with registry ${config.registry}` }
+  }
+  const from = `previous version ${observedKubeVirtVersion} with registry ${observedKubeVirtRegistry}`
+  return {
+    is: 'updating',
+    message: `Transitioning from ${from} to target ${to} using registry ${config.registry}`,
+  }
+}
+
+/** What the operator says of the installation: the rows of facts 1.5. */
+interface Situation {
+  is: 'deploying' | 'updating' | 'ready' | 'failed'
+  message: string
+}
+
+const reasons = {
+  deploying: 'DeploymentInProgress',
+  updating: 'UpdateInProgress',
+  ready: 'AllComponentsReady',
+  failed: 'DeploymentFailed',
+} as const
+
+const words = {
+  deploying: { Available: 'False', Progressing: 'True', Degraded: 'False' },
+  updating: { Available: 'True', Progressing: 'True', Degraded: 'True' },
+  ready: { Available: 'True', Progressing: 'False', Degraded: 'False' },
+  failed: { Available: 'False', Progressing: 'False', Degraded: 'True' },
+} as const
+
+const created = {
+  type: 'Created',
+  status: 'True',
+  reason: 'AllResourcesCreated',
+  message: 'All resources were created.',
+} as const
+
+/** The conditions of the CR in a situation. `synced` adds Created. */
+function conditionsIn(
+  situation: Situation,
+  before: readonly Condition[],
+  { now, synced }: { now: string; synced: boolean },
+): Condition[] {
+  const { is, message } = situation
+  const common = { reason: reasons[is], message }
+  const mainly = (type: 'Available' | 'Progressing' | 'Degraded'): Condition => ({
+    type,
+    status: words[is][type],
+    ...common,
+  })
+  const three = [mainly('Available'), mainly('Progressing'), mainly('Degraded')]
+  const synchronized: Condition[] =
+    is === 'failed' ? [{ type: 'Synchronized', status: 'False', ...common }] : []
+  const kept = is === 'updating' ? [] : before.filter((c) => c.type === 'Created')
+  const wanted = [...three, ...(synced ? [created] : kept), ...synchronized]
+  return wanted.map((next) => timed(next, before, now))
+}
+
+function timed(next: Condition, before: readonly Condition[], now: string): Condition {
+  const last = before.find((c) => c.type === next.type)
+  if (last?.status === next.status && last.reason === next.reason && last.message === next.message)
+    return last
+  return { ...next, lastProbeTime: now, lastTransitionTime: now }
+}

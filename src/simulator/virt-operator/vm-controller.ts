@@ -1,0 +1,294 @@
+import {
+  type KubeVirt,
+  KubeVirts,
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstances,
+  VirtualMachines,
+} from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { condition, type Condition, type Metadata } from '../../lib/kube/object.ts'
+import { control, recordEvent, sameStatus } from '../machinery/controller.ts'
+import { namespaced, ownerReference } from '../machinery/owned-pods.ts'
+import { seconds, type VirtControllerContext } from './vmi-controller.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
+import { at, items, text, words } from '../api/json.ts'
+import { ControllerRevisions } from '../../lib/kube/kinds/workload-kinds.ts'
+import { isConflict } from '../../lib/kube/errors.ts'
+
+const by = 'virtualmachine-controller'
+
+/** What a restart, a start or a stop leaves in the status of a VM for the controller. */
+export interface StateChange {
+  action: 'Start' | 'Stop'
+}
+type Status = NonNullable<VirtualMachine['status']>
+
+/** Gives each VM the instance that its run strategy asks for (facts 3.4: what comes back after an eviction). */
+export function runVirtualMachines(cx: VirtControllerContext): Promise<void> {
+  return control(cx, [{ kind: VirtualMachines }, { kind: VirtualMachineInstances }], async () => {
+    const instances = await cx.reader.list(VirtualMachineInstances)
+    for (const vm of await cx.reader.list(VirtualMachines)) {
+      const { name, namespace } = vm.metadata
+      await tend(
+        cx,
+        vm,
+        instances.find(({ metadata: m }) => m.name === name && m.namespace === namespace),
+      )
+    }
+    return undefined
+  })
+}
+
+async function tend(
+  cx: VirtControllerContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+): Promise<void> {
+  const [request, ...later] = requestsOf(vm)
+  if (vmi === undefined) {
+    const wanted = request?.action === 'Start' || startsByItself(vm)
+    return wanted
+      ? start(cx, vm, request === undefined ? {} : { stateChangeRequests: null })
+      : report(cx, vm, absent)
+  }
+  if (!isThrough(vmi) && request?.action !== 'Stop') {
+    const conditions = await conditionsOf(cx, vm, vmi)
+    return report(cx, vm, { ...standing(vmi), ...(conditions && { conditions }) })
+  }
+  await stop(cx, vm, vmi)
+  return report(cx, vm, { ...absent, stateChangeRequests: later })
+}
+
+function requestsOf({ status = {} }: VirtualMachine): StateChange[] {
+  const { stateChangeRequests }: Status = status
+  return stateChangeRequests ?? []
+}
+
+const absent = { printableStatus: 'Stopped', ready: false, created: false }
+
+function isThrough({ status }: VirtualMachineInstance): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+/** RerunOnFailure, Once: only the first time, since no guest here ever fails. */
+function startsByItself({ spec, status }: VirtualMachine): boolean {
+  const strategy = spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
+  if (strategy === 'Always') return true
+  return (strategy === 'RerunOnFailure' || strategy === 'Once') && status?.printableStatus === undefined
+}
+
+function standing(vmi: VirtualMachineInstance): Status {
+  const running = vmi.status?.phase === 'Running'
+  const { migrationState } = vmi.status ?? {}
+  const migrating = migrationState?.startTimestamp !== undefined && migrationState.endTimestamp === undefined
+  const starting = condition(vmi, 'PodScheduled')?.status === 'False' ? 'ErrorUnschedulable' : 'Starting'
+  const printableStatus = migrating ? 'Migrating' : running ? 'Running' : starting
+  return { printableStatus, ready: running, created: true }
+}
+
+async function report(cx: VirtControllerContext, vm: VirtualMachine, status: Status): Promise<void> {
+  if (!sameStatus(vm.status, status))
+    await cx.writer.mergePatch(VirtualMachines, vm.metadata, { status }, 'status')
+}
+
+async function start(cx: VirtControllerContext, vm: VirtualMachine, taken: Status): Promise<void> {
+  const { metadata, spec } = vm.spec?.template ?? {}
+  const { labels = {}, annotations = {} } = (metadata ?? {}) as Partial<Metadata>
+  const evictionStrategy = spec?.evictionStrategy ?? (await clusterStrategy(cx))
+  const virtualMachineRevisionName = await keepStart(cx, vm)
+  const created = await cx.writer.create(VirtualMachineInstances, {
+    apiVersion: VirtualMachineInstances.apiVersion,
+    kind: VirtualMachineInstances.kind,
+    metadata: {
+      name: vm.metadata.name,
+      ...namespaced(vm.metadata),
+      labels,
+      annotations,
+      ownerReferences: [ownerReference(vm)],
+    },
+    spec: { ...spec, ...(evictionStrategy === undefined ? {} : { evictionStrategy }) },
+    status: { virtualMachineRevisionName },
+  })
+  const message = `Started the virtual machine by creating the new virtual machine instance ${created.metadata.name}`
+  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulCreate', message, by })
+  await report(cx, vm, { ...starting, ...takenOver(vm), ...taken })
+}
+
+const starting = { printableStatus: 'Starting', ready: false, created: true }
+
+/** A start takes over everything that waited for it. */
+function takenOver({ status }: VirtualMachine): Status {
+  return status?.conditions ? { conditions: withoutRestart(status.conditions) } : {}
+}
+
+/** The cluster's strategy is frozen into the instance when it is made (facts 1.3). */
+async function clusterStrategy(cx: VirtControllerContext): Promise<string | undefined> {
+  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  return kubevirt?.spec?.configuration?.['evictionStrategy'] as string | undefined
+}
+
+async function stop(
+  cx: VirtControllerContext,
+  vm: VirtualMachine,
+  { metadata }: VirtualMachineInstance,
+): Promise<void> {
+  await cx.writer.delete(VirtualMachineInstances, metadata, { uid: metadata.uid })
+  const message = `Stopped the virtual machine by deleting the virtual machine instance ${metadata.uid}`
+  await recordEvent(cx, vm, { type: 'Normal', reason: 'SuccessfulDelete', message, by })
+}
+
+const type = 'RestartRequired'
+const message = 'a non-live-updatable field was changed in the template spec'
+
+type Spec = NonNullable<VirtualMachine['spec']>
+type Inner = Record<string, unknown>
+
+/** The conditions of a VM whose VMI is there, with RestartRequired as the controller's version sets and clears it (facts 5). */
+async function conditionsOf(
+  cx: VirtControllerContext,
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance,
+): Promise<Condition[] | undefined> {
+  const { conditions } = vm.status ?? {}
+  const started = await earlierSpec(cx, vm, vmi)
+  if (started === undefined) return conditions
+  const version = versionOf(cx.launcherImage.split(':').at(-1))
+  const is = needsRestart(started, { now: vm.spec ?? {}, vmi, live: await isLive(cx, version) })
+  const isSet = conditions?.some((one) => one.type === type) === true
+  if (is === isSet) return conditions
+  if (!is) return isBefore(version, 8) ? conditions : withoutRestart(conditions)
+  return [...(conditions ?? []), { type, status: 'True', message, lastTransitionTime: seconds(cx) }]
+}
+
+/** A start takes over everything. */
+function withoutRestart(conditions: readonly Condition[] = []): Condition[] {
+  return conditions.filter((one) => one.type !== type)
+}
+
+async function isLive(cx: VirtControllerContext, version: Version | undefined): Promise<boolean> {
+  const [kubevirt]: KubeVirt[] = await cx.reader.list(KubeVirts, { namespace: cx.namespace })
+  const configuration = kubevirt?.spec?.configuration
+  const gates = words(configuration, 'developerConfiguration', 'featureGates')
+  if (isBefore(version, 5) && !gates.includes('VMLiveUpdateFeatures')) return false
+  const strategy = text(configuration, 'vmRolloutStrategy') ?? (isBefore(version, 6) ? 'Stage' : 'LiveUpdate')
+  return strategy === 'LiveUpdate'
+}
+
+/** Everything in the spec of the template, but for what can change on a running VM (KubeVirt addRestartRequiredIfNeeded). */
+function needsRestart(
+  started: Spec,
+  { now, vmi, live }: { now: Spec; vmi: VirtualMachineInstance; live: boolean },
+): boolean {
+  const [before, after] = [started, now].map(innerOf) as [Inner, Inner]
+  const taken = live ? liveFields(before, after) : []
+  const disks = live ? hasLiveVolumes(before, after) : sameDisks(after, (vmi.spec ?? {}) as Inner)
+  const ignored = [
+    ...taken,
+    ...(disks ? diskFields : []),
+    ...(hasLiveNetworks(before, after) ? networkFields : []),
+  ]
+  for (const path of ignored) take(before, after, path)
+  return !isDeepStrictEqual(before, after)
+}
+
+const innerOf = (spec: Spec): Inner => structuredClone(spec.template?.spec ?? {}) as Inner
+
+const diskFields = [['volumes'], ['domain', 'devices', 'disks']]
+const networkFields = [['networks'], ['domain', 'devices', 'interfaces']]
+
+function liveFields(before: Inner, after: Inner): string[][] {
+  const both = [before, after].every((inner) => at(inner, 'domain', 'cpu') !== undefined)
+  const memory = at(after, 'domain', 'memory', 'guest') !== undefined
+  return [
+    ['nodeSelector'],
+    ['affinity'],
+    ['tolerations'],
+    ...(both ? [['domain', 'cpu', 'sockets']] : []),
+    ...(memory ? [['domain', 'memory', 'guest']] : []),
+  ]
+}
+
+/** Only hotpluggable ones came, went or changed. */
+function hasLiveVolumes(before: Inner, after: Inner): boolean {
+  const volumes = [items(before, 'volumes'), items(after, 'volumes')]
+  const changed = volumes.flat().filter((volume) => !volumes.every((list) => isIn(list, volume)))
+  return changed.every((volume) =>
+    ['persistentVolumeClaim', 'dataVolume'].some((source) => at(volume, source, 'hotpluggable') === true),
+  )
+}
+
+function isIn(list: readonly unknown[], volume: unknown): boolean {
+  return list.some((one) => isDeepStrictEqual(one, volume))
+}
+
+function sameDisks(after: Inner, running: Inner): boolean {
+  return diskFields.every((path) => isDeepStrictEqual(at(after, ...path), at(running, ...path)))
+}
+
+/** Those that are there before and after are as they were. */
+function hasLiveNetworks(before: Inner, after: Inner): boolean {
+  const [earlier, later] = [before, after].map((inner) => items(inner, 'domain', 'devices', 'interfaces'))
+  return (earlier ?? []).every((one) => {
+    const same = (later ?? []).find(({ name }) => name === one['name'])
+    return same === undefined || isDeepStrictEqual({ ...one, state: null }, { ...same, state: null })
+  })
+}
+
+/** Copies a field, or its absence. */
+function take(into: Inner, from: Inner, path: readonly string[]): void {
+  const [field = '', ...above] = path.toReversed()
+  const value = at(from, ...path)
+  const holder = above.toReversed().reduce<Inner>((inner, key) => (inner[key] ??= {}) as Inner, into)
+  if (value === undefined) Reflect.deleteProperty(holder, field)
+  else holder[field] = value
+}
+
+function isBefore(version: Version | undefined, minor: number): boolean {
+  return version !== undefined && (version.major < 1 || (version.major === 1 && version.minor < minor))
+}
+
+/** Keeps the spec that a VM is started with, and forgets that of the start before (KubeVirt createVMRevision). Its name goes into the VMI. */
+async function keepStart(cx: VirtControllerContext, vm: VirtualMachine): Promise<string> {
+  const { uid, generation = 1 } = vm.metadata
+  const prefix = `revision-start-vm-${uid}-`
+  const name = `${prefix}${generation}`
+  await forgetOthers(cx, vm, { prefix, name })
+  try {
+    await cx.writer.create(ControllerRevisions, {
+      apiVersion: ControllerRevisions.apiVersion,
+      kind: ControllerRevisions.kind,
+      metadata: { name, ...namespaced(vm.metadata), ownerReferences: [ownerReference(vm)] },
+      data: { spec: vm.spec },
+      revision: generation,
+    })
+  } catch (error) {
+    // Started with the same spec before.
+    if (!isConflict(error)) throw error
+  }
+  return name
+}
+
+/** A VM without a status was never started. */
+async function forgetOthers(
+  cx: VirtControllerContext,
+  { metadata, status }: VirtualMachine,
+  { prefix, name }: { prefix: string; name: string },
+): Promise<void> {
+  if (status?.printableStatus === undefined) return
+  for (const { metadata: found } of await cx.reader.list(ControllerRevisions, namespaced(metadata)))
+    if (found.name.startsWith(prefix) && found.name !== name)
+      await cx.writer.delete(ControllerRevisions, found)
+}
+
+/** The spec at the start of this VMI where the VM was written since; undefined where it was not, or the record is gone. */
+async function earlierSpec(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachine,
+  { status }: VirtualMachineInstance,
+): Promise<Spec | undefined> {
+  const name = status?.virtualMachineRevisionName
+  if (name === undefined || name.endsWith(`-${metadata.generation ?? 1}`)) return undefined
+  const found = await cx.reader.find(ControllerRevisions, { name, ...namespaced(metadata) })
+  return found.is === 'object' ? (found.object.data as { spec?: Spec }).spec : undefined
+}

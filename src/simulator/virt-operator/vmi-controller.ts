@@ -1,0 +1,221 @@
+import { type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
+import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
+import { type Condition, condition } from '../../lib/kube/object.ts'
+import { fateAnnotations } from '../vm-shape.ts'
+import { control, type ControllerContext, ownedBy, recordEvent } from '../machinery/controller.ts'
+import { bearPod, isLiving, isReady } from '../machinery/owned-pods.ts'
+import { avoidAnnotation } from '../machinery/scheduler.ts'
+
+export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
+
+/** Takes each instance from Pending to Running and marks those whose launcher is of another release (facts 3.1). */
+export function runInstances(cx: VirtControllerContext): Promise<void> {
+  const launchers = { kind: Pods, concerns: ownedBy('VirtualMachineInstance') }
+  return control(cx, [{ kind: VirtualMachineInstances }, launchers], async () => {
+    const instances = await cx.reader.list(VirtualMachineInstances)
+    const pods = byInstance(await cx.reader.list(Pods, { labels: 'kubevirt.io=virt-launcher' }))
+    for (const vmi of instances)
+      await tend(cx, vmi, currentLauncher(vmi, pods.get(vmi.metadata.uid ?? '') ?? []))
+    return undefined
+  })
+}
+
+function byInstance(pods: readonly Pod[]): Map<string, Pod[]> {
+  const groups = new Map<string, Pod[]>()
+  for (const pod of pods) {
+    const uid = pod.metadata.labels?.['kubevirt.io/created-by'] ?? ''
+    groups.set(uid, [...(groups.get(uid) ?? []), pod])
+  }
+  return groups
+}
+
+type Tend = (cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod | undefined) => Promise<void>
+
+const awaitLauncher: Tend = async (cx, vmi, pod) => {
+  if (pod && isReady(pod)) await run(cx, vmi, pod)
+  else if (pod) await tellScheduler(cx, vmi, pod)
+}
+
+/** What the scheduler says of the launcher is said of the instance (facts 6: ErrorUnschedulable). */
+async function tellScheduler(
+  cx: VirtControllerContext,
+  vmi: VirtualMachineInstance,
+  pod: Pod,
+): Promise<void> {
+  const said = condition(pod, 'PodScheduled')
+  if (said?.status !== 'False' || condition(vmi, 'PodScheduled')?.status === 'False') return
+  const { type, status, reason = '', message = '' } = said
+  const conditions = [{ type, status, reason, message, lastTransitionTime: seconds(cx) }]
+  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { status: { conditions } })
+}
+
+/** What each phase asks for. */
+const phases: Record<string, Tend> = {
+  '': (cx, vmi) => write(cx, vmi, { phase: 'Pending' }),
+  Pending: schedule,
+  Scheduling: awaitLauncher,
+  Scheduled: awaitLauncher,
+  Running: (cx, vmi, pod) => (pod && isLiving(pod) ? mark(cx, vmi, pod) : endUnlessMoved(cx, vmi)),
+}
+
+const tend: Tend = async (cx, vmi, pod) => {
+  if (vmi.metadata.deletionTimestamp === undefined) await phases[vmi.status?.phase ?? '']?.(cx, vmi, pod)
+}
+
+/** A migration moves the instance before its source pod ends: whoever saw the pod end has to look again. */
+async function endUnlessMoved(cx: VirtControllerContext, vmi: VirtualMachineInstance): Promise<void> {
+  const now = await cx.reader.find(VirtualMachineInstances, vmi.metadata)
+  if (now.is !== 'object' || now.object.metadata.uid !== vmi.metadata.uid) return
+  if (now.object.status?.nodeName === vmi.status?.nodeName) await write(cx, vmi, { phase: 'Succeeded' })
+}
+
+type Status = NonNullable<VirtualMachineInstance['status']>
+
+async function write(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachineInstance,
+  status: Status,
+): Promise<void> {
+  await cx.writer.mergePatch(VirtualMachineInstances, metadata, { status })
+}
+
+async function schedule(
+  cx: VirtControllerContext,
+  vmi: VirtualMachineInstance,
+  there: Pod | undefined,
+): Promise<void> {
+  const pod = there ?? (await createLauncher(cx, vmi))
+  const message = `Created virtual machine pod ${pod.metadata.name}`
+  await recordEvent(cx, vmi, {
+    type: 'Normal',
+    reason: 'SuccessfulCreate',
+    message,
+    by: 'virtualmachine-controller',
+  })
+  await write(cx, vmi, { phase: 'Scheduling', launcherContainerImageVersion: launcherImageOf(pod) ?? '' })
+}
+
+async function run(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {
+  const nodeName = pod.spec?.nodeName ?? ''
+  await write(cx, vmi, { phase: 'Scheduled' })
+  await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, {
+    metadata: { labels: { 'kubevirt.io/nodeName': nodeName } },
+    status: {
+      phase: 'Running',
+      nodeName,
+      migrationMethod: 'LiveMigration',
+      activePods: { [pod.metadata.uid ?? '']: nodeName },
+      conditions: conditionsOf(vmi, seconds(cx)),
+    },
+  })
+}
+
+/** No `lastProbeTime: null` here: it does not survive a merge patch (lab, workloads 12). */
+function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condition[] {
+  const reason = metadata.annotations?.[fateAnnotations.notMigratable]
+  const migratable: Condition =
+    reason === undefined
+      ? { type: 'LiveMigratable', status: 'True' }
+      : { type: 'LiveMigratable', status: 'False', reason, message: `cannot migrate VMI: ${reason}` }
+  return [
+    { type: 'Ready', status: 'True', lastTransitionTime: now },
+    { ...migratable, lastTransitionTime: now },
+  ]
+}
+
+async function mark(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: Pod): Promise<void> {
+  const image = launcherImageOf(pod) ?? ''
+  if (vmi.status?.launcherContainerImageVersion !== image)
+    await write(cx, vmi, { launcherContainerImageVersion: image })
+  const outdated = image !== cx.launcherImage
+  const labels = { [outdatedLabel]: outdated ? '' : null }
+  if (outdatedLabel in (vmi.metadata.labels ?? {}) !== outdated) {
+    await cx.writer.mergePatch(VirtualMachineInstances, vmi.metadata, { metadata: { labels } })
+  }
+  if (outdatedLabel in (pod.metadata.labels ?? {}) !== outdated)
+    await cx.writer.mergePatch(Pods, pod.metadata, { metadata: { labels } })
+}
+
+export const migrationLabel = 'kubevirt.io/migrationJobUID'
+
+/** Every virt-launcher pod of an instance, those that are through included. */
+export async function launchersOf(
+  cx: VirtControllerContext,
+  { metadata }: VirtualMachineInstance,
+): Promise<Pod[]> {
+  return cx.reader.list(Pods, {
+    namespace: metadata.namespace,
+    labels: `kubevirt.io/created-by=${metadata.uid}`,
+  })
+}
+
+/** The pod that the guest runs in: on the instance's node, or its first one. */
+export function currentLauncher({ status }: VirtualMachineInstance, pods: readonly Pod[]): Pod | undefined {
+  if (status?.nodeName === undefined)
+    return pods.find((pod) => pod.metadata.labels?.[migrationLabel] === undefined)
+  const here = pods.filter((pod) => pod.spec?.nodeName === status.nodeName)
+  return here.find(isLiving) ?? here[0]
+}
+
+/** The image of the `compute` container: what decides whether an instance is outdated. */
+function launcherImageOf(pod: Pod): string | undefined {
+  return pod.spec?.containers?.find((c) => c.name === 'compute')?.image
+}
+
+/** Creates a launcher; one for a migration keeps away from the node where the instance runs. */
+export function createLauncher(
+  cx: VirtControllerContext,
+  vmi: VirtualMachineInstance,
+  migrationUid?: string,
+): Promise<Pod> {
+  const { name, uid = '', labels } = vmi.metadata
+  const { nodeName = '' } = vmi.status ?? {}
+  const migration = migrationUid === undefined ? {} : { [migrationLabel]: migrationUid }
+  const apart = migrationUid === undefined ? {} : { [avoidAnnotation]: nodeName }
+  const template = {
+    metadata: {
+      labels: {
+        ...labels,
+        'kubevirt.io': 'virt-launcher',
+        'kubevirt.io/created-by': uid,
+        'vmi.kubevirt.io/id': name,
+        ...migration,
+      },
+      annotations: { 'kubevirt.io/domain': name, ...apart },
+    },
+    spec: {
+      restartPolicy: 'Never',
+      nodeSelector: { 'kubevirt.io/schedulable': 'true' },
+      containers: [{ name: 'compute', image: cx.launcherImage, command: ['/usr/bin/virt-launcher-monitor'] }],
+    },
+  }
+  return bearPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
+}
+
+/** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */
+export async function finishLauncher(cx: VirtControllerContext, pod: Pod, finishedAt: string): Promise<void> {
+  if (!isLiving(pod)) return
+  const state = { terminated: { exitCode: 0, reason: 'Completed', finishedAt } }
+  const ended = (c: ContainerStatus): ContainerStatus => ({ ...c, ready: false, started: false, state })
+  const containerStatuses = (pod.status?.containerStatuses ?? []).map(ended)
+  const conditions = (pod.status?.conditions ?? []).map(completed)
+  const status = { phase: 'Succeeded', conditions, containerStatuses }
+  await cx.writer.mergePatch(Pods, pod.metadata, { status }, 'status')
+}
+
+const completed = (c: Condition): Condition =>
+  c.type.endsWith('Ready') ? { ...c, status: 'False', reason: 'PodCompleted' } : c
+
+/** A leading virt-controller. */
+export interface VirtControllerContext extends ControllerContext {
+  /** The image that new virt-launcher pods get and all others are compared with (facts 2.10). */
+  readonly launcherImage: string
+  readonly namespace: string
+}
+
+/** Now, in whole seconds, as status fields have it. */
+export const seconds = ({ clock }: Pick<ControllerContext, 'clock'>): string =>
+  clock
+    .now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')

@@ -1,0 +1,70 @@
+import type { VirtualMachine } from '../lib/kube/kinds/kubevirt-kinds.ts'
+
+/** A VM of a simulated cluster. */
+export interface VmShape {
+  name: string
+  /** Default `demo`. */
+  namespace?: string
+  /** Default `Always`. */
+  runStrategy?: string
+  /** Default `LiveMigrate`; `None` means no strategy. */
+  evictionStrategy?: string
+  /** Reason of LiveMigratable=False. */
+  notMigratable?: string
+  /**
+   * How its migrations go; default: they take three seconds. `fail-once`: the first that is kept. `split`: the launcher that it has left
+   * does not end.
+   */
+  migration?: 'fail' | 'fail-once' | 'hang' | 'split' | `${number}s`
+}
+
+/** Annotations of a VMI that decide how it migrates here. */
+export const fateAnnotations = {
+  notMigratable: 'simulator.kvup.io/not-migratable',
+  migration: 'simulator.kvup.io/migration',
+} as const
+
+export function virtualMachine(shape: VmShape): VirtualMachine {
+  const { name, namespace = 'demo', runStrategy = 'Always', evictionStrategy = 'LiveMigrate' } = shape
+  const annotations: Record<string, string> = {
+    ...(shape.notMigratable === undefined ? {} : { [fateAnnotations.notMigratable]: shape.notMigratable }),
+    ...(shape.migration === undefined ? {} : { [fateAnnotations.migration]: shape.migration }),
+  }
+  const image = 'quay.io/kubevirt/cirros-container-disk-demo'
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name, namespace },
+    spec: {
+      runStrategy,
+      template: {
+        metadata: { labels: { 'kubevirt.io/vm': name }, annotations },
+        spec: {
+          evictionStrategy,
+          domain: { cpu: { cores: 1, sockets: 1, threads: 1 }, memory: { guest: '128Mi' }, devices: {} },
+          volumes: [{ name: 'root', containerDisk: { image } }],
+        },
+      },
+    },
+  }
+}
+
+/** Ordinary VMs that migrate without trouble. */
+export function defaultVms(count: number): VmShape[] {
+  return Array.from({ length: count }, (_, i) => ({ name: `web-${i + 1}` }))
+}
+
+/** One VM of every fate, as in the recorded workload update. */
+export const mixedVms: readonly VmShape[] = [
+  ...defaultVms(6),
+  { name: 'slow', migration: '20s' },
+  { name: 'failing', migration: 'fail' },
+  { name: 'stuck', notMigratable: 'HostDeviceNotLiveMigratable' },
+  { name: 'pet', evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' },
+  {
+    name: 'once',
+    runStrategy: 'RerunOnFailure',
+    evictionStrategy: 'LiveMigrateIfPossible',
+    notMigratable: 'DisksNotLiveMigratable',
+  },
+]
