@@ -44,10 +44,7 @@ const features: readonly Feature[] = [
     name: 'eus-run',
     scenario: 'ocp-eus',
     speed: 300,
-    line: [
-      ...['eus', 'run', '--to', '4.20', '--approve', '--yes'],
-      ...['--graph-file', 'graph.json', '--catalog-file', 'catalog.yaml'],
-    ],
+    line: 'eus run --to 4.20 --approve --yes --graph-file graph.json --catalog-file catalog.yaml'.split(' '),
     limit: 90,
   },
 ]

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { entries, type Entry } from './commands/entries.ts'
-import { everyCode, type Manual, manual } from './commands/manual.ts'
-import { connection, manners } from './commands/global-options.ts'
+import { connection, everyCode, manners, type Manual, manual } from './commands/command-options.ts'
 import { kvupVersion, type Wire } from './context.ts'
 
 /** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */

@@ -1,8 +1,7 @@
-import { seal } from './lib/output/document.ts'
-import { errorLines } from './lib/output/error-text.ts'
+import { seal } from './lib/output/printer.ts'
+import { errorLines, type KnownCommand, usageRemedy } from './lib/output/error-text.ts'
 import { formatAsked, jsonLine, jsonText } from './lib/output/formats/output-format.ts'
 import { inLocale, isUnicode, paintFor } from './lib/output/terminal.ts'
-import { type KnownCommand, usageRemedy } from './lib/output/usage-remedy.ts'
 import { yamlText } from './lib/output/formats/yaml-text.ts'
 import { exitCode, KvupError, usageError } from './lib/kube/errors.ts'
 

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
-import { acceptWithReason } from './accept-option.ts'
-import { asksCluster, manual } from './manual.ts'
+import { acceptWithReason, asksCluster, manual } from './command-options.ts'
 import { fromOption } from './read-cluster.ts'
 
 /** Loaded when it runs: help does without. */

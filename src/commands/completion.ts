@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import { completionScript, type Shell, shells } from '../lib/output/completion/completion-scripts.ts'
 import type { Document, View } from '../lib/output/printer.ts'
-import { manual } from './manual.ts'
+import { manual } from './command-options.ts'
 
 export interface CompletionScript extends Document {
   kind: 'CompletionScript'

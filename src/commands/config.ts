@@ -3,7 +3,7 @@ import type { Context, GlobalFlags, Wire } from '../context.ts'
 import { type Settled, settledSettings } from '../lib/kube/settings.ts'
 import type { Column, Document, View } from '../lib/output/printer.ts'
 import { table } from '../lib/output/table.ts'
-import { manual } from './manual.ts'
+import { manual } from './command-options.ts'
 
 export interface ConfigViewOptions {
   showOrigin?: boolean

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { DemoOptions } from './demo/demo.ts'
-import { manual } from './manual.ts'
+import { manual } from './command-options.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: DemoOptions) => (await import('./demo/demo.ts')).demo(cx, options)

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Wire } from '../context.ts'
-import { eusEntries } from './eus/entries.ts'
-import type { Manual } from './manual.ts'
+import type { Manual } from './command-options.ts'
 
 /** A command that is loaded only when its name was typed: `--help` and completion stay fast. */
 export interface Entry {
@@ -13,6 +12,35 @@ export interface Entry {
   /** Of a command that only groups others. */
   manual?: Manual
 }
+
+/** The commands under `kvup eus`. */
+const eusEntries: readonly Entry[] = [
+  {
+    name: 'plan',
+    description: 'Show the way to the next minor with extended support, hop by hop, and what is in its way',
+    load: async () => (await import('./eus.ts')).eusPlanCommand,
+  },
+  {
+    name: 'run',
+    description: 'Carry the way out: hops of platform and operator, with pools and VMs kept until the end',
+    load: async () => (await import('./eus.ts')).eusRunCommand,
+  },
+  {
+    name: 'status',
+    description: 'Show where a window stands, since when, and what is borrowed',
+    load: async () => (await import('./eus.ts')).eusStatusCommand,
+  },
+  {
+    name: 'abort',
+    description: 'End a window where it stands, and give back what is borrowed',
+    load: async () => (await import('./eus.ts')).eusAbortCommand,
+  },
+  {
+    name: 'restore',
+    description: 'Give back borrowed settings alone, wherever the window stands',
+    load: async () => (await import('./eus.ts')).eusRestoreCommand,
+  },
+]
 
 export const entries: readonly Entry[] = [
   {

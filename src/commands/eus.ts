@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './manual.ts'
+import { asksCluster, manual } from './command-options.ts'
 import { fromOption } from './read-cluster.ts'
 import {
   approvingFlags,
@@ -8,7 +8,7 @@ import {
   type EusRunOptions,
   runFlags,
   windowFlags,
-} from './eus/eus-options.ts'
+} from './eus/planned-eus.ts'
 import type { EusPlanOptions } from './eus/eus-plan-document.ts'
 import type { EusStatusOptions } from './eus/eus-status.ts'
 import type { EusRestoreOptions } from './eus/eus-restore.ts'

@@ -7,7 +7,7 @@ import { type ExplanationsDocument, explanationsView } from '../lib/output/views
 import { type KnownBad, knownReleases } from '../lib/releases/releases.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { nearest } from '../lib/kube/text.ts'
-import { manual } from './manual.ts'
+import { manual } from './command-options.ts'
 
 export function explainCommand(wire: Wire): Command {
   return new Command('explain')

@@ -6,7 +6,7 @@ import type { Document, View } from '../lib/output/printer.ts'
 import { usageError } from '../lib/kube/errors.ts'
 import { type RoleName, roleNames } from '../lib/upgrade/role-rights.ts'
 import { bindingCommands, reasonsFor, rolesFor } from '../lib/upgrade/roles.ts'
-import { manual } from './manual.ts'
+import { manual } from './command-options.ts'
 
 export interface RbacOptions {
   namespaceOfKubevirt: string

@@ -1,12 +1,18 @@
 import { Option } from 'commander'
-import type { Context } from '../context.ts'
+import type { Context, World } from '../context.ts'
 import type { Cluster } from '../lib/kube/cluster.ts'
 import type { Needed } from '../lib/kube/saved/saved-cluster.ts'
 import type { Clock } from '../lib/kube/clock.ts'
-import { ApiError, forbidden, type KvupError } from '../lib/kube/errors.ts'
+import { ApiError, forbidden, type KvupError, usageError } from '../lib/kube/errors.ts'
 import { roleRemedy } from '../lib/kube/access-rights.ts'
 import { type NarrowedCommand, narrowedLine } from '../lib/kube/shell-line.ts'
 import type { SelectedVms } from './workloads/vm-selection.ts'
+import { knownReleases, parseReleases, type Releases } from '../lib/releases/releases.ts'
+import { Leases } from '../lib/kube/kinds/core-kinds.ts'
+import { itemsOf, known } from '../lib/kube/known.ts'
+import { lockHolder } from '../lib/kubevirt/lease-holders.ts'
+import type { ShownHolder } from '../lib/output/views/report-lines.ts'
+import { isDead, leaseName, processOf } from '../lib/engine/lease.ts'
 
 /** What a command that only reads looks at, and the time at which it does. */
 export interface LookedAt {
@@ -58,4 +64,36 @@ export function oneNamespaceHelps(
   const line = narrowedLine(command, { ...selection, namespace: undefined })
   const remedy = [...error.remedy, `${line} -n NAMESPACE     in a namespace that you may`]
   return forbidden('forbidden', error.message, { remedy, object: error.object, cause: error })
+}
+
+/** The built-in release data, or those of a file. Throws `usage` for one that cannot be read or is no release file. */
+export async function readReleases({ readText }: Pick<World, 'readText'>, file?: string): Promise<Releases> {
+  if (file === undefined) return knownReleases
+  const text = await readText(file).catch((cause: unknown) => {
+    throw usageError(
+      'releases-unread',
+      `cannot read the release file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { remedy: 'kvup releases -o json prints one', cause },
+    )
+  })
+  return parseReleases(text, file)
+}
+
+/**
+ * Who holds kvup's lock in KubeVirt's namespace, and whether its process is gone, where it ran on this very machine. Undefined
+ * where nobody holds it, or Leases may not be read.
+ */
+export async function whoHoldsLock(
+  { world }: { world: Pick<World, 'machine' | 'pid' | 'isAlive'> },
+  { cluster, clock, saved }: LookedAt,
+  namespace: string,
+): Promise<ShownHolder | undefined> {
+  const leases = itemsOf(await known(cluster.reader.list(Leases, { namespace, name: leaseName })))
+  const found = lockHolder(
+    leases.find(({ metadata }) => metadata.name === leaseName),
+    clock.now(),
+  )
+  if (found === undefined) return undefined
+  const process = saved || !isDead(found.holder, world) ? undefined : processOf(found.holder)
+  return { ...found, ...(process && { gone: process }) }
 }

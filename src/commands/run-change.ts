@@ -1,25 +1,28 @@
 import type { Access, Cluster, Reviewer } from '../lib/kube/cluster.ts'
-import type { Finding } from '../lib/checks/check-definition.ts'
+import { type Accepting, type Finding, passGate } from '../lib/checks/check-definition.ts'
 import type { Prompt } from '../lib/output/printer.ts'
 import {
   ensureStepsExist,
+  nothingToDo,
+  type Procedure,
+  type ReadContext,
   type RunContext,
   type RunEvent,
   type RunLimits,
   type RunOutcome,
-} from '../lib/engine/run-context.ts'
+} from '../lib/engine/step.ts'
 import { type Journal, type KnowsLoans, type Loan, remembering } from '../lib/engine/journal.ts'
 import { leaseLock, type Lock } from '../lib/engine/lease.ts'
-import { nothingToDo, type Procedure, type ReadContext } from '../lib/engine/step.ts'
 import { runProcedure } from '../lib/engine/runner.ts'
 import type { Clock } from '../lib/kube/clock.ts'
-import { blocked, forbidden } from '../lib/kube/errors.ts'
+import { blocked, forbidden, type KvupError, lost } from '../lib/kube/errors.ts'
 import type { AcceptedRisk } from '../lib/checks/check-run.ts'
-import { type Accepting, passGate } from '../lib/checks/risk-gate.ts'
 import type { Context } from '../context.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
-import { isOfWindow, type MissingValue } from '../lib/engine/overrides.ts'
-import { pathsOf } from '../lib/engine/saved-values.ts'
+import { isOfWindow, type MissingValue, pathsOf } from '../lib/engine/overrides.ts'
+import { counted, someOf } from '../lib/kube/text.ts'
+import type { Change } from '../lib/vms/census/vm-census.ts'
+import type { ComparedWith } from '../lib/vms/census/run-census.ts'
 
 /** What is to be done, and what stands against it. */
 export interface Work {
@@ -233,4 +236,46 @@ export function asLoan({ id: loan, object, claim }: MissingValue, at: string): L
   if (claim !== undefined) return claim
   const [path = ''] = pathsOf(loan)
   return { id: loan, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }
+}
+
+/** Exit 9 where VMs or volumes were lost; undefined otherwise. `done`: what the run did all the same, `KubeVirt v1.8.4 is installed`. */
+export function lostSince(
+  { changes = [], comparedWith }: { changes?: readonly Change[]; comparedWith?: ComparedWith },
+  done: string,
+): KvupError | undefined {
+  const all = changes.filter((change) => change.lost)
+  if (all.length === 0) return undefined
+  const volumes = all.filter(isVolume)
+  const machines = all.filter((change) => !isVolume(change))
+  const parts = [
+    ...(machines.length > 0
+      ? [
+          `${counted(machines.length, 'VM', ['lost its instance', 'lost their instances'])}: ${named(machines)}`,
+        ]
+      : []),
+    ...(volumes.length > 0
+      ? [`${counted(volumes.length, 'volume', ['was', 'were'])} lost: ${named(volumes)}`]
+      : []),
+  ]
+  return lost('workloads-lost', `${done}, but ${parts.join('; ')}`, {
+    notes: [
+      'No owner is seen to have done it.',
+      // What is asked for is seen while a run lives.
+      ...(comparedWith?.resumed === true
+        ? ['A restart that was asked for while no kvup ran leaves no trace and counts as lost.']
+        : []),
+    ],
+    remedy: all.slice(0, 3).flatMap(linesFor),
+  })
+}
+
+const isVolume = ({ kind }: Change): boolean => kind === 'PersistentVolumeClaim' || kind === 'DataVolume'
+
+const named = (changes: readonly Change[]): string =>
+  someOf(changes.map(({ namespace, name, what }) => `${namespace}/${name} (${what})`))
+
+function linesFor({ kind, namespace, name, what }: Change): string[] {
+  const events = `kubectl -n ${namespace} get events --field-selector involvedObject.name=${name}     says what happened to it`
+  const starts = kind === 'VirtualMachine' && (what === 'stopped' || what === 'failed')
+  return starts ? [events, `virtctl -n ${namespace} start ${name}     starts it again`] : [events]
 }

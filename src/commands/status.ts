@@ -10,9 +10,8 @@ import { giveBackLine, loanId } from '../lib/vms/update-methods.ts'
 import { countLent } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
-import { asksCluster, manual } from './manual.ts'
-import { fromOption, type LookedAt, readerFor } from './read-cluster.ts'
-import { whoHoldsLock } from './lock-holder.ts'
+import { asksCluster, manual } from './command-options.ts'
+import { fromOption, type LookedAt, readerFor, whoHoldsLock } from './read-cluster.ts'
 
 export interface StatusOptions {
   watch?: boolean

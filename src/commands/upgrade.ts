@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { asksCluster, manual } from './manual.ts'
+import { acceptWithReason, asksCluster, manual } from './command-options.ts'
 import type { UpgradeOptions } from './upgrade/upgrade-options.ts'
-import { acceptWithReason } from './accept-option.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: UpgradeOptions) =>

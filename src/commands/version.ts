@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { type Installation, findInstallation } from '../lib/kubevirt/installation.ts'
+import { findInstallation, type Installation } from '../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import type { Document, DocumentStatus, View } from '../lib/output/printer.ts'
 import { skewOf } from '../lib/releases/platform-releases.ts'
-import { asksCluster, manual } from './manual.ts'
+import { asksCluster, manual } from './command-options.ts'
 
 export interface VersionOptions {
   client?: boolean

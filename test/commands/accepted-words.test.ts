@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptedWords } from '../../src/commands/accept-option.ts'
+import { acceptedWords } from '../../src/commands/command-options.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { whoHoldsLock } from '../../src/commands/lock-holder.ts'
+import { whoHoldsLock } from '../../src/commands/read-cluster.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
-import { holderText } from '../../src/lib/output/views/lock-holder.ts'
+import { holderText } from '../../src/lib/output/views/report-lines.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { exampleOf } from '../lib/facts/example.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EusRunOptions } from '../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../src/commands/eus/planned-eus.ts'
 import { eusRun } from '../../src/commands/eus/eus-run.ts'
 import { ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { HyperConvergeds, Subscriptions } from '../../src/lib/kube/kinds/operator-kinds.ts'

@@ -3,7 +3,7 @@ import type { UpgradeOptions } from '../../src/commands/upgrade/upgrade-options.
 import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { readerWith } from '../../src/lib/kube/cluster.ts'
-import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { ApiError, interrupted } from '../../src/lib/kube/errors.ts'
 import { findCensus, keepCensus, packCounts, unpack } from '../../src/lib/vms/census/saved-census.ts'

@@ -6,7 +6,7 @@ import type { StepState } from '../../src/lib/engine/step.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { ownerOf } from '../../src/lib/upgrade/upgrade-plan.ts'
 import { seeForUpgrade } from '../../src/lib/upgrade/upgrade-snapshot.ts'
-import { newControllerAtWork } from '../../src/lib/upgrade/steps/verification.ts'
+import { newControllerAtWork } from '../../src/lib/upgrade/steps/component-rollout.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 const cases = [

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { KubeVirt } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Simulation } from '../../src/simulator/simulated-cluster.ts'
 import { interrupted } from '../../src/lib/kube/errors.ts'
 import { brief, expectEnd } from './killed.ts'

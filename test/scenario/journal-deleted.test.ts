@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
-import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { byTag, play, type Stage } from './stage.ts'
 import { migrationsIn, outdated } from './updates.ts'
 

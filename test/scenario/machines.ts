@@ -4,7 +4,7 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { outdatedLabel } from '../../src/lib/kubevirt/vm-tally.ts'
+import { outdatedLabel } from '../../src/lib/kubevirt/snapshot.ts'
 import type { Stage } from './stage.ts'
 
 /** Migrates a VM, as `virtctl migrate` does. */

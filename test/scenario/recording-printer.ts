@@ -1,7 +1,7 @@
 import type { Context } from '../../src/context.ts'
 import type { Document, Paint, Rows, RowsView } from '../../src/lib/output/printer.ts'
 import { table } from '../../src/lib/output/table.ts'
-import type { RunEvent } from '../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../src/lib/engine/step.ts'
 import type { Clock } from '../../src/lib/kube/clock.ts'
 
 /** All that a command said, in the order in which it said it. */

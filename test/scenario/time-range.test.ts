@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
 import { standingParts, takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
 import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
-import type { StepSummary } from '../../src/lib/engine/run-context.ts'
+import type { StepSummary } from '../../src/lib/engine/step.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
-import { journalTimes, type TimeRange, timeRange } from '../../src/lib/upgrade/upgrade-duration.ts'
-import type { TimedStep } from '../../src/lib/upgrade/step-duration.ts'
+import {
+  journalTimes,
+  type TimedStep,
+  type TimeRange,
+  timeRange,
+} from '../../src/lib/upgrade/upgrade-duration.ts'
 import { byManifest, byTag, minute, play, type Stage } from './stage.ts'
 
 interface Upgraded {

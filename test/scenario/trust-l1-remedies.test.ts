@@ -3,7 +3,7 @@ import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../src/lib/output/error-text.ts'
 import { paintFor } from '../../src/lib/output/terminal.ts'
 import { blocked } from '../../src/lib/kube/errors.ts'
-import { loanRemedy } from '../../src/lib/output/views/saved-values.ts'
+import { loanRemedy } from '../../src/lib/output/views/report-lines.ts'
 import { byTag, play, second, type Stage } from './stage.ts'
 import { oneLine, shellWord } from '../../src/lib/kube/shell-line.ts'
 

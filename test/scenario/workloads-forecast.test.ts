@@ -11,7 +11,7 @@ import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
 import type { OperatorFaults } from '../../src/simulator/virt-operator/virt-operator-context.ts'
-import { forecastUpdates } from '../../src/lib/vms/forecast/update-forecast.ts'
+import { forecastUpdates } from '../../src/lib/vms/forecast/vm-forecast.ts'
 import { runText } from '../lib/run-text.ts'
 
 const kubevirt = { name: 'kubevirt', namespace: 'kubevirt' }

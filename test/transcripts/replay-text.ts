@@ -1,4 +1,4 @@
-import { sanitiseLine } from '../../src/lib/output/sanitise.ts'
+import { sanitiseLine } from '../../src/lib/output/terminal.ts'
 import { type Done, judge, type Judgement, type Said } from './judge.ts'
 import { parseRecording } from './read.ts'
 import { timed } from './to-snapshots.ts'

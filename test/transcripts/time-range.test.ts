@@ -10,8 +10,12 @@ import {
   operatorRolled,
   type ReleaseManifest,
 } from '../../src/lib/upgrade/methods/operator-manifest.ts'
-import { componentRolled, installStrategy } from '../../src/lib/upgrade/steps/component-rollout.ts'
-import { newControllerAtWork, settledFor } from '../../src/lib/upgrade/steps/verification.ts'
+import {
+  componentRolled,
+  installStrategy,
+  newControllerAtWork,
+  settledFor,
+} from '../../src/lib/upgrade/steps/component-rollout.ts'
 import { setImageTag } from '../../src/lib/upgrade/methods/image-tag.ts'
 import { timeRange } from '../../src/lib/upgrade/upgrade-duration.ts'
 import { type Moment, moments, transcript } from './to-snapshots.ts'

@@ -3,7 +3,7 @@ import { abortProcedure, abortState, type AbortState, stateSince } from '../../l
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
 import type { ReadContext } from '../../lib/engine/step.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import { limitsBefore } from '../run-limits.ts'
+import { limitsBefore } from '../command-options.ts'
 import {
   connectedTo,
   endOf,
@@ -13,12 +13,11 @@ import {
   workOnWindow,
 } from './window-run.ts'
 import { askingIn, ensureDeducible, type SeenWindow, seeWindow } from './window-snapshot.ts'
-import { type EusRunOptions, requestOf } from './eus-options.ts'
+import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
 import { poolRolls } from '../../lib/eus/plan/eus-duration.ts'
 import { borrowedText } from '../../lib/eus/window-status.ts'
 import type { Loan } from '../../lib/engine/journal.ts'
-import { rangeWords } from '../../lib/upgrade/step-duration.ts'
-import { approvalIsAhead } from './planned-eus.ts'
+import { rangeWords } from '../../lib/upgrade/upgrade-duration.ts'
 import { keptText, loanNamed } from '../../lib/eus/settings/saved-setting.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 

@@ -2,11 +2,11 @@ import type { Context } from '../../context.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
 import { stepsBehind } from '../../lib/eus/window-status.ts'
 import { type EusReportDocument, eusReportView } from '../../lib/output/views/eus/eus-report.ts'
-import type { RunLimits } from '../../lib/engine/run-context.ts'
+import type { RunLimits } from '../../lib/engine/step.ts'
 import { driftLines, driftOf, readSealed, type SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { ticks } from '../../lib/kube/clock.ts'
 import { drifted, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { limitsBefore } from '../run-limits.ts'
+import { limitsBefore } from '../command-options.ts'
 import {
   connectedTo,
   endOf,
@@ -16,10 +16,9 @@ import {
   workOnWindow,
 } from './window-run.ts'
 import { askingIn, ensureNotForgotten, type SeenWindow, seeWindow } from './window-snapshot.ts'
-import { type EusRunOptions, requestOf } from './eus-options.ts'
+import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
 import { joinedReport, reportOfWindow } from './window-report.ts'
 import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
-import { approvalIsAhead } from './planned-eus.ts'
 import type { Finding } from '../../lib/checks/check-definition.ts'
 import { standsInTheWay } from '../../lib/eus/plan/eus-assessment.ts'
 import { asSealed, sealedPath, windowWork, withPath } from '../../lib/eus/chosen-path.ts'

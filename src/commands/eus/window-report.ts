@@ -14,10 +14,10 @@ import {
   volumesBefore,
 } from '../../lib/eus/baseline.ts'
 import { newAlerts } from '../../lib/openshift/firing-alerts.ts'
-import type { RunEvent } from '../../lib/engine/run-context.ts'
+import type { RunEvent } from '../../lib/engine/step.ts'
 import type { JournalReader } from '../../lib/engine/journal.ts'
 import { KvupError } from '../../lib/kube/errors.ts'
-import type { Seen } from '../../lib/vms/census/census-changes.ts'
+import type { Seen } from '../../lib/vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
 
 type End = Pick<EusReportDocument, 'outcome' | 'steps'> &

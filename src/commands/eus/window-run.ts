@@ -2,19 +2,23 @@ import type { Context } from '../../context.ts'
 import type { Access, Reader } from '../../lib/kube/cluster.ts'
 import type { Finding } from '../../lib/checks/check-definition.ts'
 import { type EusReportDocument, eusReportView } from '../../lib/output/views/eus/eus-report.ts'
-import { nothingToDo, type Procedure } from '../../lib/engine/step.ts'
-import { ensureStepsExist, type RunLimits, type RunOutcome } from '../../lib/engine/run-context.ts'
+import {
+  ensureStepsExist,
+  nothingToDo,
+  type Procedure,
+  type RunLimits,
+  type RunOutcome,
+} from '../../lib/engine/step.ts'
 import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
-import { carryOut, type Work } from '../run-change.ts'
+import { carryOut, lostSince, type Work } from '../run-change.ts'
 import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import { type DryRun, rehearsed } from '../change-options.ts'
+import { type DryRun, rehearsed } from '../command-options.ts'
 import type { SeenWindow } from './window-snapshot.ts'
-import type { Seen } from '../../lib/vms/census/census-changes.ts'
+import type { Seen } from '../../lib/vms/census/vm-census.ts'
 import { RunCensus } from '../../lib/vms/census/run-census.ts'
-import { lostSince } from '../lost-workloads.ts'
 import { type ObservedWindow, observeWindow, reportOfWindow } from './window-report.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
-import { harmlessText } from '../../lib/output/views/saved-values.ts'
+import { harmlessText } from '../../lib/output/views/report-lines.ts'
 import type { Loan } from '../../lib/engine/journal.ts'
 import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
 import { ownClock } from '../../lib/kube/clock.ts'

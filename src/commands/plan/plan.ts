@@ -1,14 +1,13 @@
 import type { Context, World } from '../../context.ts'
 import { planView } from '../../lib/output/views/upgrade/upgrade-plan.ts'
-import { passGate } from '../../lib/checks/risk-gate.ts'
+import { passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
 import type { UpgradeOptions } from '../upgrade/upgrade-options.ts'
 import { readerFor } from '../read-cluster.ts'
 import { planUpgrade } from '../upgrade/planned-upgrade.ts'
-import { afterPlan } from '../upgrade/next-commands.ts'
+import { afterPlan } from '../upgrade/run-report.ts'
 import { planDocument } from '../upgrade/plan-document.ts'
-import { seal } from '../../lib/output/document.ts'
-import type { Document } from '../../lib/output/printer.ts'
+import { type Document, seal } from '../../lib/output/printer.ts'
 
 export interface PlanOptions extends Omit<UpgradeOptions, 'timeout' | 'pauseBefore'> {
   exitCode?: boolean

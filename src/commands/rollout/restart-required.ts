@@ -14,7 +14,7 @@ import {
   type Unread,
 } from '../../lib/vms/rollout/restart-required.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
-import { asksCluster, manual } from '../manual.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { fromOption, type LookedAt, partlyUnread, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
 

@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../manual.ts'
-import { withChangeFlags } from '../change-options.ts'
+import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
 import { paceFlags, selectionFlags, stopFlags, waveFlags } from '../workloads/wave-options.ts'
 import type { RestartOptions } from './run-restart.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../lib/output/views/vms/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { carryOut, type Hands, handsOf, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { restartOutcome, restartProcedure, restartWaves } from '../../lib/vms/waves/restart-procedure.ts'
@@ -19,10 +19,18 @@ import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { RestartRun } from '../../lib/vms/waves/restart-run.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import { endOfRun, namespacesOf, narrowed, restartRight, warnOfWaves } from '../workloads/wave-work.ts'
-import { rehearsed, withResume } from '../change-options.ts'
+import {
+  endOfRun,
+  ensureWindowOpens,
+  namespacesOf,
+  narrowed,
+  restartRight,
+  typedWaveRun,
+  warnOfWaves,
+  type WaveRunOptions,
+} from '../workloads/wave-options.ts'
+import { rehearsed, withResume } from '../command-options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
-import { ensureWindowOpens, typedWaveRun, type WaveRunOptions } from '../workloads/wave-options.ts'
 import { noSuchPlace } from '../workloads/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
 

@@ -13,7 +13,7 @@ import {
   type UpgradePlan,
   type UpgradeRequest,
 } from '../../lib/upgrade/upgrade-plan.ts'
-import { enteredNow, seenAfter } from '../../lib/upgrade/upgrade-path.ts'
+import { enteredNow, seenAfter } from '../../lib/upgrade/path-procedure.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
 
 /** One minor of the path, planned from what the ones before leave behind; the first from what there is. */

@@ -5,7 +5,7 @@ import { notInManifest } from '../../lib/manifests/manifest.ts'
 import type { PlanDocument } from '../../lib/output/views/upgrade/upgrade-plan-words.ts'
 import { nothingToDo, type ReadContext, type Step } from '../../lib/engine/step.ts'
 import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/engine/procedure-dry-run.ts'
-import { isBlocked } from '../../lib/checks/risk-gate.ts'
+import { isBlocked } from '../../lib/checks/check-definition.ts'
 import {
   begunSteps,
   type LaterOperator,
@@ -23,7 +23,7 @@ import type { MadeFrom, Planned } from './planned-upgrade.ts'
 import { planAgain, sealedRequest } from './upgrade-options.ts'
 import { rolloutTimes } from '../../lib/kubevirt/rollout-times.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { idWithout } from '../../lib/upgrade/upgrade-path.ts'
+import { idWithout } from '../../lib/upgrade/path-procedure.ts'
 import { randomUUID } from 'node:crypto'
 import {
   coveredBy,
@@ -31,8 +31,8 @@ import {
   driftOf,
   readSealed,
   type Seal,
-  sealPlan,
   type SealedPlan,
+  sealPlan,
 } from '../../lib/engine/sealed-plan.ts'
 import type { Context } from '../../context.ts'
 import { drifted, forbidden, KvupError, usageError } from '../../lib/kube/errors.ts'

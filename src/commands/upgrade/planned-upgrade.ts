@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { Finding } from '../../lib/checks/check-definition.ts'
+import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { oneLook } from '../../lib/kube/read-cache.ts'
@@ -26,27 +26,25 @@ import { isOlmPlan, olmProcedure } from '../../lib/upgrade/methods/olm-procedure
 import { RunCensus } from '../../lib/vms/census/run-census.ts'
 import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
-import { acceptedRisks } from '../check/accepted-risks.ts'
-import { readReleases } from '../releases/read-releases.ts'
+import { acceptedRisks } from '../check/checked-cluster.ts'
+import { readReleases } from '../read-cluster.ts'
 import { checked, foretoldParts, judgePath, together } from './plan-findings.ts'
-import { withOlm } from './upgrade-target.ts'
+import { optionsOfLeg, type PreparedManifest, prepareManifest, withOlm } from './upgrade-target.ts'
 import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
 import { openLoan } from '../../lib/vms/update-methods.ts'
 import {
   isBetweenSteps,
   isOutsideOfRolls,
+  isPathUnderWay,
   type PathLeg,
   pathProcedure,
 } from '../../lib/upgrade/path-procedure.ts'
-import { isPathUnderWay } from '../../lib/upgrade/upgrade-path.ts'
-import { optionsOfLeg, type PreparedManifest, prepareManifest } from './prepared-manifest.ts'
 import { manifestSource, originOf } from '../../lib/manifests/manifest-source.ts'
-import { passGate } from '../../lib/checks/risk-gate.ts'
 import { sealedParts } from '../../lib/upgrade/sealed-facts.ts'
 import { blocked, KvupError } from '../../lib/kube/errors.ts'
 import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
-import { carryingOut } from './next-commands.ts'
+import { carryingOut } from './run-report.ts'
 
 /** All that carrying out needs. */
 export interface Planned {

@@ -6,7 +6,7 @@ import { parseDuration } from '../../lib/kube/duration.ts'
 import { usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import type { UpgradeRequest } from '../../lib/upgrade/upgrade-plan.ts'
-import type { MigrationsPolicy } from '../../lib/vms/migrations/migrations-in-flight.ts'
+import type { MigrationsPolicy } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { withoutLogin } from '../../lib/manifests/manifest-source.ts'
 import type { SealedPlan } from '../../lib/engine/sealed-plan.ts'
 

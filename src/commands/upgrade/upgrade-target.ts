@@ -2,19 +2,51 @@ import type { Context, World } from '../../context.ts'
 import { againstPlatform } from '../../lib/releases/platform-releases.ts'
 import { operatorVersionOf } from '../../lib/releases/release-versions.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
-import { KvupError, usageError } from '../../lib/kube/errors.ts'
+import { exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { type OperatorSeen, seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
 import { releasesAhead } from '../../lib/upgrade/methods/operator-target.ts'
 import { reachable } from '../../lib/releases/reachable.ts'
 import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
-import { readReleases } from '../releases/read-releases.ts'
+import { readReleases } from '../read-cluster.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
-import type { Reader } from '../../lib/kube/cluster.ts'
-import { chooseMethod, type Seen, type UpgradeRequest } from '../../lib/upgrade/upgrade-plan.ts'
+import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
+import {
+  chooseMethod,
+  type Seen,
+  type UpgradePlan,
+  type UpgradeRequest,
+} from '../../lib/upgrade/upgrade-plan.ts'
 import { olmGoal } from '../../lib/upgrade/methods/olm-plan.ts'
 import type { CatalogPackage } from '../../lib/releases/catalog-path.ts'
 import { parseCatalog } from '../../lib/releases/catalog-file.ts'
+import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
+import {
+  backupOf,
+  type BackupOrigin,
+  conflictFindings,
+  isBackupOf,
+  manifestChanges,
+  type ObjectChange,
+} from '../../lib/manifests/apply-manifest.ts'
+import { extrasFindings } from '../../lib/manifests/manifest-extras.ts'
+import {
+  inNamespace,
+  type Manifest,
+  mustBeVersion,
+  notInManifest,
+  operatorManifest,
+  parseManifest,
+} from '../../lib/manifests/manifest.ts'
+import {
+  manifestSource,
+  notReadFinding,
+  originOf,
+  readManifest,
+} from '../../lib/manifests/manifest-source.ts'
+import { fromRegistry, registryFinding, registryToKeep } from '../../lib/manifests/image-registry.ts'
+import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
+import type { LoadedManifest, ReleaseManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
 
 type Typed = Pick<UpgradeOptions, 'catalogFile' | 'releases'>
 
@@ -143,4 +175,253 @@ export async function readCatalog(
     })
   })
   return parseCatalog(text, file)
+}
+
+/** The manifest of the release, its findings, and what has to happen before the first write. */
+export interface PreparedManifest extends ReleaseManifest {
+  findings: readonly Finding[]
+  /** Downloads it where it was not read yet, judges it, and saves what it replaces. */
+  prepare(): Promise<void>
+  /** Where it was read already. */
+  readonly loaded: LoadedManifest | undefined
+  /** File with the replaced objects; undefined until there is one. */
+  readonly backup: string | undefined
+}
+
+interface ManifestQuestion {
+  cx: Context
+  options: UpgradeOptions
+  plan: UpgradePlan
+  seen: Seen
+  cluster: Cluster
+  accepted: readonly AcceptedRisk[]
+  /** Also behind a URL: a plan shows what is in it. */
+  readNow: boolean
+  /** It is of a later step of an upgrade path: what it changes is told once its turn comes. */
+  isLater?: boolean
+}
+
+/**
+ * A file or standard input is read and judged at once; a URL only once the plan is accepted (contract "Release manifests"), or where the plan
+ * itself is asked for.
+ */
+export async function prepareManifest(question: ManifestQuestion): Promise<PreparedManifest> {
+  const { options, plan, cx, accepted } = question
+  if (plan.method !== 'operator-manifest' || plan.request.follow) return unused(options, plan)
+  const source = manifestSource(options, plan.to.text)
+  const file = options.backup ?? `kvup-backup-${plan.from ?? 'unknown'}-${plan.owner.uid.slice(0, 8)}.yaml`
+  let loading: Promise<LoadedManifest | undefined> | undefined
+  let loaded: LoadedManifest | undefined
+  let saved: string | undefined
+  const read = async () => (loaded = await unlessNeedless(question))
+  const load = () => (loading ??= read())
+  const later = source.from === 'url' && !question.readNow
+  if (source.from === 'url') cx.printer.note(`the operator manifest comes from ${originOf(source)}`)
+  const findings = later ? [] : await judgedNow(question, load)
+  if (!later) await load().catch(() => undefined)
+  return {
+    load,
+    findings,
+    async prepare() {
+      const { manifest } = (await load()) ?? {}
+      if (manifest === undefined) return
+      if (later) passGate(await judge(manifest, question), accepted)
+      saved = await save(manifest, file, question)
+    },
+    get loaded() {
+      return loaded
+    },
+    unread: findings.find(({ level }) => level === 'not-checked')?.summary,
+    get backup() {
+      return saved
+    },
+  }
+}
+
+async function judgedNow(
+  question: ManifestQuestion,
+  load: () => Promise<LoadedManifest | undefined>,
+): Promise<readonly Finding[]> {
+  try {
+    const loaded = await load()
+    return loaded === undefined ? [] : await judge(loaded.manifest, question)
+  } catch (error) {
+    if (!question.readNow || !(error instanceof KvupError) || error.exitCode !== exitCode.unreachable)
+      throw error
+    return [notReadFinding(error)]
+  }
+}
+
+/**
+ * The flags as they are of one step of an upgrade path: of the checksums its own, and none of a manifest where it applies none. `ofPath`: another step may
+ * use them. Throws `usage` where checksums are named and its own is not.
+ */
+export function optionsOfLeg(options: UpgradeOptions, plan: UpgradePlan, ofPath: boolean): UpgradeOptions {
+  const { manifestSha256: typed, rewriteNamespace, ...rest } = options
+  if (plan.method !== 'operator-manifest' && ofPath) return rest
+  const sum = typed === undefined ? undefined : sumOf(typed, plan.to.text)
+  return {
+    ...rest,
+    ...(rewriteNamespace !== undefined && { rewriteNamespace }),
+    ...(sum !== undefined && { manifestSha256: sum }),
+  }
+}
+
+/** `SUM`, or of `v1.6.6=SUM,v1.7.4=SUM` that of this version. */
+function sumOf(typed: string, version: string): string {
+  if (!typed.includes('=')) return typed
+  const sums = new Map<string, string>()
+  for (const one of typed.split(',')) {
+    const [name = '', sum = ''] = one.trim().split('=')
+    const former = sums.get(name)
+    if (former !== undefined && former !== sum)
+      throw usageError('contradiction', `--manifest-sha256 names two checksums for ${name}`)
+    sums.set(name, sum)
+  }
+  const sum = sums.get(version)
+  if (sum !== undefined) return sum
+  throw usageError('manifest-checksum-missing', `--manifest-sha256 names no checksum for ${version}`, {
+    remedy: `--manifest-sha256 ${typed},${version}=SUM`,
+  })
+}
+
+/** What was said of a manifest must not be passed over: somebody counts on it. */
+function unused(options: UpgradeOptions, { method }: UpgradePlan): PreparedManifest {
+  const { manifest, manifestSha256, rewriteNamespace, backup } = options
+  const said = Object.entries({
+    manifest,
+    'manifest-sha256': manifestSha256,
+    'rewrite-namespace': rewriteNamespace,
+    backup,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => `--${flag}`)
+  if (said.length > 0)
+    throw usageError(
+      'manifest-unused',
+      `${said.join(', ')} would not be used: no manifest is applied here, the method is ${method}`,
+      {
+        remedy: 'add --method operator-manifest, or leave it out',
+      },
+    )
+  return {
+    load: noManifest,
+    findings: [],
+    prepare: async () => undefined,
+    loaded: undefined,
+    backup: undefined,
+  }
+}
+
+const noManifest = () => Promise.reject(new Error('the image-tag method has no manifest'))
+
+/** An upgrade of which only the end is left has applied it: whoever ends it need not have the file, or a way to its address, any more. */
+async function unlessNeedless(question: ManifestQuestion): Promise<LoadedManifest | undefined> {
+  const { cx, plan } = question
+  try {
+    return await fitting(question)
+  } catch (error) {
+    const isAway =
+      error instanceof KvupError &&
+      (error.exitCode === exitCode.unreachable || error.reason === 'manifest-missing')
+    if (!plan.isRest || !isAway) throw error
+    cx.printer.note(
+      `KubeVirt runs ${plan.to.text} already, without its manifest being read: ${error.message}`,
+    )
+    return undefined
+  }
+}
+
+async function fitting({ cx, options, plan, seen }: ManifestQuestion): Promise<LoadedManifest> {
+  const source = manifestSource(options, plan.to.text)
+  const { text, origin, sha256 } = await readManifest(
+    source,
+    { ...cx.world, signal: cx.signal },
+    options.manifestSha256,
+  )
+  const manifest = operatorManifest(parseManifest(text, origin), origin)
+  mustBeVersion(manifest, plan.to.text)
+  const here = inNamespace(
+    manifest,
+    seen.installation.operator?.namespace ?? plan.owner.ref.namespace,
+    options.rewriteNamespace ?? false,
+  )
+  const registry = registryToKeep(here, seen.installation.deployment, plan.request.imageRegistry)
+  return { manifest: registry ? fromRegistry(here, registry) : here, sha256 }
+}
+
+async function judge(
+  manifest: Manifest,
+  { cluster, plan, seen, isLater }: ManifestQuestion,
+): Promise<readonly Finding[]> {
+  const asked = plan.request.imageRegistry !== undefined
+  const changes = await manifestChanges(cluster.reader, manifest.objects)
+  return [
+    ...extrasFindings(manifest, changes),
+    ...(asked ? [] : registryFinding(manifest, seen.installation.deployment)),
+    ...(isLater ? [] : conflictFindings(changes)),
+  ]
+}
+
+/** Keeps what the first run saved: on resuming, half of it is replaced already. */
+async function save(
+  manifest: Manifest,
+  file: string,
+  { cx, plan, cluster }: ManifestQuestion,
+): Promise<string | undefined> {
+  const changes = await manifestChanges(cluster.reader, manifest.objects)
+  if (changes.every(({ is }) => is === 'same')) return undefined
+  const left = await notInManifest(cluster.reader, manifest).catch(() => [])
+  if (left.length > 0)
+    cx.printer.note(
+      `not in the new manifest, and left where they are: ${left.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
+    )
+  const { from = 'unknown', to, owner } = plan
+  await saveBackup(changes, { file, from, to: to.text, uid: owner.uid }, cx)
+  return file
+}
+
+/**
+ * Saves what is going to be replaced. The file of an earlier run is kept, for on resuming half of it is replaced already; any
+ * other file is neither overwritten nor taken for the way back. Throws `usage`: without a way back nothing is changed.
+ */
+export async function saveBackup(
+  changes: readonly ObjectChange[],
+  origin: BackupOrigin,
+  { world, printer }: Pick<Context, 'world' | 'printer'>,
+): Promise<void> {
+  const { file } = origin
+  const before = await readIfThere(file, world)
+  if (before === undefined)
+    return world.writeText(file, backupOf(changes, origin)).catch((cause: unknown) => {
+      throw notSaved(file, cause)
+    })
+  if (!isBackupOf(before, origin)) throw taken(file)
+  printer.note(`${file} is there already and is kept: it holds the objects from before the first run`)
+}
+
+async function readIfThere(file: string, world: Context['world']): Promise<string | undefined> {
+  try {
+    return await world.readText(file)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw notSaved(file, cause)
+  }
+}
+
+function notSaved(file: string, cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return usageError(
+    'backup',
+    `the objects that would be replaced cannot be saved to ${file}: ${why}. Nothing was changed`,
+    { remedy: 'name a file that can be written: --backup FILE', cause },
+  )
+}
+
+function taken(file: string): Error {
+  return usageError(
+    'backup',
+    `${file} is there already and is no whole backup of this KubeVirt from before this update. Nothing was changed`,
+    { remedy: 'name another file: --backup FILE' },
+  )
 }

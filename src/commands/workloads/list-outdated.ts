@@ -11,25 +11,27 @@ import { knownReleases } from '../../lib/releases/releases.ts'
 import { ApiError, type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import {
   addTo,
+  countApart,
+  type CountApart,
   listOutdated,
   NextStep,
   noTotals,
   ofEach,
   ofSome,
+  outdatedAlert,
   type OutdatedItem,
   type OutdatedPage,
   type RemediesAsked,
   type Totals,
+  unexplained,
 } from '../../lib/vms/outdated-vms.ts'
-import { readSurroundings, rulesFrom, type Surroundings } from '../../lib/vms/updater-snapshot.ts'
+import { readSurroundings, rulesFrom, type Surroundings } from '../../lib/vms/workload-updater.ts'
 import { giveBackLine, loanId, methodsOf } from '../../lib/vms/update-methods.ts'
-import { type LookedAt, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
+import { type LookedAt, oneNamespaceHelps, partlyUnread, readerFor, whoHoldsLock } from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
-import { holderText, type ShownHolder } from '../../lib/output/views/lock-holder.ts'
+import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
-import { countApart, type CountApart, outdatedAlert, unexplained } from '../../lib/vms/outdated-count.ts'
-import { whoHoldsLock } from '../lock-holder.ts'
 
 export interface OutdatedOptions {
   allNamespaces?: boolean

@@ -15,13 +15,13 @@ import {
   migrationsReport,
   type MigrationsReport,
 } from '../../lib/vms/migrations/migration-report.ts'
-import { asksCluster, manual } from '../manual.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { fromOption, type LookedAt, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
 import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { findKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { minutes, ticks } from '../../lib/kube/clock.ts'
-import { countMoving } from '../../lib/vms/forecast/update-forecast.ts'
+import { countMoving } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsOf } from '../../lib/vms/update-methods.ts'
 
 export interface MigrationsOptions {

@@ -3,14 +3,20 @@ import type { Context, Wire } from '../../context.ts'
 import { type WorkloadsHeldDocument, workloadsHeldView } from '../../lib/output/views/vms/paused-updates.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { carryOut, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { holdWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { giveBackLine, keptMethods, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
-import { asksCluster, manual } from '../manual.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import {
+  asksCluster,
+  type ChangeOptions,
+  manual,
+  rehearsed,
+  withChangeFlags,
+  withResume,
+} from '../command-options.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 
 export type HoldOptions = ChangeOptions

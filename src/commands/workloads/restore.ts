@@ -19,20 +19,27 @@ import {
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { asLoan, carryOut, settleMissingValues, type Work } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/risk-gate.ts'
-import { settledFor } from '../../lib/upgrade/steps/verification.ts'
+import { parseAccepted } from '../../lib/checks/check-definition.ts'
+import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import {
   evictionFinding,
   type Forecast,
   forecastOutdated,
   forecastText,
   forecastUpdates,
-} from '../../lib/vms/forecast/update-forecast.ts'
+} from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn, nameOf, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, loanId, loanOn, methodsText, restoreLine } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
-import { asksCluster, manual } from '../manual.ts'
-import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import {
+  asksCluster,
+  type ChangeOptions,
+  type DryRun,
+  manual,
+  rehearsed,
+  withChangeFlags,
+  withResume,
+} from '../command-options.ts'
 import { namespaceOf } from './vm-selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'

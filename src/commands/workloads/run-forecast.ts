@@ -30,14 +30,14 @@ import { parseImage } from '../../lib/kubevirt/installation.ts'
 import type { Loan } from '../../lib/engine/journal.ts'
 import { openLoans } from '../../lib/engine/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
-import { dueFor } from '../../lib/vms/workload-updater.ts'
 import {
+  dueFor,
   launchersOf,
   type OutlookRules,
   readSurroundings,
   rulesFrom,
   type Surroundings,
-} from '../../lib/vms/updater-snapshot.ts'
+} from '../../lib/vms/workload-updater.ts'
 import { keptMethods, loanId } from '../../lib/vms/update-methods.ts'
 
 export interface ForecastOptions {

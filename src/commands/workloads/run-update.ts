@@ -6,18 +6,17 @@ import {
   type WorkloadsUpdateDocument,
   workloadsUpdateView,
 } from '../../lib/output/views/vms/wave-run.ts'
-import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
+import type { Procedure, ReadContext, RunOutcome } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
 import { carryOut, type Hands, settleMissingValues, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { type Finding, parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import { settledFor } from '../../lib/upgrade/steps/verification.ts'
+import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import { minutes } from '../../lib/kube/clock.ts'
-import { cancelProcedure } from '../../lib/vms/migrations/migrations-in-flight.ts'
+import { cancelProcedure } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { guardProcedure } from '../../lib/vms/update-guard.ts'
-import { failureOf, outcomeOf } from '../../lib/vms/waves/update-outcome.ts'
-import { UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
+import { failureOf, outcomeOf, UpdateRun, type UpdateWanted } from '../../lib/vms/waves/update-run.ts'
 import {
   settledAgainId,
   updateName,
@@ -27,15 +26,23 @@ import {
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, loanId, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import { rehearsed, withResume } from '../change-options.ts'
+import { rehearsed, withResume } from '../command-options.ts'
 import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
-import { endOfRun, namespacesOf, narrowed, restartRight, warnOfWaves } from './wave-work.ts'
-import { ensureWindowOpens, type TypedUpdate, typedUpdate, type UpdateOptions } from './wave-options.ts'
+import {
+  endOfRun,
+  ensureWindowOpens,
+  namespacesOf,
+  narrowed,
+  restartRight,
+  type TypedUpdate,
+  typedUpdate,
+  type UpdateOptions,
+  warnOfWaves,
+} from './wave-options.ts'
 import { noSuchPlace, type SelectedVms } from './vm-selection.ts'
 import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
-import type { Finding } from '../../lib/checks/check-definition.ts'
-import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/update-forecast.ts'
+import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
 import type { UpdateLook } from '../../lib/vms/waves/update-fleet.ts'
@@ -43,7 +50,6 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
-import type { RunOutcome } from '../../lib/engine/run-context.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {

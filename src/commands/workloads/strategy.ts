@@ -1,7 +1,13 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual } from '../manual.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import {
+  asksCluster,
+  type ChangeOptions,
+  manual,
+  rehearsed,
+  withChangeFlags,
+  withResume,
+} from '../command-options.ts'
 import {
   type WorkloadStrategyDocument,
   workloadStrategyView,
@@ -10,9 +16,9 @@ import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { carryOut, type Work } from '../run-change.ts'
-import { parseAccepted, passGate } from '../../lib/checks/risk-gate.ts'
+import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
-import { forecastOutdated } from '../../lib/vms/forecast/update-forecast.ts'
+import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { giveBackLine, keptMethods, loanOn, methodsOf } from '../../lib/vms/update-methods.ts'
 import {
   type Choice,

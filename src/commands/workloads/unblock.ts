@@ -7,7 +7,7 @@ import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { carryOut, handsOf, type Work } from '../run-change.ts'
-import { parseAccepted } from '../../lib/checks/risk-gate.ts'
+import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -21,8 +21,14 @@ import {
   unblockFindings,
   unblockStep,
 } from '../../lib/vms/unblock/unblock-vms.ts'
-import { asksCluster, manual } from '../manual.ts'
-import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
+import {
+  asksCluster,
+  type ChangeOptions,
+  manual,
+  rehearsed,
+  withChangeFlags,
+  withResume,
+} from '../command-options.ts'
 import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import {
   fieldName,

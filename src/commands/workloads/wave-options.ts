@@ -1,12 +1,22 @@
 import { Option } from 'commander'
-import { type Order, orders, type WaveBy, type WaveRunWanted } from '../../lib/vms/waves/waves.ts'
-import type { ChangeOptions } from '../change-options.ts'
+import { type Order, orders, type Wave, type WaveBy, type WaveRunWanted } from '../../lib/vms/waves/waves.ts'
+import type { ChangeOptions } from '../command-options.ts'
 import { parseLabels } from '../../lib/kube/object.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { usageError } from '../../lib/kube/errors.ts'
 import { nextOpening, parseWindow } from '../../lib/vms/waves/time-windows.ts'
 import { selectionOf } from './vm-selection.ts'
 import type { UpdateWanted } from '../../lib/vms/waves/update-run.ts'
+import type { Access } from '../../lib/kube/cluster.ts'
+import type { Work } from '../run-change.ts'
+import { placeOfVm } from '../../lib/vms/vm.ts'
+import type { Used } from '../../lib/upgrade/roles.ts'
+import { restartable } from '../../lib/vms/waves/vm-restart.ts'
+import type { Context } from '../../context.ts'
+import { nearest } from '../../lib/kube/text.ts'
+import type { WaveRunDocument } from '../../lib/output/views/vms/wave-run.ts'
+import type { RunOutcome } from '../../lib/engine/step.ts'
+import { goesOn } from '../upgrade/run-report.ts'
 
 /** Which VMs: all namespaces unless `-n` says otherwise. */
 export const selectionFlags = (): Option[] => [
@@ -192,4 +202,65 @@ function retriesOf({ retries }: UpdateOptions): number {
     'too-many-retries',
     `--retries is at most ${retriesAtMost}: KubeVirt keeps five migrations of a VM`,
   )
+}
+
+/** What is in the namespaces of VMs. */
+const ofVms: ReadonlySet<string> = new Set([
+  'virtualmachines',
+  'virtualmachineinstances',
+  'virtualmachineinstancemigrations',
+  'pods',
+])
+
+/** The same rights, asked for in these namespaces only: who may move the VMs of one need not be allowed to move all. Undefined: in all. */
+export function narrowed(rights: Work['rights'], namespaces: readonly string[] | undefined): Work['rights'] {
+  if (namespaces === undefined) return rights
+  const within = (access: Access): Access[] =>
+    access.namespace === undefined && ofVms.has(access.resource)
+      ? namespaces.map((namespace) => ({ ...access, namespace }))
+      : [access]
+  return { ...rights, required: rights.required.flatMap(within) }
+}
+
+/** Where the VMs of a run are; undefined: it may be all namespaces. */
+export function namespacesOf(
+  vms: Iterable<string>,
+  { namespace, partly }: { namespace: string | undefined; partly: boolean },
+): readonly string[] | undefined {
+  if (namespace !== undefined) return [namespace]
+  if (!partly) return undefined
+  return [...new Set([...vms].map((vm) => placeOfVm(vm).namespace))]
+}
+
+/** To ask virt-api for the restart of a VM. */
+export const restartRight: Used = { kind: restartable, verb: 'update', subresource: 'restart' }
+
+/** `--waves` may name what is done already, so that the same line goes on: told, and not refused. */
+export function warnOfWaves(
+  { printer }: Pick<Context, 'printer'>,
+  { waves: { first } }: Pick<WaveRunWanted, 'waves'>,
+  waves: readonly Wave[],
+): void {
+  const there = waves.flatMap(({ value }) => value ?? [])
+  const without = first.filter((name) => !there.includes(name))
+  if (without.length === 0 || waves.length === 0) return
+  const others = there.filter((name) => !first.includes(name))
+  const meant = without.map((name) => ({ name, near: nearest(name, others) }))
+  const words = meant.map(({ name, near }) => (near === undefined ? name : `${name} (did you mean ${near}?)`))
+  printer.warn(`no VM that is left is in these waves of --waves: ${words.join(', ')}`)
+}
+
+/** How a run of waves ended, in the fields of its document. */
+type RunEnd = Pick<WaveRunDocument, 'outcome' | 'stoppedBefore' | 'next'>
+
+/** `borrowed`: commands that give back what is held meanwhile. */
+export function endOfRun({ world }: Context, outcome: RunOutcome, borrowed: readonly string[]): RunEnd {
+  if (outcome.is === 'nothing-to-do') return { outcome: 'nothing-to-do' }
+  if (outcome.is === 'finished') return { outcome: 'done' }
+  const { step, because } = outcome
+  return {
+    outcome: 'stopped',
+    stoppedBefore: { step: step.id, because: `--${because}` },
+    next: [goesOn(world.commandLine), ...borrowed],
+  }
 }

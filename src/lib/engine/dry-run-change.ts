@@ -1,7 +1,7 @@
 import type { Kind, KubeObject, Metadata } from '../kube/object.ts'
 import type { Ref } from '../kube/cluster.ts'
 import { type FieldChange, fieldChanges, type Leaf, leavesOf, schemaChange } from '../kube/field-changes.ts'
-import { isNote } from './saved-values.ts'
+import { isNote } from './overrides.ts'
 import {
   type CustomResourceDefinition,
   CustomResourceDefinitions,

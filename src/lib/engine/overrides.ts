@@ -1,5 +1,5 @@
-import type { Reader, Where } from '../kube/cluster.ts'
-import { atVersion, type Kind, type KubeObject } from '../kube/object.ts'
+import type { JsonOperation, Reader, Ref, Where, Writer } from '../kube/cluster.ts'
+import { atVersion, groupOf, type Kind, type KubeObject } from '../kube/object.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import {
@@ -10,17 +10,18 @@ import {
 } from '../kube/kinds/openshift-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
-import type { Loan } from './journal.ts'
-import { isOverridden, isPlausible, mayBeOverridden, savedOn } from './saved-values.ts'
+import type { Journal, Loan } from './journal.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isFields, valueAt } from '../kube/server-side-apply.ts'
 
-const prefix = 'eus to '
+const windowPrefix = 'eus to '
 
 /** The procedure of a window, by which the journal knows what is of it: `eus to 4.20`. */
-export const windowName = (to: string): string => `${prefix}${to}`
+export const windowName = (to: string): string => `${windowPrefix}${to}`
 
 /** The minor that a procedure of that name leads to; undefined for any other procedure. */
 export function targetOfName(procedure: string): string | undefined {
-  return procedure.startsWith(prefix) ? procedure.slice(prefix.length) : undefined
+  return procedure.startsWith(windowPrefix) ? procedure.slice(windowPrefix.length) : undefined
 }
 
 /** What is borrowed for a window, whichever. */
@@ -181,3 +182,301 @@ function missingOf(id: string, object: KubeObject, claim: Loan | undefined): Mis
   const named = { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid }
   return { id, object: named, why: 'unreadable', ...(claim && { claim }) }
 }
+
+/**
+ * The value that a field had before kvup changed it for a time lies on the very object, in an annotation that is written in the same patch as the change: who can
+ * forge it could have written the field (docs/decisions.md, "A saved value lies on the object that it belongs to").
+ */
+const prefix = 'kvup.io/saved-'
+
+export const isNote = (annotation: string): boolean => annotation.startsWith(prefix)
+
+/** What kvup overrides for a time, and nothing else: a note of another field, kind or form is never obeyed. */
+interface Family {
+  readonly kinds: readonly string[]
+  /** JSON pointers. */
+  readonly paths: readonly string[]
+  /** May the field have had that value? */
+  fits(value: unknown): boolean
+  /** There is one per object of the kind: its name is part of the id. */
+  readonly perObject?: true
+  /** kvup empties the field, and sets it to nothing else. */
+  readonly empties?: true
+}
+
+const line = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(value)
+
+/** Of an image reference, without anything around it. */
+const word = (value: unknown): boolean => typeof value === 'string' && /^[\w][\w.:/@-]{0,254}$/u.test(value)
+
+/** Tag and registry belong together. */
+const isTagAndRegistry = (value: unknown): boolean =>
+  isFields(value) && word(value['tag']) && (value['registry'] === undefined || word(value['registry']))
+
+const methods: ReadonlySet<unknown> = new Set(['LiveMigrate', 'Evict'])
+
+/** A list of workload update methods as KubeVirt knows them (facts 1.2), each once. */
+const areMethods = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => methods.has(one)) && new Set(value).size === value.length
+
+const families: Readonly<Record<string, Family>> = {
+  'workload-updates': {
+    kinds: ['KubeVirt', 'HyperConverged'],
+    paths: [
+      '/spec/workloadUpdateStrategy/workloadUpdateMethods',
+      '/spec/virtualization/workloadUpdateStrategy/workloadUpdateMethods',
+    ],
+    fits: areMethods,
+    empties: true,
+  },
+  'image-tag': { kinds: ['KubeVirt'], paths: ['/spec/imageTag'], fits: isTagAndRegistry, empties: true },
+  'pool-paused': {
+    kinds: ['MachineConfigPool'],
+    paths: ['/spec/paused'],
+    fits: (value) => typeof value === 'boolean',
+    perObject: true,
+  },
+  'machine-health-check': {
+    kinds: ['MachineHealthCheck'],
+    paths: ['/metadata/annotations/cluster.x-k8s.io~1paused'],
+    fits: (value) => line(value, 1000),
+    perObject: true,
+  },
+  'node-health-check': {
+    kinds: ['NodeHealthCheck'],
+    paths: ['/spec/pauseRequests'],
+    fits: (value) => Array.isArray(value) && value.every((one) => line(one, 1000)),
+    perObject: true,
+  },
+  approval: {
+    kinds: ['Subscription'],
+    paths: ['/spec/installPlanApproval'],
+    fits: (value) => value === 'Manual' || value === 'Automatic',
+  },
+  'platform-channel': {
+    kinds: ['ClusterVersion'],
+    paths: ['/spec/channel'],
+    fits: (value) => line(value, 253),
+  },
+  'desired-update': {
+    kinds: ['ClusterVersion'],
+    paths: ['/spec/desiredUpdate'],
+    fits: (value) =>
+      isFields(value) && Object.values(value).every((one) => typeof one !== 'string' || line(one, 1000)),
+  },
+}
+
+/** `pool-paused/worker` is of the family `pool-paused`. */
+const familyOf = (id: string): string => id.split('/')[0] ?? ''
+
+/** JSON pointers of the fields that a loan of this name may be of. */
+export const pathsOf = (id: string): readonly string[] =>
+  Object.hasOwn(families, familyOf(id)) ? (families[familyOf(id)]?.paths ?? []) : []
+
+const keyOf = (id: string): string => `${prefix}${familyOf(id)}`
+
+/** An object whose note cannot be read, or is of something that kvup never overrides. */
+interface Unreadable {
+  /** As the loan is called: `workload-updates`. */
+  id: string
+  object: KubeObject
+}
+
+/** What is noted on an object. A note that came along with a copy, or with an object that was made anew, names the uid of another one. */
+export function savedOn(object: KubeObject): { loans: readonly Loan[]; unreadable: readonly Unreadable[] } {
+  const notes = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => isNote(key))
+  const found = notes.map(([key, note]) => {
+    const name = key.slice(prefix.length)
+    const family = Object.hasOwn(families, name) ? families[name] : undefined
+    if (family?.kinds.includes(object.kind) !== true) return undefined
+    const id = family.perObject ? idOn(name, object) : name
+    return loanFrom(note, { id, family, object }) ?? { id, object, unreadable: true as const }
+  })
+  return {
+    loans: found.flatMap((one) => (one === undefined || 'unreadable' in one ? [] : [one])),
+    unreadable: found.flatMap((one) => (one !== undefined && 'unreadable' in one ? [one] : [])),
+  }
+}
+
+function idOn(name: string, { metadata }: KubeObject): string {
+  return [name, ...(metadata.namespace === undefined ? [] : [metadata.namespace]), metadata.name].join('/')
+}
+
+interface NotePlace {
+  id: string
+  family: Family
+  object: KubeObject
+}
+
+function loanFrom(note: string, { id, family, object }: NotePlace): Loan | undefined {
+  const said = parsed(note)
+  if (said === undefined || !areLines(said, object)) return undefined
+  const { apiVersion, uid, procedure, path, by, at } = said
+  const was = formerIn(said['was'], family)
+  const taken = takenIn(said['taken'])
+  if (!family.paths.includes(path) || was === undefined || taken === 'none such') return undefined
+  const { name, namespace } = object.metadata
+  const { kind } = object
+  const harmless = said['harmless']
+  return {
+    id,
+    procedure,
+    object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid },
+    path,
+    was,
+    ...(taken !== undefined && { taken }),
+    by,
+    at,
+    ...(line(harmless, 400) && { harmless }),
+    ...(said['severalMinors'] === true && { severalMinors: true }),
+  }
+}
+
+type Lines = Readonly<Record<'apiVersion' | 'uid' | 'procedure' | 'path' | 'by' | 'at', string>>
+
+/** Each of one line, of a length that kvup writes, and of the group of the object. */
+function areLines<T extends Readonly<Record<string, unknown>>>(
+  said: T,
+  object: KubeObject,
+): said is T & Lines {
+  const { apiVersion, at } = said
+  const texts = ['apiVersion', 'uid', 'procedure', 'path', 'by', 'at'].map((key) => said[key])
+  if (!texts.every((one) => line(one, 300))) return false
+  return (
+    groupOf({ apiVersion: String(apiVersion) }) === groupOf(object) && !Number.isNaN(Date.parse(String(at)))
+  )
+}
+
+function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const said: unknown = JSON.parse(note)
+    return isFields(said) ? said : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function formerIn(was: unknown, family: Family): Loan['was'] | undefined {
+  if (!isFields(was)) return undefined
+  if (was['present'] === false) return { present: false }
+  if (was['present'] !== true || !family.fits(was['value'])) return undefined
+  return { present: true, value: was['value'] }
+}
+
+/** It was written with the change itself, so that the change was made. */
+function takenIn(taken: unknown): Loan['taken'] | 'none such' {
+  if (taken === undefined) return undefined
+  if (!isFields(taken) || !line(taken['step'], 200) || taken['value'] === undefined) return 'none such'
+  return { value: taken['value'], step: taken['step'], applied: true }
+}
+
+/** The annotation of a loan, for the same merge patch as the change. */
+export function noteOf(loan: Loan): Record<string, string> {
+  const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = loan
+  const note = {
+    apiVersion: object.apiVersion,
+    uid: object.uid,
+    procedure,
+    path,
+    was,
+    ...(taken && { taken: { value: taken.value, step: taken.step } }),
+    by,
+    at,
+    harmless,
+    severalMinors,
+  }
+  return { [keyOf(loan.id)]: JSON.stringify(note) }
+}
+
+/** Takes the annotation out, in the same merge patch as the value goes back. */
+export const noNote = (id: string): Record<string, null> => ({ [keyOf(id)]: null })
+
+/** The same, where the object has it. */
+export const noteGone = (object: KubeObject, id: string): Record<string, null> =>
+  hasNote(object, id) ? noNote(id) : {}
+
+export const hasNote = ({ metadata }: KubeObject, id: string): boolean =>
+  metadata.annotations?.[keyOf(id)] !== undefined
+
+/** Behind the operations that change the field, in the same JSON patch. `within`: JSON pointer of that field, which may bring the annotations along. */
+export function savingNote(
+  { metadata: { annotations } }: KubeObject,
+  loan: Loan,
+  within: string,
+): readonly JsonOperation[] {
+  const note = noteOf(loan)
+  if (annotations === undefined && !within.startsWith('/metadata/annotations/'))
+    return [{ op: 'add', path: '/metadata/annotations', value: note }]
+  return Object.entries(note).map(([key, value]) => ({ op: 'add', path: pointerTo(key), value }))
+}
+
+/** Takes the notes of these out, as they were read. */
+export function removingNotes(
+  { metadata: { annotations = {} } }: KubeObject,
+  ids: readonly string[],
+): readonly JsonOperation[] {
+  return ids.flatMap((id): JsonOperation[] => {
+    const value = annotations[keyOf(id)]
+    const path = pointerTo(keyOf(id))
+    return value === undefined
+      ? []
+      : [
+          { op: 'test', path, value },
+          { op: 'remove', path },
+        ]
+  })
+}
+
+/** Takes the notes of these off their object, changes nothing else, and writes down why they are closed. Refused (422) where somebody wrote a note meanwhile. Throws ApiError. */
+export async function closeNoted(
+  { reader, writer, journal }: { reader: Reader; writer: Writer; journal: Pick<Journal, 'release'> },
+  { kind, ref }: { kind: Kind; ref: Ref },
+  ids: readonly string[],
+  why?: string,
+): Promise<void> {
+  const found = await reader.find(kind, ref)
+  const operations = found.is === 'object' ? removingNotes(found.object, ids) : []
+  if (operations.length > 0) await writer.jsonPatch(kind, ref, operations)
+  for (const id of ids) await journal.release(id, why)
+}
+
+const pointerTo = (key: string): string =>
+  `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** A claim of the journal that names something which kvup may have changed there: the field, the kind and the form of the value are those of its family. */
+function isPlausible({ id, object, path, was }: Loan): boolean {
+  const family = Object.hasOwn(families, familyOf(id)) ? families[familyOf(id)] : undefined
+  return (
+    family !== undefined &&
+    family.kinds.includes(object.kind) &&
+    family.paths.includes(path) &&
+    formerIn(was, family) !== undefined
+  )
+}
+
+/**
+ * The field reads as kvup leaves it while it is overridden: emptied, or what it was set to. A HyperConverged has its methods at another place in each version and fills them in, so that only an explicit `[]`
+ * says it (hco 2, hco 3), wherever it stands.
+ */
+function isOverridden(object: KubeObject, { id, path, taken }: Pick<Loan, 'id' | 'path' | 'taken'>): boolean {
+  if (object.kind === 'HyperConverged')
+    return pathsOf(id).some((one) => isEmptyList(valueAt(object, pathOf(one))))
+  const now = valueAt(object, pathOf(path))
+  if (taken === undefined) return now === undefined || now === null || isEmptyList(now)
+  return isDeepStrictEqual(now, taken.value) || (Array.isArray(now) && now.includes(taken.value))
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+/** The same where nobody knows what it was set to: no field of this name reads otherwise. */
+function mayBeOverridden(object: KubeObject, id: string): boolean {
+  const { empties = false, paths = [] } = families[familyOf(id)] ?? {}
+  return !empties || paths.every((path) => isOverridden(object, { id, path }))
+}
+
+const pathOf = (pointer: string): readonly string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))

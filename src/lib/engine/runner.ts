@@ -1,20 +1,18 @@
 import { ownClock } from '../kube/clock.ts'
 import {
+  ensureStepsExist,
   type NotApplied,
   nothingToDo,
   type Procedure,
   type ReadContext,
-  type Step,
-  type StepState,
-} from './step.ts'
-import { meaningOf, OneRun, summaryOf } from './run-session.ts'
-import {
-  ensureStepsExist,
   reasonToStop,
   type RunContext,
   type RunOutcome,
+  type Step,
+  type StepState,
   type StopReason,
-} from './run-context.ts'
+} from './step.ts'
+import { meaningOf, OneRun, summaryOf } from './run-session.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import type { Entry } from './journal.ts'
 import { ApiError, blocked, isConflict, type KvupError, timedOut } from '../kube/errors.ts'

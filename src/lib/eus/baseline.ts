@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import { atVersion } from '../kube/object.ts'
 import { HyperConvergeds } from '../kube/kinds/operator-kinds.ts'
 import { fieldChanges, type Leaf, type Leaves, leavesOf } from '../kube/field-changes.ts'
-import { storedHyperConverged } from '../openshift/stored-hyperconverged.ts'
+import { storedHyperConverged } from '../openshift/hyperconverged.ts'
 import { type Fired, firedNow } from '../openshift/firing-alerts.ts'
 
 /** What a window keeps in the journal under its procedure's name: baselines that the cluster does not tell later, never progress. */

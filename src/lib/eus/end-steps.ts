@@ -1,6 +1,6 @@
 import type { Loan } from '../engine/journal.ts'
 import type { ReadContext, Step, StepState } from '../engine/step.ts'
-import { newControllerAtWork, Patience, settledFor } from '../upgrade/steps/verification.ts'
+import { newControllerAtWork, Patience, settledFor } from '../upgrade/steps/component-rollout.ts'
 import { fieldBack } from './settings/setting-steps.ts'
 import { rolledPool, unpausePool } from './steps/pool-steps.ts'
 import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'

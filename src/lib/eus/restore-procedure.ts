@@ -1,6 +1,6 @@
 import type { Loan } from '../engine/journal.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step } from '../engine/step.ts'
-import { settledFor } from '../upgrade/steps/verification.ts'
+import { settledFor } from '../upgrade/steps/component-rollout.ts'
 import { type Meanwhile, restoreProcedure } from '../vms/pause-updates.ts'
 import { fieldBack } from './settings/setting-steps.ts'
 import { rewritten } from './end-steps.ts'

@@ -1,7 +1,6 @@
 import type { Entry, Loan } from '../engine/journal.ts'
-import type { ReadContext, Step, StepState } from '../engine/step.ts'
+import type { ReadContext, RunEvent, Step, StepState } from '../engine/step.ts'
 import { KvupError } from '../kube/errors.ts'
-import type { RunEvent } from '../engine/run-context.ts'
 import { platformOfOperator } from '../releases/releases.ts'
 import {
   compareMinors,

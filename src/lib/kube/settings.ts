@@ -59,7 +59,7 @@ function url(value: string): void {
   if (!URL.canParse(value)) throw usageError('not-a-url', `${JSON.stringify(value)} is not a URL`)
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** `$XDG_CONFIG_HOME/kvup/config.yaml`, else below `~/.config`; undefined where there is no home. */
 export function configPath(env: Environment): string | undefined {

@@ -13,17 +13,20 @@ import {
 } from '../kube/kinds/extension-kinds.ts'
 import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '../kube/kinds/core-kinds.ts'
 import type { SilentLease } from './lease-holders.ts'
-import { foldInstances, foldMachines, type InstanceTally, type Named } from './vm-tally.ts'
-import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
 import {
   causeParts,
   findKubeVirts,
+  foldInstances,
+  foldMachines,
   homeOf,
+  type InstanceTally,
+  type Named,
   type Part,
   type Snapshot,
   standingParts,
   takeSnapshot,
 } from './snapshot.ts'
+import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
 import type { Access, Reader, Reviewer, ServerVersion } from '../kube/cluster.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import type { Clock } from '../kube/clock.ts'

@@ -7,7 +7,7 @@ import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { type Clock, ownTicks } from '../kube/clock.ts'
 import { since } from '../kube/timestamps.ts'
-import type { Cause } from './diagnosis/cause.ts'
+import type { Cause } from './diagnosis/pod-trouble.ts'
 
 /** Who holds a Lease of KubeVirt's own: `virt-operator`, `virt-controller`. Undefined when nobody does or it is not known. */
 export function holderOf(

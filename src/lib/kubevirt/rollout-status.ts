@@ -1,4 +1,4 @@
-import { type Cause, concerns } from './diagnosis/cause.ts'
+import { type Cause, concerns } from './diagnosis/pod-trouble.ts'
 import { causes, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
 import {
   assessComponents,
@@ -17,32 +17,30 @@ import {
 } from './component-status.ts'
 import {
   beingDeleted,
+  componentLabel,
   deploymentFailure,
   failurePersists,
   type Gap,
-  type JudgedCondition,
-  judgedConditions,
-  saysDone,
-  underWay,
-  wordGaps,
-} from './kubevirt-conditions.ts'
-import { earliest, since } from '../kube/timestamps.ts'
-import { theInstallation } from './installation.ts'
-import type { LastLine, LastLines } from './diagnosis/last-log-lines.ts'
-import {
-  componentLabel,
   identifierOf,
   infraPods,
+  type JudgedCondition,
+  judgedConditions,
   lastChange,
   operatorName,
   podsOf,
+  saysDone,
   type Scene,
   stampedVersion,
   targetId,
+  underWay,
   unlistedWorkloads,
+  wordGaps,
   type Workload,
   workloads,
 } from './installed-components.ts'
+import { earliest, since } from '../kube/timestamps.ts'
+import { theInstallation } from './installation.ts'
+import type { LastLine, LastLines } from './diagnosis/last-log-lines.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'

@@ -1,4 +1,5 @@
-import type { RunEvent } from '../engine/run-context.ts'
+import type { RunEvent } from '../engine/step.ts'
+import { exitCode, KvupError, Unforeseen } from '../kube/errors.ts'
 
 /** Every JSON or YAML document that kvup prints. `status` and `error` are added by the printer, last. */
 export interface Document {
@@ -98,4 +99,47 @@ export interface Prompt {
   confirm(question: string): Promise<boolean>
   /** What only a person can say: `--yes` is no answer. Undefined where there is nobody to ask. */
   decide?(question: string): Promise<boolean | undefined>
+}
+
+/** The `error` of a document. `code` is the exit code; the rest is there where it is known. */
+interface DocumentError {
+  code: number
+  reason: string
+  message: string
+  object?: string
+  notes?: readonly string[]
+  remedy?: readonly string[]
+}
+
+export type SealedDocument = Document & { status: DocumentStatus; error?: DocumentError }
+
+/** The document with `status` and `error` as its last two fields. An error makes a complete one `failed`. */
+export function seal(document: Document, status: DocumentStatus, error?: unknown): SealedDocument {
+  const { status: _, error: __, ...rest } = document as Document & { status?: unknown; error?: unknown }
+  if (error === undefined) return { ...rest, status }
+  return { ...rest, status: status === 'partial' ? 'partial' : 'failed', error: describeError(error) }
+}
+
+/** Foreseen failures as they are; anything else is a bug: code 1, reason `bug`. */
+export function describeError(error: unknown): DocumentError {
+  if (!(error instanceof KvupError)) {
+    return {
+      code: exitCode.bug,
+      reason: 'bug',
+      message: error instanceof Error ? error.message : String(error),
+      remedy: [
+        error instanceof Unforeseen
+          ? `report it with ${error.log}, which says where it happened`
+          : 'run it again with -v 6 and report what it prints',
+      ],
+    }
+  }
+  return {
+    code: error.exitCode,
+    reason: error.reason,
+    message: error.message,
+    ...(error.object !== undefined && { object: error.object }),
+    ...(error.notes.length > 0 && { notes: error.notes }),
+    ...(error.remedy.length > 0 && { remedy: error.remedy }),
+  }
 }

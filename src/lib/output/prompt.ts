@@ -1,6 +1,6 @@
 import { interrupted, type KvupError, usageError } from '../kube/errors.ts'
 import type { Prompt } from './printer.ts'
-import { sanitise } from './sanitise.ts'
+import { sanitise } from './terminal.ts'
 
 /** What a prompt needs of the process: where answers come from and where questions go (stderr). */
 interface Asking {

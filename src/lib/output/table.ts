@@ -1,6 +1,6 @@
 import { cut, displayWidth, fill, pieces, wrap } from './text.ts'
 import type { Column, Paint, Size, Tone } from './printer.ts'
-import { onOneLine } from './sanitise.ts'
+import { onOneLine } from './terminal.ts'
 
 /** kubectl's tables give a column six characters, the gap included. */
 const leastNatural = 3

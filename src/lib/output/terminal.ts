@@ -84,3 +84,75 @@ export function inLocale(text: string, paint: Paint): string {
 function asciiOnly(text: string): string {
   return text.replace(/[→←·…✔✖▸–—≥≤×“”’]/g, (found) => asciiFor[found] ?? found)
 }
+
+/* oxlint-disable no-control-regex -- control characters are what this file is about */
+
+/** CSI, OSC/DCS/SOS/PM/APC with their text, and two-byte escapes, in their 7-bit and 8-bit (C1) forms. */
+const escapeSequence = new RegExp(
+  [
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
+    '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)',
+    '\\u001b[ -/]*[0-~]',
+  ].join('|'),
+  'g',
+)
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Characters that reorder or hide text: bidi marks and overrides, line separators, tag characters. */
+const invisible =
+  /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
+const suspicious = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u206f\ufeff\ufff9-\ufffb\udb40]/
+
+/** Text of somebody else (cluster, file, server) without anything a terminal would act on. Newlines and tabs stay. */
+export function sanitise(text: string): string {
+  if (!suspicious.test(text)) return text
+  return text.replaceAll('\r\n', '\n').replace(escapeSequence, '').replace(control, '').replace(invisible, '')
+}
+
+/** As `sanitise`, on one line. */
+export function sanitiseLine(text: string): string {
+  return onOneLine(sanitise(text)).trimEnd()
+}
+
+/** Somebody's text where a line is all there is room for: what goes on below, or further on after a tab, would look like a line or a column of ours. */
+export function onOneLine(text: string): string {
+  if (!/[\n\t]/.test(text)) return text
+  return text.replace(/\s*\n\s*/g, ' ').replaceAll('\t', ' ')
+}
+
+/** The same document with every string and key in it sanitised; what needs no change is not copied twice. */
+export function sanitiseDeep<T>(value: T): T {
+  return clean(value) as T
+}
+
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return sanitise(value)
+  if (Array.isArray(value)) return value.map(clean)
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [sanitise(key), clean(inner)]))
+}
+
+/** A painted line: colour sequences stay, every other escape and control character goes. */
+export function onlyColours(line: string): string {
+  if (!line.includes('\u001b')) return sanitise(line)
+  return line
+    .split(/(\u001b\[[0-9;]*m)/)
+    .map((part, index) => (index % 2 === 1 ? part : sanitise(part)))
+    .join('')
+}
+
+const needsEscape =
+  /[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g
+
+/** JSON and double-quoted YAML: what `JSON.stringify` leaves raw but a terminal may act on becomes `\uXXXX`. */
+export function escapeUnsafe(json: string): string {
+  return json.replace(needsEscape, (found) =>
+    [...Array(found.length).keys()]
+      .map((at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+/** True where a string holds something that must not reach a terminal raw; newlines and tabs are harmless. */
+export function isUnsafe(text: string): boolean {
+  return /[\u0000-\u0008\u000b-\u001f]/.test(text) || text.search(needsEscape) >= 0
+}

@@ -1,4 +1,4 @@
-import { onOneLine, sanitise } from './sanitise.ts'
+import { onOneLine, sanitise } from './terminal.ts'
 import { shorten } from '../kube/text.ts'
 
 /** Columns that East Asian and emoji characters take two of; combining marks and joiners take none. */
@@ -154,4 +154,27 @@ export function brief(text: string): string {
 /** `1 VM`, `3 VMs`, `no VMs`. */
 export function count(n: number, noun: string): string {
   return `${n === 0 ? 'no' : n} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** Somebody's text stays text, on one line. */
+export function markdownText(words: string): string {
+  return words.replaceAll(/\s*\n\s*/gu, ' ').replaceAll(/[\\`*_[\]<>|#]/gu, String.raw`\$&`)
+}
+
+/** A block of code that nothing inside of it can end. */
+export function fenced(lines: readonly string[], language = ''): string[] {
+  const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1))
+  return [`${fence}${language}`, ...lines.map((line) => line.replaceAll(/\s*\n\s*/gu, ' ')), fence]
+}
+
+/** Code within a line, whatever backticks are in it. */
+export function inlineCode(words: string): string {
+  const text = words.replaceAll(/\s*\n\s*/gu, ' ')
+  const run = longestRun(text)
+  const [tick, gap] = ['`'.repeat(run + 1), run > 0 ? ' ' : '']
+  return `${tick}${gap}${text}${gap}${tick}`
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/gu)].map(([run]) => run.length))
 }

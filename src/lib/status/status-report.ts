@@ -8,9 +8,9 @@ import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
 import { askPlatform, layerKinds, type Layers, lookAtLayers, type SeenVms } from '../openshift/layers.ts'
 import {
   createCommand,
+  findInstallation,
   type Found,
   type Installation,
-  findInstallation,
   type Manager,
   notOne,
   type Operator,

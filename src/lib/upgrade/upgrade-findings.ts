@@ -11,7 +11,7 @@ import {
 } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { versionOf } from '../releases/release-versions.ts'
-import { evictionFinding, type Forecast } from '../vms/forecast/update-forecast.ts'
+import { evictionFinding, type Forecast } from '../vms/forecast/vm-forecast.ts'
 import type { TagTreatment, UpgradeRequest } from './upgrade-plan.ts'
 import { runningFindings, runningUpdate, unseenWayBack } from './rollback.ts'
 import { formatDuration } from '../kube/duration.ts'

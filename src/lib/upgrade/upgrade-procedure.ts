@@ -2,7 +2,7 @@ import type { Standing } from '../kubevirt/rollout-status.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
 import type { Version } from '../releases/release-versions.ts'
 import { type Borrower, giveWorkloadUpdatesBack, holdWorkloadUpdates } from '../vms/pause-updates.ts'
-import { migrationsInFlight } from '../vms/migrations/migrations-in-flight.ts'
+import { migrationsInFlight } from '../vms/migrations/migration-snapshot.ts'
 import { onKubeVirt, readOwner } from '../vms/strategy/settings-owner.ts'
 import {
   loanId as workloadUpdatesLoan,
@@ -23,10 +23,12 @@ import { runningUpdate, undoOf } from './rollback.ts'
 import {
   componentRolled,
   installStrategy,
+  newControllerAtWork,
   onceRolled,
+  Patience,
   pausedWhileRolling,
+  settledFor,
 } from './steps/component-rollout.ts'
-import { newControllerAtWork, Patience, settledFor } from './steps/verification.ts'
 import { blocked } from '../kube/errors.ts'
 import { seconds } from '../kube/clock.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'

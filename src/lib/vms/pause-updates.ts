@@ -1,6 +1,6 @@
 import { lastWriter } from '../kube/last-writer.ts'
 import type { Journal, Loan } from '../engine/journal.ts'
-import { hasNote, noNote, noteGone, noteOf } from '../engine/saved-values.ts'
+import { hasNote, noNote, noteGone, noteOf } from '../engine/overrides.ts'
 import type { Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import {

@@ -4,7 +4,7 @@ import { VirtualMachineInstanceMigrations } from '../kube/kinds/kubevirt-kinds.t
 import { seconds } from '../kube/clock.ts'
 import { clusterEvictionOf, type Selection } from './vm.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
-import { countMoving } from './forecast/update-forecast.ts'
+import { countMoving } from './forecast/vm-forecast.ts'
 import { heldLines, loanOn, methodsOf, openLoan, type Owner } from './update-methods.ts'
 import { narrowedLine } from '../kube/shell-line.ts'
 import { type Harm, lookForHarm } from './migration-harm.ts'

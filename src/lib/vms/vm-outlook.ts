@@ -7,12 +7,14 @@ import {
   dueFor,
   effectiveEviction,
   type Fate,
+  isAlone,
   isMigrating,
+  type Launcher,
   moves,
+  type OutlookRules,
 } from './workload-updater.ts'
 import { noMethodsText } from '../kube/text.ts'
 import { controllerOf, isOfVm, lostData, type Machine, runStrategyOf, vmName } from './vm.ts'
-import { isAlone, type Launcher, type OutlookRules } from './updater-snapshot.ts'
 import { narrowedLine, shellWord } from '../kube/shell-line.ts'
 import { giveBackLine } from './update-methods.ts'
 

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../kube/object.ts'
 import type { Reader, Where } from '../kube/cluster.ts'
-import { outdatedLabel, outdatedOnes } from '../kubevirt/vm-tally.ts'
+import { outdatedLabel, outdatedOnes } from '../kubevirt/snapshot.ts'
 import {
   type KubeVirt,
   type VirtualMachine,

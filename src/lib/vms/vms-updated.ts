@@ -1,5 +1,5 @@
 import { earliest, since } from '../kube/timestamps.ts'
-import { outdatedOnes } from '../kubevirt/vm-tally.ts'
+import { outdatedOnes, unfinishedMigrations } from '../kubevirt/snapshot.ts'
 import {
   type KubeVirt,
   type VirtualMachineInstanceMigration,
@@ -8,7 +8,7 @@ import {
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { ReadContext, Step, StepState } from '../engine/step.ts'
 import { onKubeVirt, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
-import { countMoving } from './forecast/update-forecast.ts'
+import { countMoving } from './forecast/vm-forecast.ts'
 import {
   guardsLoan,
   heldForHarm,
@@ -27,7 +27,6 @@ import type { Reader } from '../kube/cluster.ts'
 import { type Event, Events } from '../kube/kinds/core-kinds.ts'
 import { condition } from '../kube/object.ts'
 import { itemsOf, known } from '../kube/known.ts'
-import { unfinishedMigrations } from '../kubevirt/snapshot.ts'
 
 const every = 15 * seconds
 

@@ -1,7 +1,22 @@
-import type { VirtualMachineInstance } from '../kube/kinds/kubevirt-kinds.ts'
-import type { UpdateRules } from './updater-snapshot.ts'
+import {
+  type KubeVirt,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceMigrations,
+} from '../kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../kube/object.ts'
-import { outdatedLabel } from '../kubevirt/vm-tally.ts'
+import { outdatedLabel, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
+import type { Loan } from '../engine/journal.ts'
+import { clusterEvictionOf, type Selection } from './vm.ts'
+import type { Reader } from '../kube/cluster.ts'
+import { type Node, Nodes } from '../kube/kinds/core-kinds.ts'
+import { launcherArgument, launcherImage, newControllerLeads } from '../kubevirt/lease-holders.ts'
+import { notOne, parseImage } from '../kubevirt/installation.ts'
+import { itemsOf, known } from '../kube/known.ts'
+import type { Clock } from '../kube/clock.ts'
+import { isFinished, migrationOf, vmOf } from './migrations/migration.ts'
+import type { Releases } from '../releases/releases.ts'
+import { methodsOf } from './update-methods.ts'
+import { minorOf, versionOf } from '../releases/release-versions.ts'
 
 /** What KubeVirt's own workload updater will do to an outdated VMI. */
 export type Fate = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
@@ -130,4 +145,199 @@ const holds = (vmi: VirtualMachineInstance, type: string) => condition(vmi, type
 export function isMigrating({ status }: VirtualMachineInstance): boolean {
   const { startTimestamp, endTimestamp } = status?.migrationState ?? {}
   return startTimestamp !== undefined && endTimestamp === undefined
+}
+
+/** What decides over an outdated VMI. */
+export interface UpdateRules {
+  methods: readonly string[]
+  /** `configuration.evictionStrategy`; a VMI's own was frozen at its creation (facts 1.3). */
+  clusterEviction: string | undefined
+}
+
+/** The cluster as far as it decides over a VMI. What is left out is not known, and nothing is claimed of it. */
+export interface OutlookRules extends UpdateRules {
+  /** Target and observed differ: nothing is moved before the update is over (facts 3.2). */
+  updating?: boolean
+  /** How many nodes take VMs; on one alone nothing can migrate (facts 3.3). */
+  nodes?: number
+  /** For what the methods are borrowed, where they are: its end gives them back. */
+  held?: Pick<Loan, 'procedure'> | undefined
+  /** The VMs that were asked for: what helps one of them is to move no others. */
+  asked?: Selection
+  /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
+  migrating?: ReadonlySet<string>
+  /** VMs may not be read: whether one comes back is not known. */
+  machinesUnread?: boolean
+  /** What is known of a launcher image (night W9). */
+  launcher?: (image: string) => Launcher
+}
+
+/** On one node every migration fails (facts 3.3); where their number is not known there are enough. */
+export const isAlone = ({ nodes }: OutlookRules): boolean => nodes !== undefined && nodes < 2
+
+/** What lies around the outdated VMIs and decides over them. */
+export interface Surroundings {
+  /** Undefined: it may not be read; `remarks` say so. */
+  kubevirt?: KubeVirt
+  /** The launcher of new pods. */
+  launcher?: string
+  /** RFC 3339: since when new pods get it. Before that nobody was outdated because of it. */
+  launcherSince?: string
+  /** Target and observed differ, or no virt-controller of the target leads yet: labels and counts are not true yet (facts 3.2, lab 10, 15). */
+  updating: boolean
+  /** Undefined: not known. */
+  nodes?: number
+  migrating: ReadonlySet<string>
+  /** Without these nothing can be said of what becomes of a VM. */
+  unread: readonly { what: string; why: string }[]
+  /** What else could not be read, and what is therefore not said. */
+  remarks: readonly string[]
+}
+
+/** Reads it in two round trips, or in one where KubeVirt's own namespace, `home`, is known. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
+export async function readSurroundings(
+  reader: Reader,
+  clock: Pick<Clock, 'now'>,
+  namespace: string | undefined,
+  home?: string,
+): Promise<Surroundings> {
+  return readAround(reader, clock, { home, moving: unfinished(reader, namespace) })
+}
+
+/** The same, for who knows already which VMs are `moving`. Throws as `readSurroundings` does. */
+export async function readAround(
+  reader: Reader,
+  clock: Pick<Clock, 'now'>,
+  { home, moving }: { home?: string | undefined; moving: Promise<string[]> },
+): Promise<Surroundings> {
+  const [snapshot, nodes, migrating] = await Promise.all([
+    takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], clock, home),
+    known(nodesForVms(reader)),
+    known(moving),
+  ])
+  const [kubevirt] = theOne(snapshot)
+  const launcher = launcherImage(snapshot)
+  const launcherSince = launcher && sinceWhen(snapshot, launcher)
+  return {
+    ...(kubevirt && { kubevirt }),
+    ...(launcher && { launcher }),
+    ...(launcherSince && { launcherSince }),
+    ...(nodes.known && { nodes: nodes.items.length }),
+    updating: kubevirt !== undefined && (isUpdating(kubevirt) || newControllerLeads(snapshot) === false),
+    migrating: new Set(itemsOf(migrating)),
+    ...notKnown(snapshot, [
+      ['whether there are nodes enough to migrate', nodes],
+      ['which are on their way already', migrating],
+    ]),
+  }
+}
+
+type Part = { known: true } | { known: false; why: string }
+
+/** Without the KubeVirt CR nothing is said, so that the rest need not be excused. */
+function notKnown(
+  { kubevirts }: Snapshot,
+  parts: readonly (readonly [what: string, part: Part])[],
+): Pick<Surroundings, 'unread' | 'remarks'> {
+  if (!kubevirts.known) return { unread: [{ what: 'kubevirts', why: kubevirts.why }], remarks: [] }
+  const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is not known: ${part.why}`]))
+  return { unread: [], remarks }
+}
+
+function theOne({ kubevirts }: Snapshot): readonly KubeVirt[] {
+  const [first, second] = itemsOf(kubevirts)
+  if (kubevirts.known && first === undefined) throw notOne({ is: 'none' })
+  if (first && second) {
+    const found = [first, second].map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
+    throw notOne({ is: 'several', found })
+  }
+  return first ? [first] : []
+}
+
+/** KV:pkg/virt-controller/watch/workload-updater, execute: its gate. */
+function isUpdating({ status }: KubeVirt): boolean {
+  return status?.phase !== 'Deployed' || status.observedDeploymentID !== status.targetDeploymentID
+}
+
+function sinceWhen({ replicaSets }: Snapshot, launcher: string): string | undefined {
+  return itemsOf(replicaSets)
+    .filter((set) => (set.spec?.replicas ?? 0) > 0 && launcherArgument(set) === launcher)
+    .map(({ metadata }) => metadata.creationTimestamp)
+    .find((time) => time !== undefined)
+}
+
+/** Two are as good as two hundred. */
+async function nodesForVms(reader: Reader): Promise<Node[]> {
+  const found: Node[] = []
+  for await (const { items } of reader.pages(Nodes, { labels: 'kubevirt.io/schedulable=true' })) {
+    for (const node of items) if (node.spec?.unschedulable !== true) found.push(node)
+    if (found.length > 1) return found
+  }
+  return found
+}
+
+async function unfinished(reader: Reader, namespace: string | undefined): Promise<string[]> {
+  const names: string[] = []
+  for await (const { items } of reader.pages(VirtualMachineInstanceMigrations, { namespace }))
+    for (const migration of items.map(migrationOf)) if (!isFinished(migration)) names.push(vmOf(migration))
+  return names
+}
+
+/** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the loan of the methods. */
+export function rulesFrom(
+  { kubevirt, launcher, updating, nodes, migrating }: Surroundings,
+  { held, asked, releases, at }: { held?: Loan | undefined; asked?: Selection; releases: Releases; at: Date },
+): OutlookRules | undefined {
+  if (kubevirt === undefined) return undefined
+  const version = kubevirt.status?.observedKubeVirtVersion
+  return {
+    methods: methodsOf(kubevirt),
+    clusterEviction: clusterEvictionOf(kubevirt),
+    updating,
+    held,
+    migrating,
+    ...(asked !== undefined && { asked }),
+    launcher: launchersOf({ image: launcher, version }, releases, at),
+    ...(nodes !== undefined && { nodes }),
+  }
+}
+
+/** What is known of a launcher image (night W9). */
+export interface Launcher {
+  /** `v1.7.2`; undefined where the image does not tell. */
+  version?: string | undefined
+  /** The one that new pods get. */
+  inUse: boolean
+  /** Its release is more than a year old. */
+  old: boolean
+}
+
+interface Installed {
+  /** Of virt-controller's `--launcher-image`; undefined: not seen. */
+  image: string | undefined
+  /** Of KubeVirt: tells the version of that image where it is a digest. */
+  version: string | undefined
+}
+
+const year = 365 * 86_400_000
+
+/** Tells of each image what is known, once per image: thousands of VMIs share a few. */
+export function launchersOf(
+  { image, version }: Installed,
+  { minors }: Releases,
+  at: Date,
+): (image: string) => Launcher {
+  const launchers = new Map<string, Launcher>()
+  const look = (asked: string): Launcher => {
+    const inUse = asked === image
+    const release = versionOf(inUse ? version : parseImage(asked).tag)
+    const day = release && minors[minorOf(release)]?.releases[release.text]
+    const old = day !== undefined && at.getTime() - Date.parse(day) > year
+    return { version: release?.text, inUse, old }
+  }
+  return (asked) => {
+    const found = launchers.get(asked) ?? look(asked)
+    launchers.set(asked, found)
+    return found
+  }
 }

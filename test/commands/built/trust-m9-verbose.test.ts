@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sanitise } from '../../../src/lib/output/sanitise.ts'
+import { sanitise } from '../../../src/lib/output/terminal.ts'
 import { reply, tinyServer } from '../../lib/cluster/http/tiny-server.ts'
 import { kvup } from './program.ts'
 

@@ -3,7 +3,7 @@ import type { CustomResourceDefinition } from '../../../src/lib/kube/kinds/exten
 import type { Check, Finding, Question } from '../../../src/lib/checks/check-definition.ts'
 import { type CheckResult, runChecks } from '../../../src/lib/checks/check-run.ts'
 import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
-import { emptyTally, nobody } from '../../../src/lib/kubevirt/vm-tally.ts'
+import { emptyTally, nobody } from '../../../src/lib/kubevirt/snapshot.ts'
 import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import type { Known } from '../../../src/lib/kube/known.ts'
 import { standing } from '../../../src/lib/kubevirt/rollout-status.ts'

@@ -1,7 +1,7 @@
 import type { Lease, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { ApiService, WebhookConfiguration } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
-import { emptyTally, type InstanceTally } from '../../../src/lib/kubevirt/vm-tally.ts'
+import { emptyTally, type InstanceTally } from '../../../src/lib/kubevirt/snapshot.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { evidence, known } from './evidence.ts'
 import { bundle, certificate } from './machinery/ca-text.ts'

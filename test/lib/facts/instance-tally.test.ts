@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { emptyTally, tallyInstance } from '../../../src/lib/kubevirt/vm-tally.ts'
+import { emptyTally, tallyInstance } from '../../../src/lib/kubevirt/snapshot.ts'
 
 const vmi = (
   namespace: string,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LogOptions } from '../../../src/lib/kube/cluster.ts'
 import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import type { Cause } from '../../../src/lib/kubevirt/diagnosis/cause.ts'
+import type { Cause } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 import { LastLines } from '../../../src/lib/kubevirt/diagnosis/last-log-lines.ts'
 import type { Snapshot } from '../../../src/lib/kubevirt/snapshot.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'

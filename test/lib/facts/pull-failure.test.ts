@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pullFailure } from '../../../src/lib/kubevirt/diagnosis/cause.ts'
+import { pullFailure } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
 
 test.each([
   ['failed to pull and unpack image "q/v:1": not found', 'not found'],

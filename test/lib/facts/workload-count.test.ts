@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Reader } from '../../../src/lib/kube/cluster.ts'
 import type { Kind } from '../../../src/lib/kube/object.ts'
-import { countWorkloads, outdatedLabel } from '../../../src/lib/kubevirt/vm-tally.ts'
+import { countWorkloads, outdatedLabel } from '../../../src/lib/kubevirt/snapshot.ts'
 
 interface Asked {
   kind: Kind

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Check, Finding } from '../../../src/lib/checks/check-definition.ts'
 import { type AcceptedRisk, reportOf, runChecks } from '../../../src/lib/checks/check-run.ts'
-import { type CheckDocument, checkView } from '../../../src/lib/output/views/check-report.ts'
-import { checkMarkdown, junit, sarif } from '../../../src/lib/output/views/check-report-files.ts'
+import {
+  type CheckDocument,
+  checkMarkdown,
+  checkView,
+  junit,
+  sarif,
+} from '../../../src/lib/output/views/check-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { evidence, question, unread } from '../checks/evidence.ts'
 import { type Element, parseXml } from './parse-xml.ts'

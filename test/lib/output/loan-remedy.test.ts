@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Loan } from '../../../src/lib/engine/journal.ts'
-import { loanRemedy } from '../../../src/lib/output/views/saved-values.ts'
+import { loanRemedy } from '../../../src/lib/output/views/report-lines.ts'
 
 const object = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', name: 'kubevirt', uid: 'u' }
 const loan: Omit<Loan, 'id' | 'path' | 'was'> = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { progressOf } from '../../../src/lib/output/progress/run-progress.ts'
-import type { RunEvent, StepSummary } from '../../../src/lib/engine/run-context.ts'
+import type { RunEvent, StepSummary } from '../../../src/lib/engine/step.ts'
 import { at } from './upgrade-events.ts'
 
 const plain = paintFor({ colour: false, unicode: true })

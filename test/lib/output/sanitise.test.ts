@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { jsonLine, jsonText } from '../../../src/lib/output/formats/output-format.ts'
-import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../../../src/lib/output/sanitise.ts'
+import { onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../../../src/lib/output/terminal.ts'
 import { yamlText } from '../../../src/lib/output/formats/yaml-text.ts'
 import { parse } from 'yaml'
 

@@ -1,4 +1,4 @@
-import type { RunEvent, StepSummary } from '../../../src/lib/engine/run-context.ts'
+import type { RunEvent, StepSummary } from '../../../src/lib/engine/step.ts'
 
 const minute = 60_000
 const step = (id: string, title: string, estimate: number): StepSummary => ({ id, title, estimate })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { displayWidth } from '../../../src/lib/output/text.ts'
-import { fenced, inlineCode, markdownText } from '../../../src/lib/output/markdown-text.ts'
+import { displayWidth, fenced, inlineCode, markdownText } from '../../../src/lib/output/text.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { diffText, stepDiff } from '../../../src/lib/output/views/dry-run.ts'
 import { type PlanDocument, planView } from '../../../src/lib/output/views/upgrade/upgrade-plan.ts'

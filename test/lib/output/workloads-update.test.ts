@@ -4,7 +4,7 @@ import {
   type WorkloadsUpdateDocument,
   workloadsUpdateView,
 } from '../../../src/lib/output/views/vms/wave-run.ts'
-import type { UpdatedVm } from '../../../src/lib/vms/waves/update-outcome.ts'
+import type { UpdatedVm } from '../../../src/lib/vms/waves/update-run.ts'
 
 const left = (name: string, more: Partial<UpdatedVm> = {}): UpdatedVm => ({
   namespace: 'demo',

@@ -10,7 +10,7 @@ import {
   memoryJournal,
 } from '../../../src/lib/engine/journal.ts'
 import { configMapJournal } from '../../../src/lib/engine/journal-config-map.ts'
-import { noNote, noteOf } from '../../../src/lib/engine/saved-values.ts'
+import { noNote, noteOf } from '../../../src/lib/engine/overrides.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { Store } from '../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ConfigMaps, Leases } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Reader } from '../../../src/lib/kube/cluster.ts'
-import { noNote, noteOf } from '../../../src/lib/engine/saved-values.ts'
+import { noNote, noteOf } from '../../../src/lib/engine/overrides.ts'
 import type { Procedure, Step } from '../../../src/lib/engine/step.ts'
 import { awaitOn, Engine, flip, minute, second, setting } from './engine.ts'
 

@@ -4,8 +4,7 @@ import { ClusterVersions, MachineConfigPools } from '../../../src/lib/kube/kinds
 import { Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import type { Loan } from '../../../src/lib/engine/journal.ts'
-import { Overrides } from '../../../src/lib/engine/overrides.ts'
-import { noteOf, savedOn } from '../../../src/lib/engine/saved-values.ts'
+import { noteOf, Overrides, savedOn } from '../../../src/lib/engine/overrides.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { FakeCluster } from './fake-cluster.ts'
 

@@ -3,7 +3,7 @@ import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { ApiError, interrupted } from '../../../src/lib/kube/errors.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { Loan } from '../../../src/lib/engine/journal.ts'
-import { noteOf } from '../../../src/lib/engine/saved-values.ts'
+import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import type { StepState } from '../../../src/lib/engine/step.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
 

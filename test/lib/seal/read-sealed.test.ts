@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { expect, test } from 'vitest'
-import { coveredBy, readSealed, sealPlan, sealedFact } from '../../../src/lib/engine/sealed-plan.ts'
+import { coveredBy, readSealed, sealedFact, sealPlan } from '../../../src/lib/engine/sealed-plan.ts'
 import { KvupError } from '../../../src/lib/kube/errors.ts'
 
 const findings = [{ id: 'evictions', level: 'blocker', summary: 'VMs stop', remedy: ['look'] }]

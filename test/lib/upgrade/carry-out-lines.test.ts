@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { goesOn } from '../../../src/commands/upgrade/run-report.ts'
-import { afterPlan, carryingOut } from '../../../src/commands/upgrade/next-commands.ts'
+import { afterPlan, carryingOut, goesOn } from '../../../src/commands/upgrade/run-report.ts'
 
 test.each([
   ['kvup plan --to v1.9.0', 'kvup upgrade --to v1.9.0'],

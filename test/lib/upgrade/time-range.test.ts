@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { RolloutTimes } from '../../../src/lib/kubevirt/rollout-times.ts'
-import { type JournalTimes, timeRange } from '../../../src/lib/upgrade/upgrade-duration.ts'
-import { rangeWords, type TimedStep } from '../../../src/lib/upgrade/step-duration.ts'
+import {
+  type JournalTimes,
+  rangeWords,
+  type TimedStep,
+  timeRange,
+} from '../../../src/lib/upgrade/upgrade-duration.ts'
 
 const second = 1000
 const minute = 60 * second

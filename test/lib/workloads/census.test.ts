@@ -2,8 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { Reader } from '../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
-import { type Census, takeCensus } from '../../../src/lib/vms/census/vm-census.ts'
-import { type Change, changesBetween, type Seen } from '../../../src/lib/vms/census/census-changes.ts'
+import {
+  type Census,
+  type Change,
+  changesBetween,
+  type Seen,
+  takeCensus,
+} from '../../../src/lib/vms/census/vm-census.ts'
 import { mostCensusBytes, pack, packCounts, unpack } from '../../../src/lib/vms/census/saved-census.ts'
 
 /** Objects as a cluster would list them, by plural; a kind that is not among them is not served. */

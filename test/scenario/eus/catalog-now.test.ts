@@ -8,7 +8,7 @@ import {
 import type { Reader } from '../../../src/lib/kube/cluster.ts'
 import { Pods } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { catalogNow } from '../../../src/lib/eus/steps/operator-releases.ts'
-import { PatienceByHealth } from '../../../src/lib/engine/step-patience.ts'
+import { PatienceByHealth } from '../../../src/lib/engine/step.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { play, type Stage } from '../stage.ts'
 import { small418 } from './window-stage.ts'

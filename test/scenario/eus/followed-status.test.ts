@@ -3,7 +3,7 @@ import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { renderLive } from '../../../src/lib/output/progress/live-view.ts'
 import { progressOf } from '../../../src/lib/output/progress/run-progress.ts'
-import type { RunEvent } from '../../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { minute, play, second, type Stage } from '../stage.ts'
 import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 

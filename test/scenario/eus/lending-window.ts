@@ -1,4 +1,4 @@
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
 import { loanAnnotation, loanLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'

@@ -1,7 +1,7 @@
 import type { Loan } from '../../../src/lib/engine/journal.ts'
-import type { RunEvent } from '../../../src/lib/engine/run-context.ts'
+import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import {
   type HyperConverged,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type EusPlanOptions, planEus } from '../../../src/commands/eus/eus-plan-document.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import {
   ClusterOperators,
   Infrastructures,

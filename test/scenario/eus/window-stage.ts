@@ -1,7 +1,7 @@
 import { eusAbort } from '../../../src/commands/eus/eus-abort.ts'
 import { eusRestore, type EusRestoreOptions } from '../../../src/commands/eus/eus-restore.ts'
 import { eusRun } from '../../../src/commands/eus/eus-run.ts'
-import type { EusRunOptions } from '../../../src/commands/eus/eus-options.ts'
+import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { eusStatus, type EusStatusOptions } from '../../../src/commands/eus/eus-status.ts'
 import {
   type ClusterVersion,

@@ -12,7 +12,7 @@ import {
   nodesWithHandler,
   untolerated,
   wantsHandler,
-} from '../../kubevirt/handler-placement.ts'
+} from '../../kubevirt/component-status.ts'
 import { compareVersions, type Version, versionOf } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'

@@ -12,8 +12,8 @@ import { parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'
-import type { InstanceTally } from '../../kubevirt/vm-tally.ts'
-import { isNodeReady } from '../../kubevirt/handler-placement.ts'
+import type { InstanceTally } from '../../kubevirt/snapshot.ts'
+import { isNodeReady } from '../../kubevirt/component-status.ts'
 import { quantity } from '../../kube/quantity.ts'
 
 /** Facts 8 (#15373, #18670, #12773): one VM that runs twice damages its disk; an entry may also be a stale one. */

@@ -3,13 +3,12 @@ import { Events } from '../../kube/kinds/core-kinds.ts'
 import { type ContainerState, type ContainerStatus, type Pod, Pods } from '../../kube/kinds/workload-kinds.ts'
 import type { ImageProbe } from '../../kubevirt/full-snapshot.ts'
 import { itemsOf, known } from '../../kube/known.ts'
-import { pullFailure } from '../../kubevirt/diagnosis/cause.ts'
+import { isImageReason, pullFailure } from '../../kubevirt/diagnosis/pod-trouble.ts'
 import { shorten } from '../../kube/text.ts'
 import { type Clock, ticks } from '../../kube/clock.ts'
 import type { Probe } from './probe-plan.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
-import { isImageReason } from '../../kubevirt/diagnosis/pod-trouble.ts'
 
 interface ProbeWork {
   probes: readonly Probe[]

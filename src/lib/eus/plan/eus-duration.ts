@@ -3,7 +3,7 @@ import { itemsOf } from '../../kube/known.ts'
 import { poolOf } from '../../openshift/machine-config-pools.ts'
 import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
-import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/step-duration.ts'
+import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
 import type { EusPlan, PoolToPause } from './eus-plan.ts'
 import type { EusSight } from './eus-assessment.ts'
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../../checks/check-definition.ts'
-import type { AdminGate } from '../../openshift/upgrade-gates.ts'
+import type { AdminGate } from '../../openshift/platform-status.ts'
 import type { Topology } from '../../openshift/eus-window.ts'
 
 /** From where a control-plane-only update goes to where, and all that decides on the way. Plain JSON; made by `makeEusPlan`. */

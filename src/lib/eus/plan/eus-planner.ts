@@ -2,7 +2,7 @@ import type { CatalogPackage } from '../../releases/catalog-path.ts'
 import { itemsOf, type Known, notAsked } from '../../kube/known.ts'
 import { knownReleases, type Releases } from '../../releases/releases.ts'
 import type { UpdateGraph } from '../../releases/update-graph.ts'
-import { inTurn, nothing, type Range } from '../../upgrade/step-duration.ts'
+import { inTurn, nothing, type Range } from '../../upgrade/upgrade-duration.ts'
 import { seconds } from '../../kube/clock.ts'
 import type { EusHop, EusPlan } from './eus-plan.ts'
 import {
@@ -45,7 +45,7 @@ import { operatorWay as wayOfOperator } from './operator-path.ts'
 import { platformHop, poolRolls, poolsLeft, wholeTime } from './eus-duration.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { platformMinor, platformMinorsAsOf } from '../../releases/platform-releases.ts'
-import { forecastText } from '../../vms/forecast/update-forecast.ts'
+import { forecastText } from '../../vms/forecast/vm-forecast.ts'
 
 /** What a plan of a window is asked for. */
 export interface EusPlanRequest {

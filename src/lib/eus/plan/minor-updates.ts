@@ -1,9 +1,9 @@
 import { itemsOf } from '../../kube/known.ts'
-import { type AdminGate, openGates } from '../../openshift/upgrade-gates.ts'
+import { type AdminGate, openGates } from '../../openshift/platform-status.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { compareMinors, versionOfCsv } from '../../releases/release-versions.ts'
 import { platformMinor } from '../../releases/platform-releases.ts'
-import { inTurn } from '../../upgrade/step-duration.ts'
+import { inTurn } from '../../upgrade/upgrade-duration.ts'
 import type { EusHop, OperatorNow, OperatorStop, PlatformStop, RemovedApi } from './eus-plan.ts'
 import {
   channelBehind,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
-import { closeNoted, removingNotes, savingNote } from '../../engine/saved-values.ts'
+import { closeNoted, removingNotes, savingNote } from '../../engine/overrides.ts'
 import type { Loan } from '../../engine/journal.ts'
 import type { Followed, NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'

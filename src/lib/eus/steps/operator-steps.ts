@@ -1,7 +1,7 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
-import { channelChange, withChannelBack, writeChannel } from '../../upgrade/methods/subscription-channel.ts'
+import { channelChange, withChannelBack, writeChannel } from '../../upgrade/methods/install-plan-approval.ts'
 import { operatorHopSteps } from '../../upgrade/methods/operator-update.ts'
-import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/methods/operator-snapshot.ts'
+import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/methods/operator-manifest.ts'
 import type { OperatorNow, OperatorStop } from '../plan/eus-plan.ts'
 import type { EusWindow } from '../window.ts'
 import { csvsOnPath, minorOfCsv, type NamedCsv, operatorLatest } from './operator-releases.ts'
@@ -18,7 +18,7 @@ import { itemsOf } from '../../kube/known.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { platformOfOperator, type Releases } from '../../releases/releases.ts'
 import { installedUnsettled } from './platform-gate.ts'
-import { migrationsInFlight } from '../../vms/migrations/migrations-in-flight.ts'
+import { migrationsInFlight } from '../../vms/migrations/migration-snapshot.ts'
 import { isAccepted, platformFollows, readPlatform, type Stop } from './cluster-version-status.ts'
 
 /** The operator behind one hop of the platform. */

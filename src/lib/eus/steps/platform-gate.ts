@@ -9,13 +9,14 @@ import {
   kubeletSkew,
   openGates,
   operatorConditionGate,
-} from '../../openshift/upgrade-gates.ts'
-import { type PlatformStanding, takePlatform } from '../../openshift/platform-status.ts'
+  type PlatformStanding,
+  takePlatform,
+} from '../../openshift/platform-status.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { type HyperConverged, OperatorConditions } from '../../kube/kinds/operator-kinds.ts'
 import { condition } from '../../kube/object.ts'
 import { findHyperConverged, hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
-import { csvOf, lookAtOperator, type OperatorScene } from '../../upgrade/methods/operator-snapshot.ts'
+import { csvOf, lookAtOperator, type OperatorScene } from '../../upgrade/methods/operator-manifest.ts'
 import { roleRemedy } from '../../kube/access-rights.ts'
 
 /**

@@ -31,7 +31,7 @@ import {
 import { condition } from '../../kube/object.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { clusterEvictionOf, vmName } from '../../vms/vm.ts'
-import { launcherResources, type Sharing, sharingOf } from '../../vms/forecast/launcher-demand.ts'
+import { launcherResources, type Sharing, sharingOf } from '../../vms/forecast/launcher-placement.ts'
 import { type Place, type Places, readPlaces } from '../../vms/forecast/cluster-room.ts'
 import { effectiveEviction } from '../../vms/workload-updater.ts'
 

@@ -2,7 +2,7 @@ import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift
 import { isFields } from '../../kube/server-side-apply.ts'
 import type { PlatformStanding } from '../../openshift/platform-status.ts'
 import type { Loan } from '../../engine/journal.ts'
-import { closeNoted, removingNotes } from '../../engine/saved-values.ts'
+import { closeNoted, removingNotes } from '../../engine/overrides.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'

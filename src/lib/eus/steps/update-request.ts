@@ -1,5 +1,11 @@
 import type { ClusterVersion, PlatformRelease } from '../../kube/kinds/openshift-kinds.ts'
-import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import {
+  PatienceByHealth,
+  type ReadContext,
+  type Step,
+  type StepContext,
+  type StepState,
+} from '../../engine/step.ts'
 import { ApiError } from '../../kube/errors.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
 import { desiredUpdate, platformChannel, updateFor } from '../settings/eus-settings.ts'
@@ -15,7 +21,6 @@ import {
   theClusterVersion,
 } from './cluster-version-status.ts'
 import { keepMaster } from './platform-rollout.ts'
-import { PatienceByHealth } from '../../engine/step-patience.ts'
 import { type GateOf, platformShut } from './platform-gate.ts'
 import type { PlatformStanding } from '../../openshift/platform-status.ts'
 import { newestOf } from '../../releases/update-graph.ts'

@@ -272,7 +272,7 @@ async function parseYaml(text: string): Promise<unknown> {
 export const paceExtension = 'kvup.io/pace'
 
 /** As a kubeconfig has them. */
-export interface Extension {
+interface Extension {
   name?: string
   extension?: unknown
 }

@@ -1,11 +1,8 @@
 import type { Event, Node } from '../../kube/kinds/core-kinds.ts'
 import type { DaemonSet, Pod } from '../../kube/kinds/workload-kinds.ts'
-import { type Cause, type CauseKind, troubleSentence } from './cause.ts'
-import { deploymentFailure, unmetCondition } from '../kubevirt-conditions.ts'
-import { earliest, since } from '../../kube/timestamps.ts'
-import { itemsOf } from '../../kube/known.ts'
-import { podTrouble, type PodTrouble } from './pod-trouble.ts'
+import { type Cause, type CauseKind, podTrouble, type PodTrouble, troubleSentence } from './pod-trouble.ts'
 import {
+  deploymentFailure,
   identifierOf,
   isReady,
   isUpdated,
@@ -17,14 +14,16 @@ import {
   strategyComponent,
   strategyPods,
   targetId,
+  unmetCondition,
   type Workload,
   workloads,
 } from '../installed-components.ts'
+import { earliest, since } from '../../kube/timestamps.ts'
+import { itemsOf } from '../../kube/known.ts'
 import { isOfHyperConverged } from '../installation.ts'
 import { shorten } from '../../kube/text.ts'
 import { readRefusal } from '../../kube/access-rights.ts'
-import { strategyJob } from '../component-status.ts'
-import { isSelected, untolerated } from '../handler-placement.ts'
+import { isSelected, strategyJob, untolerated } from '../component-status.ts'
 
 /** How long a terminal container reason may last before the verdict is Stalled. */
 const terminalPatience = 15_000

@@ -1,4 +1,4 @@
-import type { Cause } from './cause.ts'
+import type { Cause } from './pod-trouble.ts'
 import { isTerminal } from './diagnosis.ts'
 import { earliest } from '../../kube/timestamps.ts'
 import { isOperand, operatorName } from '../installed-components.ts'

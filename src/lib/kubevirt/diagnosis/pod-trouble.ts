@@ -1,8 +1,189 @@
+import { isReady, strategyComponent } from '../installed-components.ts'
 import type { Event, Node } from '../../kube/kinds/core-kinds.ts'
 import type { ContainerState, ContainerStatus, Pod } from '../../kube/kinds/workload-kinds.ts'
-import type { CauseKind } from './cause.ts'
 import { latest, since } from '../../kube/timestamps.ts'
-import { isReady } from '../installed-components.ts'
+
+/** Why something is not as it should be, named as deep as the cluster tells: condition → component → pod → container → image, node or event. */
+export interface Cause {
+  kind: CauseKind
+  /** `virt-handler`, `virt-operator`, or `install strategy` for the Job that dumps it; of several the first. */
+  component: string
+  /** All of them, where one cause holds several up. */
+  components?: readonly string[]
+  /** The word that Kubernetes or KubeVirt uses: ImagePullBackOff, Unschedulable, NotReady, DeploymentFailed … */
+  reason: string
+  /** The CR's condition that is not as it must be: `Available=False (DeploymentFailed)`. */
+  condition?: string
+  /** It does not get better by waiting: for 15 s of it the verdict is Stalled. */
+  terminal: boolean
+  namespace: string
+  pods: readonly string[]
+  nodes: readonly string[]
+  container?: string
+  image?: string
+  /** What was said about it, with the middle of long texts left out. */
+  message?: string
+  /** What the container's log ends with, where it was read. */
+  lastLog?: string
+  /** RFC 3339; "at least". */
+  since?: string
+  /** The whole of it in one sentence, without its duration. */
+  sentence: string
+  /** Commands that show more. */
+  look: readonly string[]
+}
+
+export type CauseKind =
+  | 'image'
+  | 'crash'
+  | 'container'
+  | 'unschedulable'
+  | 'node'
+  | 'terminating'
+  | 'not-ready'
+  /** A pod could not even be created. */
+  | 'refused'
+  /** virt-operator gave up for now: DeploymentFailed. */
+  | 'failed'
+  /** DeploymentFailed because virt-operator may not grant what the new version needs (lab 13). */
+  | 'forbidden'
+  /** A webhook does not answer, or says no to virt-operator. */
+  | 'webhook'
+  /** The API server refuses a CRD that drops a version in which objects are stored. */
+  | 'stored-versions'
+  /** virt-operator stopped the roll of virt-handler. */
+  | 'canary'
+  /** A DaemonSet's pod on a node that is not its any more. */
+  | 'misscheduled'
+  /** A leader does not renew its Lease while it is watched. */
+  | 'lease'
+  /** An API that KubeVirt adds is unavailable. */
+  | 'api'
+  /** Nobody is there to answer a webhook of KubeVirt. */
+  | 'webhook-silent'
+  /** Most VMs do not run, for one reason. */
+  | 'vms'
+  /** Nothing changed for long, and nothing that was looked at says why. */
+  | 'quiet'
+
+/** Whether it holds this component up. */
+export function concerns({ component, components = [component] }: Cause, name: string): boolean {
+  return components.includes(name)
+}
+
+type Worded = Pick<Cause, 'sentence' | 'look'>
+type Unworded = Omit<Cause, keyof Worded>
+
+/** One sentence a person can act on, and the commands that show more. */
+export function troubleSentence(cause: Unworded): Worded {
+  const sentence = words[cause.kind](cause, subjectOf(cause))
+  return { sentence, look: looks(cause) }
+}
+
+const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {
+  image: ({ image = 'its image', message, reason }, { who }) =>
+    `${who} cannot pull ${image}: ${pullFailure(message ?? '') ?? reason}`,
+  crash: ({ message, reason, lastLog }, { who, verb }) =>
+    `${who} ${verb('keeps', 'keep')} failing (${reason}${message ? `, ${firstLine(message)}` : ''})${logged(message, lastLog)}`,
+  container: ({ message, reason }, { who }) => `${who} cannot start: ${firstLine(message) ?? reason}`,
+  unschedulable: ({ message, reason }, { who, verb }) =>
+    `${who} ${verb('finds', 'find')} no node: ${firstLine(message) ?? reason}`,
+  node: ({ nodes }, { who }) => `${who}: ${nodes.length > 1 ? 'these nodes are' : 'the node is'} NotReady`,
+  terminating: (_, { who, verb }) => `${who} ${verb('does', 'do')} not go away (terminating)`,
+  'not-ready': ({ message, reason }, { who, verb }) =>
+    `${who} ${verb('is', 'are')} not ready: ${firstLine(message) ?? reason}`,
+  refused: ({ component, message }) =>
+    `pods of ${component === strategyComponent ? `the ${component}` : component} cannot be created: ${message ?? 'refused'}`,
+  quiet: ({ message, lastLog }) =>
+    `nothing changes any more: ${message ?? 'no reason was found'}${lastLog ? `; virt-operator logs "${lastLog}"` : ''}`,
+  failed: ({ message }) => `virt-operator cannot go on: ${message ?? 'DeploymentFailed'}`,
+  webhook: ({ message }) => `virt-operator cannot go on: ${message ?? 'a webhook refuses'}`,
+  forbidden: ({ message }) => `virt-operator ${message ?? 'is forbidden to go on'}`,
+  'stored-versions': ({ message }) =>
+    `the API server refuses a new CRD: ${message ?? 'a stored version is missing in it'}, which the new version drops`,
+  lease: ({ component, message }) =>
+    `${component} is gone or hangs: ${message ?? 'it does not renew its Lease'}`,
+  vms: ({ reason, message }) => `VMs do not run: ${message ?? reason}`,
+  api: ({ message }) => `nobody answers for an API of KubeVirt: ${message ?? 'it is unavailable'}`,
+  'webhook-silent': ({ message }) =>
+    `nobody answers for a webhook of KubeVirt: ${message ?? 'its Service has no ready endpoint'}`,
+  canary: ({ message }) => `virt-operator stopped the roll: ${message ?? 'the canary failed'}`,
+  misscheduled: ({ message }, { who, verb }) =>
+    `${who} ${verb('is', 'are')} where ${verb('its', 'their')} DaemonSet does not want ${verb('it', 'them')}: ${message ?? 'a taint'}`,
+}
+
+/** What the log adds to what the container's end said already. */
+function logged(message = '', lastLog: string | undefined): string {
+  return lastLog === undefined || message.includes(lastLog) ? '' : `, last log line: "${lastLog}"`
+}
+
+function looks({ kind, namespace, pods, nodes }: Unworded): string[] {
+  const [pod, node] = [pods[0], nodes[0]]
+  if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
+  if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
+  return kind === 'refused' ? [`kubectl -n ${namespace} get events --field-selector reason=FailedCreate`] : []
+}
+
+function firstLine(text: string | undefined): string | undefined {
+  return text?.split('\n', 1)[0]?.trim().replace(/\.$/, '') || undefined
+}
+
+/** Whom a sentence is about. */
+interface Subject {
+  who: string
+  /** The form of a verb: one finds no node, several find none. */
+  verb: (one: string, several: string) => string
+}
+
+const one = (who: string): Subject => ({ who, verb: (singular) => singular })
+const several = (who: string): Subject => ({ who, verb: (_, plural) => plural })
+
+/** A node says more than a pod's random end, where the pod has one; of many the number and three examples. */
+function subjectOf({
+  component,
+  components = [component],
+  nodes,
+  pods,
+}: Pick<Cause, 'component' | 'components' | 'nodes' | 'pods'>): Subject {
+  const who = listed(components)
+  if (who === strategyComponent) return ofTheJob(pods)
+  const where = nodes.length > 3 ? counted(nodes, 'nodes') : listed(nodes)
+  if (nodes.length > 0) return (components.length > 1 ? several : one)(`${who} on ${where}`)
+  return pods.length > 1 ? several(counted(pods, `pods of ${who}`)) : one(`pod ${pods[0] ?? component}`)
+}
+
+function ofTheJob([first = '', ...others]: readonly string[]): Subject {
+  const pod = `pod ${first} of the ${strategyComponent}`
+  return others.length > 0 ? several(`${pod} and ${others.length} more`) : one(pod)
+}
+
+/** `40 nodes (worker-1, worker-2, worker-3, …)`. */
+function counted(names: readonly string[], what: string): string {
+  return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`
+}
+
+function listed(names: readonly string[]): string {
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '')
+}
+
+const said: readonly (readonly [RegExp, string])[] = [
+  [/not found|manifest unknown|does not exist|NotFound/i, 'not found'],
+  [/toomanyrequests|429|rate limit/i, 'the registry limits the rate'],
+  [/unauthorized|denied|authentication|401|403/i, 'not allowed to pull it'],
+  [/x509|certificate/i, 'the certificate of the registry is not trusted'],
+  [/no such host|lookup .* on /i, 'the name of the registry does not resolve'],
+  [
+    /i\/o timeout|deadline exceeded|connection refused|no route to host|unreachable/i,
+    'the registry cannot be reached',
+  ],
+  [/no space left/i, 'no space left on the node'],
+  [/invalid reference|couldn't parse|InvalidImageName/i, 'not a valid image name'],
+]
+
+/** What went wrong with a pull, in a few words, from the text of the container runtime; undefined when it does not say. */
+export function pullFailure(text: string): string | undefined {
+  return said.find(([pattern]) => pattern.test(text))?.[1]
+}
 
 /** What holds up one pod. */
 export interface PodTrouble {

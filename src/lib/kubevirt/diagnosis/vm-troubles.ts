@@ -8,7 +8,7 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { type Clock, ticks } from '../../kube/clock.ts'
 import { shorten } from '../../kube/text.ts'
-import type { Cause } from './cause.ts'
+import type { Cause } from './pod-trouble.ts'
 import { earliest, since } from '../../kube/timestamps.ts'
 import { type Known, known } from '../../kube/known.ts'
 

@@ -1,4 +1,4 @@
-import { isUnsafe } from '../sanitise.ts'
+import { isUnsafe } from '../terminal.ts'
 
 /** A command line as plain data, whatever library parses it. */
 export interface CommandTree {

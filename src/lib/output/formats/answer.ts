@@ -1,9 +1,18 @@
-import type { Column, Document, DocumentStatus, Paint, Rows, RowsView, Size, View } from '../printer.ts'
-import { seal, type SealedDocument } from '../document.ts'
+import {
+  type Column,
+  type Document,
+  type DocumentStatus,
+  type Paint,
+  type Rows,
+  type RowsView,
+  seal,
+  type SealedDocument,
+  type Size,
+  type View,
+} from '../printer.ts'
 import { jsonLine, jsonText, type OutputFormat, templateError } from './output-format.ts'
-import { inLocale } from '../terminal.ts'
+import { escapeUnsafe, inLocale, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../terminal.ts'
 import type { PageLines } from '../progress/progress-output.ts'
-import { escapeUnsafe, onlyColours, sanitise, sanitiseDeep, sanitiseLine } from '../sanitise.ts'
 import { table, tableInParts } from '../table.ts'
 import { timeOfDay } from '../age.ts'
 

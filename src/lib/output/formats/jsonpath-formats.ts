@@ -1,7 +1,7 @@
 import { parseRelaxedPath, parseTemplate, type Path, type TemplateNode, walk } from './jsonpath.ts'
 import { usageError } from '../../kube/errors.ts'
 import type { Column, Document, Size } from '../printer.ts'
-import { sanitiseDeep } from '../sanitise.ts'
+import { sanitiseDeep } from '../terminal.ts'
 import { table } from '../table.ts'
 import { templateError } from './output-format.ts'
 

@@ -1,6 +1,6 @@
 import { usageError } from '../../kube/errors.ts'
 import type { ReportFormat } from '../printer.ts'
-import { escapeUnsafe } from '../sanitise.ts'
+import { escapeUnsafe } from '../terminal.ts'
 
 /** `-o`, understood. For `jsonpath-file` the template is the file's text, which the caller reads. */
 export type OutputFormat =

@@ -1,5 +1,5 @@
 import { Document, isScalar, visit } from 'yaml'
-import { escapeUnsafe, isUnsafe } from '../sanitise.ts'
+import { escapeUnsafe, isUnsafe } from '../terminal.ts'
 
 /** One YAML document that starts with `---` when it follows another. Control characters are escaped, never raw. */
 export function yamlText(value: unknown, isFirst: boolean): string {

@@ -1,6 +1,6 @@
 import { brief, cut, displayWidth, pad, paintedWidth, pieces, wrap } from '../text.ts'
-import { inLocale, type Stream } from '../terminal.ts'
-import type { RunEvent } from '../../engine/run-context.ts'
+import { inLocale, sanitiseLine, type Stream } from '../terminal.ts'
+import type { RunEvent } from '../../engine/step.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Paint, Tone } from '../printer.ts'
 import {
@@ -14,7 +14,6 @@ import {
   waitingWords,
 } from './run-progress.ts'
 import { duration } from '../age.ts'
-import { sanitiseLine } from '../sanitise.ts'
 import type { Ora } from 'ora'
 
 const escape = '\u001b['

@@ -1,10 +1,9 @@
-import type { RunEvent } from '../../engine/run-context.ts'
+import type { RunEvent } from '../../engine/step.ts'
 import { type Beat, type Clock, ticks } from '../../kube/clock.ts'
 import { BusySign, frameInterval, LiveRegion, LiveView } from './live-view.ts'
 import { errorLines, remedyLines } from '../error-text.ts'
-import { type Environment, inLocale, isLive, type Stream } from '../terminal.ts'
+import { type Environment, inLocale, isLive, sanitise, sanitiseLine, type Stream } from '../terminal.ts'
 import type { Paint } from '../printer.ts'
-import { sanitise, sanitiseLine } from '../sanitise.ts'
 import { paintedWidth, wrap } from '../text.ts'
 import { timeOfDay } from '../age.ts'
 import {

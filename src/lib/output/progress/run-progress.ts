@@ -1,5 +1,4 @@
-import type { RunEvent, StepSummary } from '../../engine/run-context.ts'
-import type { Progress } from '../../engine/step.ts'
+import type { Progress, RunEvent, StepSummary } from '../../engine/step.ts'
 import { brief, count } from '../text.ts'
 import { duration, timeAfter, timeOfDay } from '../age.ts'
 import type { Tone } from '../printer.ts'

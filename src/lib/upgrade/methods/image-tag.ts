@@ -1,14 +1,14 @@
 import type { Look } from '../upgrade-snapshot.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
-import { settledAtOldVersion } from '../steps/verification.ts'
+import { settledAtOldVersion } from '../steps/component-rollout.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
 import { isWrittenByKvup, lastWriter } from '../../kube/last-writer.ts'
 import { nameOf, readOwner } from '../../vms/strategy/settings-owner.ts'
 import { type Owner, showWriters } from '../../vms/update-methods.ts'
 import { seconds } from '../../kube/clock.ts'
 import type { Loan } from '../../engine/journal.ts'
-import { noteGone, noteOf } from '../../engine/saved-values.ts'
+import { noteGone, noteOf } from '../../engine/overrides.ts'
 import { closeFormerLoan } from '../../vms/pause-updates.ts'
 
 /**

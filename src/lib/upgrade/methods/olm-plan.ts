@@ -18,7 +18,7 @@ import { condition } from '../../kube/object.ts'
 import { goneCsv, showsWithoutCsv } from '../../openshift/olm-status.ts'
 import { againstPlatform, knownMinors } from '../../releases/platform-releases.ts'
 import type { Subscription } from '../../kube/kinds/operator-kinds.ts'
-import { type HopTools, isBetween } from './operator-snapshot.ts'
+import { type HopTools, isBetween } from './operator-manifest.ts'
 import { type Judged, judgedOn } from './install-plan-approval.ts'
 
 /** What a plan by OLM says beside the versions of KubeVirt. */

@@ -4,14 +4,19 @@ import { type Procedure, type ReadContext, rememberSteps, type Step } from '../.
 import type { Releases } from '../../releases/releases.ts'
 import { giveBackSteps, holdWorkloadUpdates } from '../../vms/pause-updates.ts'
 import { isGuards, unlessLeftHeld } from '../../vms/update-guard.ts'
-import { migrationsInFlight } from '../../vms/migrations/migrations-in-flight.ts'
+import { migrationsInFlight } from '../../vms/migrations/migration-snapshot.ts'
 import { onHyperConverged } from '../../vms/strategy/settings-owner.ts'
 import { loanId as workloadUpdatesLoan } from '../../vms/update-methods.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../../vms/vms-updated.ts'
-import { ofHop } from '../upgrade-path.ts'
+import { ofHop } from '../path-procedure.ts'
 import { look } from '../upgrade-snapshot.ts'
-import { newControllerAtWork, Patience, settledFor } from '../steps/verification.ts'
-import { onceRolled, pausedWhileRolling } from '../steps/component-rollout.ts'
+import {
+  newControllerAtWork,
+  onceRolled,
+  Patience,
+  pausedWhileRolling,
+  settledFor,
+} from '../steps/component-rollout.ts'
 import {
   hyperConvergedIn,
   isBetween,
@@ -19,7 +24,7 @@ import {
   lookAtOperator,
   type OperatorHop,
   type OperatorScene,
-} from './operator-snapshot.ts'
+} from './operator-manifest.ts'
 import type { OlmPart } from './olm-plan.ts'
 import { firstGate, operatorHopSteps } from './operator-update.ts'
 import {

@@ -1,12 +1,32 @@
-import type { Step, StepState } from '../../engine/step.ts'
+import type { Followed, Step, StepState } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { liftImageTag, setImageTag } from './image-tag.ts'
-import { settledAtOldVersion, stalledOr } from '../steps/verification.ts'
+import { settledAtOldVersion, stalledOr } from '../steps/component-rollout.ts'
 import { type Manifest, nameOf } from '../../manifests/manifest.ts'
 import { applyManifest as applyObjects, isApplied, manifestChanges } from '../../manifests/apply-manifest.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import type { Owner } from '../../vms/update-methods.ts'
 import { look, lookFollows } from '../upgrade-snapshot.ts'
+import type { Releases } from '../../releases/releases.ts'
+import type { Reader } from '../../kube/cluster.ts'
+import {
+  type ClusterServiceVersion,
+  ClusterServiceVersions,
+  copiedFromLabel,
+  type HyperConverged,
+  type InstallPlan,
+  InstallPlans,
+  type Subscription,
+  Subscriptions,
+} from '../../kube/kinds/operator-kinds.ts'
+import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/release-versions.ts'
+import { blocked, forbidden } from '../../kube/errors.ts'
+import { findHyperConverged } from '../../openshift/hyperconverged.ts'
+import { roleRemedy } from '../../kube/access-rights.ts'
+import type { MachineConfigPool } from '../../kube/kinds/openshift-kinds.ts'
+import { filled, type Known } from '../../kube/known.ts'
+import { type PlatformStanding, platformStanding, takePlatform } from '../../openshift/platform-status.ts'
+import { poolStanding } from '../../openshift/machine-config-pools.ts'
 
 /** The release's kubevirt-operator.yaml; a tag that is set is treated by night U2. */
 export function operatorManifestSteps(
@@ -126,4 +146,210 @@ export function operatorRolled(owner: Owner, version: string): Step {
       return { is: 'done', note: `${operator.ready}/${operator.desired}` }
     },
   }
+}
+
+/** One update of the operator by OLM, from the CSV that is installed to the next. */
+export interface OperatorHop {
+  package: string
+  /** Tied to its uid. */
+  subscription: { namespace: string; name: string; uid: string }
+  /** Name of the CSV to end at. */
+  csv: string
+  /** Its version: `1.18.1`, `4.18.9`. */
+  version: string
+  /** To be resolved in, where that is another than the Subscription's. */
+  channel?: string
+  /** Ends the ids of its steps; default its version. For a hop that is begun anew after another one came first. */
+  label?: string
+  /** OLM may take another release first, one between what is installed and this: then `install-plan` ends, and the hops are to be worked out anew. */
+  mayPassOthers?: boolean
+  /** CSVs or packages that may be installed by the same InstallPlan. */
+  approveAlso: readonly string[]
+  /** For how long everything has to stay good at the end, ms. */
+  settleMs: number
+}
+
+export const labelOf = ({ label, version }: Pick<OperatorHop, 'label' | 'version'>): string =>
+  label ?? version
+
+export interface HopTools {
+  /** The KubeVirt that HyperConverged owns. */
+  kubevirt: Owner
+  /** Ids of the risks that were accepted by name. */
+  accepted: readonly string[]
+  releases: Pick<Releases, 'hyperconverged'>
+  /** The line that goes on, repeated by remedies with one flag more: of an upgrade, or of the window that the hop is part of. */
+  command: string
+  /** Under whose name the journal keeps what was before. */
+  procedure: string
+}
+
+/** What OLM shows of the operator at one look. */
+export interface OperatorScene {
+  subscription: Subscription
+  /** The one that the Subscription names. */
+  plan?: InstallPlan
+  /** Those of the namespace; copies from others are left out (ocp 2.7). */
+  csvs: readonly ClusterServiceVersion[]
+}
+
+type Place = Pick<OperatorHop, 'subscription'>
+
+const notCopied = `!${copiedFromLabel}`
+
+/** Throws `blocked` when the Subscription is gone or another one took its place. */
+export async function lookAtOperator(
+  reader: Reader,
+  { subscription: wanted }: Place,
+): Promise<OperatorScene> {
+  const { namespace, name, uid } = wanted
+  const [found, csvs] = await Promise.all([
+    reader.find(Subscriptions, { namespace, name }),
+    reader.list(ClusterServiceVersions, { namespace, labels: notCopied }),
+  ])
+  const object = `subscriptions/${name} in namespace ${namespace}`
+  if (found.is !== 'object')
+    throw blocked('subscription-gone', `${object} does not exist any more`, { object, remedy: 'kvup status' })
+  if (found.object.metadata.uid !== uid)
+    throw blocked('subscription-replaced', `${object} was deleted and created again while kvup was at work`, {
+      object,
+      remedy: 'kvup status',
+    })
+  const plan = await referencedPlan(reader, found.object)
+  return { subscription: found.object, csvs, ...(plan && { plan }) }
+}
+
+async function referencedPlan(
+  reader: Reader,
+  { metadata, status }: Subscription,
+): Promise<InstallPlan | undefined> {
+  const { name, namespace = metadata.namespace } = status?.installPlanRef ?? {}
+  if (name === undefined) return undefined
+  const found = await reader.find(InstallPlans, { name, namespace })
+  return found.is === 'object' ? found.object : undefined
+}
+
+/** What `lookAtOperator` reads. */
+export function sceneFollows({ subscription: { namespace } }: Place): Followed[] {
+  return [
+    { kind: Subscriptions, where: { namespace } },
+    { kind: InstallPlans, where: { namespace } },
+    { kind: ClusterServiceVersions, where: { namespace, labels: notCopied } },
+  ]
+}
+
+/** The hop is being made or behind us: its CSV is there, or one that came after it. */
+export function isEntered({ csvs, subscription }: OperatorScene, { csv }: Pick<OperatorHop, 'csv'>): boolean {
+  return csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
+}
+
+/** OLM went on to a later release of the same operator. */
+export function isPast({ status }: Subscription, csv: string): boolean {
+  const [installed, ours] = [versionOfCsv(status?.installedCSV), versionOfCsv(csv)]
+  const sameStem = stemOf(status?.installedCSV ?? '') === stemOf(csv)
+  return (
+    sameStem && installed !== undefined && ours !== undefined && compareOperatorVersions(installed, ours) > 0
+  )
+}
+
+/** The CSV of this hop. */
+export function csvOf(
+  { csvs }: OperatorScene,
+  { csv }: Pick<OperatorHop, 'csv'>,
+): ClusterServiceVersion | undefined {
+  return csvs.find(({ metadata }) => metadata.name === csv)
+}
+
+/** Later than `from` and not as late as `to`, of the same operator. */
+export function isBetween(csv: string | undefined, from: string | undefined, to: string): boolean {
+  const [version, begin, end] = [csv, from, to].map(versionOfCsv)
+  if (csv === undefined || stemOf(csv) !== stemOf(to)) return false
+  if (version === undefined || begin === undefined || end === undefined) return false
+  return compareOperatorVersions(version, begin) > 0 && compareOperatorVersions(version, end) < 0
+}
+
+/**
+ * The one HyperConverged of the cluster, which is in this namespace. Its status alone is to be believed: it may have been read through another
+ * version than the one that is stored. Throws `blocked` for none, several, or one elsewhere, `forbidden` where it may not be read.
+ */
+export async function hyperConvergedIn(reader: Reader, namespace: string): Promise<HyperConverged> {
+  const found = await findHyperConverged(reader)
+  if (!found.known)
+    throw forbidden('hyperconverged-not-readable', `cannot tell where HyperConverged stands: ${found.why}`, {
+      remedy: roleRemedy('kvup-olm'),
+    })
+  const [only, second] = found.items
+  const remedy = 'kubectl get hyperconvergeds.hco.kubevirt.io -A'
+  if (second !== undefined) {
+    const names = found.items.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join(', ')
+    throw blocked(
+      'several-hyperconvergeds',
+      `there are ${found.items.length} HyperConvergeds (${names}); a cluster has one`,
+      {
+        remedy: `${remedy}, then delete the one whose namespace has no hco-operator`,
+      },
+    )
+  }
+  if (only === undefined) throw blocked('no-hyperconverged', 'there is no HyperConverged here', { remedy })
+  if (only.metadata.namespace === namespace) return only
+  throw blocked(
+    'hyperconverged-elsewhere',
+    `hyperconvergeds.hco.kubevirt.io/${only.metadata.name} is in namespace ${only.metadata.namespace ?? ''}, its Subscription in ${namespace}: its operator ignores it there`,
+    { remedy },
+  )
+}
+
+/** What an update of an operator has to know of the platform below it (night E1, E4). */
+export interface PlatformNow {
+  /** Of the release that was reached last, `4.18`; undefined where there is no ClusterVersion, or none may be read. */
+  minor?: string
+  version?: string
+  /** Why no operator is to be updated now, in words. */
+  busy?: string
+  /** Shown and never waited for: it waits for us. */
+  notUpgradeable?: string
+}
+
+/** Asks for the ClusterVersion and the pools; on a cluster without them everything is undefined. */
+export async function platformNow(reader: Reader): Promise<PlatformNow> {
+  const { clusterVersion, pools } = await takePlatform(reader, { parts: ['clusterVersion', 'pools'] })
+  if (!clusterVersion.known) return { busy: unreadText(clusterVersion.why) }
+  const [cv] = clusterVersion.items
+  return cv === undefined ? {} : platformOf(platformStanding(cv), pools)
+}
+
+function platformOf(platform: PlatformStanding, pools: Known<MachineConfigPool>): PlatformNow {
+  const { version, state, upgradeable } = platform
+  return filled({
+    version,
+    minor: /^\d+\.\d+/u.exec(version ?? '')?.[0],
+    busy: state === 'idle' ? (unsettled(platform) ?? poolsBusy(pools)) : moving(platform),
+    notUpgradeable: upgradeable.is === 'no' ? upgradeable.message : undefined,
+  })
+}
+
+const unreadText = (why: string): string => `cannot tell whether the platform stands still: ${why}`
+
+function poolsBusy(pools: Known<MachineConfigPool>): string | undefined {
+  return pools.known ? rollingMaster(pools.items.map(poolStanding)) : unreadText(pools.why)
+}
+
+/** The history says no more than that the last release was reached (night E1, E4). */
+function unsettled({ current, progressing, message }: PlatformStanding): string | undefined {
+  if (!current) return 'the status of the ClusterVersion is not yet about its present spec'
+  return progressing ? `the platform is Progressing${message === '' ? '' : `: ${message}`}` : undefined
+}
+
+function moving({ state, target = 'another release', message }: PlatformStanding): string {
+  const said = message === '' ? '' : `: ${message}`
+  return state === 'updating'
+    ? `the platform is being updated to ${target}${said}`
+    : `the update of the platform to ${target} stopped half-way${said}`
+}
+
+/** A paused pool with work to do is not Updated either, and master must not be paused. */
+function rollingMaster(pools: readonly ReturnType<typeof poolStanding>[]): string | undefined {
+  const master = pools.find(({ isMaster, state }) => isMaster && state !== 'updated')
+  if (master === undefined) return undefined
+  return `the machine config pool ${master.name} is not up to date (${master.updated} of ${master.machines} machines${master.paused ? ', paused' : ''})`
 }

@@ -19,13 +19,13 @@ import {
   type OperatorHop,
   type OperatorScene,
   sceneFollows,
-} from './operator-snapshot.ts'
+} from './operator-manifest.ts'
 import { condition } from '../../kube/object.ts'
 import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
 import { look, lookFollows } from '../upgrade-snapshot.ts'
-import { Broken, stalledOr } from '../steps/verification.ts'
+import { Broken, stalledOr } from '../steps/component-rollout.ts'
 
 /** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
 export function planComplete(hop: OperatorHop): Step {

@@ -1,5 +1,11 @@
 import type { NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
-import { setChannel, withChannelBack } from './subscription-channel.ts'
+import {
+  judgedPlan,
+  offeredPlan,
+  planContents,
+  setChannel,
+  withChannelBack,
+} from './install-plan-approval.ts'
 import {
   type HopTools,
   hyperConvergedIn,
@@ -10,7 +16,7 @@ import {
   type OperatorScene,
   platformNow,
   sceneFollows,
-} from './operator-snapshot.ts'
+} from './operator-manifest.ts'
 import { csvSucceeded, hyperConvergedAt, operandsRolled, planComplete } from './operator-rollout.ts'
 import { condition } from '../../kube/object.ts'
 import {
@@ -20,14 +26,13 @@ import {
   OperatorConditions,
 } from '../../kube/kinds/operator-kinds.ts'
 import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
-import { operatorConditionGate } from '../../openshift/upgrade-gates.ts'
+import { operatorConditionGate } from '../../openshift/platform-status.ts'
 import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { Reader } from '../../kube/cluster.ts'
-import { judgedPlan, offeredPlan, planContents } from './install-plan-approval.ts'
 import { ApiError } from '../../kube/errors.ts'
 
-export type { HopTools, OperatorHop } from './operator-snapshot.ts'
+export type { HopTools, OperatorHop } from './operator-manifest.ts'
 
 /**
  * One hop: the gate of night E1, the channel where it is another, exactly the right InstallPlan approved (night E4), and then

@@ -7,7 +7,7 @@ import {
 import { launcherImage } from '../../kubevirt/lease-holders.ts'
 import { since as elapsedSince } from '../../kube/timestamps.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
-import { outdatedOnes } from '../../kubevirt/vm-tally.ts'
+import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { hop } from '../../releases/release-path.ts'
 import { minorOf, type Version, versionOf } from '../../releases/release-versions.ts'

@@ -9,13 +9,16 @@ import type { Procedure, StepContext } from '../../engine/step.ts'
 import { ApiError, KvupError } from '../../kube/errors.ts'
 import {
   type Census,
+  type Change,
+  changesBetween,
   compareCensus,
   type Differences,
   isAsked,
   newMigrations,
+  type Seen,
+  type Span,
   takeCensus,
 } from './vm-census.ts'
-import { type Change, changesBetween, type Seen, type Span } from './census-changes.ts'
 import {
   censusNames,
   type CensusOrigin,

@@ -4,7 +4,7 @@ import {
   type MigrationPolicy,
   type VirtualMachineInstance,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { guestMemory } from '../../kubevirt/vm-tally.ts'
+import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { versionOf } from '../../releases/release-versions.ts'
 import { quantity } from '../../kube/quantity.ts'
 import { workloadSettings } from '../strategy/workload-settings.ts'

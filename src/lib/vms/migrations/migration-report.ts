@@ -6,11 +6,13 @@ import {
   type Migration,
   type MigrationLimits,
   migrationLimits,
+  type Surroundings,
   vmOf,
+  type Why,
+  whyPending,
 } from './migration.ts'
 import { keptByKubeVirt, type PastMigrations, type Unread } from './migration-ledger.ts'
 import type { MigrationsLook, Mover } from './migration-snapshot.ts'
-import { type Surroundings, type Why, whyPending } from './pending-migration.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { methodsOf } from '../update-methods.ts'
 import { minutes, seconds } from '../../kube/clock.ts'

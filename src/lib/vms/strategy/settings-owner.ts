@@ -5,7 +5,7 @@ import type { Owner } from '../update-methods.ts'
 import { HyperConvergeds } from '../../kube/kinds/operator-kinds.ts'
 import { type Manager, managerOf } from '../../kubevirt/installation.ts'
 import { blocked, KvupError } from '../../kube/errors.ts'
-import { storedHyperConverged } from '../../openshift/stored-hyperconverged.ts'
+import { storedHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { StepState } from '../../engine/step.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 

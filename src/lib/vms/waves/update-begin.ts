@@ -6,7 +6,7 @@ import {
   VirtualMachineInstanceMigrations,
   VirtualMachineInstances,
 } from '../../kube/kinds/kubevirt-kinds.ts'
-import { outdatedLabel } from '../../kubevirt/vm-tally.ts'
+import { outdatedLabel } from '../../kubevirt/snapshot.ts'
 import type { Entry } from '../../engine/journal.ts'
 import type { ReadContext, StepContext } from '../../engine/step.ts'
 import { ApiError } from '../../kube/errors.ts'

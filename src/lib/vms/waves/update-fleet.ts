@@ -14,7 +14,7 @@ import { isNotFound } from '../../kube/errors.ts'
 import { isOfVm, lostData, type Machine, type Machines, outdatedIn, runStrategyOf, vmName } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { outlookOf } from '../vm-outlook.ts'
-import type { OutlookRules } from '../updater-snapshot.ts'
+import type { OutlookRules } from '../workload-updater.ts'
 import type { UpdateWanted } from './update-run.ts'
 
 /** Everything that is decided by, read from the cluster at one time. Times in ms since the epoch. */

@@ -10,12 +10,20 @@ import type { Candidate } from './waves.ts'
 import { placeOfVm, refusesThisVm } from '../vm.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import { outdatedLabel } from '../../kubevirt/vm-tally.ts'
+import { outdatedLabel } from '../../kubevirt/snapshot.ts'
 import type { Entry } from '../../engine/journal.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import { known } from '../../kube/known.ts'
-import { type BoundVolume, type Sharing, sharingOf, startDemandOf } from '../forecast/launcher-demand.ts'
-import { Neighbours, type NodeTerm, placeFor, refusalsText } from '../forecast/node-placement.ts'
+import {
+  type BoundVolume,
+  Neighbours,
+  type NodeTerm,
+  placeFor,
+  refusalsText,
+  type Sharing,
+  sharingOf,
+  startDemandOf,
+} from '../forecast/launcher-placement.ts'
 import { type Places, readPlaces } from '../forecast/cluster-room.ts'
 import {
   type PersistentVolumeClaim,

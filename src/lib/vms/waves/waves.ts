@@ -2,7 +2,7 @@ import type { LabelTest } from '../../kube/object.ts'
 import type { Pacing } from './pacing.ts'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import type { VirtualMachineInstance } from '../../kube/kinds/kubevirt-kinds.ts'
-import { guestMemory } from '../../kubevirt/vm-tally.ts'
+import { guestMemory } from '../../kubevirt/snapshot.ts'
 import { seconds } from '../../kube/clock.ts'
 import { placeOfVm } from '../vm.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/groups/activity-checks.ts'
 import type { Evidence, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
-import type { InstanceTally } from '../../../../src/lib/kubevirt/vm-tally.ts'
+import type { InstanceTally } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { ask, known, said, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
 

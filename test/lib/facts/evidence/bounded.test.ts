@@ -3,7 +3,7 @@ import type { Page, Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
 import { readAhead } from '../../../../src/lib/kube/read-cache.ts'
 import { openDataJobs, othersAtWork } from '../../../../src/lib/kubevirt/cluster-activity.ts'
-import { foldInstances } from '../../../../src/lib/kubevirt/vm-tally.ts'
+import { foldInstances } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { readyEndpoints } from '../../../../src/lib/kubevirt/diagnosis/health.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { ConfigMap } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import type { ClusterOperator } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
-import { kubeletSkew, openGates } from '../../../../src/lib/openshift/upgrade-gates.ts'
-import { clusterOperatorStandings } from '../../../../src/lib/openshift/platform-status.ts'
+import {
+  clusterOperatorStandings,
+  kubeletSkew,
+  openGates,
+} from '../../../../src/lib/openshift/platform-status.ts'
 import { conditions, type Said } from './cluster-version.ts'
 
 const map = (data: Record<string, string>): ConfigMap => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { hyperConvergedStanding } from '../../../../src/lib/openshift/hyperconverged.ts'
-import { operatorConditionGate } from '../../../../src/lib/openshift/upgrade-gates.ts'
+import { operatorConditionGate } from '../../../../src/lib/openshift/platform-status.ts'
 import { hyperConverged } from '../hyperconverged/hyperconverged.ts'
 import { conditions, type Said } from '../openshift/cluster-version.ts'
 import { operatorCondition } from './lifecycle.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
-import { saidOfReplacing } from '../../../../src/lib/openshift/upgrade-gates.ts'
+import { saidOfReplacing } from '../../../../src/lib/openshift/platform-status.ts'
 import { conditions, type Said } from '../openshift/cluster-version.ts'
 
 const no: Said = ['Upgradeable', 'False', 'Migrating', 'a volume is copied']

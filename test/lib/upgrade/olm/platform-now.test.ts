@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { Kind } from '../../../../src/lib/kube/object.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
-import { platformNow } from '../../../../src/lib/upgrade/methods/operator-snapshot.ts'
+import { platformNow } from '../../../../src/lib/upgrade/methods/operator-manifest.ts'
 
 interface Platform {
   history?: object[]

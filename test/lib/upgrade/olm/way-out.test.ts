@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
-import type { OperatorScene } from '../../../../src/lib/upgrade/methods/operator-snapshot.ts'
-import { wayOut } from '../../../../src/lib/upgrade/methods/subscription-channel.ts'
+import type { OperatorScene } from '../../../../src/lib/upgrade/methods/operator-manifest.ts'
+import { wayOut } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const subscription = { namespace: 'hco', name: 'hco-operatorhub', uid: 'u' }

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { backOffUntil, migrationLimits } from '../../../../src/lib/vms/migrations/migration.ts'
-import { type Surroundings, whyPending } from '../../../../src/lib/vms/migrations/pending-migration.ts'
+import {
+  backOffUntil,
+  migrationLimits,
+  type Surroundings,
+  whyPending,
+} from '../../../../src/lib/vms/migrations/migration.ts'
 import { ago, at, migration, type Shape } from './shapes.ts'
 
 const around: Surroundings = {

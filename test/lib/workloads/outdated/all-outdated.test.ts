@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Reader, Where } from '../../../../src/lib/kube/cluster.ts'
 import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { countWorkloads, outdatedLabel } from '../../../../src/lib/kubevirt/vm-tally.ts'
+import { countWorkloads, outdatedLabel } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { noneOutdated } from '../../../../src/lib/eus/steps/eus-vm-steps.ts'
 import { findCanary, listOutdated } from '../../../../src/lib/vms/outdated-vms.ts'
-import { countMoving, forecastOutdated } from '../../../../src/lib/vms/forecast/update-forecast.ts'
+import { countMoving, forecastOutdated } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
 import { Machines } from '../../../../src/lib/vms/vm.ts'
 import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
 

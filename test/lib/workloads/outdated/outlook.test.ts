@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
-import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/updater-snapshot.ts'
+import { launchersOf, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
 import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'
 import { aVm, aVmi, newLauncher } from './a-vmi.ts'
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { type Due, dueFor } from '../../../../src/lib/vms/workload-updater.ts'
+import { type Due, dueFor, type OutlookRules } from '../../../../src/lib/vms/workload-updater.ts'
 import { outlookOf } from '../../../../src/lib/vms/vm-outlook.ts'
-import type { OutlookRules } from '../../../../src/lib/vms/updater-snapshot.ts'
 import { aVm, aVmi, newLauncher } from './a-vmi.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KubeVirt } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { Forecast } from '../../../../src/lib/vms/forecast/update-forecast.ts'
+import type { Forecast } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
 import { choiceFindings, choiceText } from '../../../../src/lib/vms/strategy/set-strategy.ts'
 
 const kubevirt = (version: string, featureGates: readonly string[] = []): KubeVirt => ({

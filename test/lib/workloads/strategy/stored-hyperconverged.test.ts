@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { CustomResourceDefinition } from '../../../../src/lib/kube/kinds/extension-kinds.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
-import { storedHyperConverged } from '../../../../src/lib/openshift/stored-hyperconverged.ts'
+import { storedHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
 
 interface Served {
   served: readonly string[]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MigrationLedger, ObservedMoves } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
 import type { UpdateLook } from '../../../../src/lib/vms/waves/update-fleet.ts'
-import { outcomeOf } from '../../../../src/lib/vms/waves/update-outcome.ts'
+import { outcomeOf } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aCandidate } from '../waves/a-candidate.ts'
 
 test('the report of many VMs asks once who failed, and names the first reason of each', async () => {

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { hyperConvergedStanding } from '../../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../../kube/known.ts'
-import { operatorConditionGate } from '../../../openshift/upgrade-gates.ts'
+import { operatorConditionGate } from '../../../openshift/platform-status.ts'
 import { againstPlatform } from '../../../releases/platform-releases.ts'
 import { compareMinors, operatorVersionOf } from '../../../releases/release-versions.ts'
 import { byHand } from '../../../upgrade/methods/olm-operator.ts'

@@ -1,7 +1,6 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { someOf } from '../../../kube/text.ts'
-import { clusterOperatorStandings } from '../../../openshift/platform-status.ts'
-import { kubeletSkew } from '../../../openshift/upgrade-gates.ts'
+import { clusterOperatorStandings, kubeletSkew } from '../../../openshift/platform-status.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
   isBorrowed,

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
-import { evictionFinding } from '../../../vms/forecast/update-forecast.ts'
+import { evictionFinding } from '../../../vms/forecast/vm-forecast.ts'
 import { loanId } from '../../../vms/update-methods.ts'
 import { isBorrowed, type Judged, unreadRemedy } from '../eus-assessment.ts'
 import { counted, someOf } from '../../../kube/text.ts'

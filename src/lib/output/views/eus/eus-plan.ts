@@ -1,5 +1,5 @@
 import type { EusPlan } from '../../../eus/plan/eus-plan.ts'
-import { brief, displayWidth, pad, wrap } from '../../text.ts'
+import { brief, displayWidth, fenced, inlineCode, markdownText, pad, wrap } from '../../text.ts'
 import type { Paint, Size, View } from '../../printer.ts'
 import {
   acceptanceText,
@@ -8,7 +8,6 @@ import {
   sealText,
 } from '../upgrade/upgrade-plan-words.ts'
 import { formatDuration } from '../../../kube/duration.ts'
-import { fenced, inlineCode, markdownText } from '../../markdown-text.ts'
 
 /** `kvup.io/v1alpha1 EusPlan`: what `kvup eus plan` prints. */
 export interface EusPlanDocument extends EusPlan {

@@ -3,7 +3,7 @@ import type { Part, StepStanding } from '../../../eus/window-status.ts'
 import type { Loan } from '../../../engine/journal.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { brief, wrap } from '../../text.ts'
-import { holderText, type ShownHolder } from '../lock-holder.ts'
+import { holderText, type ShownHolder } from '../report-lines.ts'
 import { remedyLines } from '../../error-text.ts'
 import type { Document, Paint, View } from '../../printer.ts'
 

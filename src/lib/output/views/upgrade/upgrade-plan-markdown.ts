@@ -1,4 +1,4 @@
-import { fenced, inlineCode, markdownText as text } from '../../markdown-text.ts'
+import { fenced, inlineCode, markdownText as text } from '../../text.ts'
 import {
   acceptanceText,
   crdOf,

@@ -1,7 +1,7 @@
 import type { ManifestDiff } from '../../../manifests/manifest-diff.ts'
 import type { KeptValue, RehearsedStep } from '../../../engine/procedure-dry-run.ts'
 import type { HopFinding } from '../../../releases/hop-findings.ts'
-import type { PathStep, UpgradePath } from '../../../upgrade/upgrade-path.ts'
+import type { PathStep, UpgradePath } from '../../../upgrade/path-procedure.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { counted } from '../../../kube/text.ts'

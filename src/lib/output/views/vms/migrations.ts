@@ -2,7 +2,7 @@ import { humanAge } from '../../age.ts'
 import { count, wrap } from '../../text.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import type { Failing, MigrationItem, MigrationsReport } from '../../../vms/migrations/migration-report.ts'
-import type { Why } from '../../../vms/migrations/pending-migration.ts'
+import type { Why } from '../../../vms/migrations/migration.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 

@@ -1,5 +1,4 @@
-import type { CountApart, OutdatedAlert } from '../../../vms/outdated-count.ts'
-import type { OutdatedItem, Totals } from '../../../vms/outdated-vms.ts'
+import type { CountApart, OutdatedAlert, OutdatedItem, Totals } from '../../../vms/outdated-vms.ts'
 import { ageAt } from '../../age.ts'
 import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'

@@ -5,7 +5,7 @@ import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts
 import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
 import { rehearsedLines } from '../dry-run.ts'
-import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-outcome.ts'
+import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-run.ts'
 import { narrowedLine } from '../../../kube/shell-line.ts'
 import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
 

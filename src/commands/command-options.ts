@@ -1,0 +1,252 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { SpokenFlag } from '../lib/output/command-line.ts'
+import { shellWord } from '../lib/kube/shell-line.ts'
+import { exitCode, KvupError } from '../lib/kube/errors.ts'
+import type { ReportFormat } from '../lib/output/printer.ts'
+import type { Context } from '../context.ts'
+import { rehearse, type RehearsedStep } from '../lib/engine/procedure-dry-run.ts'
+import { ensureStepsMeant, type Procedure, type RunLimits } from '../lib/engine/step.ts'
+import type { Hands } from './run-change.ts'
+import { leavingSoon } from '../lib/kube/interruption.ts'
+import { ensureDeadline, parseDeadline, parseDuration } from '../lib/kube/duration.ts'
+
+/** As kubectl's -v. */
+function level(text: string): number {
+  if (/^\d$/u.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number from 0 to 9.')
+}
+
+const list = (value: string, before: string[] = []) => [...before, value]
+
+/** kubectl's names, so that nobody has to learn them again. */
+export const connection: readonly Option[] = [
+  new Option('--kubeconfig <file>', 'kubeconfig to use instead of KUBECONFIG or ~/.kube/config'),
+  new Option('--context <name>', 'context of the kubeconfig'),
+  new Option('--cluster <name>', 'cluster of the kubeconfig'),
+  new Option('--user <name>', 'user of the kubeconfig'),
+  new Option('-n, --namespace <namespace>', 'namespace of virtual machines; the one of KubeVirt is found'),
+  new Option('--as <user>', 'impersonate this user'),
+  new Option('--as-group <group>', 'impersonate this group (repeatable)').argParser(list),
+  new Option('--as-uid <uid>', 'impersonate this uid'),
+  new Option('--request-timeout <duration>', 'how long one request may take, such as 30s').default('30s'),
+  new Option('-s, --server <url>', 'address of the API server'),
+  new Option('--token-file <file>', 'file with a bearer token, read again when it changes'),
+  new Option('--client-certificate <file>', 'client certificate'),
+  new Option('--client-key <file>', 'key of the client certificate'),
+  new Option('--certificate-authority <file>', 'certificate authority of the API server'),
+  new Option('--insecure-skip-tls-verify', 'do not check the certificate of the API server'),
+  new Option('--tls-server-name <name>', 'name to expect in the certificate of the API server'),
+]
+
+export const manners = [
+  new Option(
+    '-o, --output <format>',
+    'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
+  ).default('table'),
+  new Option('--no-headers', 'leave out the headings of tables'),
+  new Option('--sort-by <jsonpath>', 'sort rows by this field'),
+  new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'),
+  new Option('--no-color', 'the same as --color=never'),
+  new Option('-y, --yes', 'do not ask; risks still have to be accepted by name').default(false),
+  new Option('--no-input', 'ask nothing: end where a question would be asked'),
+  new Option('-v, --verbosity <level>', 'print requests to stderr: 6 lines, 7 headers, 8 and 9 bodies')
+    .default(0)
+    .argParser(level),
+]
+
+/** Flags of the connection that do not say which cluster, nor as whom. */
+const aside: ReadonlySet<string> = new Set(['--namespace', '--request-timeout'])
+const kvupOnly: ReadonlySet<string> = new Set(['--token-file'])
+
+/** The connection flags of `options` that were typed, whatever environment and config file say. */
+export function typedConnection(command: Command, options: readonly Option[]): SpokenFlag[] {
+  let root = command
+  while (root.parent) root = root.parent
+  return options
+    .filter(({ long }) => !aside.has(long ?? ''))
+    .filter((option) => root.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) => spokenFlag(option, root.getOptionValue(option.attributeName())))
+}
+
+function spokenFlag({ long = '', short }: Option, value: unknown): SpokenFlag {
+  const values = Array.isArray(value) ? value : [value]
+  return {
+    names: [long, ...(short === undefined ? [] : [short])],
+    text: values.map((one) => (one === true ? long : `${long} ${shellWord(String(one))}`)).join(' '),
+    kubectl: !kvupOnly.has(long),
+  }
+}
+
+const codes: Readonly<Record<keyof typeof exitCode, string>> = {
+  done: 'done, or nothing to do',
+  bug: 'a bug',
+  usage: 'usage',
+  blocked: 'blocked',
+  timedOut: 'timed out',
+  drifted: 'the plan no longer fits',
+  locked: 'locked by another run',
+  forbidden: 'unauthorized or forbidden',
+  unreachable: 'no cluster, or unreachable',
+  lost: 'done, but VMs or volumes were lost',
+  asked: 'asked for by --exit-code',
+  interrupted: 'Ctrl-C',
+  terminated: 'SIGTERM',
+}
+
+export interface Manual {
+  /** Lines to paste, with what they are for. */
+  examples: readonly (readonly [line: string, what: string])[]
+  /** Besides done, bug and usage, which every command may end with. */
+  codes?: readonly (keyof typeof exitCode)[]
+  more?: string
+  last?: string
+}
+
+/** Of all commands together. */
+export const everyCode = Object.keys(exitCode) as (keyof typeof exitCode)[]
+
+/** What the codes of a command that asks the cluster are. */
+export const asksCluster = ['blocked', 'forbidden', 'unreachable'] as const
+
+const everywhere = 'Connection and output flags: kvup --help'
+
+/** The end of a help text: examples that run as they stand, and the exit codes. */
+export function manual({ examples, codes: more = [], more: words, last = everywhere }: Manual): string {
+  const width = Math.max(...examples.map(([line]) => line.length))
+  const lines = examples.map(([line, what]) => `  ${line.padEnd(width)}   ${what}`)
+  const shown = Object.entries(exitCode).filter(
+    ([name]) => name === 'done' || name === 'usage' || more.some((one) => one === name),
+  )
+  return [
+    '\nExamples:',
+    ...lines,
+    ...(words === undefined ? [] : ['', words]),
+    '\nExit codes:',
+    ...shown.map(([name, code]) => `  ${String(code).padEnd(3)} ${codes[name as keyof typeof exitCode]}`),
+    `\n${last}\n`,
+  ].join('\n')
+}
+
+/** Formats that only some commands have, besides those of `-o` everywhere. */
+export const reportFormats: Readonly<Record<string, readonly ReportFormat[]>> = {
+  check: ['junit', 'sarif', 'markdown'],
+  plan: ['markdown'],
+}
+
+/** What every command that changes workloads or their settings takes. */
+export interface ChangeOptions {
+  accept: string[]
+  timeout: string
+  takeOver?: string
+  dryRun?: DryRun
+}
+
+/** Their flags, behind those that the command has already. `limits`: what --timeout is about; `timeout`: its default. */
+export const withChangeFlags = (command: Command, limits: string, timeout: string): Command =>
+  command
+    .addOption(acceptOption())
+    .addOption(dryRunOption())
+    .option('--timeout <duration>', limits, timeout)
+    .option('--take-over <holder>', 'take the lock of this holder')
+
+export type DryRun = 'none' | 'client' | 'server'
+
+/** As kubectl has it; bare it would take the flag behind it for its value. */
+export const dryRunOption = (): Option =>
+  new Option('--dry-run <none|client|server>', 'show what would change, change nothing').argParser(
+    (value: string): DryRun => {
+      if (value === 'none' || value === 'client' || value === 'server') return value
+      throw new InvalidArgumentError('It takes none, client or server.')
+    },
+  )
+
+interface Rehearsal {
+  hands: Omit<Hands, 'announce'>
+  dryRun?: DryRun | undefined
+  /** Where steps can be named. */
+  limits?: RunLimits
+}
+
+/** What the procedure would change now, in the fields of a document; undefined where it is to be carried out. */
+export async function rehearsed(
+  cx: Context,
+  procedure: Procedure,
+  { hands, dryRun = 'none', limits }: Rehearsal,
+): Promise<{ dryRun: 'client' | 'server'; steps: readonly RehearsedStep[] } | undefined> {
+  if (dryRun === 'none') return undefined
+  const { cluster, journal } = hands
+  const { clock, signal } = cx
+  if (limits) await ensureStepsMeant(limits, procedure, { reader: cluster.reader, clock, journal })
+  return { dryRun, steps: await rehearse(procedure, { cluster, clock, signal, journal, mode: dryRun }) }
+}
+
+const endsEarly: ReadonlySet<number> = new Set([
+  exitCode.timedOut,
+  exitCode.unreachable,
+  exitCode.interrupted,
+  exitCode.terminated,
+])
+
+/** Less than the 2 s in which an interrupted command has to leave. */
+const goodbyeWithin = 1300
+
+/** A run that ends before its end names the line that goes on: running again is resuming. */
+export async function withResume<T>({ world, signal, clock }: Context, run: Promise<T>): Promise<T> {
+  try {
+    return await leavingSoon(run, { signal, clock, within: goodbyeWithin })
+  } catch (error) {
+    if (!(error instanceof KvupError) || !endsEarly.has(error.exitCode)) throw error
+    const { object, notes, remedy } = error
+    throw new KvupError(error.exitCode, error.reason, error.message, {
+      object,
+      notes,
+      remedy: [...remedy, `${world.commandLine}     goes on`],
+      cause: error,
+    })
+  }
+}
+
+/** As commander hands them over. */
+interface LimitOptions {
+  timeout: string
+  deadline?: string
+  until?: string
+  pauseBefore: readonly string[]
+}
+
+/**
+ * Before the look at the cluster: a time of day is meant from when it was typed, not from when the look is over. It is the cluster's, which has to
+ * have answered; what is no time at all is refused before. Throws `usage`.
+ */
+export async function limitsBefore(
+  cx: Context,
+  { timeout, deadline, until, pauseBefore }: LimitOptions,
+): Promise<RunLimits> {
+  const timeoutMs = parseDuration(timeout)
+  const by = deadline === undefined ? {} : { deadline: await deadlineOf(cx, deadline) }
+  return { timeoutMs, ...by, until, pauseBefore }
+}
+
+async function deadlineOf(cx: Context, text: string): Promise<Date> {
+  ensureDeadline(text)
+  await (await cx.cluster()).reader.version()
+  return parseDeadline(text, cx.clock.now())
+}
+
+/** The same words in every command that has findings. */
+const acceptOption = (): Option => accepting('take risks by finding name, with commas (repeatable)')
+
+/** Where a plan or a report keeps why a risk was taken. */
+export const acceptWithReason = (): Option =>
+  accepting('take risks by finding name, with commas; ID=reason is kept (repeatable)')
+
+const accepting = (help: string): Option =>
+  new Option('--accept <id>', help).argParser(acceptedWords).default([], 'none')
+
+/** What `--accept` takes, each time that it is given: names with commas between them. A reason runs to the end, commas and all. */
+export function acceptedWords(value: string, before: readonly string[]): readonly string[] {
+  const at = value.indexOf('=')
+  const names = (at < 0 ? value : value.slice(0, at)).split(',').map((name) => name.trim())
+  const words = names.map((name, i) => (at >= 0 && i === names.length - 1 ? name + value.slice(at) : name))
+  return [...before, ...words.filter((word) => word !== '')]
+}
