@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { CheckOptions } from './check/check.ts'
-import { acceptWithReason, asksCluster, manual } from './command-options.ts'
+import { asksCluster, manual } from './command-options.ts'
 import { fromOption } from './read-cluster.ts'
+import { acceptWithReason } from './change-options.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: CheckOptions) =>

@@ -13,9 +13,9 @@ import {
 } from '../lib/output/completion/completion.ts'
 import type { Document, View } from '../lib/output/printer.ts'
 import { formatNames } from '../lib/output/formats/output-format.ts'
-import { reportFormats } from './command-options.ts'
 import type { Source } from './complete/asked.ts'
 import { type Clock, ownClock } from '../lib/kube/clock.ts'
+import { reportFormats } from './command-options.ts'
 
 export interface Candidates extends Document {
   kind: 'Candidates'

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { acceptWithReason, asksCluster, manual } from './command-options.ts'
+import { asksCluster, manual } from './command-options.ts'
 import type { UpgradeOptions } from './upgrade/upgrade-options.ts'
+import { acceptWithReason } from './change-options.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: UpgradeOptions) =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptedWords } from '../../src/commands/command-options.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
 import { runText } from '../lib/run-text.ts'
+import { acceptedWords } from '../../src/commands/change-options.ts'
 
 const clock = new SimClock()
 let sim: SimulatedCluster

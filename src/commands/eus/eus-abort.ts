@@ -3,7 +3,6 @@ import { abortProcedure, abortState, type AbortState, stateSince } from '../../l
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
 import type { ReadContext } from '../../lib/engine/step.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import { limitsBefore } from '../command-options.ts'
 import {
   connectedTo,
   endOf,
@@ -20,6 +19,7 @@ import type { Loan } from '../../lib/engine/journal.ts'
 import { rangeWords } from '../../lib/upgrade/upgrade-duration.ts'
 import { keptText, loanNamed } from '../../lib/eus/settings/saved-setting.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
+import { limitsBefore } from '../change-options.ts'
 
 /** `kvup eus abort`: gives back what is borrowed, by where the window stands (night E2); what cannot be undone is listed before the question. */
 export async function eusAbort(cx: Context, options: EusRunOptions): Promise<ExitCode> {

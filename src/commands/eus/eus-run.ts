@@ -6,7 +6,6 @@ import type { RunLimits } from '../../lib/engine/step.ts'
 import { driftLines, driftOf, readSealed, type SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { ticks } from '../../lib/kube/clock.ts'
 import { drifted, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import { limitsBefore } from '../command-options.ts'
 import {
   connectedTo,
   endOf,
@@ -27,6 +26,7 @@ import { reliedOnByEus } from '../../lib/eus/sealed-eus-facts.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { begunSteps } from '../../lib/upgrade/sealed-facts.ts'
 import { ensureSameCluster } from '../upgrade/plan-document.ts'
+import { limitsBefore } from '../change-options.ts'
 
 /** `kvup eus run`: from where the cluster stands to the end of the window; what is under way goes on. With `--plan` exactly that plan, or nothing. */
 export async function eusRun(cx: Context, typed: EusRunOptions): Promise<ExitCode> {

@@ -16,9 +16,9 @@ import { readReleases } from '../read-cluster.ts'
 import { type Finding, parseAccepted } from '../../lib/checks/check-definition.ts'
 import { shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
 import { InvalidArgumentError, Option } from 'commander'
-import { acceptWithReason, type DryRun, dryRunOption } from '../command-options.ts'
 import type { EusRequest } from '../../lib/eus/window.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
+import { acceptWithReason, type DryRun, dryRunOption } from '../change-options.ts'
 
 /** A plan, and what it was made from. */
 export interface PlannedEus {

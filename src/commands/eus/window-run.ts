@@ -12,7 +12,6 @@ import {
 import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
 import { carryOut, lostSince, type Work } from '../run-change.ts'
 import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import { type DryRun, rehearsed } from '../command-options.ts'
 import type { SeenWindow } from './window-snapshot.ts'
 import type { Seen } from '../../lib/vms/census/vm-census.ts'
 import { RunCensus } from '../../lib/vms/census/run-census.ts'
@@ -28,6 +27,7 @@ import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { machinesInOrder } from '../../lib/vms/unblock/restore-vms.ts'
 import type { MachineRef } from '../../lib/vms/unblock/vm-overrides.ts'
+import { type DryRun, rehearsed } from '../change-options.ts'
 
 /** What differs between running a window, aborting it and giving its settings back. */
 interface WindowWork {

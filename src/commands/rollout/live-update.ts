@@ -4,14 +4,7 @@ import { type Installation, theInstallation } from '../../lib/kubevirt/installat
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { type VmRolloutDocument, vmRolloutView } from '../../lib/output/views/vms/vm-rollout.ts'
 import { exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
-import {
-  asksCluster,
-  type ChangeOptions,
-  manual,
-  rehearsed,
-  withChangeFlags,
-  withResume,
-} from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { fromOption, readerFor } from '../read-cluster.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
@@ -33,6 +26,7 @@ import {
   type WantedRollout,
 } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { onKubeVirt, ownerFinding } from '../../lib/vms/strategy/settings-owner.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
 export interface ShowRolloutOptions {
   from?: string

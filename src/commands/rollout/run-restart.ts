@@ -29,10 +29,10 @@ import {
   warnOfWaves,
   type WaveRunOptions,
 } from '../workloads/wave-options.ts'
-import { rehearsed, withResume } from '../command-options.ts'
 import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
 import { noSuchPlace } from '../workloads/vm-selection.ts'
 import { count } from '../../lib/output/text.ts'
+import { rehearsed, withResume } from '../change-options.ts'
 
 /** All of them but --node. */
 export type RestartOptions = Omit<WaveRunOptions, 'node'>

@@ -22,11 +22,11 @@ import type { Seen } from '../../lib/vms/census/vm-census.ts'
 import type { Compared } from '../../lib/vms/census/run-census.ts'
 import { giveBackLine, heldLines, loanId, openLoan } from '../../lib/vms/update-methods.ts'
 import { asFarAsRead, carryingOut, type Observed, observeRun, withWayOn } from './run-report.ts'
-import { limitsBefore } from '../command-options.ts'
 import { asPlanned, planAgain, rehearsalOf, requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { asDrift, ensureFits, planDocument, readPlanFile } from './plan-document.ts'
 import { type Planned, planUpgrade } from './planned-upgrade.ts'
 import { whereToGo } from './upgrade-target.ts'
+import { limitsBefore } from '../change-options.ts'
 
 /** `kvup upgrade`: see → plan → findings → question → run → report. With `--plan` exactly that plan, or nothing. */
 export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitCode> {

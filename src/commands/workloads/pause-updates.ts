@@ -9,15 +9,9 @@ import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { holdWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
 import { giveBackLine, keptMethods, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
-import {
-  asksCluster,
-  type ChangeOptions,
-  manual,
-  rehearsed,
-  withChangeFlags,
-  withResume,
-} from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
 export type HoldOptions = ChangeOptions
 

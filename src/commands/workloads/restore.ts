@@ -31,15 +31,7 @@ import {
 import { methodsIn, nameOf, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { keptMethods, loanId, loanOn, methodsText, restoreLine } from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
-import {
-  asksCluster,
-  type ChangeOptions,
-  type DryRun,
-  manual,
-  rehearsed,
-  withChangeFlags,
-  withResume,
-} from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { namespaceOf } from './vm-selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
@@ -58,6 +50,7 @@ import {
   waysOut,
 } from '../../lib/vms/unblock/restore-vms.ts'
 import { fieldName, wasText } from '../../lib/vms/unblock/vm-overrides.ts'
+import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
 export interface RestoreOptions extends ChangeOptions {
   keepCurrent?: boolean

@@ -26,7 +26,6 @@ import {
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
 import { heldLines, loanId, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
-import { rehearsed, withResume } from '../command-options.ts'
 import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
 import {
@@ -50,6 +49,7 @@ import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { count } from '../../lib/output/text.ts'
+import { rehearsed, withResume } from '../change-options.ts'
 
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {

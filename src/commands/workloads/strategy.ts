@@ -1,13 +1,6 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import {
-  asksCluster,
-  type ChangeOptions,
-  manual,
-  rehearsed,
-  withChangeFlags,
-  withResume,
-} from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import {
   type WorkloadStrategyDocument,
   workloadStrategyView,
@@ -37,6 +30,7 @@ import {
   overridingPolicies,
   readMigrationPolicies,
 } from '../../lib/vms/strategy/workload-settings.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
 const look = [
   ['kvup workloads strategy show', 'what holds'],

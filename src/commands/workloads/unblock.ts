@@ -21,14 +21,7 @@ import {
   unblockFindings,
   unblockStep,
 } from '../../lib/vms/unblock/unblock-vms.ts'
-import {
-  asksCluster,
-  type ChangeOptions,
-  manual,
-  rehearsed,
-  withChangeFlags,
-  withResume,
-} from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import {
   fieldName,
@@ -37,6 +30,7 @@ import {
   type MachineRef,
   readMachines,
 } from '../../lib/vms/unblock/vm-overrides.ts'
+import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
 export interface UnblockOptions extends ChangeOptions {
   all?: boolean

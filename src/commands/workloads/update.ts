@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { asksCluster, manual, withChangeFlags } from '../command-options.ts'
+import { asksCluster, manual } from '../command-options.ts'
 import { paceFlags, selectionFlags, stopFlags, type UpdateOptions, waveFlags } from './wave-options.ts'
+import { withChangeFlags } from '../change-options.ts'
 
 /** Loaded when it runs: help does without. */
 const later = async (cx: Context, options: UpdateOptions) =>

@@ -1,6 +1,5 @@
 import { Option } from 'commander'
 import { type Order, orders, type Wave, type WaveBy, type WaveRunWanted } from '../../lib/vms/waves/waves.ts'
-import type { ChangeOptions } from '../command-options.ts'
 import { parseLabels } from '../../lib/kube/object.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { usageError } from '../../lib/kube/errors.ts'
@@ -17,6 +16,7 @@ import { nearest } from '../../lib/kube/text.ts'
 import type { WaveRunDocument } from '../../lib/output/views/vms/wave-run.ts'
 import type { RunOutcome } from '../../lib/engine/step.ts'
 import { goesOn } from '../upgrade/run-report.ts'
+import type { ChangeOptions } from '../change-options.ts'
 
 /** Which VMs: all namespaces unless `-n` says otherwise. */
 export const selectionFlags = (): Option[] => [
