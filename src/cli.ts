@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { entries, type Entry } from './commands/entries.ts'
-import { connection, everyCode, manners, type Manual, manual } from './commands/command-options.ts'
+import { connection, everyCode, outputOptions, type Manual, manual } from './commands/command-options.ts'
 import { kvupVersion, type Wire } from './context.ts'
 
 /** The command tree. Only the commands named in `words` (or `all`) are loaded; the others are known by name. */
@@ -10,7 +10,7 @@ export async function program(name: string, wire: Wire, words: readonly string[]
     .version(kvupVersion, '-V, --version', 'print the version of kvup')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-  for (const option of [...connection, ...manners]) root.addOption(option)
+  for (const option of [...connection, ...outputOptions]) root.addOption(option)
   for (const entry of entries)
     root.addCommand(await commandOf(entry, wire, words), { hidden: entry.hidden ?? false })
   return root.addHelpText('after', manual(rootManual))

@@ -15,11 +15,11 @@ import { type Context, type GlobalFlags, kvupVersion, type World } from './conte
 import { fillIn, type ParsedCommand, settledSettings } from './lib/kube/settings.ts'
 import { ClusterClock, listenerOf } from './lib/kube/http/cluster-clock.ts'
 import type { Cluster } from './lib/kube/cluster.ts'
-import { type OpenPrinter, openPrinter, speakingPrinter } from './lib/output/open-printer.ts'
+import { type OpenPrinter, openPrinter, printerWithConnectionFlags } from './lib/output/open-printer.ts'
 import type { ReportFormat } from './lib/output/printer.ts'
 import { openPrompt } from './lib/output/prompt.ts'
 import { sanitise, type Stream } from './lib/output/terminal.ts'
-import { commandSpeech, type SpokenFlag } from './lib/output/command-line.ts'
+import { commandSpeech, type ConnectionFlag } from './lib/output/command-line.ts'
 import { mostBytes, readBounded, tooLarge } from './lib/kube/bounded-file.ts'
 import { type Clock, systemClock } from './lib/kube/clock.ts'
 import { exitCode, interrupted, KvupError, Unforeseen } from './lib/kube/errors.ts'
@@ -32,7 +32,7 @@ export interface Called {
   name: string
   argv: readonly string[]
   /** Connection flags that were typed. */
-  connection: readonly SpokenFlag[]
+  connection: readonly ConnectionFlag[]
   /** `kind` of the document that reports a failure. */
   kind: string
   /** Output formats that only this command has. */
@@ -119,7 +119,7 @@ async function printerFor(flags: GlobalFlags, called: Called, clock: Clock): Pro
     formats,
     readText,
   })
-  return speakingPrinter(printer, commandSpeech(called))
+  return printerWithConnectionFlags(printer, commandSpeech(called))
 }
 
 interface Connecting {

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { exitCode, KvupError } from '../lib/kube/errors.ts'
 import type { Context } from '../context.ts'
-import { rehearse, type RehearsedStep } from '../lib/engine/procedure-dry-run.ts'
+import { dryRunProcedure, type DryRunStep } from '../lib/engine/procedure-dry-run.ts'
 import { ensureStepsMeant, type Procedure, type RunLimits } from '../lib/engine/step.ts'
-import type { Hands } from './run-change.ts'
+import type { RunEnvironment } from './run-change.ts'
 import { leavingSoon } from '../lib/kube/interruption.ts'
 import { ensureDeadline, parseDeadline, parseDuration } from '../lib/kube/duration.ts'
 
@@ -34,8 +34,8 @@ export const dryRunOption = (): Option =>
     },
   )
 
-interface Rehearsal {
-  hands: Omit<Hands, 'announce'>
+interface DryRunRequest {
+  environment: Omit<RunEnvironment, 'announce'>
   dryRun?: DryRun | undefined
   /** Where steps can be named. */
   limits?: RunLimits
@@ -45,13 +45,16 @@ interface Rehearsal {
 export async function rehearsed(
   cx: Context,
   procedure: Procedure,
-  { hands, dryRun = 'none', limits }: Rehearsal,
-): Promise<{ dryRun: 'client' | 'server'; steps: readonly RehearsedStep[] } | undefined> {
+  { environment, dryRun = 'none', limits }: DryRunRequest,
+): Promise<{ dryRun: 'client' | 'server'; steps: readonly DryRunStep[] } | undefined> {
   if (dryRun === 'none') return undefined
-  const { cluster, journal } = hands
+  const { cluster, journal } = environment
   const { clock, signal } = cx
   if (limits) await ensureStepsMeant(limits, procedure, { reader: cluster.reader, clock, journal })
-  return { dryRun, steps: await rehearse(procedure, { cluster, clock, signal, journal, mode: dryRun }) }
+  return {
+    dryRun,
+    steps: await dryRunProcedure(procedure, { cluster, clock, signal, journal, mode: dryRun }),
+  }
 }
 
 const endsEarly: ReadonlySet<number> = new Set([
@@ -62,12 +65,12 @@ const endsEarly: ReadonlySet<number> = new Set([
 ])
 
 /** Less than the 2 s in which an interrupted command has to leave. */
-const goodbyeWithin = 1300
+const recordWithin = 1300
 
 /** A run that ends before its end names the line that goes on: running again is resuming. */
 export async function withResume<T>({ world, signal, clock }: Context, run: Promise<T>): Promise<T> {
   try {
-    return await leavingSoon(run, { signal, clock, within: goodbyeWithin })
+    return await leavingSoon(run, { signal, clock, within: recordWithin })
   } catch (error) {
     if (!(error instanceof KvupError) || !endsEarly.has(error.exitCode)) throw error
     const { object, notes, remedy } = error

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { SpokenFlag } from '../lib/output/command-line.ts'
+import type { ConnectionFlag } from '../lib/output/command-line.ts'
 import { shellWord } from '../lib/kube/shell-line.ts'
 import { exitCode } from '../lib/kube/errors.ts'
 import type { ReportFormat } from '../lib/output/printer.ts'
@@ -32,7 +32,7 @@ export const connection: readonly Option[] = [
   new Option('--tls-server-name <name>', 'name to expect in the certificate of the API server'),
 ]
 
-export const manners = [
+export const outputOptions = [
   new Option(
     '-o, --output <format>',
     'table, wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC, ndjson',
@@ -53,16 +53,16 @@ const aside: ReadonlySet<string> = new Set(['--namespace', '--request-timeout'])
 const kvupOnly: ReadonlySet<string> = new Set(['--token-file'])
 
 /** The connection flags of `options` that were typed, whatever environment and config file say. */
-export function typedConnection(command: Command, options: readonly Option[]): SpokenFlag[] {
+export function typedConnection(command: Command, options: readonly Option[]): ConnectionFlag[] {
   let root = command
   while (root.parent) root = root.parent
   return options
     .filter(({ long }) => !aside.has(long ?? ''))
     .filter((option) => root.getOptionValueSource(option.attributeName()) === 'cli')
-    .map((option) => spokenFlag(option, root.getOptionValue(option.attributeName())))
+    .map((option) => connectionFlag(option, root.getOptionValue(option.attributeName())))
 }
 
-function spokenFlag({ long = '', short }: Option, value: unknown): SpokenFlag {
+function connectionFlag({ long = '', short }: Option, value: unknown): ConnectionFlag {
   const values = Array.isArray(value) ? value : [value]
   return {
     names: [long, ...(short === undefined ? [] : [short])],

@@ -132,7 +132,7 @@ const sources: Readonly<Record<string, Load>> = {
   '--context': inKubeconfig('contexts'),
   '--cluster': inKubeconfig('clusters'),
   '--user': inKubeconfig('users'),
-  '--namespace': async () => (await import('./complete/object-names.ts')).machineNamespaces,
+  '--namespace': async () => (await import('./complete/object-names.ts')).vmNamespaces,
   '--namespace-of-kubevirt': async () => (await import('./complete/object-names.ts')).kubevirtNamespaces,
   '--to': versions,
   '--for': async () => (await import('./complete/versions.ts')).versionConditions,
@@ -145,7 +145,7 @@ const sources: Readonly<Record<string, Load>> = {
   'restart --pause-before': waveIds,
   'restart --waves': waveValues,
   '--node': async () => (await import('./complete/object-names.ts')).nodeNames,
-  unblock: async () => (await import('./complete/object-names.ts')).machineNames,
+  unblock: async () => (await import('./complete/object-names.ts')).vmNames,
 }
 
 /** What this kubeconfig or this cluster knows; undefined where neither is asked. Rejects with whatever goes wrong there. */

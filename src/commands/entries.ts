@@ -106,7 +106,7 @@ export const entries: readonly Entry[] = [
       {
         name: 'hold',
         description: 'Keep KubeVirt from moving VMs by itself, until they are restored',
-        load: async () => (await import('./workloads/pause-updates.ts')).holdCommand,
+        load: async () => (await import('./workloads/pause-updates.ts')).pauseCommand,
       },
       {
         name: 'strategy',

@@ -2,19 +2,24 @@ import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
 import type { Reader } from '../lib/kube/cluster.ts'
 import { itemsOf, known } from '../lib/kube/known.ts'
-import { findKubeVirts } from '../lib/kubevirt/snapshot.ts'
+import { listKubeVirts } from '../lib/kubevirt/snapshot.ts'
 import { notOne } from '../lib/kubevirt/installation.ts'
 import { ageAt } from '../lib/output/age.ts'
 import type { Column, Document, Paint, Size, View } from '../lib/output/printer.ts'
 import { displayWidth, wrap } from '../lib/output/text.ts'
-import { harmlessText, holderText, loanRemedy, type ShownHolder } from '../lib/output/views/report-lines.ts'
-import type { Entry, Loan } from '../lib/engine/journal.ts'
+import {
+  harmlessText,
+  holderText,
+  overrideRemedy,
+  type ShownHolder,
+} from '../lib/output/views/report-lines.ts'
+import type { Entry, Override } from '../lib/engine/journal.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { missingText } from './run-change.ts'
-import { giveBackLine, loanId } from '../lib/vms/update-methods.ts'
-import { type LentMachine, lentMachines } from '../lib/vms/unblock/vm-overrides.ts'
+import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
+import { type OverriddenVm, overriddenVms } from '../lib/vms/unblock/vm-overrides.ts'
 import { asksCluster, manual } from './command-options.ts'
-import { fromOption, readerFor, whoHoldsLock } from './read-cluster.ts'
+import { fromOption, readerFor, getLockHolder } from './read-cluster.ts'
 import { table } from '../lib/output/table.ts'
 
 export interface HistoryDocument extends Document {
@@ -24,11 +29,11 @@ export interface HistoryDocument extends Document {
   /** When it was read: ages count to here. */
   asOf: string
   /** Open ones only. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   /** The line that gives them back, where there are any. */
   giveBack?: string
   /** VMs that `kvup workloads unblock` changed and that have what they were lent, where there are any. */
-  machines?: readonly LentMachine[]
+  machines?: readonly OverriddenVm[]
   /** Who has the lock now, where somebody has. */
   running?: ShownHolder
   /** The oldest first. */
@@ -58,17 +63,17 @@ export function historyCommand(wire: Wire): Command {
 
 /** Prints the journal; reads only. */
 export async function history(cx: Context, { from }: HistoryOptions = {}): Promise<void> {
-  const looked = await readerFor(cx, from)
-  const { clock, cluster } = looked
+  const snapshot = await readerFor(cx, from)
+  const { clock, cluster } = snapshot
   const { reader, writer } = cluster
   const namespace = await kubevirtNamespace(reader)
   const warn = (line: string) => cx.printer.warn(line)
   const journal = configMapJournal({ reader, writer }, { namespace, who: cx.world.who, clock, warn })
   const loans = await journal.loans()
   for (const missing of await journal.missing()) cx.printer.warn(missingText(missing))
-  const running = await whoHoldsLock(cx, looked, namespace)
-  const lent = await known(lentMachines(reader).then((machines) => [machines]))
-  if (!lent.known && !looked.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)
+  const running = await getLockHolder(cx, snapshot, namespace)
+  const lent = await known(overriddenVms(reader).then((machines) => [machines]))
+  if (!lent.known && !snapshot.saved) cx.printer.warn(`what VMs were lent is not known: ${lent.why}`)
   const [{ lent: machines, unreadable } = { lent: [], unreadable: [] }] = itemsOf(lent)
   for (const { namespace: of, name } of unreadable.slice(0, toldAtMost))
     cx.printer.warn(`VM ${of}/${name} was lent something, and its note was changed: what it had is not known`)
@@ -79,8 +84,8 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
     asOf: clock.now().toISOString(),
     loans,
     ...(loans[0]
-      ? { giveBack: loanRemedy(loans[0]) }
-      : machines.length > 0 && { giveBack: givesMachinesBack(loans) }),
+      ? { giveBack: overrideRemedy(loans[0]) }
+      : machines.length > 0 && { giveBack: restoresVms(loans) }),
     ...(machines.length > 0 && { machines }),
     ...(running && { running }),
     items: await journal.entries(),
@@ -89,7 +94,7 @@ export async function history(cx: Context, { from }: HistoryOptions = {}): Promi
 }
 
 async function kubevirtNamespace(reader: Reader): Promise<string> {
-  const found = await findKubeVirts(reader)
+  const found = await listKubeVirts(reader)
   if (!found.known) throw notOne({ is: 'unknown', why: found.why })
   const [first, second] = found.items.map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
   if (first === undefined) throw notOne({ is: 'none' })
@@ -105,9 +110,9 @@ const view: View<HistoryDocument> = {
     ...(running ? ['', ...wrap(holderText(running, asOf), size.columns)] : []),
     ...loans.flatMap((loan) => [
       '',
-      ...loanLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
+      ...overrideLines(loan, asOf, paint).flatMap((line) => wrap(line, size.columns)),
     ]),
-    ...machineLines({ machines, loans, asOf }, paint).flatMap((line) => wrap(line, size.columns)),
+    ...vmLines({ machines, loans, asOf }, paint).flatMap((line) => wrap(line, size.columns)),
   ],
   names: ({ items, loans }) => [
     ...items.map(({ at, what }) => `entry/${at}-${what}`),
@@ -115,24 +120,24 @@ const view: View<HistoryDocument> = {
   ],
 }
 
-function loanLines(loan: Loan, asOf: string, paint: Paint): string[] {
+function overrideLines(loan: Override, asOf: string, paint: Paint): string[] {
   const { object, path, was, by, at, procedure, harmless } = loan
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return [
     `${paint.warn(paint.mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} for ${procedure}: ${path} of ${object.kind} ${object.name}, which was ${value}`,
     ...(harmless === undefined ? [] : [`  ${harmlessText(harmless)}`]),
-    `  ${paint.mark.next} ${loanRemedy(loan)}     # gives it back`,
+    `  ${paint.mark.next} ${overrideRemedy(loan)}     # gives it back`,
   ]
 }
 
-const givesMachinesBack = (loans: readonly Loan[]): string =>
-  giveBackLine(loans.find(({ id }) => id === loanId))
+const restoresVms = (loans: readonly Override[]): string =>
+  restoreUpdatesLine(loans.find(({ id }) => id === overrideId))
 
 /** So many VMs are told; the document has all. */
 const toldAtMost = 10
 
-function machineLines(
-  { machines, loans, asOf }: { machines: readonly LentMachine[]; loans: readonly Loan[]; asOf: string },
+function vmLines(
+  { machines, loans, asOf }: { machines: readonly OverriddenVm[]; loans: readonly Override[]; asOf: string },
   paint: Paint,
 ): string[] {
   if (machines.length === 0) return []
@@ -146,7 +151,7 @@ function machineLines(
           `${paint.warn(mark.warning)} borrowed ${ageAt(at, asOf)} ago by ${by} of ${copied ? 'the VM that was copied to' : 'VM'} ${namespace}/${name}: ${kept.join(', ')}`,
       ),
     ...(machines.length > toldAtMost ? [`  and of ${machines.length - toldAtMost} more (-o json)`] : []),
-    `  ${mark.next} ${givesMachinesBack(loans)}     # gives it back`,
+    `  ${mark.next} ${restoresVms(loans)}     # gives it back`,
   ]
 }
 

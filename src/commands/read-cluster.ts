@@ -15,7 +15,7 @@ import type { ShownHolder } from '../lib/output/views/report-lines.ts'
 import { isDead, leaseName, processOf } from '../lib/engine/lease.ts'
 
 /** What a command that only reads looks at, and the time at which it does. */
-export interface LookedAt {
+export interface ReadCluster {
   /** Of a saved cluster: its Writer refuses, and its Reviewer knows what was asked when it was saved. */
   cluster: Cluster
   clock: Clock
@@ -32,7 +32,11 @@ export const fromOption = (): Option =>
  * The live cluster, or the saved one that `--from` names, whose time stands still at the moment when it was saved. Throws what opening
  * a cluster throws; `usage` for files that cannot be used, or hold nothing of what is `needed`.
  */
-export async function readerFor(cx: Context, from: string | undefined, needed?: Needed): Promise<LookedAt> {
+export async function readerFor(
+  cx: Context,
+  from: string | undefined,
+  needed?: Needed,
+): Promise<ReadCluster> {
   if (from === undefined) return { cluster: await cx.cluster(), clock: cx.clock, saved: false }
   const { parseSavedCluster, readSaved } = await import('../lib/kube/saved/saved-file.ts')
   const cluster =
@@ -83,9 +87,9 @@ export async function readReleases({ readText }: Pick<World, 'readText'>, file?:
  * Who holds kvup's lock in KubeVirt's namespace, and whether its process is gone, where it ran on this very machine. Undefined
  * where nobody holds it, or Leases may not be read.
  */
-export async function whoHoldsLock(
+export async function getLockHolder(
   { world }: { world: Pick<World, 'machine' | 'pid' | 'isAlive'> },
-  { cluster, clock, saved }: LookedAt,
+  { cluster, clock, saved }: ReadCluster,
   namespace: string,
 ): Promise<ShownHolder | undefined> {
   const leases = itemsOf(await known(cluster.reader.list(Leases, { namespace, name: leaseName })))

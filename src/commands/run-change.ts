@@ -11,7 +11,7 @@ import {
   type RunLimits,
   type RunOutcome,
 } from '../lib/engine/step.ts'
-import { type Journal, type KnowsLoans, type Loan, remembering } from '../lib/engine/journal.ts'
+import { type Journal, type KnowsOverrides, type Override, remembering } from '../lib/engine/journal.ts'
 import { leaseLock, type Lock } from '../lib/engine/lease.ts'
 import { runProcedure } from '../lib/engine/runner.ts'
 import type { Clock } from '../lib/kube/clock.ts'
@@ -41,10 +41,10 @@ export interface Work {
 }
 
 /** The world as a changing command needs it. */
-export interface Hands {
+export interface RunEnvironment {
   cluster: Cluster
   clock: Clock
-  journal: Journal & Partial<KnowsLoans>
+  journal: Journal & Partial<KnowsOverrides>
   lock: Lock
   prompt: Prompt
   signal: AbortSignal
@@ -63,21 +63,25 @@ export interface Hands {
  * The way that every changing command goes: nothing to do? → does the plan fit → rights → findings → question → preparation → lock and
  * run. Throws `drifted` (5), `forbidden` (7) before the first write, `blocked` for a finding or a no (3), and what `runProcedure` throws.
  */
-export async function carryOut(work: Work, hands: Hands): Promise<RunOutcome> {
-  const { cluster, clock, journal, signal } = hands
+export async function carryOut(work: Work, environment: RunEnvironment): Promise<RunOutcome> {
+  const { cluster, clock, journal, signal } = environment
   const reading: ReadContext = { reader: cluster.reader, clock, journal }
   if (await nothingToDo(work.procedure, reading)) return { is: 'nothing-to-do' }
   if (namesSteps(work.limits)) ensureStepsExist(work.limits, await work.procedure.steps(reading))
   await work.ensureFits?.()
   const missing = await ensureRights(cluster.reviewer, work.rights)
   passGate(work.findings, work.accepted, work.accepting)
-  for (const warning of missing) hands.warn(warning)
-  hands.announce()
-  if (!(await hands.prompt.confirm(work.question))) throw blocked('answered-no', 'nothing was changed')
+  for (const warning of missing) environment.warn(warning)
+  environment.announce()
+  if (!(await environment.prompt.confirm(work.question))) throw blocked('answered-no', 'nothing was changed')
   await work.ensureFits?.()
   await work.prepare?.()
   signal.throwIfAborted()
-  return runProcedure(work.procedure, { ...hands, lock: fitting(hands.lock, work), limits: work.limits })
+  return runProcedure(work.procedure, {
+    ...environment,
+    lock: fitting(environment.lock, work),
+    limits: work.limits,
+  })
 }
 
 /** Whoever had the lock before us may have left another cluster than the one that was looked at. */
@@ -95,11 +99,11 @@ function namesSteps({ until, pauseBefore = [] }: RunLimits): boolean {
 }
 
 /** Journal, lock and the rest of what a changing command works with, in KubeVirt's namespace. */
-export function handsOf(
+export function environmentOf(
   { clock, printer, prompt, signal, world }: Context,
   cluster: Cluster,
   { namespace, takeOver }: { namespace: string; takeOver?: string | undefined },
-): Omit<Hands, 'announce'> {
+): Omit<RunEnvironment, 'announce'> {
   return {
     cluster,
     clock,
@@ -232,7 +236,7 @@ function methodsIn(claim: MissingValue['claim']): string {
 }
 
 /** A person said that what it was is to be forgotten: then it is closed as any other, with whatever note is left of it. */
-export function asLoan({ id: loan, object, claim }: MissingValue, at: string): Loan {
+export function asOverride({ id: loan, object, claim }: MissingValue, at: string): Override {
   if (claim !== undefined) return claim
   const [path = ''] = pathsOf(loan)
   return { id: loan, procedure: 'restore', object, path, was: { present: false }, by: 'unknown', at }

@@ -5,10 +5,10 @@ import type { Document, View } from '../lib/output/printer.ts'
 import { asksCluster, manual } from './command-options.ts'
 import { RecordingReader } from '../lib/kube/saved/recording-reader.ts'
 import type { SnapshotIndex } from '../lib/kube/saved/saved-cluster.ts'
-import { gatherEvidence } from '../lib/kubevirt/full-snapshot.ts'
-import { findKubeVirts, homeOf } from '../lib/kubevirt/snapshot.ts'
+import { takeFullSnapshot } from '../lib/kubevirt/full-snapshot.ts'
+import { listKubeVirts, homeOf } from '../lib/kubevirt/snapshot.ts'
 import { takeForWindow } from '../lib/eus/plan/eus-snapshot.ts'
-import { isPlatform, takeWhatIsAbove } from '../lib/openshift/layers.ts'
+import { isPlatform, prefetchPlatform } from '../lib/openshift/layers.ts'
 import { configMapJournal } from '../lib/engine/journal-config-map.ts'
 import { accessOf, type NeededAccess } from '../lib/upgrade/roles.ts'
 
@@ -116,16 +116,16 @@ export async function takeSnapshot(cx: Context, redact: boolean): Promise<Taken>
   const cluster = await cx.cluster()
   const { reviewer } = cluster
   const recorder = new RecordingReader(cluster.reader)
-  const home = homeOf(await findKubeVirts(recorder))
+  const home = homeOf(await listKubeVirts(recorder))
   const rights = home === undefined ? undefined : rightsAsked(home)
   const asked = { reader: recorder, reviewer: recorder.reviewing(reviewer) }
-  const { takenAt } = await gatherEvidence(asked, cx.clock, { rights })
+  const { takenAt } = await takeFullSnapshot(asked, cx.clock, { rights })
   if (home !== undefined)
     await configMapJournal(
       { ...cluster, reader: recorder },
       { namespace: home, who: '', clock: cx.clock },
     ).missing()
-  await takeWhatIsAbove(recorder)
+  await prefetchPlatform(recorder)
   if (await isPlatform(recorder)) await takeForWindow(recorder)
   const objects = recorder.objects()
   const index: SnapshotIndex = {

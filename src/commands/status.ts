@@ -5,13 +5,13 @@ import { leaseWatchOf } from '../lib/kubevirt/lease-holders.ts'
 import { known } from '../lib/kube/known.ts'
 import { statusChanges, statusReport, type StatusReport } from '../lib/status/status-report.ts'
 import { type StatusDocument, statusView } from '../lib/output/views/status.ts'
-import { openLoans } from '../lib/engine/journal-config-map.ts'
-import { giveBackLine, loanId } from '../lib/vms/update-methods.ts'
-import { countLent } from '../lib/vms/unblock/vm-overrides.ts'
+import { openOverrides } from '../lib/engine/journal-config-map.ts'
+import { restoreUpdatesLine, overrideId } from '../lib/vms/update-methods.ts'
+import { countOverridden } from '../lib/vms/unblock/vm-overrides.ts'
 import { clockSkew } from '../lib/kube/clock.ts'
 import { type ExitCode, exitCode } from '../lib/kube/errors.ts'
 import { asksCluster, manual } from './command-options.ts'
-import { fromOption, type LookedAt, readerFor, whoHoldsLock } from './read-cluster.ts'
+import { fromOption, type ReadCluster, readerFor, getLockHolder } from './read-cluster.ts'
 
 export interface StatusOptions {
   watch?: boolean
@@ -51,38 +51,38 @@ const codes: Record<NonNullable<StatusReport['overall']>['verdict'], ExitCode> =
 
 /** Exit 0 whatever it finds, unless asked for the verdict, which is that over all layers; no KubeVirt and no layers, or several, is `blocked`. */
 export async function status(cx: Context, options: StatusOptions): Promise<ExitCode> {
-  const looked = await readerFor(cx, options.from, 'platform')
-  if (options.watch) return follow(cx, looked)
-  const asks = { ...watchingOf(cx, looked), loansAreOpen: eusLoansOpen(looked) }
-  const report = await statusReport(looked.cluster.reader, looked.clock, asks)
-  cx.printer.result(await documentOf(cx, report, looked), statusView)
+  const snapshot = await readerFor(cx, options.from, 'platform')
+  if (options.watch) return follow(cx, snapshot)
+  const asks = { ...watchingOf(cx, snapshot), overridesAreOpen: eusOverridesOpen(snapshot) }
+  const report = await statusReport(snapshot.cluster.reader, snapshot.clock, asks)
+  cx.printer.result(await documentOf(cx, report, snapshot), statusView)
   return options.exitCode ? codes[report.overall?.verdict ?? report.verdict ?? 'Degraded'] : exitCode.done
 }
 
 /** A saved cluster stands still: nothing of it can be watched. */
-function watchingOf({ signal, printer }: Context, { saved, clock }: LookedAt) {
+function watchingOf({ signal, printer }: Context, { saved, clock }: ReadCluster) {
   if (saved) return {}
   return { leases: leaseWatchOf(clock), signal, told: (line: string) => printer.note(line) }
 }
 
 /** Until Ctrl-C. */
-async function follow(cx: Context, looked: LookedAt): Promise<ExitCode> {
-  const { clock, cluster } = looked
+async function follow(cx: Context, snapshot: ReadCluster): Promise<ExitCode> {
+  const { clock, cluster } = snapshot
   const watching = {
     reader: cluster.reader,
     clock,
     signal: cx.signal,
     told: (line: string) => cx.printer.note(line),
-    loansAreOpen: eusLoansOpen(looked),
+    overridesAreOpen: eusOverridesOpen(snapshot),
   }
   for await (const report of statusChanges(watching))
-    cx.printer.result(await documentOf(cx, report, looked), statusView)
+    cx.printer.result(await documentOf(cx, report, snapshot), statusView)
   return exitCode.done
 }
 
 /** With what is borrowed and who has the lock: both are part of where a cluster stands. */
-async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): Promise<StatusDocument> {
-  const { ahead } = looked.clock
+async function documentOf(cx: Context, report: StatusReport, snapshot: ReadCluster): Promise<StatusDocument> {
+  const { ahead } = snapshot.clock
   const document = {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'Status',
@@ -91,11 +91,11 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
   } as const
   if (!report.installation) return document
   const { namespace } = report.installation
-  const borrowing = borrowedSettings(looked, namespace)
+  const overriding = overriddenSettings(snapshot, namespace)
   const [settings, machines, running] = await Promise.all([
-    borrowing,
-    lentToMachines(looked, borrowing),
-    report.running && whoHoldsLock(cx, looked, namespace),
+    overriding,
+    vmOverrides(snapshot, overriding),
+    report.running && getLockHolder(cx, snapshot, namespace),
   ])
   const remarks = [report.remarks, settings.remarks, machines.remarks].flatMap((some) => some ?? [])
   return {
@@ -108,26 +108,29 @@ async function documentOf(cx: Context, report: StatusReport, looked: LookedAt): 
 }
 
 /** What `kvup eus` borrows it has until its window is over. */
-function eusLoansOpen({ cluster, clock }: LookedAt): (namespace: string) => Promise<boolean> {
+function eusOverridesOpen({ cluster, clock }: ReadCluster): (namespace: string) => Promise<boolean> {
   return async (namespace) => {
-    const found = await openLoans(cluster, { namespace, clock })
+    const found = await openOverrides(cluster, { namespace, clock })
     return 'loans' in found && found.loans.some(isOfWindow)
   }
 }
 
-type Borrowed = Pick<StatusDocument, 'borrowed' | 'lent' | 'remarks'>
+type Overridden = Pick<StatusDocument, 'borrowed' | 'lent' | 'remarks'>
 
-async function borrowedSettings({ cluster, clock }: LookedAt, namespace: string): Promise<Borrowed> {
-  const found = await openLoans(cluster, { namespace, clock })
+async function overriddenSettings({ cluster, clock }: ReadCluster, namespace: string): Promise<Overridden> {
+  const found = await openOverrides(cluster, { namespace, clock })
   return 'loans' in found ? { borrowed: found.loans } : { remarks: [`what is borrowed: ${found.unread}`] }
 }
 
 /** A saved cluster need not hold its VMs: that is no news. */
-async function lentToMachines({ cluster, saved }: LookedAt, borrowing: Promise<Borrowed>): Promise<Borrowed> {
-  const counted = await known(countLent(cluster.reader).then((count) => [count]))
+async function vmOverrides(
+  { cluster, saved }: ReadCluster,
+  overriding: Promise<Overridden>,
+): Promise<Overridden> {
+  const counted = await known(countOverridden(cluster.reader).then((count) => [count]))
   if (!counted.known) return saved ? {} : { remarks: [`what VMs were lent: ${counted.why}`] }
   const [machines = 0] = counted.items
   if (machines === 0) return {}
-  const { borrowed = [] } = await borrowing
-  return { lent: { machines, giveBack: giveBackLine(borrowed.find(({ id }) => id === loanId)) } }
+  const { borrowed = [] } = await overriding
+  return { lent: { machines, giveBack: restoreUpdatesLine(borrowed.find(({ id }) => id === overrideId)) } }
 }

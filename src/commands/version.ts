@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../context.ts'
-import { findInstallation, type Installation } from '../lib/kubevirt/installation.ts'
+import { getInstallation, type Installation } from '../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../lib/kubevirt/snapshot.ts'
 import type { Document, DocumentStatus, View } from '../lib/output/printer.ts'
 import { skewOf } from '../lib/releases/platform-releases.ts'
@@ -55,7 +55,7 @@ export async function version(cx: Context, { client = false }: VersionOptions): 
 async function versionsThere(cx: Context) {
   const { reader } = await cx.cluster()
   const snapshot = await takeSnapshot(reader, ['serverVersion'], cx.clock)
-  const found = findInstallation(snapshot)
+  const found = getInstallation(snapshot)
   if (found.is === 'unknown') cx.printer.warn(`the version of KubeVirt is not known: ${found.why}`)
   const server = snapshot.serverVersion?.gitVersion ?? ''
   const installed = found.is === 'one' ? kubevirt(found) : undefined

@@ -51,9 +51,9 @@ export function waitCommand(wire: Wire): Command {
 }
 
 /** What was seen last. */
-interface Seen {
+interface LastRead {
   report?: StatusReport | undefined
-  looked?: true
+  snapshot?: true
   missing?: string | undefined
 }
 
@@ -63,7 +63,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
   const timeout = parseDuration(options.timeout)
   const { reader } = await cx.cluster()
   const began = ownTicks(cx.clock)
-  const seen: Seen = {}
+  const seen: LastRead = {}
   const answer = () => cx.printer.result(documentOf(condition, seen, took(cx, began)), waitView)
   const { signal, over, stop } = limited(cx, timeout)
   try {
@@ -78,7 +78,7 @@ export async function wait(cx: Context, options: WaitOptions): Promise<void> {
     answer()
   } catch (error) {
     if (error !== over.reason) throw error
-    if (seen.looked) answer()
+    if (seen.snapshot) answer()
     throw tooLate(condition, seen, timeout)
   } finally {
     stop()
@@ -98,20 +98,24 @@ function limited({ clock, signal }: Context, ms: number) {
 }
 
 /** Only what is new: reports also differ in what nobody waits for. */
-function tell({ printer }: Context, seen: Seen, { report, missing }: Seen): void {
+function tell({ printer }: Context, seen: LastRead, { report, missing }: LastRead): void {
   const [known, now] = [sentences(seen), sentences({ report, missing })]
-  Object.assign(seen, { report, missing, looked: true })
+  Object.assign(seen, { report, missing, snapshot: true })
   for (const line of now) if (!known.includes(line)) printer.note(line)
 }
 
-function sentences({ report, missing }: Seen): readonly string[] {
+function sentences({ report, missing }: LastRead): readonly string[] {
   if (missing === undefined) return []
   const { troubled } = report?.workloads ?? {}
   const vms = troubled ? vmTroubleLines(troubled) : []
   return [`waiting for ${missing}`, ...(report?.why ?? []).map(({ sentence }) => sentence), ...vms]
 }
 
-function documentOf(condition: WaitCondition, { report, missing }: Seen, tookSeconds: number): WaitDocument {
+function documentOf(
+  condition: WaitCondition,
+  { report, missing }: LastRead,
+  tookSeconds: number,
+): WaitDocument {
   const { verdict, observed, why = [], remarks = [], workloads: { troubled } = {} } = report ?? {}
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -128,7 +132,7 @@ function documentOf(condition: WaitCondition, { report, missing }: Seen, tookSec
   }
 }
 
-function tooLate(condition: WaitCondition, { report, missing }: Seen, timeout: number): KvupError {
+function tooLate(condition: WaitCondition, { report, missing }: LastRead, timeout: number): KvupError {
   const why = report?.why ?? []
   const what = missing ?? 'an answer of the cluster'
   return timedOut(
@@ -154,7 +158,7 @@ export interface Waiting {
 }
 
 /** Between two looks where no change tells us, ms. */
-const lookAgain = 5000
+const readAgain = 5000
 
 /**
  * Ends when the condition holds; throws the signal's reason, and what makes waiting useless. A server that is away for a
@@ -166,13 +170,13 @@ export async function untilItHolds(condition: WaitCondition, waiting: Waiting): 
   for (;;) {
     try {
       const holds =
-        condition.is === 'pools' ? poolsHold(waiting, before) : holdsNow(condition, waiting, before)
+        condition.is === 'pools' ? poolsStay(waiting, before) : holdsNow(condition, waiting, before)
       if (await holds) return
     } catch (error) {
       if (!before.answered || meaningOf(error) !== 'retry') throw error
       waiting.remark(remarkOn(error))
     }
-    await clock.sleep(lookAgain, signal)
+    await clock.sleep(readAgain, signal)
   }
 }
 
@@ -192,7 +196,7 @@ function isOver(before: Before, clock: Clock): boolean {
 }
 
 /** Pools are few and take minutes: they are listed again. */
-async function poolsHold(waiting: Waiting, before: Before): Promise<boolean> {
+async function poolsStay(waiting: Waiting, before: Before): Promise<boolean> {
   const pools = await waiting.reader.list(MachineConfigPools).catch((error: unknown) => {
     throw isNotFound(error) ? noPools() : error
   })

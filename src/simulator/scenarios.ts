@@ -5,9 +5,9 @@ import { ocpOlm, okdOlm } from './olm/olm-shape.ts'
 import { ocp418to420, type OpenShiftShape } from './openshift/openshift-shape.ts'
 
 /** A cluster, what goes wrong in it, and what to ask kvup for. Plain data. */
-export type Scenario = Situation & (Upgrade | Update | TypedLine)
+export type Scenario = ScenarioCluster & (Upgrade | Update | TypedLine)
 
-interface Situation {
+interface ScenarioCluster {
   /** Kebab-case: what is typed after `--scenario`. */
   readonly name: string
   /** One sentence: what will be seen. */

@@ -71,7 +71,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedCluster
   const logs = new PodLogs()
   const random = simulation.random ?? seeded(1)
   const namespace = namespaceOf(simulation)
-  const life = new Life({
+  const life = new ControllerManager({
     as: (who) => storeCluster(store, { ...who, groups: ['system:masters'] }),
     clock: time,
     random,
@@ -178,7 +178,7 @@ interface World {
 }
 
 /** Everything that runs in a simulated cluster, from its construction until `stop`. Only clients: a bare real API server does as well. */
-export class Life {
+export class ControllerManager {
   readonly #world: World
   readonly #end = new AbortController()
   readonly #running: Promise<void>
@@ -302,7 +302,7 @@ function hyperConvergedProgram(name: string, world: ProgramWorld): Program | und
   const { faults } = world
   const own = (pod: Pod, signal: AbortSignal) => {
     const cx = world.as(name, account(pod, name), signal)
-    return selfContext({ ...cx, wakes: (ring) => faults.onChange(ring, signal) }, pod, faults)
+    return selfContext({ ...cx, wakes: (notify) => faults.onChange(notify, signal) }, pod, faults)
   }
   if (name === podNames.operator)
     return (pod, signal) => endless(runHyperConvergedOperator(own(pod, signal)), signal)

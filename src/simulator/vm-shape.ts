@@ -19,7 +19,7 @@ export interface VmShape {
 }
 
 /** Annotations of a VMI that decide how it migrates here. */
-export const fateAnnotations = {
+export const outcomeAnnotations = {
   notMigratable: 'simulator.kvup.io/not-migratable',
   migration: 'simulator.kvup.io/migration',
 } as const
@@ -27,8 +27,8 @@ export const fateAnnotations = {
 export function virtualMachine(shape: VmShape): VirtualMachine {
   const { name, namespace = 'demo', runStrategy = 'Always', evictionStrategy = 'LiveMigrate' } = shape
   const annotations: Record<string, string> = {
-    ...(shape.notMigratable === undefined ? {} : { [fateAnnotations.notMigratable]: shape.notMigratable }),
-    ...(shape.migration === undefined ? {} : { [fateAnnotations.migration]: shape.migration }),
+    ...(shape.notMigratable === undefined ? {} : { [outcomeAnnotations.notMigratable]: shape.notMigratable }),
+    ...(shape.migration === undefined ? {} : { [outcomeAnnotations.migration]: shape.migration }),
   }
   const image = 'quay.io/kubevirt/cirros-container-disk-demo'
   return {

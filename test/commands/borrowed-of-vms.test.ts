@@ -9,7 +9,7 @@ import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { ClusterRoleBindings, ClusterRoles } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
-import { loanLabel } from '../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideLabel } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { runText } from '../lib/run-text.ts'
 
 const clock = new SimClock()
@@ -27,7 +27,7 @@ const kvup = (line: string, cluster: Cluster = sim.cluster()) =>
   runText(line.split(' '), { cluster, clock: { now: () => clock.now(), sleep: async () => undefined } })
 
 function mark(name: string, value: string | null): void {
-  const body = { metadata: { labels: { [loanLabel]: value } } }
+  const body = { metadata: { labels: { [overrideLabel]: value } } }
   sim.store.patch(VirtualMachines, { name, namespace: 'demo' }, { type: 'merge', body })
 }
 

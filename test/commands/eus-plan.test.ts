@@ -8,7 +8,7 @@ import {
   Roles,
 } from '../../src/lib/kube/kinds/extension-kinds.ts'
 import { MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
-import { lookForEus } from '../../src/lib/eus/plan/eus-snapshot.ts'
+import { readEusCluster } from '../../src/lib/eus/plan/eus-snapshot.ts'
 import { driftLines, driftOf, readSealed } from '../../src/lib/engine/sealed-plan.ts'
 import { reliedOnByEus } from '../../src/lib/eus/sealed-eus-facts.ts'
 import { isWrite } from '../../src/simulator/api/api-request.ts'
@@ -137,7 +137,7 @@ test('is sealed: what was edited is refused, what moved is named, what only ran 
 })
 
 async function reliedNow() {
-  const { platform, lifecycle, hyperconverged, clusterUid } = await lookForEus(sim.cluster(), clock)
+  const { platform, lifecycle, hyperconverged, clusterUid } = await readEusCluster(sim.cluster(), clock)
   const { clusterVersion, pools } = platform
   const { subscriptions } = lifecycle
   return reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })

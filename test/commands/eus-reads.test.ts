@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { planEus } from '../../src/commands/eus/eus-plan-document.ts'
 import type { Cluster, Reader } from '../../src/lib/kube/cluster.ts'
-import { oneLook } from '../../src/lib/kube/read-cache.ts'
+import { onceCached } from '../../src/lib/kube/read-cache.ts'
 import type { Kind } from '../../src/lib/kube/object.ts'
 import { eusRunOn, eusStatusOn, serveFiles, twoWorkers418 } from '../scenario/eus/window-stage.ts'
 import { type Ended, play, type Stage, type Terminal } from '../scenario/stage.ts'
@@ -21,7 +21,7 @@ function counting(cluster: Cluster): { cluster: Cluster; lists: string[] } {
     lists.push(questionOf(kind, where))
     return reader.pages(kind, where)
   }
-  return { cluster: { ...cluster, reader: { ...oneLook(reader), list, pages } }, lists }
+  return { cluster: { ...cluster, reader: { ...onceCached(reader), list, pages } }, lists }
 }
 
 const plan = (stage: Stage, terminal: Terminal) => {

@@ -63,7 +63,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
   const opened = await open('kubevirt')
   const ref = { name: 'kubevirt', namespace: 'kubevirt' }
   const uid = opened.store.read(KubeVirts, ref)?.metadata.uid ?? ''
-  const loan = await opened.journal.borrow({
+  const loan = await opened.journal.override({
     id: 'workload-updates',
     procedure: 'upgrade to v1.8.4',
     object: {
@@ -103,7 +103,7 @@ test('prints the journal and what is still borrowed: age, value and the line tha
 test('what the journal claims and no object says is no loan: it is told as that', async () => {
   const opened = await open('kubevirt')
   const uid = opened.store.read(KubeVirts, { name: 'kubevirt', namespace: 'kubevirt' })?.metadata.uid ?? ''
-  await opened.journal.borrow({
+  await opened.journal.override({
     id: 'workload-updates',
     procedure: 'upgrade to v1.8.4',
     object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace: 'kubevirt', name: 'kubevirt', uid },

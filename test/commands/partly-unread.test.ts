@@ -4,7 +4,7 @@ import { commandSpeech } from '../../src/lib/output/command-line.ts'
 import { ApiError, type KvupError } from '../../src/lib/kube/errors.ts'
 
 const speech = commandSpeech({ name: 'kvup', connection: [] })
-const spoken = (error: unknown) => speech.error(error) as KvupError
+const asTyped = (error: unknown) => speech.error(error) as KvupError
 
 test('what was not readable ends in exit 7, with a command that works when the line is pasted', () => {
   expect(partlyUnread([])).toBeUndefined()
@@ -14,7 +14,7 @@ test('what was not readable ends in exit 7, with a command that works when the l
     reason: 'partly-unread',
     message: 'not all of it may be read: pods is forbidden, and 1 more',
   })
-  expect(spoken(error).remedy).toEqual([
+  expect(asTyped(error).remedy).toEqual([
     'kvup rbac kvup-view | kubectl apply -f -     # then bind it to this user',
   ])
 })
@@ -22,7 +22,7 @@ test('what was not readable ends in exit 7, with a command that works when the l
 test('who may not see all namespaces is told how to ask for one; other failures stay what they are', () => {
   const refused = new ApiError(403, 'Forbidden', 'pods is forbidden', { remedy: 'kubectl auth whoami' })
   const line = 'kvup workloads outdated'
-  const { remedy } = spoken(oneNamespaceHelps(refused, line))
+  const { remedy } = asTyped(oneNamespaceHelps(refused, line))
   expect(remedy.at(-1)).toBe('kvup workloads outdated -n NAMESPACE     # in a namespace that you may')
   const other = new TypeError('else')
   expect(oneNamespaceHelps(other, line)).toBe(other)

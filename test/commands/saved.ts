@@ -48,7 +48,7 @@ export async function judged(cluster: Cluster, clock: Clock): Promise<object> {
     is,
     findings,
   }))
-  return { status, checks, standing: rest.standing, tallies: rest.evidence.instances }
+  return { status, checks, standing: rest.standing, tallies: rest.snapshot.instances }
 }
 
 export async function judgedFrom(file: string, clock: Clock): Promise<object> {

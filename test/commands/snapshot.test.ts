@@ -11,7 +11,7 @@ import type { Kind, KubeObject } from '../../src/lib/kube/object.ts'
 import { DataVolumes, KubeVirts, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { Deployments } from '../../src/lib/kube/kinds/workload-kinds.ts'
 import { Namespaces, Secrets } from '../../src/lib/kube/kinds/core-kinds.ts'
-import { gatherEvidence } from '../../src/lib/kubevirt/full-snapshot.ts'
+import { takeFullSnapshot } from '../../src/lib/kubevirt/full-snapshot.ts'
 import { storeCluster } from '../../src/simulator/api/store-client.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster, type Simulation } from '../../src/simulator/simulated-cluster.ts'
@@ -254,15 +254,15 @@ describe('without an index, as kubectl prints it', () => {
       }
       writeFileSync(path, texts[form]())
       const { cluster } = await readerFor(contextOf(undefined, clock).cx, path)
-      const evidence = await gatherEvidence(cluster, clock)
-      const known = Object.entries(evidence).filter(([, part]) => part.known === true)
+      const observed = await takeFullSnapshot(cluster, clock)
+      const known = Object.entries(observed).filter(([, part]) => part.known === true)
       expect(known.map(([name]) => name).toSorted()).toEqual(['deployments', 'kubevirts', 'operators'])
-      expect(evidence.daemonsets).toEqual({
+      expect(observed.daemonsets).toEqual({
         known: false,
         why: expect.stringContaining('does not hold daemonsets.apps'),
       })
-      expect(evidence.dataJobs).toMatchObject({ known: false })
-      expect(evidence.serverVersion).toBeUndefined()
+      expect(observed.dataJobs).toMatchObject({ known: false })
+      expect(observed.serverVersion).toBeUndefined()
     },
   )
 

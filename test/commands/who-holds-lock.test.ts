@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { whoHoldsLock } from '../../src/commands/read-cluster.ts'
+import { getLockHolder } from '../../src/commands/read-cluster.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import type { KubeObject } from '../../src/lib/kube/object.ts'
 import { holderText } from '../../src/lib/output/views/report-lines.ts'
@@ -19,7 +19,7 @@ const lease = (holderIdentity: string, renewTime: string): KubeObject & Record<s
 async function asked(holder: string, renewed = '2026-11-21T09:59:48.000000Z', saved = false) {
   const { store, clock } = exampleOf([namespace, lease(holder, renewed)], at)
   const world = { machine: 'here', pid: 99, isAlive: (pid: number) => pid === 7 }
-  const found = await whoHoldsLock({ world }, { cluster: storeCluster(store), clock, saved }, 'kubevirt')
+  const found = await getLockHolder({ world }, { cluster: storeCluster(store), clock, saved }, 'kubevirt')
   return found && holderText(found, at)
 }
 

@@ -14,7 +14,7 @@ import {
 import type { MigrationsDocument } from '../../src/lib/output/views/vms/migrations.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { simulate, type SimulatedCluster } from '../../src/simulator/simulated-cluster.ts'
-import { followMigrations } from '../../src/lib/vms/migrations/migration-watch.ts'
+import { watchMigrations } from '../../src/lib/vms/migrations/migration-watch.ts'
 import { runText } from '../lib/run-text.ts'
 
 const at = new Date('2026-01-03T00:00:00Z')
@@ -208,7 +208,7 @@ test('-w tells each change once, from a watch', async () => {
   const stop = new AbortController()
   const seen: string[] = []
   const { reader } = sim.cluster()
-  const following = followMigrations({ reader, clock: time, signal: stop.signal }, async (ledger) => {
+  const following = watchMigrations({ reader, clock: time, signal: stop.signal }, async (ledger) => {
     seen.push(ledger.open.map(({ name, phase }) => `${name} ${phase}`).join())
   }).catch((error: unknown) => error)
   await time.sleep(2000)

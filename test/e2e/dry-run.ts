@@ -3,14 +3,14 @@ import type { AuditWrite } from './audit-log.ts'
 import type { Lab } from './lab.ts'
 import { onlooker } from './only-reads.ts'
 
-interface Rehearsal {
+interface DryRunRequest {
   code: number
   writes: readonly AuditWrite[]
   /** `kubevirts.kubevirt.io/kubevirt` for each of which the API server took a dry run. */
   tried: readonly string[]
 }
 
-type Rehearsals = Record<'client' | 'server' | 'plan' | 'planFile', Rehearsal>
+type Rehearsals = Record<'client' | 'server' | 'plan' | 'planFile', DryRunRequest>
 
 /**
  * Every way to look at an upgrade before it is begun, as the API server saw it; `flags` are those of both `kvup upgrade` and `kvup plan`.
@@ -18,7 +18,7 @@ type Rehearsals = Record<'client' | 'server' | 'plan' | 'planFile', Rehearsal>
  */
 export async function rehearsals(lab: Lab, flags: readonly string[]): Promise<Rehearsals> {
   const watch = await onlooker(lab)
-  const rehearse = async (args: readonly string[]): Promise<Rehearsal> => {
+  const rehearse = async (args: readonly string[]): Promise<DryRunRequest> => {
     const { code, writes, rehearsed } = await watch(args)
     const tried = rehearsed.filter((one) => one.code < 300).map(({ object }) => object)
     return { code, writes, tried: [...new Set(tried)].sort() }

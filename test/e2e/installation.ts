@@ -32,7 +32,7 @@ export const methodsOf = ({ spec }: KubeVirt): string[] | undefined =>
   spec.workloadUpdateStrategy?.workloadUpdateMethods
 
 /** The notes on the KubeVirt: one per setting of it that is still borrowed. */
-export async function openLoans(lab: Lab): Promise<string[]> {
+export async function openOverrides(lab: Lab): Promise<string[]> {
   const { metadata } = (await kubeVirtOf(lab)) as KubeVirt & Annotated
   const notes = Object.entries(metadata.annotations ?? {})
   return notes.flatMap(([key, note]) => (key.startsWith('kvup.io/saved-') ? [note] : []))
@@ -82,7 +82,7 @@ export async function expectRolled(lab: Lab, version: string, methods?: readonly
     for (const image of images) expect.soft(image).toMatch(new RegExp(`:${version}$`))
   }
   expect.soft(methodsOf(kubevirt)).toEqual(methods)
-  expect.soft(await openLoans(lab)).toEqual([])
+  expect.soft(await openOverrides(lab)).toEqual([])
   expect.soft(await lockHolder(lab)).toBeUndefined()
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectRolled, kubeVirtOf, methodsOf, openLoans } from './installation.ts'
+import { expectRolled, kubeVirtOf, methodsOf, openOverrides } from './installation.ts'
 import { type Running, startKvup, startPasted, suggestion } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 
@@ -34,7 +34,7 @@ test('Ctrl-C and SIGTERM end every phase within 2 s, and the line that is printe
   const third = startPasted(lab, await interrupted(second, 'SIGTERM'))
   // somebody reads the screen and goes on: nothing was given back while the components move
   expect(methodsOf(await kubeVirtOf(lab)) ?? []).toEqual([])
-  expect(await openLoans(lab)).toHaveLength(1)
+  expect(await openOverrides(lab)).toHaveLength(1)
 
   await third.line(/stay settled|settling/i)
   const last = startPasted(lab, await interrupted(third, 'SIGINT'))

@@ -1,4 +1,4 @@
-import { kubeVirtOf, openLoans } from './installation.ts'
+import { kubeVirtOf, openOverrides } from './installation.ts'
 import { type Outcome, startKvup } from './kvup.ts'
 import type { Lab } from './lab.ts'
 
@@ -32,7 +32,7 @@ export async function killedOverAndOver(
     if (ended.code !== 137) throw new Error(`kvup ended with ${ended.code} on its own:\n${ended.stderr}`)
     kills++
     const now = JSON.stringify((await kubeVirtOf(lab)).spec.workloadUpdateStrategy)
-    if (now !== before && (await openLoans(lab)).length === 0)
+    if (now !== before && (await openOverrides(lab)).length === 0)
       throw new Error(`the methods were ${before}, are ${now}, and no loan is open`)
   }
   return { kills, ended: undefined }

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 const programs = path.join(import.meta.dirname, 'lab')
 
 /** A VM that the fixture does not have. */
-export interface Machine {
+export interface TestVm {
   name: string
   runStrategy: string
   evictionStrategy: string
@@ -21,7 +21,7 @@ export interface Machine {
 /** The lab's eleven VMs in namespace `demo` but for those named in `without`, and these in namespace `hand`; returns once all of them run. */
 export async function runMachines(
   lab: Lab,
-  byHand: readonly Machine[],
+  manually: readonly TestVm[],
   without: readonly string[] = [],
 ): Promise<void> {
   const { stdout } = await run('bash', [path.join(programs, 'fixtures/vms.sh')])
@@ -30,12 +30,12 @@ export async function runMachines(
     .split('---\n')
     .filter((vm) => !isLeftOut(vm))
     .join('---\n')
-  const others = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'hand' } }, ...byHand.map(vmOf)]
+  const others = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'hand' } }, ...manually.map(vmOf)]
   const all = [fixture, ...others.map((object) => JSON.stringify(object))].join('\n---\n')
   await fed(path.join(programs, 'run-machines'), [lab.dir], all)
 }
 
-const vmOf = ({ name, runStrategy, evictionStrategy, notMigratable, prefers }: Machine) => ({
+const vmOf = ({ name, runStrategy, evictionStrategy, notMigratable, prefers }: TestVm) => ({
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachine',
   metadata: { name, namespace: 'hand' },
@@ -99,7 +99,7 @@ interface Vmi {
 }
 
 /** Of one VMI, as kubectl has it. */
-export interface Seen {
+export interface Snapshot {
   uid: string
   node: string
   launcher: string
@@ -109,12 +109,12 @@ export interface Seen {
 }
 
 /** By `namespace/name`; read with kubectl and never through kvup. */
-export async function instances(lab: Lab): Promise<ReadonlyMap<string, Seen>> {
+export async function instances(lab: Lab): Promise<ReadonlyMap<string, Snapshot>> {
   const { items } = await lab.object<{ items: Vmi[] }>('get', '-A', 'vmi')
   const seen = items
     .filter(({ status }) => status.phase === 'Running')
     .map(({ metadata, status }) => {
-      const one: Seen = {
+      const one: Snapshot = {
         uid: metadata.uid,
         node: status.nodeName ?? '',
         launcher: status.launcherContainerImageVersion?.split(':').at(-1) ?? '',
@@ -194,8 +194,8 @@ export async function areOver(lab: Lab, names: readonly string[], seconds: numbe
 
 /** What became of a VM since it was `before`; `stopped`: nothing of it runs. */
 export function becomeOf(
-  before: Seen | undefined,
-  now: Seen | undefined,
+  before: Snapshot | undefined,
+  now: Snapshot | undefined,
 ): 'stays' | 'migrates' | 'restarts' | 'shuts down' {
   if (now === undefined) return 'shuts down'
   if (now.uid !== before?.uid) return 'restarts'

@@ -95,7 +95,7 @@ it('the simulated platform keeps to the real schemas: installed, with the update
 })
 
 /** Every list of updates that was there at some time. */
-async function followed(signal: AbortSignal): Promise<unknown[]> {
+async function watched(signal: AbortSignal): Promise<unknown[]> {
   const seen: unknown[] = []
   try {
     for await (const change of cluster.reader.follow(ClusterVersions, {}, signal))
@@ -108,7 +108,7 @@ async function followed(signal: AbortSignal): Promise<unknown[]> {
 
 it('null is kept as null while updates are fetched for another channel', async () => {
   const watch = new AbortController()
-  const seen = followed(watch.signal)
+  const seen = watched(watch.signal)
   await cluster.writer.mergePatch(ClusterVersions, version, { spec: { channel: 'eus-4.18' } })
   await until('updates are known', 20, async () => (await platform()).status?.availableUpdates?.length === 1)
   watch.abort()

@@ -3,10 +3,10 @@ import { openCluster } from '../../src/lib/kube/http/http-cluster.ts'
 import { condition, type Kind } from '../../src/lib/kube/object.ts'
 import { HyperConvergeds } from '../../src/lib/kube/kinds/operator-kinds.ts'
 import { MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
-import { hyperConvergedStanding } from '../../src/lib/openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../src/lib/openshift/hyperconverged.ts'
 import { Store } from '../../src/simulator/api/store.ts'
 import { type ClusterShape, initialObjects, kindsOf, namespaceOf } from '../../src/simulator/cluster-shape.ts'
-import { Life } from '../../src/simulator/simulated-cluster.ts'
+import { ControllerManager } from '../../src/simulator/simulated-cluster.ts'
 import { Faults } from '../../src/simulator/machinery/machinery-faults.ts'
 import { seeded } from '../../src/simulator/machinery/controller.ts'
 import { PodLogs } from '../../src/simulator/machinery/kubelet.ts'
@@ -45,7 +45,7 @@ async function alive(lab: Lab, shape: ClusterShape, speed: number): Promise<Plat
   const operators = time.stoppedBy(await reach(lab, 'operators'))
   const client = { reader: operators.reader, writer: asServed(operators.writer) }
   await create(client, shape)
-  const life = new Life({
+  const life = new ControllerManager({
     as: () => client,
     clock,
     random: seeded(1),
@@ -124,7 +124,7 @@ async function isSettled({ reader }: Cluster): Promise<boolean> {
   const pools = await reader.list(MachineConfigPools)
   return (
     hyperconverged !== undefined &&
-    hyperConvergedStanding(hyperconverged).good &&
+    assessHyperConverged(hyperconverged).good &&
     pools.every((pool) => condition(pool, 'Updated')?.status === 'True')
   )
 }

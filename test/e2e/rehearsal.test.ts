@@ -6,7 +6,7 @@ import type { FieldChange } from '../../src/lib/kube/field-changes.ts'
 import { applyManifest, isApplied, liveOf, manifestChanges } from '../../src/lib/manifests/apply-manifest.ts'
 import { operatorManifest as manifestOf, parseManifest } from '../../src/lib/manifests/manifest.ts'
 import { manifestDiff } from '../../src/lib/manifests/manifest-diff.ts'
-import { Recording, rehearsingBy } from '../../src/lib/engine/procedure-dry-run.ts'
+import { Recording, dryRunningBy } from '../../src/lib/engine/procedure-dry-run.ts'
 import { changedFields } from '../../src/lib/engine/dry-run-change.ts'
 import { systemClock } from '../../src/lib/kube/clock.ts'
 import { type Lab, operatorManifest, startLab } from './lab.ts'
@@ -48,7 +48,7 @@ test.each([['apply'], ['apply --server-side'], ['create']])(
     expect(diff.rights.map(({ role }) => role)).toContain('kubevirt-operator')
 
     async function rehearsed(mode: 'client' | 'server'): Promise<string[]> {
-      const recording = new Recording(cluster.reader, (seen) => rehearsingBy(mode, cluster.reviewer, seen))
+      const recording = new Recording(cluster.reader, (seen) => dryRunningBy(mode, cluster.reviewer, seen))
       await applyManifest(objects, recording)
       return recording.changes.flatMap(({ object, fields }) => linesOf(object.kind, fields))
     }

@@ -1,24 +1,24 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, kubeVirtOf, methodsOf, openLoans, runAgain } from './installation.ts'
+import { eventually, kubeVirtOf, methodsOf, openOverrides, runAgain } from './installation.ts'
 import { kvup, type Outcome, paste } from './kvup.ts'
 import { type Lab, startLab } from './lab.ts'
 import {
   areOver,
   becomeOf,
   instances,
-  type Machine,
+  type TestVm,
   migrateByHand,
   migrations,
   runMachines,
-  type Seen,
+  type Snapshot,
 } from './machines.ts'
 
 /** What is moved by kvup or by a person, so that KubeVirt's own updater has the eleven of the lab for itself. */
 const always = { runStrategy: 'Always', evictionStrategy: 'LiveMigrate' }
 const local = { evictionStrategy: 'None', notMigratable: 'DisksNotLiveMigratable' }
-const byHand: readonly Machine[] = [
+const manually: readonly TestVm[] = [
   { name: 'moved', ...always },
   { name: 'moved-too', ...always },
   ...[1, 2, 3].map((i) => Object.assign({ name: `queue-${i}`, prefers: 'worker-1' }, always)),
@@ -45,7 +45,7 @@ interface Item {
 }
 
 let lab: Lab
-let before: ReadonlyMap<string, Seen>
+let before: ReadonlyMap<string, Snapshot>
 let heldSince: Date
 const saved = { liveMigrate: '', evict: '' }
 
@@ -86,7 +86,7 @@ beforeAll(async () => {
     imageTag: 'v1.7.0',
     methods: ['LiveMigrate'],
   })
-  await runMachines(lab, byHand)
+  await runMachines(lab, manually)
   // A VM whose migrations fail has failed before: that is how anybody knows of it.
   for (let i = 0; i < 5; i++) await areOver(lab, await migrateByHand(lab, ['demo/failing']), 60)
   before = await instances(lab)
@@ -126,7 +126,7 @@ test('the upgrade holds the updates and leaves them held; the VMs are as they we
   heldSince = new Date()
   const said = well(await words('upgrade --to v1.8.4 --yes --leave-held --settle 5s'))
   expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
-  expect(await openLoans(lab)).toHaveLength(1)
+  expect(await openOverrides(lab)).toHaveLength(1)
   expect(said).toContain(`${before.size} VMs, ${before.size} on an old virt-launcher`)
   const canary = /virtctl migrate -n (\S+) (\S+)/.exec(said)
   expect(canary?.slice(1).join('/')).not.toBe('demo/failing')
@@ -180,7 +180,7 @@ test('W6 update uses the hold that is there, moves one VM by a migration of its 
   const seen = (await instances(lab)).get('hand/moved')
   expect(seen).toMatchObject({ uid: before.get('hand/moved')?.uid, launcher: 'v1.8.4', outdated: false })
   expect(methodsOf(await kubeVirtOf(lab))).toEqual([])
-  expect(await openLoans(lab)).toHaveLength(1)
+  expect(await openOverrides(lab)).toHaveLength(1)
   expect(await runAgain(lab, line.split(' '))).toEqual({
     code: 0,
     said: expect.stringContaining('no VM is outdated of those that were asked for') as string,
@@ -238,7 +238,7 @@ test('W6 restore gives the methods back; an update right after it opens a hold o
     { by: 'kvup', phase: 'Succeeded' },
   ])
   expect(methodsOf(await kubeVirtOf(lab))).toEqual(['LiveMigrate'])
-  expect(await openLoans(lab)).toEqual([])
+  expect(await openOverrides(lab)).toEqual([])
 })
 
 interface Failing {

@@ -6,7 +6,7 @@ import { readerWith } from '../../src/lib/kube/cluster.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
 import { okdOlm } from '../../src/simulator/olm/olm-shape.ts'
 import { ApiError, interrupted } from '../../src/lib/kube/errors.ts'
-import { findCensus, keepCensus, packCounts, unpack } from '../../src/lib/vms/census/saved-census.ts'
+import { getCensus, keepCensus, packCounts, unpack } from '../../src/lib/vms/census/saved-census.ts'
 import { runningAhead } from './laptop.ts'
 import { migrate } from './machines.ts'
 import { mortal } from './mortal-cluster.ts'
@@ -351,7 +351,7 @@ test('where VMs are only counted, an end between two steps says where fewer run'
     await stage.start('web-1')
     const rolls = () => stage.kubevirt.status?.targetKubeVirtVersion === 'v1.6.6'
     await killedWhen(stage, rolls, (terminal) => along(stage, {}, terminal))
-    const found = await findCensus(stage.cluster.reader, 'kubevirt')
+    const found = await getCensus(stage.cluster.reader, 'kubevirt')
     if (found.is !== 'whole') throw new Error('no census')
     const known = unpack(found.packed)
     if (known?.is !== 'by-name') throw new Error('no names')

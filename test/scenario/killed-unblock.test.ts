@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type VirtualMachine, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { loanAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { type Death, immortal, Killed, mortal } from './mortal-cluster.ts'
 import { byManifest, play, type Stage, type Terminal } from './stage.ts'
 
@@ -19,7 +19,7 @@ const restore: Command = (stage, terminal) => stage.restore({}, terminal)
 const machines = (stage: Stage): Promise<VirtualMachine[]> => stage.cluster.reader.list(VirtualMachines)
 const specs = async (stage: Stage) => JSON.stringify((await machines(stage)).map(({ spec }) => spec))
 const notes = async (stage: Stage) =>
-  (await machines(stage)).map(({ metadata }) => metadata.annotations?.[loanAnnotation] !== undefined)
+  (await machines(stage)).map(({ metadata }) => metadata.annotations?.[overrideAnnotation] !== undefined)
 
 /** A VM that nobody starts by itself runs nevertheless. */
 async function begin(stage: Stage): Promise<string> {

@@ -5,7 +5,7 @@ import { status } from '../../src/commands/status.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { ClusterVersions, MachineConfigPools } from '../../src/lib/kube/kinds/openshift-kinds.ts'
 import type { StatusDocument } from '../../src/lib/output/views/status.ts'
-import type { Loan } from '../../src/lib/engine/journal.ts'
+import type { Override } from '../../src/lib/engine/journal.ts'
 import { noteOf } from '../../src/lib/engine/overrides.ts'
 import { SimClock } from '../../src/simulator/simulated-clock.ts'
 import { ocpOlm } from '../../src/simulator/olm/olm-shape.ts'
@@ -145,7 +145,7 @@ test('open loans of kvup eus are a window, before any pool waits', async () => {
     kind,
     metadata: { uid = '' },
   } = pool.object
-  const loan: Loan = {
+  const loan: Override = {
     id: 'pool-paused/worker',
     procedure: 'eus to 4.20',
     object: { apiVersion, kind, name: 'worker', uid },

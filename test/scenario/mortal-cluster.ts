@@ -22,7 +22,7 @@ type Watcher = (death: Death) => void
 
 /** A cluster whose client dies at its n-th call. Every later call dies as well, and what it follows ends. */
 export function mortal(cluster: Cluster, death: Death, watch: Watcher = () => undefined): Mortal {
-  const life = new Life(death, watch)
+  const life = new ControllerManager(death, watch)
   return {
     reader: mortalReader(cluster.reader, life),
     writer: mortalWriter(cluster.writer, life),
@@ -39,7 +39,7 @@ export function mortal(cluster: Cluster, death: Death, watch: Watcher = () => un
 export const immortal = (cluster: Cluster, watch?: Watcher): Mortal =>
   mortal(cluster, { afterCall: Infinity }, watch)
 
-class Life {
+class ControllerManager {
   calls = 0
   readonly over = new AbortController()
   readonly #death: Death
@@ -76,7 +76,7 @@ class Life {
   }
 }
 
-function mortalReader(reader: Reader, life: Life): Reader {
+function mortalReader(reader: Reader, life: ControllerManager): Reader {
   return {
     find: (kind, ref) => life.call(() => reader.find(kind, ref)),
     list: (kind, where) => life.call(() => reader.list(kind, where)),
@@ -100,7 +100,7 @@ function mortalReader(reader: Reader, life: Life): Reader {
   }
 }
 
-function mortalWriter(writer: Writer, life: Life): Writer {
+function mortalWriter(writer: Writer, life: ControllerManager): Writer {
   return {
     create: (kind, object) => life.call(() => writer.create(kind, object)),
     mergePatch: (kind, ref, change, on) => life.call(() => writer.mergePatch(kind, ref, change, on)),
@@ -111,7 +111,7 @@ function mortalWriter(writer: Writer, life: Life): Writer {
   }
 }
 
-function mortalReviewer(reviewer: Reviewer, life: Life): Reviewer {
+function mortalReviewer(reviewer: Reviewer, life: ControllerManager): Reviewer {
   return {
     can: (access) => life.call(() => reviewer.can(access)),
     whoAmI: () => life.call(() => reviewer.whoAmI()),

@@ -10,12 +10,12 @@ const vms = [{ name: 'web-1' }, { name: 'late', runStrategy: 'Manual' }] as cons
 
 /** Goes to the operator's version until nothing moves any more, because this image cannot be pulled. */
 async function stuckAt(stage: Stage, to: string, unpullable: string) {
-  const wayBack = `kvup upgrade --to ${stage.kubevirt.spec?.imageTag}`
+  const downgrade = `kvup upgrade --to ${stage.kubevirt.spec?.imageTag}`
   stage.simulated.faults.set({ unpullable })
   const ended = await stage.upgrade(to, { timeout: '5m' })
   expect(ended.code).toBe(4)
   expect(await stage.journal.loans()).toHaveLength(1)
-  return { ended, wayBack }
+  return { ended, wayBack: downgrade }
 }
 
 /** The hold ends only when the way back is over. */
@@ -79,8 +79,8 @@ test.each([
 
 test('U4 only virt-handler was replaced: a warning, and the hold stays until the way back is settled', async () => {
   await play(twoWorkers, async (stage) => {
-    const { ended, wayBack } = await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')
-    expect(ended.text).toContain(wayBack)
+    const { ended, wayBack: downgrade } = await stuckAt(stage, 'v1.8.4', '/virt-handler:v1\\.8\\.4$')
+    expect(ended.text).toContain(downgrade)
     const crds =
       'at the end virt-operator deletes the CRDs that v1.7.0 does not have, and with them all their objects'
     expect(ended.error?.notes).toContain(`going back to v1.7.0: ${crds}`)
@@ -103,8 +103,8 @@ test('U4 virt-controller is new: VMIs on the new launcher are listed, and it is 
   await play({ ...twoWorkers, vms }, async (stage) => {
     stage.edit({ configuration: { developerConfiguration: { featureGates: ['VMExport'] } } })
     await stage.until(5 * minute)
-    const { ended, wayBack } = await stuckAt(stage, 'v1.8.4', '/virt-exportproxy:v1\\.8\\.4$')
-    expect(ended.text).not.toContain(wayBack)
+    const { ended, wayBack: downgrade } = await stuckAt(stage, 'v1.8.4', '/virt-exportproxy:v1\\.8\\.4$')
+    expect(ended.text).not.toContain(downgrade)
     await stage.start('late')
     const refused = await stage.upgrade('v1.7.0')
     expect(refused).toMatchObject({ code: 3, error: { reason: 'way-back' } })

@@ -66,8 +66,8 @@ test('U8 --follow needs no right to write what somebody else owns', async () => 
     const cluster = { ...stage.cluster, reviewer: { ...reviewer, can } }
     const own = await stage.upgrade('v1.8.4', { accept: ['managed-by-gitops'] }, { cluster, answer: no })
     expect(own).toMatchObject({ code: 7 })
-    const followed = await stage.upgrade('v1.8.4', { follow: true }, { cluster, answer: no })
-    expect(followed).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
+    const watched = await stage.upgrade('v1.8.4', { follow: true }, { cluster, answer: no })
+    expect(watched).toMatchObject({ code: 3, error: { reason: 'answered-no' } })
   })
 })
 

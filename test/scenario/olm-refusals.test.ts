@@ -173,8 +173,8 @@ describe('night E4: the wrong InstallPlan is not approved', () => {
       await stage.until(minute)
       const waiting = stored(stage, InstallPlans).find(({ spec }) => spec?.approved === false)
       const named = { ...brief, catalogFile: 'catalog.json' }
-      const looked = await stage.upgrade('1.18.1', { ...named, dryRun: 'client' })
-      expect(looked).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
+      const snapshot = await stage.upgrade('1.18.1', { ...named, dryRun: 'client' })
+      expect(snapshot).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
       const ended = await stage.upgrade('1.18.1', named)
       expect(ended).toMatchObject({ code: 3, error: { reason: 'plan-off-path' } })
       expect(ended.text).toContain('it would install kubevirt-hyperconverged-operator.v1.17.4 and not')

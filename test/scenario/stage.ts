@@ -1,5 +1,5 @@
 import { check, type CheckOptions } from '../../src/commands/check/check.ts'
-import { hold, type HoldOptions } from '../../src/commands/workloads/pause-updates.ts'
+import { hold, type PauseOptions } from '../../src/commands/workloads/pause-updates.ts'
 import { restore, type RestoreOptions } from '../../src/commands/workloads/restore.ts'
 import { unblock, type UnblockOptions } from '../../src/commands/workloads/unblock.ts'
 import { updateCommand } from '../../src/commands/workloads/update.ts'
@@ -17,7 +17,7 @@ import type { Context } from '../../src/context.ts'
 import type { Cluster } from '../../src/lib/kube/cluster.ts'
 import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { type KubeVirt, KubeVirts, VirtualMachines } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { findInstallation } from '../../src/lib/kubevirt/installation.ts'
+import { getInstallation } from '../../src/lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
 import { versionOf } from '../../src/lib/releases/release-versions.ts'
 import { chooseMethod } from '../../src/lib/upgrade/upgrade-plan.ts'
@@ -135,7 +135,7 @@ export class Stage {
     return this.#run((cx) => restore(cx, { accept: [], timeout: '10m', ...options }), terminal)
   }
 
-  async hold(options: Partial<HoldOptions> = {}, terminal: Terminal = {}) {
+  async hold(options: Partial<PauseOptions> = {}, terminal: Terminal = {}) {
     return this.#run((cx) => hold(cx, { accept: [], timeout: '5m', ...options }), terminal)
   }
 
@@ -164,7 +164,7 @@ export class Stage {
   /** As a person would: the manifest is named where one will be applied. */
   async #wantsManifest(to: string, { method = 'auto', follow }: Partial<UpgradeOptions>): Promise<boolean> {
     if (follow) return false
-    const found = findInstallation(
+    const found = getInstallation(
       await takeSnapshot(
         this.simulated.cluster({ user: 'stage', groups: ['system:masters'] }).reader,
         [],
@@ -216,7 +216,7 @@ export class Stage {
         who: `jane@${host}`,
         pid,
         host,
-        machine: machineOf(host),
+        machine: vmOf(host),
         version: '0.0.0-test',
         commandLine: terminal.commandLine ?? 'kvup upgrade --to the same',
         isAlive: (other) => alive.includes(other),
@@ -322,7 +322,7 @@ const defaults: UpgradeOptions = {
 }
 
 /** In tests a host is a machine of its own. */
-const machineOf = (host: string): string => host.replaceAll(/[^0-9a-z]/gu, '0')
+const vmOf = (host: string): string => host.replaceAll(/[^0-9a-z]/gu, '0')
 
 const updateDefaults = updateCommand(() => async () => undefined).opts<UpdateOptions>()
 

@@ -94,9 +94,9 @@ describe.for(rows)('$title', ({ row }) => {
       const ran = await runText(withManifest(upgradeOf(row), row), place)
       expect(ran).toMatchObject({ code: row.code })
       for (const said of row.says) expect(ran.err).toMatch(said)
-      const looked = row.knownTo === 'both' ? (await runText(['status'], place)).out : ''
-      for (const said of row.knownTo === 'both' ? row.says : []) expect(looked).toMatch(said)
-      const printed = [...remediesIn(ran.err), ...remediesIn(looked)].filter(isCommand)
+      const snapshot = row.knownTo === 'both' ? (await runText(['status'], place)).out : ''
+      for (const said of row.knownTo === 'both' ? row.says : []) expect(snapshot).toMatch(said)
+      const printed = [...remediesIn(ran.err), ...remediesIn(snapshot)].filter(isCommand)
       for (const wanted of row.prints) expect(printed).toContainEqual(expect.stringMatching(wanted))
       await pasteKubectls(printed, stage)
       await pasteKvups(printed, { row, stage, off })

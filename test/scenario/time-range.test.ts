@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
-import { standingParts, takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
+import { statusParts, takeSnapshot } from '../../src/lib/kubevirt/snapshot.ts'
 import type { PlanDocument } from '../../src/lib/output/views/upgrade/upgrade-plan-words.ts'
 import type { StepSummary } from '../../src/lib/engine/step.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
@@ -22,7 +22,7 @@ interface Upgraded {
 
 /** What the cluster and the journal tell before an upgrade, and what it took then. */
 async function upgraded(stage: Stage, to: string): Promise<Upgraded> {
-  const snapshot = await takeSnapshot(stage.cluster.reader, standingParts, stage.clock)
+  const snapshot = await takeSnapshot(stage.cluster.reader, statusParts, stage.clock)
   const times = rolloutTimes(snapshot, parseVersion(to))
   const history = journalTimes(await stage.journal.entries())
   const { code, took, events } = await stage.upgrade(to)

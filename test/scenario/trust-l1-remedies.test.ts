@@ -3,7 +3,7 @@ import { type Lease, Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 import { errorLines } from '../../src/lib/output/error-text.ts'
 import { paintFor } from '../../src/lib/output/terminal.ts'
 import { blocked } from '../../src/lib/kube/errors.ts'
-import { loanRemedy } from '../../src/lib/output/views/report-lines.ts'
+import { overrideRemedy } from '../../src/lib/output/views/report-lines.ts'
 import { byTag, play, second, type Stage } from './stage.ts'
 import { oneLine, shellWord } from '../../src/lib/kube/shell-line.ts'
 
@@ -63,7 +63,9 @@ test('L1 what stands behind a line break of somebody else is quoted', () => {
 
 test('L1 the journal forges no command', () => {
   const of = { path: '/spec/imageTag', id: 'x' }
-  expect(loanRemedy({ ...of, procedure: 'upgrade to v1;reboot' })).toBe('kvup workloads restore')
-  expect(loanRemedy({ ...of, procedure: 'upgrade to v1.8.4' })).toBe('kvup upgrade --to v1.8.4')
-  expect(loanRemedy({ ...of, id: 'a;reboot', procedure: 'eus to 4.20' })).toBe("kvup eus restore 'a;reboot'")
+  expect(overrideRemedy({ ...of, procedure: 'upgrade to v1;reboot' })).toBe('kvup workloads restore')
+  expect(overrideRemedy({ ...of, procedure: 'upgrade to v1.8.4' })).toBe('kvup upgrade --to v1.8.4')
+  expect(overrideRemedy({ ...of, id: 'a;reboot', procedure: 'eus to 4.20' })).toBe(
+    "kvup eus restore 'a;reboot'",
+  )
 })

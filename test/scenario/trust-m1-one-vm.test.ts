@@ -4,7 +4,7 @@ import { type VirtualMachine, VirtualMachines } from '../../src/lib/kube/kinds/k
 import { Refusal } from '../../src/simulator/api/api-refusal.ts'
 import type { Admission } from '../../src/simulator/api/store.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
-import { loanAnnotation, loanLabel } from '../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation, overrideLabel } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { runText } from '../lib/run-text.ts'
 import { abort, playLent, run } from './eus/lending-window.ts'
 import { byManifest, play, type Stage } from './stage.ts'
@@ -27,7 +27,7 @@ function vmOf(stage: Stage, name: string): VirtualMachine {
 const strategies = (stage: Stage) =>
   vms.map(({ name }) => vmOf(stage, name).spec?.template?.spec?.evictionStrategy)
 const notes = (stage: Stage) =>
-  vms.map(({ name }) => vmOf(stage, name).metadata.annotations?.[loanAnnotation] !== undefined)
+  vms.map(({ name }) => vmOf(stage, name).metadata.annotations?.[overrideAnnotation] !== undefined)
 
 const lent = (stage: Stage) => stage.unblock({ accept: ['data-loss'] })
 const kvup = (stage: Stage, line: string) =>
@@ -39,7 +39,9 @@ function forge(stage: Stage, was: string): void {
     { path: '/spec/template/spec/evictionStrategy', was: { present: true, value: was }, lent: 'None' },
   ]
   const note = JSON.stringify({ by: 'ops@jump', at: '2026-01-10T12:00:00Z', fields })
-  const body = { metadata: { labels: { [loanLabel]: 'unblock' }, annotations: { [loanAnnotation]: note } } }
+  const body = {
+    metadata: { labels: { [overrideLabel]: 'unblock' }, annotations: { [overrideAnnotation]: note } },
+  }
   const ref = { name: 'a-tenant', namespace: 'demo' }
   stage.simulated.store.patch(VirtualMachines, ref, { type: 'merge', body }, { manager: 'tenant' })
 }

@@ -298,7 +298,7 @@ function tampered(stage: Stage, tamper: Tampered): string {
   return asYaml([...objects, ...((tamper(objects) ?? []) as KubeObject[])])
 }
 
-const ways = { manifest: 'file.yaml' } as const
+const paths = { manifest: 'file.yaml' } as const
 
 test.each(attacks)('M3 %s', async (name, why, tamper) => {
   await play(byManifest, async (stage) => {
@@ -312,7 +312,7 @@ test.each(attacks)('M3 %s', async (name, why, tamper) => {
     }
     stage.files.set('file.yaml', tampered(stage, tamper))
     const before = structuredClone(stage.simulated.store.everything())
-    const refused = await stage.upgrade('v1.9.0', ways)
+    const refused = await stage.upgrade('v1.9.0', paths)
     expect(refused).toMatchObject({ code: 3, error: { reason: 'manifest-extras' } })
     expect(refused.text).toMatch(why)
     expect(stage.writes()).toEqual([])
@@ -327,7 +327,7 @@ test('M3 another kind is refused before all', async () => {
       'file.yaml',
       tampered(stage, () => [more]),
     )
-    expect(await stage.upgrade('v1.9.0', ways)).toMatchObject({ code: 2, error: { reason: 'unknown-kind' } })
+    expect(await stage.upgrade('v1.9.0', paths)).toMatchObject({ code: 2, error: { reason: 'unknown-kind' } })
     expect(stage.writes()).toEqual([])
   })
 })
@@ -339,7 +339,7 @@ test('M3 images of another registry need a person’s word, and --yes is none', 
       'evil.example/kubevirt',
     )
     stage.files.set('file.yaml', evil)
-    const refused = await stage.upgrade('v1.9.0', ways)
+    const refused = await stage.upgrade('v1.9.0', paths)
     expect(refused).toMatchObject({ code: 3, error: { reason: 'manifest-registry' } })
     expect(refused.text).toContain('evil.example/kubevirt')
     expect(stage.writes()).toEqual([])
@@ -365,7 +365,7 @@ test('M3 the dry run shows what pods run before versions, and what is new by nam
         ]
       }),
     )
-    const dry = await stage.upgrade('v1.9.0', { ...ways, dryRun: 'client', accept: ['manifest-extras'] })
+    const dry = await stage.upgrade('v1.9.0', { ...paths, dryRun: 'client', accept: ['manifest-extras'] })
     const at = (text: string) => dry.text.indexOf(text)
     for (const first of ['hostPID', 'hostPath', 'initContainers']) {
       expect(at(first)).toBeGreaterThan(0)

@@ -5,11 +5,11 @@ import { Engine, namespace } from '../lib/procedure/engine.ts'
 import { Leases } from '../../src/lib/kube/kinds/core-kinds.ts'
 
 /** A run on a machine called localhost, which sees none of the processes of any other. */
-function lockOf(engine: Engine, machine: string | undefined, pid: number) {
+function lockOf(engine: Engine, vm: string | undefined, pid: number) {
   const holder = {
     who: 'root@localhost',
     host: 'localhost',
-    machine,
+    machine: vm,
     pid,
     isAlive: (it: number) => it === pid,
   }

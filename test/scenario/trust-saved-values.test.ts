@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps } from '../../src/lib/kube/kinds/core-kinds.ts'
-import type { Loan } from '../../src/lib/engine/journal.ts'
+import type { Override } from '../../src/lib/engine/journal.ts'
 import { byManifest, byTag, play, second, type Stage } from './stage.ts'
 
 /** Findings H1 and L3 of an audit: what anybody but the caller can write is evidence, never an order. */
@@ -16,7 +16,7 @@ function plant({ simulated: { store } }: Stage, data: Record<string, string>): v
   else store.patch(ConfigMaps, place, { type: 'merge', body: { data } }, { manager: 'evil' })
 }
 
-const claimOf = (stage: Stage, value: readonly string[]): Loan => ({
+const claimOf = (stage: Stage, value: readonly string[]): Override => ({
   id: 'workload-updates',
   procedure: 'upgrade to v1.8.4',
   object: {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Cluster, DeepPartial } from '../../src/lib/kube/cluster.ts'
-import { oneLook } from '../../src/lib/kube/read-cache.ts'
-import { withWayOn } from '../../src/commands/upgrade/run-report.ts'
+import { onceCached } from '../../src/lib/kube/read-cache.ts'
+import { withResumeHint } from '../../src/commands/upgrade/run-report.ts'
 import { type KubeVirt, KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import type { RunEvent } from '../../src/lib/engine/step.ts'
@@ -26,7 +26,7 @@ function withUnreadDefinitions({ cluster }: Stage): { cluster: Cluster } {
     kind.plural === 'customresourcedefinitions'
       ? Promise.reject(new ApiError(403, 'Forbidden', 'customresourcedefinitions is forbidden'))
       : reader.list(kind, where)
-  return { cluster: { ...cluster, reader: { ...oneLook(reader), list } } }
+  return { cluster: { ...cluster, reader: { ...onceCached(reader), list } } }
 }
 
 const lines = [
@@ -60,14 +60,20 @@ test('a bug in the middle: the same is said, and it stays a bug', async () => {
       world: { commandLine: 'kvup upgrade' },
     }
     const owner = { kind: KubeVirts, ref: stage.kubevirt.metadata, uid: stage.kubevirt.metadata.uid }
-    const wayBack = { is: 'open' }
-    const plan = { owner, from: 'v1.7.0', to: parseVersion('v1.8.4'), method: 'image-tag', wayBack }
-    const situation = { cx, plan: () => plan, journal } as unknown as Parameters<typeof withWayOn>[0]
+    const downgrade = { is: 'open' }
+    const plan = {
+      owner,
+      from: 'v1.7.0',
+      to: parseVersion('v1.8.4'),
+      method: 'image-tag',
+      wayBack: downgrade,
+    }
+    const conditions = { cx, plan: () => plan, journal } as unknown as Parameters<typeof withResumeHint>[0]
     const run = (began: () => void) => {
       began()
       throw bug
     }
-    await expect(withWayOn(situation, run)).rejects.toBe(bug)
+    await expect(withResumeHint(conditions, run)).rejects.toBe(bug)
     for (const line of lines) expect(recorded.lines.join('\n')).toContain(line)
   })
 })

@@ -136,7 +136,7 @@ const ends = new Set(['restarts', 'shuts down', 'is lost'])
 
 /** The short forecast, as it follows from the long one. */
 const inShort = ({ items, totals }: Foretold) => ({
-  counts: Object.fromEntries(Object.entries(totals.byFate).filter(([fate]) => fate !== 'is down')),
+  counts: Object.fromEntries(Object.entries(totals.byFate).filter(([outcome]) => outcome !== 'is down')),
   interrupted: items
     .filter(({ will }) => ends.has(will))
     .map(({ namespace, name, will }) => `${namespace}/${name} (${will})`),

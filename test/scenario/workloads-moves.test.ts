@@ -67,8 +67,8 @@ test('W2 it is asked again right before the restart: where no node is left meanw
     const before = instance(stage, 'vm-1')?.metadata.uid
     store.watch(VirtualMachineInstances, ({ object }) => {
       const { metadata, status } = object as VirtualMachineInstance
-      const isBack = metadata.name === 'vm-1' && metadata.uid !== before && status?.phase === 'Running'
-      if (isBack) faults.set({ tainted: ['worker-1', 'worker-2', 'worker-3'] })
+      const isRestored = metadata.name === 'vm-1' && metadata.uid !== before && status?.phase === 'Running'
+      if (isRestored) faults.set({ tainted: ['worker-1', 'worker-2', 'worker-3'] })
     })
     const ended = await stage.update(restarting)
     expect(ended).toMatchObject({ code: 0 })

@@ -5,7 +5,7 @@ import {
   VirtualMachines,
 } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { VmShape } from '../../src/simulator/vm-shape.ts'
-import { loanAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation } from '../../src/lib/vms/unblock/vm-overrides.ts'
 import { runText } from '../lib/run-text.ts'
 import { byManifest, minute, play, type Stage } from './stage.ts'
 
@@ -28,7 +28,7 @@ function vmOf(stage: Stage, name: string): VirtualMachine {
   return found
 }
 const specOf = (stage: Stage, name: string) => JSON.stringify(vmOf(stage, name).spec)
-const borrowed = (stage: Stage, name: string) => vmOf(stage, name).metadata.annotations?.[loanAnnotation]
+const borrowed = (stage: Stage, name: string) => vmOf(stage, name).metadata.annotations?.[overrideAnnotation]
 
 function edit(stage: Stage, name: string, spec: object): void {
   const ref = { name, namespace: 'demo' }
@@ -164,7 +164,7 @@ test('contract: a note that was changed keeps nobody else from what is theirs, a
         { name: 'db', namespace: 'demo' },
         { type: 'merge', body: { metadata } },
       )
-    note({ annotations: { [loanAnnotation]: '{}' } })
+    note({ annotations: { [overrideAnnotation]: '{}' } })
     for (const overwrite of [false, true]) {
       const ended = await stage.restore(overwrite ? { overwrite } : {})
       expect(ended).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
@@ -173,7 +173,7 @@ test('contract: a note that was changed keeps nobody else from what is theirs, a
       expect(borrowed(stage, 'job')).toBeUndefined()
     }
     expect((await kvup(stage, 'history')).err).toContain('VM demo/db was lent something')
-    note({ annotations: { [loanAnnotation]: null } })
+    note({ annotations: { [overrideAnnotation]: null } })
     expect(await stage.restore()).toMatchObject({ code: 3, error: { reason: 'loan-unreadable' } })
     const before = specOf(stage, 'db')
     expect(await stage.restore({ keepCurrent: true })).toMatchObject({ code: 0 })

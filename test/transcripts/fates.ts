@@ -6,7 +6,7 @@ import type {
 import type { Line } from './read.ts'
 
 /** What became of a VM's instance over a transcript. */
-export interface Fate {
+export interface Outcome {
   /** Tag of the launcher that it ended with; `gone` when it was not there at the end. */
   launcher: string
   outdated: boolean
@@ -16,17 +16,17 @@ export interface Fate {
 }
 
 /** The fate of every instance, whatever the order in which they were taken. */
-export function fates(lines: readonly Line[]): Record<string, Fate> {
-  const all: Record<string, Fate> = {}
+export function fates(lines: readonly Line[]): Record<string, Outcome> {
+  const all: Record<string, Outcome> = {}
   const uids = new Map<string, string>()
   const succeeded = new Set<string>()
   for (const { type, object } of lines) {
     if (object?.kind === 'VirtualMachineInstance') meet(all, uids, { type, vmi: object })
     if (object?.kind === 'VirtualMachineInstanceMigration') {
       const { spec, status, metadata } = object as VirtualMachineInstanceMigration
-      const fate = all[spec?.vmiName ?? '']
-      if (fate && status?.phase === 'Failed') fate.failed = true
-      if (fate && status?.phase === 'Succeeded' && !succeeded.has(metadata.name)) fate.migrated++
+      const outcome = all[spec?.vmiName ?? '']
+      if (outcome && status?.phase === 'Failed') outcome.failed = true
+      if (outcome && status?.phase === 'Succeeded' && !succeeded.has(metadata.name)) outcome.migrated++
       if (status?.phase === 'Succeeded') succeeded.add(metadata.name)
     }
   }
@@ -34,17 +34,23 @@ export function fates(lines: readonly Line[]): Record<string, Fate> {
 }
 
 function meet(
-  all: Record<string, Fate>,
+  all: Record<string, Outcome>,
   uids: Map<string, string>,
   { type, vmi }: { type: Line['type']; vmi: VirtualMachineInstance },
 ): void {
   const { name, uid = '', labels = {} } = vmi.metadata
-  const fate = (all[name] ??= { launcher: '', outdated: false, migrated: 0, failed: false, replaced: false })
+  const outcome = (all[name] ??= {
+    launcher: '',
+    outdated: false,
+    migrated: 0,
+    failed: false,
+    replaced: false,
+  })
   const image = vmi.status?.launcherContainerImageVersion ?? ''
-  if (image !== '') fate.launcher = image.slice(image.lastIndexOf(':') + 1)
-  if (type === 'DELETED') fate.launcher = 'gone'
-  fate.outdated = type !== 'DELETED' && 'kubevirt.io/outdatedLauncherImage' in labels
-  if (uids.has(name) && uids.get(name) !== uid) fate.replaced = true
+  if (image !== '') outcome.launcher = image.slice(image.lastIndexOf(':') + 1)
+  if (type === 'DELETED') outcome.launcher = 'gone'
+  outcome.outdated = type !== 'DELETED' && 'kubevirt.io/outdatedLauncherImage' in labels
+  if (uids.has(name) && uids.get(name) !== uid) outcome.replaced = true
   uids.set(name, uid)
 }
 

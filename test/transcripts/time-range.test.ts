@@ -3,7 +3,7 @@ import { newControllerLeads } from '../../src/lib/kubevirt/lease-holders.ts'
 import { KubeVirts } from '../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { rolloutTimes } from '../../src/lib/kubevirt/rollout-times.ts'
 import type { Snapshot } from '../../src/lib/kubevirt/snapshot.ts'
-import { type Standing, standing } from '../../src/lib/kubevirt/rollout-status.ts'
+import { type RolloutStatus, standing } from '../../src/lib/kubevirt/rollout-status.ts'
 import { parseVersion } from '../../src/lib/releases/release-versions.ts'
 import {
   applyManifest,
@@ -66,7 +66,7 @@ function doneIn(all: readonly Moment[], method: string): Map<string, number> {
   return done
 }
 
-function marks(seen: Standing, snapshot: Snapshot, method: string): Record<string, boolean> {
+function marks(seen: RolloutStatus, snapshot: Snapshot, method: string): Record<string, boolean> {
   const { operator, target, observed, verdict } = seen
   const aimed = target.version === to
   const rolled = components.map((name) => {

@@ -35,10 +35,10 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const manifest = await manifestObjects(cx, options.manifest, to)
-  const looked = await readerFor(cx, options.from)
-  const seen = await look(cx, { to, method: options.method, looked, waits: !looked.saved })
+  const snapshot = await readerFor(cx, options.from)
+  const seen = await look(cx, { to, method: options.method, snapshot, waits: !snapshot.saved })
   ensureOlmOwns(options, seen.installation)
-  const way = await wayOf(options, seen, { cluster: looked.cluster, accepted, releases })
+  const way = await pathOf(options, seen, { cluster: snapshot.cluster, accepted, releases })
   const target = targetOf(to, way, seen)
   const asked: Question = { ...seen, releases, ...(target && { target }), ...(manifest && { manifest }) }
   const question = options.probeImages ? await withProbes(cx, asked) : asked
@@ -54,33 +54,33 @@ export async function check(cx: Context, options: CheckOptions): Promise<ExitCod
   return report.outcome === 'blocked' ? exitCode.blocked : exitCode.done
 }
 
-type Looked = Omit<Question, 'releases' | 'target'>
+type CheckedCluster = Omit<Question, 'releases' | 'target'>
 
 /** Where OLM is the method: how it comes to what was typed. */
-async function wayOf(
+async function pathOf(
   { to }: CheckOptions,
-  { method }: Looked,
+  { method }: CheckedCluster,
   by: { cluster: Cluster; accepted: readonly AcceptedRisk[]; releases: Releases },
-): Promise<OlmWay | undefined> {
+): Promise<OlmPath | undefined> {
   if (to === undefined || method !== 'olm') return undefined
-  return olmWay(by.cluster, { to, accepted: by.accepted.map(({ id }) => id), releases: by.releases })
+  return olmPath(by.cluster, { to, accepted: by.accepted.map(({ id }) => id), releases: by.releases })
 }
 
 /** The KubeVirt to judge: by OLM the one that a release of HyperConverged brings, where it is near enough. */
 function targetOf(
   to: Version | undefined,
-  way: OlmWay | undefined,
-  { standing }: Looked,
+  way: OlmPath | undefined,
+  { standing }: CheckedCluster,
 ): Version | undefined {
   if (way === undefined) return to
   return 'goal' in way ? nearTarget(way.goal.part, way.goal.to, standing) : undefined
 }
 
 /** What it says of where to: a release of HyperConverged where OLM is the way. */
-const towardsOf = (to: Version | undefined, way: OlmWay | undefined): string | undefined =>
+const towardsOf = (to: Version | undefined, way: OlmPath | undefined): string | undefined =>
   way && 'goal' in way ? way.goal.part.to : to?.text
 
-function checksFor(question: Question, way: OlmWay | undefined): readonly Check[] {
+function checksFor(question: Question, way: OlmPath | undefined): readonly Check[] {
   const ours = way === undefined ? allChecks : checksByOlm(allChecks, way, question)
   return question.ahead === undefined ? ours : [...ours, clockSkew]
 }
@@ -91,17 +91,17 @@ async function withProbes(cx: Context, question: Question): Promise<Question> {
   if (target === undefined || manifest === undefined) return question
   const { probeImages } = await import('./probe-images.ts')
   const probes = await probeImages(cx, { ...question, target, manifest })
-  return { ...question, evidence: { ...question.evidence, probes } }
+  return { ...question, snapshot: { ...question.snapshot, probes } }
 }
 
 /** `to`: where OLM is the way, a release of HyperConverged. */
 function heading(
   cx: Context,
-  { evidence, installation, standing, releases, ...asked }: Question,
+  { snapshot, installation, standing, releases, ...asked }: Question,
   to: string | undefined,
 ) {
   const version = standing.observed.version
-  const { serverVersion, takenAt } = evidence
+  const { serverVersion, takenAt } = snapshot
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'CheckReport',
@@ -124,13 +124,13 @@ function ensureOlmOwns({ method }: CheckOptions, { manager }: Installation): voi
 }
 
 /** How HyperConverged comes to a release, as `kvup upgrade` reads `--to`; or why it does not go there. */
-export type OlmWay = { goal: OlmGoal } | { refused: KvupError }
+export type OlmPath = { goal: OlmGoal } | { refused: KvupError }
 
 /** Undefined where it cannot be asked: OLM does not keep that HyperConverged, or may not be read, or was not saved. */
-export async function olmWay(
+export async function olmPath(
   { reader }: Pick<Cluster, 'reader'>,
   asked: { to: string; accepted: readonly string[]; releases: Releases },
-): Promise<OlmWay | undefined> {
+): Promise<OlmPath | undefined> {
   const { to, accepted, releases } = asked
   const command = `kvup upgrade --to ${to} --method olm`
   const request = { typed: to, approveAlso: [], accepted, command }
@@ -163,7 +163,7 @@ async function unless<T>(
  */
 export function checksByOlm(
   checks: readonly Check[],
-  way: OlmWay,
+  way: OlmPath,
   { installation, target }: Pick<Question, 'installation' | 'target'>,
 ): readonly Check[] {
   return checks.flatMap((one) => {
@@ -172,7 +172,7 @@ export function checksByOlm(
   })
 }
 
-const byOlm = (way: OlmWay, { manager }: Installation, isNear: boolean): Check => ({
+const byOlm = (way: OlmPath, { manager }: Installation, isNear: boolean): Check => ({
   id: 'manager',
   group: 'installation',
   title: `OLM can take HyperConverged there${isNear ? '' : '; what each minor of KubeVirt on the way brings is judged at its hop'}`,

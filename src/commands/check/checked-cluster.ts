@@ -1,18 +1,18 @@
 import type { Context } from '../../context.ts'
 import { parseAccepted, type Question } from '../../lib/checks/check-definition.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { type Evidence, gatherEvidence } from '../../lib/kubevirt/full-snapshot.ts'
-import { findInstallation, type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
+import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
+import { getInstallation, type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { leaseWatchOf } from '../../lib/kubevirt/lease-holders.ts'
 import { itemsOf, known } from '../../lib/kube/known.ts'
-import { findKubeVirts, homeOf, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts, homeOf, type Snapshot, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { standing } from '../../lib/kubevirt/rollout-status.ts'
-import { openLoans } from '../../lib/engine/journal-config-map.ts'
+import { openOverrides } from '../../lib/engine/journal-config-map.ts'
 import type { Method } from '../../lib/releases/hop-findings.ts'
 import type { Version } from '../../lib/releases/release-versions.ts'
 import { chooseMethod } from '../../lib/upgrade/upgrade-plan.ts'
 import { accessOf, roleFor } from '../../lib/upgrade/roles.ts'
-import { type LookedAt, readerFor } from '../read-cluster.ts'
+import { type ReadCluster, readerFor } from '../read-cluster.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { actsOnEdit } from '../../lib/kubevirt/installed-components.ts'
 import { seconds } from '../../lib/kube/clock.ts'
@@ -28,7 +28,7 @@ interface Asked {
   /** A saved cluster instead of the live one. */
   from?: string | undefined
   /** It is opened already. */
-  looked?: LookedAt
+  snapshot?: ReadCluster
   /** An edit of the KubeVirt resource that virt-operator is acting on is waited for; not over a saved cluster, which stands still. */
   waits?: boolean
   /** Not to be asked: what this user may do. */
@@ -37,21 +37,21 @@ interface Asked {
 
 /** Everything that the checks are judged by, read once. Throws `blocked` where there is no KubeVirt, `forbidden` where none may be read. */
 export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'releases' | 'target'>> {
-  const { cluster, clock, saved } = asked.looked ?? (await readerFor(cx, asked.from))
-  const first = theInstallation(followed(await takeSnapshot(cluster.reader, [], clock)))
+  const { cluster, clock, saved } = asked.snapshot ?? (await readerFor(cx, asked.from))
+  const first = theInstallation(watched(await takeSnapshot(cluster.reader, [], clock)))
   if (asked.waits) await untilActedOn(cx, cluster.reader, first.kubevirt)
   const method = asked.to && chooseMethod(asked.method, first, asked.to)
   const rights = asked.without ? undefined : accessOf(method ? roleFor(method) : 'kvup-view', first.namespace)
   const [gathered, borrowed] = await Promise.all([
-    gatherEvidence(cluster, clock, { rights }),
-    borrowedIn(cluster, first, clock),
+    takeFullSnapshot(cluster, clock, { rights }),
+    overriddenIn(cluster, first, clock),
   ])
   const silentLeases = saved ? undefined : await silentIn(cx, { cluster, clock }, gathered)
-  const evidence = { ...gathered, borrowed, ...(silentLeases && { silentLeases }) }
-  const one = followed(evidence)
+  const snapshot = { ...gathered, borrowed, ...(silentLeases && { silentLeases }) }
+  const one = watched(snapshot)
   const at = clock.now()
   return {
-    evidence,
+    snapshot,
     installation: theInstallation(one),
     standing: standing(one, at),
     ...(method && { method }),
@@ -63,9 +63,9 @@ export async function look(cx: Context, asked: Asked): Promise<Omit<Question, 'r
 /** A Lease that is older than its term proves nothing, for clocks of nodes differ: it is watched. */
 async function silentIn(
   { signal, printer }: Context,
-  { cluster: { reader }, clock }: Pick<LookedAt, 'cluster' | 'clock'>,
-  { leases, kubevirts }: Evidence,
-): Promise<Evidence['silentLeases']> {
+  { cluster: { reader }, clock }: Pick<ReadCluster, 'cluster' | 'clock'>,
+  { leases, kubevirts }: FullSnapshot,
+): Promise<FullSnapshot['silentLeases']> {
   const namespace = homeOf(kubevirts) ?? ''
   const told = (line: string) => printer.note(line)
   const watch = leaseWatchOf(clock)
@@ -74,18 +74,18 @@ async function silentIn(
 }
 
 /** Of several KubeVirts the one that virt-operator follows: the others are a finding. */
-function followed<S extends Snapshot>(snapshot: S): S {
-  if (findInstallation(snapshot).is !== 'several') return snapshot
+function watched<S extends Snapshot>(snapshot: S): S {
+  if (getInstallation(snapshot).is !== 'several') return snapshot
   const one = itemsOf(snapshot.kubevirts).filter(({ status }) => status?.operatorVersion)
   return one.length === 1 ? { ...snapshot, kubevirts: { known: true, items: one } } : snapshot
 }
 
-async function borrowedIn(
+async function overriddenIn(
   cluster: Cluster,
   { namespace, uid }: Installation,
   clock: Context['clock'],
-): Promise<NonNullable<Evidence['borrowed']>> {
-  const found = await openLoans(cluster, { namespace, clock })
+): Promise<NonNullable<FullSnapshot['borrowed']>> {
+  const found = await openOverrides(cluster, { namespace, clock })
   if ('unread' in found) return { known: false, why: found.unread }
   // Of a KubeVirt that was deleted and made anew from a copy, nothing is given back by itself.
   const loans = found.loans.filter(({ object }) => object.kind !== 'KubeVirt' || object.uid === uid)
@@ -109,7 +109,7 @@ async function untilActedOn(
   const { uid } = kubevirt.metadata
   for (let waited = 0; waited < atMost; waited += seconds) {
     await clock.sleep(seconds, signal)
-    const now = itemsOf(await findKubeVirts(reader)).find(({ metadata }) => metadata.uid === uid)
+    const now = itemsOf(await listKubeVirts(reader)).find(({ metadata }) => metadata.uid === uid)
     if (!now || !actsOnEdit(now)) break
   }
   return true

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import type { Question } from '../../lib/checks/check-definition.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
-import type { Evidence, ImageProbe } from '../../lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot, ImageProbe } from '../../lib/kubevirt/full-snapshot.ts'
 import { operatorManifest } from '../../lib/manifests/manifest.ts'
 import { fromRegistry, registryToKeep } from '../../lib/manifests/image-registry.ts'
 import { duration } from '../../lib/output/age.ts'
@@ -24,8 +24,8 @@ export type ProbeQuestion = Question & { target: Version; manifest: readonly Kub
 export async function probeImages(
   cx: Context,
   question: ProbeQuestion,
-): Promise<NonNullable<Evidence['probes']>> {
-  const unread = unreadOf(question.evidence)
+): Promise<NonNullable<FullSnapshot['probes']>> {
+  const unread = unreadOf(question.snapshot)
   if (unread !== undefined) return { known: false, why: unread }
   const plan = planOf(question)
   const { namespace } = question.installation
@@ -38,12 +38,12 @@ export async function probeImages(
   const left = await new ProbePods(cluster, { namespace, run }).removeLeft(cx.clock.now())
   if (left > 0) cx.printer.note(`removed ${left} pods that an earlier probe left behind`)
   const work = { probes: plan.probes, namespace, run }
-  const results = await runProbes(work, { ...handsOf(cx, work), cluster })
+  const results = await runProbes(work, { ...environmentOf(cx, work), cluster })
   return { known: true, items: [...results, ...plan.untried] }
 }
 
 /** Without them nobody knows where to try. */
-function unreadOf({ nodes, pods }: Evidence): string | undefined {
+function unreadOf({ nodes, pods }: FullSnapshot): string | undefined {
   const unread = [nodes, pods].find((part) => !part.known)
   return unread && !unread.known ? unread.why : undefined
 }
@@ -75,7 +75,7 @@ interface Work {
 }
 
 /** The story: a line for each image, and one where nothing happens for long. */
-function handsOf({ clock, signal, printer }: Context, { probes, namespace, run }: Work) {
+function environmentOf({ clock, signal, printer }: Context, { probes, namespace, run }: Work) {
   let done = 0
   return {
     clock,

@@ -2,12 +2,12 @@ import { Namespaces, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { clusterOf, connectionOf, last, type Source } from './asked.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
-import { findKubeVirts } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { KvupError } from '../../lib/kube/errors.ts'
 import { loadKubeconfig } from '../../lib/kube/http/kubeconfig.ts'
 
 /** VMs of the namespace that -n names; none without it, for a name alone means nothing then. */
-export const machineNames: Source = async (asked, offer) => {
+export const vmNames: Source = async (asked, offer) => {
   const namespace = last(asked, '--namespace') ?? asked.cx.flags.namespace
   if (namespace === undefined || asked.options.has('--all')) return
   const { reader } = await clusterOf(asked)
@@ -28,7 +28,7 @@ export const nodeNames: Source = async (asked, offer) => {
 const isName = (name: string): boolean => /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name)
 
 /** Namespaces with virtual machines; every namespace where there are none, or where they may not be listed. */
-export const machineNamespaces: Source = async (asked, offer) => {
+export const vmNamespaces: Source = async (asked, offer) => {
   const { reader } = await clusterOf(asked)
   const told = new Set<string>()
   const tell = (name: string | undefined, description: string) => {
@@ -36,7 +36,7 @@ export const machineNamespaces: Source = async (asked, offer) => {
     told.add(name)
     offer({ value: name, description })
   }
-  await withMachines(reader, (name) => tell(name, 'has virtual machines'))
+  await withVms(reader, (name) => tell(name, 'has virtual machines'))
   if (told.size > 0) return
   for await (const { items } of reader.pages(Namespaces))
     for (const { metadata } of items) tell(metadata.name, '')
@@ -44,14 +44,14 @@ export const machineNamespaces: Source = async (asked, offer) => {
 
 /** Where KubeVirt is installed. */
 export const kubevirtNamespaces: Source = async (asked, offer) => {
-  const found = await findKubeVirts((await clusterOf(asked)).reader)
+  const found = await listKubeVirts((await clusterOf(asked)).reader)
   if (!found.known) return
   for (const { metadata } of found.items)
     if (metadata.namespace !== undefined && isNamespace(metadata.namespace))
       offer({ value: metadata.namespace, description: `of KubeVirt ${metadata.name}` })
 }
 
-async function withMachines(reader: Reader, tell: (name: string | undefined) => void): Promise<void> {
+async function withVms(reader: Reader, tell: (name: string | undefined) => void): Promise<void> {
   try {
     for await (const { items } of reader.pages(VirtualMachines))
       for (const { metadata } of items) tell(metadata.namespace)

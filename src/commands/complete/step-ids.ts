@@ -1,9 +1,9 @@
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { standing } from '../../lib/kubevirt/rollout-status.ts'
-import { standingParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { configMapJournal } from '../../lib/engine/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
-import { makePlan, type Seen } from '../../lib/upgrade/upgrade-plan.ts'
+import { makePlan, type UpgradeState } from '../../lib/upgrade/upgrade-plan.ts'
 import { pathProcedure } from '../../lib/upgrade/path-procedure.ts'
 import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
 import type { ReleaseManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
@@ -17,13 +17,13 @@ export const stepIds: Source = async (asked, offer) => {
   const request = requestOf(optionsOf(asked), true)
   const cluster = await clusterOf(asked)
   const { reader } = cluster
-  const snapshot = await takeSnapshot(reader, standingParts, cx.clock)
+  const snapshot = await takeSnapshot(reader, statusParts, cx.clock)
   const installation = theInstallation(snapshot)
-  const seen: Seen = {
+  const seen: UpgradeState = {
     installation,
     standing: standing(snapshot, cx.clock.now()),
     methods: installation.workloadUpdateMethods,
-    forecast: ofNoMachine,
+    forecast: ofNoVm,
   }
   const { who } = cx.world
   const asPath = { cx, options: optionsOf(asked), request, seen, releases: knownReleases }
@@ -56,7 +56,7 @@ const manifest: ReleaseManifest = {
 }
 
 /** What becomes of the VMs makes findings and no steps, and reading all of them takes longer than a completion may. */
-const ofNoMachine: Seen['forecast'] = {
+const ofNoVm: UpgradeState['forecast'] = {
   counts: { migrates: 0, restarts: 0, 'shuts down': 0, 'is lost': 0, stays: 0 },
   interrupted: [],
   onLauncher: [],

@@ -1,6 +1,6 @@
 import type { Reader } from '../../lib/kube/cluster.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { findKubeVirts } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { managerOf } from '../../lib/kubevirt/installation.ts'
 import { versionOf } from '../../lib/releases/release-versions.ts'
 import { reachable } from '../../lib/releases/reachable.ts'
@@ -41,7 +41,7 @@ export const versionConditions: Source = async (asked, offer) => {
 async function theKubeVirt(asked: Asked): Promise<{ kubevirt: KubeVirt; reader: Reader }> {
   if (last(asked, '--from') !== undefined) throw new Error('a saved cluster is not read for a completion')
   const { reader } = await clusterOf(asked)
-  const found = await findKubeVirts(reader)
+  const found = await listKubeVirts(reader)
   const [kubevirt] = found.known ? found.items : []
   if (kubevirt === undefined) throw new Error('no KubeVirt was seen')
   return { kubevirt, reader }

@@ -3,21 +3,14 @@ import { abortProcedure, abortState, type AbortState, stateSince } from '../../l
 import { eusReportView } from '../../lib/output/views/eus/eus-report.ts'
 import type { ReadContext } from '../../lib/engine/step.ts'
 import { type ExitCode, KvupError } from '../../lib/kube/errors.ts'
-import {
-  connectedTo,
-  endOf,
-  machinesAccess,
-  machinesText,
-  machinesToGiveBack,
-  workOnWindow,
-} from './window-run.ts'
-import { askingIn, ensureDeducible, type SeenWindow, seeWindow } from './window-snapshot.ts'
+import { connectedTo, endOf, vmsAccess, vmsText, vmsToRestore, workOnWindow } from './window-run.ts'
+import { askingIn, ensureDeducible, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
 import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
 import { poolRolls } from '../../lib/eus/plan/eus-duration.ts'
 import { borrowedText } from '../../lib/eus/window-status.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { rangeWords } from '../../lib/upgrade/upgrade-duration.ts'
-import { keptText, loanNamed } from '../../lib/eus/settings/saved-setting.ts'
+import { keptText, overrideNamed } from '../../lib/eus/settings/saved-setting.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 import { limitsBefore } from '../change-options.ts'
 
@@ -30,10 +23,10 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
   const reading: ReadContext = {
     reader: seen.cluster.reader,
     clock: cx.clock,
-    journal: seen.hands.journal,
+    journal: seen.environment.journal,
   }
   const state = await abortState(seen.window, reading)
-  const machines = await machinesToGiveBack(cx, seen.cluster.reader)
+  const machines = await vmsToRestore(cx, seen.cluster.reader)
   const theirs = await armedByOthers(seen)
   const where = await connectedTo(cx)
   const since = cx.clock.now().toISOString()
@@ -44,14 +37,14 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
     limits,
     dryRun: options.dryRun,
     end: 'aborted',
-    alsoNeeds: machinesAccess(machines),
+    alsoNeeds: vmsAccess(machines),
     announce: () =>
       [
         ...where,
-        ...givenBackText(seen.loans, state),
+        ...restoredText(seen.loans, state),
         ...beforehand(state, seen),
         ...theirs,
-        ...machinesText(machines),
+        ...vmsText(machines),
         ...timeAndApproval(seen, state),
       ].forEach((line) => cx.printer.note(line)),
   })
@@ -62,7 +55,7 @@ export async function eusAbort(cx: Context, options: EusRunOptions): Promise<Exi
 }
 
 /** Said before the question: what an abort gives back. Past an accepted hop channel and request stay (night E2). */
-export function givenBackText(loans: readonly Loan[], { accepted }: AbortState): readonly string[] {
+export function restoredText(loans: readonly Override[], { accepted }: AbortState): readonly string[] {
   const back = accepted
     ? loans.filter(({ id }) => id !== 'platform-channel' && id !== 'desired-update')
     : loans
@@ -72,7 +65,7 @@ export function givenBackText(loans: readonly Loan[], { accepted }: AbortState):
 
 /** How long it takes, and where it would end early. */
 export function timeAndApproval(
-  { loans, planned: { plan }, window }: Pick<SeenWindow, 'loans' | 'planned' | 'window'>,
+  { loans, planned: { plan }, window }: Pick<WindowSnapshot, 'loans' | 'planned' | 'window'>,
   { accepted, running, at, leavesMinor }: AbortState,
 ): readonly string[] {
   const lent = plan.pools.filter(({ name }) => loans.some(({ id }) => id === `pool-paused/${name}`))
@@ -91,20 +84,24 @@ export function timeAndApproval(
 }
 
 /** A request of somebody else, which an abort leaves: none where nothing is armed, or it is ours. Throws ApiError. */
-export async function armedByOthers({ window, hands, cluster }: SeenWindow): Promise<readonly string[]> {
+export async function armedByOthers({
+  window,
+  environment,
+  cluster,
+}: WindowSnapshot): Promise<readonly string[]> {
   const platform = await readPlatform(cluster.reader)
   const { armed } = platform.standing
-  if (armed === undefined || (await ourRequest(hands.journal, window.name, platform))) return []
+  if (armed === undefined || (await ourRequest(environment.journal, window.name, platform))) return []
   return [armedByOthersText(armed)]
 }
 
 /** Said before the question: what goes back of the platform, and what cannot (night E2, E13). */
 export function beforehand(
   state: AbortState,
-  { loans, planned: { plan } }: Pick<SeenWindow, 'loans' | 'planned'>,
+  { loans, planned: { plan } }: Pick<WindowSnapshot, 'loans' | 'planned'>,
 ): readonly string[] {
   const { accepted, running, at } = state
-  if (!accepted) return [requestsBack(state, loans)]
+  if (!accepted) return [requestsRestored(state, loans)]
   const hasPools = loans.some(({ id }) => id.startsWith('pool-paused/'))
   return [
     ...(running ? [`the platform is on its way to ${at}: that hop is seen to its end first`] : []),
@@ -114,11 +111,13 @@ export function beforehand(
   ]
 }
 
-function requestsBack({ at }: AbortState, loans: readonly Loan[]): string {
-  const channel = loanNamed(loans, 'platform-channel')
+function requestsRestored({ at }: AbortState, loans: readonly Override[]): string {
+  const channel = overrideNamed(loans, 'platform-channel')
   const back = [
     ...(channel === undefined ? [] : [`the channel goes back to ${keptText(channel)}`]),
-    ...(loanNamed(loans, 'desired-update') === undefined ? [] : ['the request for an update is taken back']),
+    ...(overrideNamed(loans, 'desired-update') === undefined
+      ? []
+      : ['the request for an update is taken back']),
   ]
   return `no hop was accepted: ${back.length === 0 ? `the platform is at ${at}, as it was` : back.join(', and ')}`
 }
@@ -142,7 +141,7 @@ function stays({ from, at, channel, leavesMinor }: AbortState): readonly string[
  */
 export async function afterwards(
   state: AbortState,
-  seen: SeenWindow,
+  seen: WindowSnapshot,
   since: string,
 ): Promise<readonly string[]> {
   try {
@@ -153,10 +152,10 @@ export async function afterwards(
   }
 }
 
-async function told({ from }: AbortState, { loans, hands, cluster }: SeenWindow, since: string) {
-  const entries = (await hands.journal.entries()).filter(({ at }) => at >= since)
+async function told({ from }: AbortState, { loans, environment, cluster }: WindowSnapshot, since: string) {
+  const entries = (await environment.journal.entries()).filter(({ at }) => at >= since)
   const back = entries
-    .filter(({ what, step }) => what === 'gave-back' && loanNamed(loans, step) !== undefined)
+    .filter(({ what, step }) => what === 'gave-back' && overrideNamed(loans, step) !== undefined)
     .map(({ step }) => step)
   // Also of an object that is gone, with what was noted on it: only the journal knows of that.
   const closed = entries.filter(({ what }) => what === 'closed')

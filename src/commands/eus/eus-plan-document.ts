@@ -27,9 +27,9 @@ export interface EusPlanOptions extends EusPlanningOptions {
 
 /** `kvup eus plan`: the hops of platform and operator, what decides at each, and what speaks against it. Reads only. */
 export async function planEus(cx: Context, options: EusPlanOptions): Promise<ExitCode> {
-  const looked = await readerFor(cx, options.from, 'platform')
-  const planned = await plannedEus(cx, looked, options)
-  const document = await eusPlanDocument({ ...cx, clock: looked.clock }, planned, options)
+  const snapshot = await readerFor(cx, options.from, 'platform')
+  const planned = await plannedEus(cx, snapshot, options)
+  const document = await eusPlanDocument({ ...cx, clock: snapshot.clock }, planned, options)
   if (options.toFile !== undefined) await savePlan(cx.world, options.toFile, document)
   cx.printer.result(document, eusPlanView)
   if (document.pending) passGate(planned.plan.findings, planned.accepted)
@@ -98,10 +98,10 @@ function requestOf(
 /** Without the uid of kube-system nothing would tell for which cluster it is: no seal then, and why. */
 function sealOf(
   { world, clock, printer }: Pick<Context, 'world' | 'clock' | 'printer'>,
-  { evidence }: PlannedEus,
+  { snapshot }: PlannedEus,
   document: Readonly<Record<string, unknown>>,
 ): { seal: Seal } | Record<string, never> {
-  const { clusterUid, platform, lifecycle, hyperconverged } = evidence
+  const { clusterUid, platform, lifecycle, hyperconverged } = snapshot
   const { clusterVersion, pools } = platform
   const { subscriptions } = lifecycle
   const relied = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
@@ -128,7 +128,7 @@ function sealOf(
   return { seal }
 }
 
-const ofLooking = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--from'] }
+const ofReading = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--from'] }
 
 /** What to type after `kvup eus plan`: with the file where there is one. */
 function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): readonly string[] {
@@ -137,21 +137,21 @@ function afterEusPlan(plan: EusPlan, typed: string, file: string | undefined): r
     return [
       typedFor(plan, `kvup eus run --plan ${[shellWord(file), ...onlyFlag(words, '--releases')].join(' ')}`),
     ]
-  const looking = withoutFlags(words, ofLooking)
-  const at = looking.findIndex((word, i) => word === 'plan' && looking[i - 1] === 'eus')
-  const run = looking.map((word, i) => (i === at ? 'run' : word))
+  const reading = withoutFlags(words, ofReading)
+  const at = reading.findIndex((word, i) => word === 'plan' && reading[i - 1] === 'eus')
+  const run = reading.map((word, i) => (i === at ? 'run' : word))
   return [
     `${typedFor(plan, run.join(' '))}     carries it out`,
-    `${looking.join(' ')} --to-file plan.yaml     keeps it, for ${typedFor(plan, 'kvup eus run --plan plan.yaml')}`,
+    `${reading.join(' ')} --to-file plan.yaml     keeps it, for ${typedFor(plan, 'kvup eus run --plan plan.yaml')}`,
   ]
 }
 
 /** The steps of `kvup eus run`, as far as they are known before it, and the minor that they lead to; or why they are not. */
 export async function plannedSteps(
-  { plan, evidence, accepted, releases, reader }: PlannedEus,
+  { plan, snapshot, accepted, releases, reader }: PlannedEus,
   { clock }: { clock: Clock },
 ): Promise<{ steps: readonly { id: string; title: string }[]; to: string } | { why: string }> {
-  const [kubevirt] = itemsOf(evidence.kubevirts)
+  const [kubevirt] = itemsOf(snapshot.kubevirts)
   if (kubevirt === undefined) return { why: 'there is no KubeVirt' }
   const { name, namespace = '', uid = '' } = kubevirt.metadata
   const window = windowOf(plan, {
@@ -174,7 +174,7 @@ export async function plannedSteps(
     },
   })
   try {
-    const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(evidence) })
+    const steps = await eusProcedure(window).steps({ reader, clock, journal: journalOf(snapshot) })
     return { steps: steps.map(({ id, title }) => ({ id, title })), to: window.to }
   } catch (error) {
     if (error instanceof KvupError) return { why: error.message }
@@ -183,7 +183,7 @@ export async function plannedSteps(
 }
 
 /** What was read of it already; of a saved cluster nothing is written. */
-function journalOf({ loans }: PlannedEus['evidence']): JournalReader {
+function journalOf({ loans }: PlannedEus['snapshot']): JournalReader {
   return {
     entries: async () => [],
     loans: async () => itemsOf(loans),

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import { restoreWindow } from '../../lib/eus/restore-procedure.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import type { Meanwhile } from '../../lib/vms/pause-updates.ts'
-import { asLoan } from '../run-change.ts'
+import { asOverride } from '../run-change.ts'
 import { askingIn, ensureDeducible, seeWindow, type Settling } from './window-snapshot.ts'
 import { carryOutWindow } from './window-run.ts'
 import { type EusRunOptions, requestOf } from './planned-eus.ts'
@@ -47,11 +47,11 @@ const forgetting =
   ({ clock }: Context, names: readonly string[]): Settling =>
   async (journal) => {
     for (const missing of await journal.missing())
-      if (names.includes(missing.id)) journal.believe(asLoan(missing, clock.now().toISOString()))
+      if (names.includes(missing.id)) journal.believe(asOverride(missing, clock.now().toISOString()))
   }
 
 /** Throws `usage` for a name that is no open loan. */
-function chosen(open: readonly Loan[], names: readonly string[], pools: boolean): readonly Loan[] {
+function chosen(open: readonly Override[], names: readonly string[], pools: boolean): readonly Override[] {
   const wrong = names.find((name) => !open.some(({ id }) => id === name))
   if (wrong !== undefined)
     throw usageError('no-such-loan', `nothing is borrowed under the name ${JSON.stringify(wrong)}`, {

@@ -6,22 +6,15 @@ import type { RunLimits } from '../../lib/engine/step.ts'
 import { driftLines, driftOf, readSealed, type SealedPlan } from '../../lib/engine/sealed-plan.ts'
 import { ticks } from '../../lib/kube/clock.ts'
 import { drifted, type ExitCode, exitCode, usageError } from '../../lib/kube/errors.ts'
-import {
-  connectedTo,
-  endOf,
-  machinesAccess,
-  machinesText,
-  machinesToGiveBack,
-  workOnWindow,
-} from './window-run.ts'
-import { askingIn, ensureNotForgotten, type SeenWindow, seeWindow } from './window-snapshot.ts'
+import { connectedTo, endOf, vmsAccess, vmsText, vmsToRestore, workOnWindow } from './window-run.ts'
+import { askingIn, ensureNotForgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
 import { approvalIsAhead, type EusRunOptions, requestOf } from './planned-eus.ts'
 import { joinedReport, reportOfWindow } from './window-report.ts'
 import { outageLines } from '../../lib/output/views/eus/eus-plan.ts'
 import type { Finding } from '../../lib/checks/check-definition.ts'
 import { standsInTheWay } from '../../lib/eus/plan/eus-assessment.ts'
 import { asSealed, sealedPath, windowWork, withPath } from '../../lib/eus/chosen-path.ts'
-import { lookForEus } from '../../lib/eus/plan/eus-snapshot.ts'
+import { readEusCluster } from '../../lib/eus/plan/eus-snapshot.ts'
 import { reliedOnByEus } from '../../lib/eus/sealed-eus-facts.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
 import { begunSteps } from '../../lib/upgrade/sealed-facts.ts'
@@ -78,8 +71,8 @@ async function oneWindow(
   { limits: all, sealed }: Within,
 ): Promise<EndedWindow> {
   const request = requestOf(options, cx.world.commandLine)
-  const looked = await seeWindow(cx, options, request, askingIn(cx, options))
-  const seen = sealed ? withSealedHops(looked, sealed) : looked
+  const snapshot = await seeWindow(cx, options, request, askingIn(cx, options))
+  const seen = sealed ? withSealedHops(snapshot, sealed) : snapshot
   if (!seen.planned.accepted.some(({ id }) => id === 'pool-paused-already')) await ensureNotForgotten(seen)
   ensurePools(options, seen)
   const { past, ...limits } = limitsIn(all, { ...seen, behind: await behindOf(cx, seen, all) })
@@ -89,7 +82,7 @@ async function oneWindow(
     return { report, code: exitCode.done }
   }
   const where = await connectedTo(cx)
-  const machines = isLastWindow(seen) ? await machinesToGiveBack(cx, seen.cluster.reader) : []
+  const machines = isLastWindow(seen) ? await vmsToRestore(cx, seen.cluster.reader) : []
   const ended = await workOnWindow(cx, seen, {
     procedure: eusProcedure(seen.window, machines),
     findings: gatingFindings(seen.planned.plan.findings, { isOpen: seen.open !== undefined }),
@@ -97,20 +90,20 @@ async function oneWindow(
     limits,
     dryRun: options.dryRun,
     end: 'done',
-    alsoNeeds: machinesAccess(machines),
-    announce: () => announceWindow(cx, seen, [...where, ...machinesText(machines)]),
+    alsoNeeds: vmsAccess(machines),
+    announce: () => announceWindow(cx, seen, [...where, ...vmsText(machines)]),
     ...(sealed && { sealed: sealed.seal.uid, ensureFits: () => ensureEusFits(cx, seen, sealed) }),
   })
   const { to } = seen.planned.plan
   return ended.report.outcome === 'done' && !isLastWindow(seen) ? { ...ended, next: to } : ended
 }
 
-const isLastWindow = ({ window, planned }: SeenWindow): boolean => window.to === planned.plan.to
+const isLastWindow = ({ window, planned }: WindowSnapshot): boolean => window.to === planned.plan.to
 
 /** Asked only where a step is named. */
 async function behindOf(
   { clock }: Context,
-  { window, cluster: { reader }, hands: { journal } }: SeenWindow,
+  { window, cluster: { reader }, environment: { journal } }: WindowSnapshot,
   { until, pauseBefore = [] }: RunLimits,
 ): Promise<(id: string) => boolean> {
   if (until === undefined && pauseBefore.length === 0) return () => false
@@ -118,7 +111,7 @@ async function behindOf(
 }
 
 /** A pool that is not there would come last, and nobody would be told. Throws `usage`. */
-function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: SeenWindow): void {
+function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: WindowSnapshot): void {
   const { pools, hops } = planned.plan
   // At the target the same line is no mistake.
   if (pools.length === 0 && hops.length === 0) return
@@ -136,7 +129,7 @@ function ensurePools({ poolOrder }: EusRunOptions, { planned, window }: SeenWind
   )
 }
 
-function questionOf({ window, planned, open }: SeenWindow): string {
+function questionOf({ window, planned, open }: WindowSnapshot): string {
   const { from } = planned.plan
   return open === undefined
     ? `Take the platform from ${from} to ${window.to}?`
@@ -144,7 +137,7 @@ function questionOf({ window, planned, open }: SeenWindow): string {
 }
 
 /** What a person should know before the question; `where` says which cluster it is. */
-export function announceWindow({ printer }: Context, seen: SeenWindow, where: readonly string[]): void {
+export function announceWindow({ printer }: Context, seen: WindowSnapshot, where: readonly string[]): void {
   const { planned } = seen
   const { plan } = planned
   const said = [...where, ...warnings(planned), ...meanwhile(seen), ...course(seen)]
@@ -152,7 +145,7 @@ export function announceWindow({ printer }: Context, seen: SeenWindow, where: re
 }
 
 /** What is otherwise as long as it is open; told when it is opened. */
-function meanwhile({ planned: { plan }, open }: SeenWindow): readonly string[] {
+function meanwhile({ planned: { plan }, open }: WindowSnapshot): readonly string[] {
   if (open !== undefined) return []
   const pools = plan.pools.filter(({ paused }) => !paused).map(({ name }) => name)
   const { methods } = plan
@@ -166,7 +159,7 @@ function meanwhile({ planned: { plan }, open }: SeenWindow): readonly string[] {
   ]
 }
 
-function course({ window, planned: { plan } }: SeenWindow): readonly string[] {
+function course({ window, planned: { plan } }: WindowSnapshot): readonly string[] {
   const endsEarly = approvalIsAhead(plan) && !window.request.approve
   return [
     `by ${window.hops.map(({ minor }) => minor).join(', then ') || window.to}`,
@@ -179,7 +172,7 @@ function course({ window, planned: { plan } }: SeenWindow): readonly string[] {
 }
 
 /** What is no reason to refuse it, and not taken by name either. */
-function warnings({ plan, accepted }: SeenWindow['planned']): readonly string[] {
+function warnings({ plan, accepted }: WindowSnapshot['planned']): readonly string[] {
   return plan.findings
     .filter(({ id, level }) => level === 'warning' && !accepted.some((risk) => risk.id === id))
     .map(({ id, summary }) => `warning: ${summary} (${id})`)
@@ -201,7 +194,7 @@ export function limitsIn(
     window,
     planned: { plan },
     behind,
-  }: Pick<SeenWindow, 'window' | 'planned'> & { behind: (id: string) => boolean },
+  }: Pick<WindowSnapshot, 'window' | 'planned'> & { behind: (id: string) => boolean },
 ): RunLimits & { past?: string } {
   const own = new Set(window.hops.map(({ minor }) => minor))
   const all = new Set(plan.hops.map(({ minor }) => minor))
@@ -268,21 +261,21 @@ export function asPlanned(typed: EusRunOptions, { request, accepted, file }: Sea
 const planningFlag = (name: string): string => `--${name.replace('File', '-file')}`
 
 /** The same window with the releases that were sealed. */
-export const withSealedHops = (seen: SeenWindow, { document }: SealedPlan): SeenWindow => ({
+export const withSealedHops = (seen: WindowSnapshot, { document }: SealedPlan): WindowSnapshot => ({
   ...seen,
   window: withPath({ ...seen.window, hops: asSealed(seen.window.hops, document) }, sealedPath(document)),
 })
 
 /** The cluster is the one that the plan was made for, and stands as it stood then or as the plan's own steps leave it. Throws `drifted` (5). */
-export async function ensureEusFits(cx: Context, seen: SeenWindow, sealed: SealedPlan): Promise<void> {
+export async function ensureEusFits(cx: Context, seen: WindowSnapshot, sealed: SealedPlan): Promise<void> {
   const { seal, file } = sealed
-  const evidence = await lookForEus(seen.cluster, cx.clock)
-  const { platform, lifecycle, hyperconverged, clusterUid } = evidence
+  const snapshot = await readEusCluster(seen.cluster, cx.clock)
+  const { platform, lifecycle, hyperconverged, clusterUid } = snapshot
   const { clusterVersion, pools } = platform
   const { subscriptions } = lifecycle
   const now = reliedOnByEus({ clusterVersion, pools, subscriptions, hyperconverged, clusterUid })
   ensureSameCluster(file, seal.cluster, now.cluster)
-  const begun = begunSteps(await seen.hands.journal.entries(), seal.uid)
+  const begun = begunSteps(await seen.environment.journal.entries(), seal.uid)
   const lines = driftLines(driftOf(seal.facts, now, windowWork(begun)))
   if (lines.length === 0) return
   throw drifted(
@@ -305,7 +298,7 @@ export function planAnewLine({
     typeof value === 'string' ? [flagOfRequest(name), shellWord(value)] : [],
   )
   const risks = accepted.flatMap(({ id }) => ['--accept', shellWord(id)])
-  return ['kvup eus plan', ...flags, ...risks, '--to-file', shellWord(besideOf(file))].join(' ')
+  return ['kvup eus plan', ...flags, ...risks, '--to-file', shellWord(contextOf(file))].join(' ')
 }
 
 /** `graphFile` is `--graph-file`. */
@@ -313,7 +306,7 @@ const flagOfRequest = (name: string): string =>
   `--${name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`
 
 /** `plan.yaml` → `plan.new.yaml`. Standard input has no name. */
-function besideOf(file: string): string {
+function contextOf(file: string): string {
   if (file === 'standard input') return 'plan.new.yaml'
   const named = /^(?<name>.*[^/])(?<end>\.[^./]+)$/u.exec(file)?.groups
   return named === undefined ? `${file}.new` : `${named['name']}.new${named['end']}`

@@ -1,29 +1,29 @@
 import type { Context } from '../../context.ts'
 import { alertsLine } from '../../lib/openshift/firing-alerts.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
 import {
   borrowedText,
   type Part,
   partsOf,
   safeToLeave,
-  stepStandings,
+  stepStatuses,
   windowChanges,
 } from '../../lib/eus/window-status.ts'
 import { eusProcedure } from '../../lib/eus/eus-procedure.ts'
 import { ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 import { type EusStatusDocument, eusStatusView } from '../../lib/output/views/eus/eus-status.ts'
 import type { ShownHolder } from '../../lib/output/views/report-lines.ts'
-import { type Loan, RememberedJournal } from '../../lib/engine/journal.ts'
-import type { PlatformStanding } from '../../lib/openshift/platform-status.ts'
+import { type Override, RememberedJournal } from '../../lib/engine/journal.ts'
+import type { PlatformStatus } from '../../lib/openshift/platform-status.ts'
 import type { ReadContext } from '../../lib/engine/step.ts'
 import { minorsTo } from '../../lib/releases/platform-releases.ts'
 import { type ExitCode, exitCode } from '../../lib/kube/errors.ts'
-import { findInstallation } from '../../lib/kubevirt/installation.ts'
+import { getInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
-import { type LookedAt, readerFor, whoHoldsLock } from '../read-cluster.ts'
+import { type ReadCluster, readerFor, getLockHolder } from '../read-cluster.ts'
 import { type EusPlanningOptions, plannedEus, typedFor } from './planned-eus.ts'
-import { forgotten, type SeenWindow, seeWindow } from './window-snapshot.ts'
+import { forgotten, type WindowSnapshot, seeWindow } from './window-snapshot.ts'
 import { minorOfPlatform } from '../../lib/releases/release-versions.ts'
 import type { RecognisedWindow } from '../../lib/openshift/eus-window.ts'
 
@@ -34,25 +34,25 @@ export interface EusStatusOptions extends Pick<EusPlanningOptions, 'to' | 'relea
 
 /** `kvup eus status`: asks each step where it stands. Reads only. */
 export async function eusStatus(cx: Context, options: EusStatusOptions): Promise<ExitCode> {
-  const looked = await readerFor(cx, options.from, 'platform')
-  const { cluster, clock } = looked
+  const snapshot = await readerFor(cx, options.from, 'platform')
+  const { cluster, clock } = snapshot
   const there: Context = { ...cx, clock, cluster: () => Promise.resolve(cluster) }
   if (!options.watch) {
-    cx.printer.result(await documentOf(there, options, looked), eusStatusView)
+    cx.printer.result(await documentOf(there, options, snapshot), eusStatusView)
     return exitCode.done
   }
-  return follow(there, options, looked)
+  return follow(there, options, snapshot)
 }
 
 /** Until Ctrl-C: again whenever it reads otherwise. */
-async function follow(cx: Context, options: EusStatusOptions, looked: LookedAt): Promise<ExitCode> {
+async function follow(cx: Context, options: EusStatusOptions, snapshot: ReadCluster): Promise<ExitCode> {
   const { reader } = await cx.cluster()
-  const found = findInstallation(await takeSnapshot(reader, [], cx.clock))
+  const found = getInstallation(await takeSnapshot(reader, [], cx.clock))
   const namespace = found.is === 'one' ? found.namespace : undefined
   const { clock, signal } = cx
   let last = ''
   for await (const _ of windowChanges(reader, { clock, signal, namespace })) {
-    const document = await documentOf(cx, options, looked)
+    const document = await documentOf(cx, options, snapshot)
     const { ageSeconds: __, running, ...lasting } = document
     const text = JSON.stringify({ ...lasting, holder: running?.holder })
     if (text !== last) cx.printer.result(document, eusStatusView)
@@ -64,34 +64,34 @@ async function follow(cx: Context, options: EusStatusOptions, looked: LookedAt):
 async function documentOf(
   live: Context,
   options: EusStatusOptions,
-  looked: LookedAt,
+  snapshot: ReadCluster,
 ): Promise<EusStatusDocument> {
   const cluster = await live.cluster()
-  const reader = oneLook(cluster.reader)
+  const reader = onceCached(cluster.reader)
   const cx: Context = { ...live, cluster: () => Promise.resolve({ ...cluster, reader }) }
-  const found = findInstallation(await takeSnapshot(reader, [], cx.clock))
+  const found = getInstallation(await takeSnapshot(reader, [], cx.clock))
   return found.is === 'none' || found.is === 'unknown'
     ? platformAlone(cx, { ...options, accept: [] })
-    : windowStatus(cx, options, looked)
+    : windowStatus(cx, options, snapshot)
 }
 
 async function windowStatus(
   cx: Context,
   options: EusStatusOptions,
-  looked: LookedAt,
+  snapshot: ReadCluster,
 ): Promise<EusStatusDocument> {
-  const seen = await seeWindow(cx, { ...options, accept: [] }, looking)
-  const { window, planned, hands, loans } = seen
-  const journal = new RememberedJournal(hands.journal)
+  const seen = await seeWindow(cx, { ...options, accept: [] }, readOptions)
+  const { window, planned, environment, loans } = seen
+  const journal = new RememberedJournal(environment.journal)
   const reading: ReadContext = { reader: seen.cluster.reader, clock: cx.clock, journal }
   const platform = await readPlatform(reading.reader)
   const { standing } = platform
   const all = await eusProcedure(window).steps(reading)
-  const steps = loans.length === 0 ? [] : await stepStandings(all, reading)
+  const steps = loans.length === 0 ? [] : await stepStatuses(all, reading)
   const { unpauseBefore, time, unknown } = planned.plan
-  const open = windowIn(planned.evidence)
+  const open = windowIn(planned.snapshot)
   const lost = forgotten(seen)
-  const now = await underWay(cx, standing, { looked, namespace: seen.installation.namespace })
+  const now = await underWay(cx, standing, { snapshot, namespace: seen.installation.namespace })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'EusStatus',
@@ -117,15 +117,15 @@ async function windowStatus(
 
 function partsNow(
   steps: EusStatusDocument['steps'],
-  seen: SeenWindow,
-  standing: PlatformStanding,
+  seen: WindowSnapshot,
+  standing: PlatformStatus,
 ): readonly Part[] {
   return steps.length === 0
-    ? partsByPlatform(windowIn(seen.planned.evidence), seen.window.began, standing)
+    ? partsByPlatform(windowIn(seen.planned.snapshot), seen.window.began, standing)
     : withBehind(partsOf(steps), seen, minorOfPlatform(standing.target))
 }
 
-const looking = {
+const readOptions = {
   accepted: [],
   approve: true,
   approveAlso: [],
@@ -135,17 +135,17 @@ const looking = {
   command: 'kvup eus run',
 }
 
-const alertsOf = ({ planned: { evidence }, loans }: SeenWindow): Pick<EusStatusDocument, 'alerts'> =>
-  evidence.alerts.known ? { alerts: alertsLine(evidence.alerts.items, loans.length > 0) } : {}
+const alertsOf = ({ planned: { snapshot }, loans }: WindowSnapshot): Pick<EusStatusDocument, 'alerts'> =>
+  snapshot.alerts.known ? { alerts: alertsLine(snapshot.alerts.items, loans.length > 0) } : {}
 
-function sinceOf({ loans }: SeenWindow, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
+function sinceOf({ loans }: WindowSnapshot, now: Date): Pick<EusStatusDocument, 'since' | 'ageSeconds'> {
   const [since] = loans.map(({ at }) => at).toSorted()
   if (since === undefined) return {}
   return { since, ageSeconds: Math.round((now.getTime() - Date.parse(since)) / 1000) }
 }
 
 /** Hops that are behind are no steps any more: they are told by the way from where the window began. */
-function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string): readonly Part[] {
+function withBehind(parts: readonly Part[], { window }: WindowSnapshot, at: string): readonly Part[] {
   const names = parts.map(({ name }) => name)
   const isTold = (name: string) => names.some((one) => one === name || one.startsWith(`${name}.`))
   const behind = (minorsTo(window.began, at) ?? []).flatMap((minor) =>
@@ -161,17 +161,17 @@ function withBehind(parts: readonly Part[], { window }: SeenWindow, at: string):
 
 async function armedOf(
   platform: Awaited<ReturnType<typeof readPlatform>>,
-  { hands, window }: SeenWindow,
+  { environment, window }: WindowSnapshot,
 ): Promise<Pick<EusStatusDocument, 'armed'>> {
   const { armed, accepted } = platform.standing
   if (armed === undefined) return {}
-  const ours = await ourRequest(hands.journal, window.name, platform)
+  const ours = await ourRequest(environment.journal, window.name, platform)
   const why = accepted.is === 'no' ? { why: accepted.message } : {}
   return { armed: { ...armed, by: ours ? 'kvup' : 'somebody else', ...why } }
 }
 
 /** Once its hop runs, a request is nobody's to take back (night E2), closed or not. */
-function goesBack(loans: readonly Loan[], { state }: PlatformStanding): readonly Loan[] {
+function goesBack(loans: readonly Override[], { state }: PlatformStatus): readonly Override[] {
   return state === 'idle'
     ? loans
     : loans.filter(({ id }) => id !== 'desired-update' && id !== 'platform-channel')
@@ -179,7 +179,7 @@ function goesBack(loans: readonly Loan[], { state }: PlatformStanding): readonly
 
 /** Where somebody is at work a second one would be refused. */
 function nextOf(
-  { loans, window, planned }: SeenWindow,
+  { loans, window, planned }: WindowSnapshot,
   { at, running }: { at: string | undefined; running: ShownHolder | undefined },
 ): readonly string[] {
   const isThere = window.to === minorOfPlatform(at)
@@ -198,8 +198,8 @@ function nextOf(
  */
 export async function platformAlone(cx: Context, options: EusPlanningOptions): Promise<EusStatusDocument> {
   const cluster = await cx.cluster()
-  const { plan, evidence } = await plannedEus(cx, { cluster, clock: cx.clock }, options)
-  const window = windowIn(evidence)
+  const { plan, snapshot } = await plannedEus(cx, { cluster, clock: cx.clock }, options)
+  const window = windowIn(snapshot)
   const { standing } = await readPlatform(cluster.reader)
   const { armed, accepted } = standing
   return {
@@ -226,7 +226,7 @@ export async function platformAlone(cx: Context, options: EusPlanningOptions): P
 export function partsByPlatform(
   window: RecognisedWindow | undefined,
   began: string,
-  standing: PlatformStanding,
+  standing: PlatformStatus,
 ): readonly Part[] {
   const pools = window?.pools ?? []
   const at = minorOfPlatform(standing.target)
@@ -237,7 +237,7 @@ export function partsByPlatform(
   ]
 }
 
-function partOf(minor: string, isLast: boolean, { state, message }: PlatformStanding): Part {
+function partOf(minor: string, isLast: boolean, { state, message }: PlatformStatus): Part {
   const name = `platform ${minor}`
   if (!isLast || state === 'idle') return { name, state: 'done' }
   return { name, state: 'now', note: message }
@@ -248,10 +248,10 @@ type UnderWay = Pick<EusStatusDocument, 'leaves' | 'running'>
 /** What is going on at this moment: the platform between two releases, and a kvup that is at work. */
 export async function underWay(
   cx: Context,
-  { version, target }: PlatformStanding,
-  { looked, namespace }: { looked: LookedAt; namespace: string },
+  { version, target }: PlatformStatus,
+  { snapshot, namespace }: { snapshot: ReadCluster; namespace: string },
 ): Promise<UnderWay> {
-  const running = await whoHoldsLock(cx, looked, namespace)
+  const running = await getLockHolder(cx, snapshot, namespace)
   return {
     ...(version !== undefined && version !== target && { leaves: version }),
     ...(running && { running: { ...running, asOf: cx.clock.now().toISOString() } }),

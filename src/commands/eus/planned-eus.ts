@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
 import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
-import { type EusEvidence, lookForEus } from '../../lib/eus/plan/eus-snapshot.ts'
+import { type EusClusterSnapshot, readEusCluster } from '../../lib/eus/plan/eus-snapshot.ts'
 import { makeEusPlan } from '../../lib/eus/plan/eus-planner.ts'
 import { parsePlatformMinor } from '../../lib/releases/release-versions.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
@@ -23,7 +23,7 @@ import { acceptWithReason, type DryRun, dryRunOption } from '../change-options.t
 /** A plan, and what it was made from. */
 export interface PlannedEus {
   plan: EusPlan
-  evidence: EusEvidence
+  snapshot: EusClusterSnapshot
   accepted: readonly AcceptedRisk[]
   releases: Releases
   /** The look: lists that it was made from are not read again. */
@@ -44,12 +44,12 @@ export async function plannedEus(
   const accepted = acceptedRisks(options.accept, releases)
   const graph = await readGraph(world, options.graphFile)
   const catalog = await readCatalog(world, options.catalogFile)
-  const reader = oneLook(cluster.reader)
-  const evidence = await lookForEus({ ...cluster, reader }, clock)
-  const plan = makeEusPlan(evidence, { to, graph, catalog, releases })
+  const reader = onceCached(cluster.reader)
+  const snapshot = await readEusCluster({ ...cluster, reader }, clock)
+  const plan = makeEusPlan(snapshot, { to, graph, catalog, releases })
   return {
     plan: { ...plan, findings: asTyped(plan.findings, options) },
-    evidence,
+    snapshot,
     accepted,
     releases,
     reader,

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { targetOfName } from '../../lib/engine/overrides.ts'
 import type { EusReportDocument, EusStepReport } from '../../lib/output/views/eus/eus-report.ts'
 import { goesOn } from '../upgrade/run-report.ts'
-import type { SeenWindow } from './window-snapshot.ts'
+import type { WindowSnapshot } from './window-snapshot.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
 import {
   alertsBefore,
@@ -17,7 +17,7 @@ import { newAlerts } from '../../lib/openshift/firing-alerts.ts'
 import type { RunEvent } from '../../lib/engine/step.ts'
 import type { JournalReader } from '../../lib/engine/journal.ts'
 import { KvupError } from '../../lib/kube/errors.ts'
-import type { Seen } from '../../lib/vms/census/vm-census.ts'
+import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
 
 type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
@@ -44,10 +44,12 @@ type End = Pick<EusReportDocument, 'outcome' | 'steps'> &
 /** The document of a run's end, with what is borrowed still and what to type next. */
 export async function reportOfWindow(
   { world }: Context,
-  { window, hands }: SeenWindow,
+  { window, environment }: WindowSnapshot,
   end: End,
 ): Promise<EusReportDocument> {
-  const loans = (await hands.journal.loans()).filter(({ procedure }) => targetOfName(procedure) !== undefined)
+  const loans = (await environment.journal.loans()).filter(
+    ({ procedure }) => targetOfName(procedure) !== undefined,
+  )
   const next = end.next ?? nextOf(world.commandLine, end)
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -130,7 +132,7 @@ export interface ObservedWindow {
 export function observeWindow(
   { reader }: Pick<Cluster, 'reader'>,
   journal: JournalReader,
-  { name, census, evicted }: { name: string; census: RunCensus; evicted: Seen['evicted'] },
+  { name, census, evicted }: { name: string; census: RunCensus; evicted: CensusCircumstances['evicted'] },
 ): ObservedWindow {
   const steps: EusStepReport[] = []
   let marks: Kept | undefined

@@ -12,21 +12,21 @@ import {
 import { leftAsItIs, withParts } from '../../lib/eus/window-status.ts'
 import { carryOut, lostSince, type Work } from '../run-change.ts'
 import { ApiError, type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
-import type { SeenWindow } from './window-snapshot.ts'
-import type { Seen } from '../../lib/vms/census/vm-census.ts'
+import type { WindowSnapshot } from './window-snapshot.ts'
+import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import { RunCensus } from '../../lib/vms/census/run-census.ts'
 import { type ObservedWindow, observeWindow, reportOfWindow } from './window-report.ts'
 import { armedByOthersText, ourRequest, readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 import { harmlessText } from '../../lib/output/views/report-lines.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
 import { ownClock } from '../../lib/kube/clock.ts'
 import { formatDuration } from '../../lib/kube/duration.ts'
 import { accessOf } from '../../lib/upgrade/roles.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { machinesInOrder } from '../../lib/vms/unblock/restore-vms.ts'
-import type { MachineRef } from '../../lib/vms/unblock/vm-overrides.ts'
+import { vmsInOrder } from '../../lib/vms/unblock/restore-vms.ts'
+import type { VmRef } from '../../lib/vms/unblock/vm-overrides.ts'
 import { type DryRun, rehearsed } from '../change-options.ts'
 
 /** What differs between running a window, aborting it and giving its settings back. */
@@ -48,7 +48,7 @@ interface WindowWork {
 }
 
 /** Rehearses or carries it out, and prints the report. */
-export async function carryOutWindow(cx: Context, seen: SeenWindow, work: WindowWork): Promise<ExitCode> {
+export async function carryOutWindow(cx: Context, seen: WindowSnapshot, work: WindowWork): Promise<ExitCode> {
   const { report, code } = await workOnWindow(cx, seen, work)
   cx.printer.result(report, eusReportView)
   return endOf(report, code)
@@ -68,12 +68,12 @@ const doneText = (to: string, outcome: EusReportDocument['outcome']): string =>
 /** The same without a word of its end, for who goes on. */
 export async function workOnWindow(
   cx: Context,
-  seen: SeenWindow,
+  seen: WindowSnapshot,
   work: WindowWork,
 ): Promise<{ report: EusReportDocument; code: ExitCode }> {
   const { procedure, dryRun } = work
   if (dryRun !== undefined && dryRun !== 'none') await ensureMeant(cx, seen, work)
-  const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun })
+  const dry = await rehearsed(cx, procedure, { environment: seen.environment, dryRun })
   if (dry) {
     const { steps } = dry
     const end = { outcome: 'rehearsed', dryRun: dry.dryRun, steps: [], rehearsed: steps } as const
@@ -83,11 +83,15 @@ export async function workOnWindow(
     namespace: seen.installation.namespace,
     kubevirt: seen.window.kubevirt.uid,
     who: cx.world.who,
-    warn: (line) => seen.hands.warn(line),
+    warn: (line) => seen.environment.warn(line),
     eachRun: true,
   })
   const { name } = seen.window
-  const observed = observeWindow(seen.cluster, seen.hands.journal, { name, census, evicted: evictedBy(seen) })
+  const observed = observeWindow(seen.cluster, seen.environment.journal, {
+    name,
+    census,
+    evicted: evictedBy(seen),
+  })
   try {
     const outcome = await run(cx, seen, {
       work: { ...work, procedure: census.around(procedure) },
@@ -95,7 +99,7 @@ export async function workOnWindow(
       census,
     })
     const report = await ended(cx, seen, { work, observed, outcome })
-    await census.close(seen.cluster, seen.hands.lock, outcome.is === 'finished' ? 'over' : 'open')
+    await census.close(seen.cluster, seen.environment.lock, outcome.is === 'finished' ? 'over' : 'open')
     const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
     return { report, code: late ? exitCode.timedOut : exitCode.done }
   } finally {
@@ -104,16 +108,16 @@ export async function workOnWindow(
 }
 
 /** Nodes are drained here: who asks for no migration goes down with them. Where outages were accepted by name, all may. */
-const evictedBy = ({ planned: { accepted } }: SeenWindow): Seen['evicted'] =>
+const evictedBy = ({ planned: { accepted } }: WindowSnapshot): CensusCircumstances['evicted'] =>
   accepted.some(({ id }) => id === 'vm-outages') ? 'everybody' : 'drained'
 
 /** What a run would refuse before it asks, a dry run of it refuses as well; where nothing is to be done there is nothing to refuse. */
 async function ensureMeant(
   { clock }: Context,
-  { cluster, hands }: SeenWindow,
+  { cluster, environment }: WindowSnapshot,
   { procedure, limits, ensureFits }: WindowWork,
 ): Promise<void> {
-  const reading = { reader: cluster.reader, clock, journal: hands.journal }
+  const reading = { reader: cluster.reader, clock, journal: environment.journal }
   if (await nothingToDo(procedure, reading)) return
   ensureStepsExist(limits, await procedure.steps(reading))
   await ensureFits?.()
@@ -125,7 +129,7 @@ interface Running {
   census: RunCensus
 }
 
-function run(cx: Context, seen: SeenWindow, { work, observed, census }: Running): Promise<RunOutcome> {
+function run(cx: Context, seen: WindowSnapshot, { work, observed, census }: Running): Promise<RunOutcome> {
   const { procedure, findings, question, limits, announce, ensureFits, sealed, alsoNeeds = [] } = work
   const rights = windowRights(seen)
   return withWindowLines(cx, seen, (began) =>
@@ -144,7 +148,7 @@ function run(cx: Context, seen: SeenWindow, { work, observed, census }: Running)
         ...(ensureFits && { ensureFits }),
       },
       {
-        ...seen.hands,
+        ...seen.environment,
         emit(event) {
           if (event.kind === 'run-started') began()
           observed.event(event)
@@ -159,7 +163,7 @@ function run(cx: Context, seen: SeenWindow, { work, observed, census }: Running)
 
 async function ended(
   cx: Context,
-  seen: SeenWindow,
+  seen: WindowSnapshot,
   { work, observed, outcome }: Omit<Running, 'census'> & { outcome: RunOutcome },
 ): Promise<EusReportDocument> {
   if (outcome.is === 'nothing-to-do') {
@@ -179,7 +183,7 @@ async function ended(
 }
 
 /** Nobody waits for these any more: it is said that they are so. */
-async function leftOver({ cluster, window }: SeenWindow): Promise<readonly string[]> {
+async function leftOver({ cluster, window }: WindowSnapshot): Promise<readonly string[]> {
   try {
     return await leftAsItIs(cluster.reader, window.kubevirt)
   } catch (error) {
@@ -189,13 +193,13 @@ async function leftOver({ cluster, window }: SeenWindow): Promise<readonly strin
 }
 
 /** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
-const goodbyeWithin = 900
+const recordWithin = 900
 const allWithin = 1500
 
 /** A run that ends early says what is borrowed, what is armed, and which line goes on. Before `began` nothing was changed, and a refusal has its own remedy. */
 async function withWindowLines<T>(
   cx: Context,
-  seen: SeenWindow,
+  seen: WindowSnapshot,
   perform: (began: () => void) => Promise<T>,
 ): Promise<T> {
   let hasBegun = false
@@ -204,13 +208,13 @@ async function withWindowLines<T>(
   const left = leftOf(allWithin, { signal, clock })
   try {
     const work = perform(() => (hasBegun = true))
-    return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
+    return await leavingSoon(work, { signal, clock, within: recordWithin, left: () => (isLeft = true) })
   } catch (error) {
     if (!hasBegun || !(error instanceof KvupError)) throw error
     const { object, notes, remedy } = error
     throw new KvupError(error.exitCode, error.reason, error.message, {
       object,
-      notes: [...notes, ...(isLeft ? borrowedLines(cx, seen) : await leftBehind(cx, seen, left()))],
+      notes: [...notes, ...(isLeft ? overriddenLines(cx, seen) : await leftBehind(cx, seen, left()))],
       remedy: [...remedy, ...sameLine(cx, error), 'kvup eus status'],
       cause: error,
     })
@@ -224,9 +228,9 @@ function sameLine({ world }: Context, { reason }: KvupError): readonly string[] 
   return [`${world.commandLine}     goes on where the cluster stands${anew}`]
 }
 
-async function leftBehind(cx: Context, seen: SeenWindow, readWithin: number): Promise<readonly string[]> {
+async function leftBehind(cx: Context, seen: WindowSnapshot, readWithin: number): Promise<readonly string[]> {
   const { clock } = cx
-  const { hands, cluster, window } = seen
+  const { environment, cluster, window } = seen
   const over = new AbortController()
   const giveUp = ownClock(clock)
     .sleep(readWithin, over.signal)
@@ -234,33 +238,33 @@ async function leftBehind(cx: Context, seen: SeenWindow, readWithin: number): Pr
   const quickly = <T>(work: Promise<T>) =>
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
   const [loans, platform] = await Promise.all([
-    quickly(hands.journal.loans()),
+    quickly(environment.journal.loans()),
     quickly(readPlatform(cluster.reader)),
   ])
   over.abort()
   return [
-    ...borrowedLines(cx, seen, loans),
+    ...overriddenLines(cx, seen, loans),
     ...(platform === undefined ? [] : await armedLine(window.name, platform, loans ?? [])),
   ]
 }
 
 /** Where nobody could be asked: what this run borrowed and read itself. */
-function borrowedLines(
+function overriddenLines(
   { clock }: Context,
-  { hands }: SeenWindow,
-  asked?: readonly Loan[],
+  { environment }: WindowSnapshot,
+  asked?: readonly Override[],
 ): readonly string[] {
-  const loans = asked ?? hands.journal.known?.()
+  const loans = asked ?? environment.journal.known?.()
   if (loans === undefined) return ['what is borrowed could not be read']
   const now = clock.now().getTime()
-  const lines = loans.map((loan) => loanLine(loan, now))
+  const lines = loans.map((loan) => overrideLine(loan, now))
   return asked ? lines : [...lines, 'the API server does not answer: this is what the run itself knows']
 }
 
 async function armedLine(
   name: string,
   platform: Awaited<ReturnType<typeof readPlatform>>,
-  loans: readonly Loan[],
+  loans: readonly Override[],
 ): Promise<readonly string[]> {
   const { armed } = platform.standing
   if (armed === undefined) return []
@@ -270,7 +274,7 @@ async function armedLine(
   ]
 }
 
-function loanLine({ id, at, harmless = 'for now' }: Loan, now: number): string {
+function overrideLine({ id, at, harmless = 'for now' }: Override, now: number): string {
   return `borrowed ${formatDuration(now - Date.parse(at))} ago: ${id}; ${harmlessText(harmless)}`
 }
 
@@ -278,7 +282,7 @@ function loanLine({ id, at, harmless = 'for now' }: Loan, now: number): string {
 function windowRights({
   installation,
   planned: { plan },
-}: Pick<SeenWindow, 'installation' | 'planned'>): Work['rights'] {
+}: Pick<WindowSnapshot, 'installation' | 'planned'>): Work['rights'] {
   const kinds = new Set(plan.healthChecks.map(({ kind }) => `${kind.toLowerCase()}s`))
   const isNeeded = ({ resource, verb }: Access) => kinds.has(resource) && verb !== 'watch'
   const all = accessOf('kvup-eus', installation.namespace)
@@ -290,12 +294,12 @@ function windowRights({
 }
 
 /** VMs of all namespaces that `kvup workloads unblock` lent something. Where they may not be read, a warning says so. */
-export async function machinesToGiveBack(
+export async function vmsToRestore(
   { printer }: Pick<Context, 'printer'>,
   reader: Reader,
-): Promise<readonly MachineRef[]> {
+): Promise<readonly VmRef[]> {
   try {
-    return await machinesInOrder(reader)
+    return await vmsInOrder(reader)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     printer.warn(`whether a VM was lent anything is not known: ${error.message}`)
@@ -304,7 +308,7 @@ export async function machinesToGiveBack(
 }
 
 /** What giving it back takes. */
-export function machinesAccess(machines: readonly MachineRef[]): readonly Access[] {
+export function vmsAccess(machines: readonly VmRef[]): readonly Access[] {
   const { plural: resource } = VirtualMachines
   return machines.length === 0 ? [] : [{ verb: 'patch', group: groupOf(VirtualMachines), resource }]
 }
@@ -312,7 +316,7 @@ export function machinesAccess(machines: readonly MachineRef[]): readonly Access
 const toldAtMost = 20
 
 /** Said before the question. */
-export function machinesText(machines: readonly MachineRef[]): readonly string[] {
+export function vmsText(machines: readonly VmRef[]): readonly string[] {
   if (machines.length === 0) return []
   const names = machines.slice(0, toldAtMost).map(({ namespace, name }) => `${namespace}/${name}`)
   const more = machines.length > toldAtMost ? `, and ${machines.length - toldAtMost} more` : ''

@@ -1,18 +1,23 @@
 import type { Context } from '../../context.ts'
 import type { Cluster } from '../../lib/kube/cluster.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
 import { isLeftUnclosed } from '../../lib/eus/abort-procedure.ts'
 import { type EusRequest, type EusWindow, windowOf } from '../../lib/eus/window.ts'
 import { isOfWindow, targetOfName, windowName } from '../../lib/engine/overrides.ts'
-import { keptWay, onKeptWay } from '../../lib/eus/chosen-path.ts'
+import { pathKept, onKeptPath } from '../../lib/eus/chosen-path.ts'
 import { type Baseline, keptBaseline } from '../../lib/eus/baseline.ts'
 import { readPlatform } from '../../lib/eus/steps/cluster-version-status.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type Journal, type JournalReader, type Loan, RememberedJournal } from '../../lib/engine/journal.ts'
+import {
+  type Journal,
+  type JournalReader,
+  type Override,
+  RememberedJournal,
+} from '../../lib/engine/journal.ts'
 import { platformMinor } from '../../lib/releases/platform-releases.ts'
 import { minorOfPlatform, parsePlatformMinor } from '../../lib/releases/release-versions.ts'
-import { type Hands, handsOf, settleMissingValues } from '../run-change.ts'
+import { type RunEnvironment, environmentOf, settleMissingValues } from '../run-change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { blocked } from '../../lib/kube/errors.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
@@ -21,14 +26,14 @@ import type { EusPlan } from '../../lib/eus/plan/eus-plan.ts'
 import { windowIn } from '../../lib/eus/plan/eus-snapshot.ts'
 
 /** A window and all that is needed to work on it. */
-export interface SeenWindow {
+export interface WindowSnapshot {
   cluster: Cluster
   installation: Installation
   window: EusWindow
   planned: PlannedEus
-  hands: Omit<Hands, 'announce'>
+  environment: Omit<RunEnvironment, 'announce'>
   /** Open ones of any window. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   /** The minor that the open window leads to: something is borrowed for it, or a hop was accepted and it was not finished. Undefined where none is open. */
   open: string | undefined
 }
@@ -42,14 +47,14 @@ export async function seeWindow(
   options: EusPlanningOptions & { takeOver?: string },
   request: EusRequest,
   settle: Settling = async () => undefined,
-): Promise<SeenWindow> {
+): Promise<WindowSnapshot> {
   const cluster = await cx.cluster()
-  const reader = oneLook(cluster.reader)
+  const reader = onceCached(cluster.reader)
   const installation = theInstallation(await takeSnapshot(reader, [], cx.clock))
   const { namespace, manager } = installation
-  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
-  await settle(hands.journal)
-  const journal = new RememberedJournal(hands.journal)
+  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  await settle(environment.journal)
+  const journal = new RememberedJournal(environment.journal)
   const loans = (await journal.loans()).filter(isOfWindow)
   const { to, begun, kept } = await meantBy(options, { cluster, journal, loans })
   const planned = await plannedEus(
@@ -63,9 +68,9 @@ export async function seeWindow(
   const { releases } = planned
   const kubevirt = ownerOf(installation)
   const fresh = windowOf(planned.plan, { who, kubevirt, manager, releases, request }, kept)
-  const way = open === undefined ? undefined : await keptWay(journal, windowName(open))
-  const window = onKeptWay(fresh, way, options)
-  return { cluster, installation, window, planned, hands, loans, open }
+  const way = open === undefined ? undefined : await pathKept(journal, windowName(open))
+  const window = onKeptPath(fresh, way, options)
+  return { cluster, installation, window, planned, environment, loans, open }
 }
 
 /** What becomes of saved values that are missing, before anything is judged by the journal. */
@@ -81,7 +86,7 @@ export function askingIn(
   }
 }
 
-const targetOf = ([loan]: readonly Loan[]): string | undefined => loan && targetOfName(loan.procedure)
+const targetOf = ([loan]: readonly Override[]): string | undefined => loan && targetOfName(loan.procedure)
 
 interface Meant {
   /** The minor that is planned for; undefined: the next one. */
@@ -94,7 +99,7 @@ interface Meant {
 
 async function meantBy(
   options: EusPlanningOptions,
-  { cluster, journal, loans }: { cluster: Cluster; journal: JournalReader; loans: readonly Loan[] },
+  { cluster, journal, loans }: { cluster: Cluster; journal: JournalReader; loans: readonly Override[] },
 ): Promise<Meant> {
   const lent = targetOf(loans)
   const begun = lent ?? (await unfinishedTarget(journal))
@@ -146,7 +151,7 @@ function targetFor({ to }: EusPlanningOptions, open: string | undefined, goal = 
  * A journal that was deleted half-way took the kept values with it: nothing is guessed. Throws `blocked` with what the cluster itself still shows, and
  * with the commands that a person decides about.
  */
-export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void {
+export function ensureDeducible({ loans, planned: { plan } }: WindowSnapshot): void {
   const arePaused = plan.pools.some(({ paused }) => paused)
   if (loans.length > 0 || !(arePaused || isEmptied(plan))) return
   const what = arePaused ? pausedText(plan) : 'workload update methods were emptied by kvup'
@@ -154,7 +159,7 @@ export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void 
   throw blocked(
     'window-not-in-journal',
     `${what}, and the journal knows of no window: it was deleted, or ${otherwise}`,
-    { notes: deductions(plan), remedy: waysOut(plan) },
+    { notes: deductions(plan), remedy: rollbackHints(plan) },
   )
 }
 
@@ -162,7 +167,7 @@ export function ensureDeducible({ loans, planned: { plan } }: SeenWindow): void 
 const isEmptied = ({ findings }: EusPlan): boolean =>
   findings.some(({ id, level }) => id === 'methods-empty-without-loan' && level === 'blocker')
 
-const waysOut = (plan: EusPlan): readonly string[] => [
+const rollbackHints = (plan: EusPlan): readonly string[] => [
   ...plan.pools
     .filter(({ paused }) => paused)
     .map(
@@ -182,18 +187,18 @@ function acceptingAll(plan: EusPlan): string {
 }
 
 /** The same for who goes on: where the window was brought to its end pools are paused by others. */
-export async function ensureNotForgotten(seen: SeenWindow): Promise<void> {
-  const entries = await seen.hands.journal.entries()
+export async function ensureNotForgotten(seen: WindowSnapshot): Promise<void> {
+  const entries = await seen.environment.journal.entries()
   const isOver = entries.some(({ what, procedure }) => what === 'finished' && procedure === seen.window.name)
   if (!isOver && isForgotten(seen)) ensureDeducible(seen)
 }
 
 /** Pools that are paused while the control plane stands where they are may be anybody's; behind it they are a window. */
-const isForgotten = ({ planned: { evidence } }: SeenWindow): boolean => windowIn(evidence)?.by === 'pools'
+const isForgotten = ({ planned: { snapshot } }: WindowSnapshot): boolean => windowIn(snapshot)?.by === 'pools'
 
 /** For who only looks: a window is open by what the cluster shows, and the journal knows of none. */
 export function forgotten(
-  seen: SeenWindow,
+  seen: WindowSnapshot,
 ): { unknown: readonly string[]; next: readonly string[] } | undefined {
   if (!isForgotten(seen)) return undefined
   const { plan } = seen.planned
@@ -201,7 +206,7 @@ export function forgotten(
     `what is borrowed: ${pausedText(plan)}, and the journal knows of no window`,
     ...deductions(plan),
   ]
-  return { unknown, next: waysOut(plan) }
+  return { unknown, next: rollbackHints(plan) }
 }
 
 function pausedText({ pools }: EusPlan): string {

@@ -9,7 +9,7 @@ import { fromOption, readerFor } from '../read-cluster.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import { KubeVirts } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, handsOf, type Work } from '../run-change.ts'
+import { carryOut, environmentOf, type Work } from '../run-change.ts'
 import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
@@ -98,10 +98,10 @@ export async function setVmRollout(
   const installation = await installationIn(cx, cluster)
   ensureSettable(installation, wanted)
   const { namespace } = installation
-  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const work = workOf(installation, { wanted, accept: options.accept, timeoutMs })
   const said = rolloutChoice(installation.kubevirt, strategy)
-  const dry = await rehearsed(cx, work.procedure, { hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
   if (dry) {
     await printed(cx, cluster, { outcome: 'rehearsed', said, ...dry })
     passGate(work.findings, work.accepted)
@@ -109,7 +109,7 @@ export async function setVmRollout(
   }
   const announce = () =>
     said.forEach((line) => cx.printer.note(line.startsWith('kvup ') ? `  → ${line}` : line))
-  const ended = await withResume(cx, carryOut(work, { ...hands, announce }))
+  const ended = await withResume(cx, carryOut(work, { ...environment, announce }))
   const changed = ended.is === 'finished' && ended.changed.length > 0
   return printed(cx, cluster, { outcome: changed ? 'set' : 'already-so' })
 }

@@ -15,7 +15,7 @@ import {
 } from '../../lib/vms/rollout/restart-required.ts'
 import { revertingClears, vmRolloutOf } from '../../lib/vms/rollout/rollout-strategy.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type LookedAt, partlyUnread, readerFor } from '../read-cluster.ts'
+import { fromOption, type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, selectionOf } from '../workloads/vm-selection.ts'
 
 export interface RestartRequiredOptions {
@@ -49,12 +49,12 @@ export function restartRequiredCommand(wire: Wire): Command {
 /** Lists them as their pages arrive. Exit 7 where a part of them may not be read, after what may; reads only. */
 export async function restartRequired(cx: Context, options: RestartRequiredOptions): Promise<ExitCode> {
   const selection = selectionOf(options, cx.flags.namespace)
-  const looked = await readerFor(cx, options.from)
-  const { reader } = looked.cluster
-  const snapshot = await takeSnapshot(reader, [], looked.clock)
+  const observed = await readerFor(cx, options.from)
+  const { reader } = observed.cluster
+  const snapshot = await takeSnapshot(reader, [], observed.clock)
   const { takenAt } = snapshot
   const installation = theInstallation(snapshot)
-  const { entries, remarks } = await journalEntries(looked, installation)
+  const { entries, remarks } = await journalEntries(observed, installation)
   const strategy = vmRolloutOf(installation.kubevirt).inEffect
   const rows = cx.printer.rows('RestartRequired', restartRequiredView(takenAt))
   const told = new Told(narrowedLine('kvup rollout restart', selection))
@@ -63,7 +63,7 @@ export async function restartRequired(cx: Context, options: RestartRequiredOptio
     rows.add(page.items)
   }
   const { totals, unread } = told
-  const nowhere = totals.total + unread.length === 0 ? await noSuchPlace(looked, selection) : []
+  const nowhere = totals.total + unread.length === 0 ? await noSuchPlace(observed, selection) : []
   const document = documentOf(installation, {
     asOf: takenAt,
     selection,
@@ -128,7 +128,7 @@ function documentOf(
 }
 
 async function journalEntries(
-  { cluster, clock }: LookedAt,
+  { cluster, clock }: ReadCluster,
   { namespace }: Installation,
 ): Promise<{ entries: readonly Entry[]; remarks: readonly string[] }> {
   try {

@@ -9,7 +9,7 @@ import {
   vmRestartsView,
 } from '../../lib/output/views/vms/wave-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, type Hands, handsOf, type Work } from '../run-change.ts'
+import { carryOut, type RunEnvironment, environmentOf, type Work } from '../run-change.ts'
 import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { blocked, type ExitCode, exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -47,7 +47,7 @@ interface Restarting {
   cx: Context
   cluster: Cluster
   installation: Installation
-  hands: Omit<Hands, 'announce'>
+  environment: Omit<RunEnvironment, 'announce'>
   run: RestartRun
   procedure: Procedure
 }
@@ -69,15 +69,15 @@ export async function restartVms(cx: Context, options: RestartOptions): Promise<
   const now = cx.clock.now()
   ensureWindowOpens(typed, now)
   const { namespace } = installation
-  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const run = new RestartRun(wanted, { began: now.getTime(), kubevirt: installation.kubevirt })
   const procedure = restartProcedure(run, timeoutMs)
-  const restarting: Restarting = { cx, cluster, installation, hands, run, procedure }
+  const restarting: Restarting = { cx, cluster, installation, environment, run, procedure }
   const work = await workOf(restarting, { options, timeoutMs }).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup rollout restart', wanted.selection)
   })
   warnOfWaves(cx, wanted, work.waves)
-  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun, limits: work.limits })
+  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun, limits: work.limits })
   if (dry) {
     const waves = shownWaves(work.waves, wanted.waveBy)
     const rehearsal = await documentOf(restarting, { outcome: 'rehearsed', ...dry, waves })
@@ -102,10 +102,10 @@ function ended({ unread }: VmRestartsDocument): ExitCode {
 }
 
 async function workOf(
-  { cx, cluster, installation, hands, run, procedure }: Restarting,
+  { cx, cluster, installation, environment, run, procedure }: Restarting,
   { options, timeoutMs }: { options: RestartOptions; timeoutMs: number },
 ): Promise<RestartWork> {
-  const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: hands.journal })
+  const look = await run.look({ reader: cluster.reader, clock: cx.clock, journal: environment.journal })
   const { candidates, left, unread } = look
   const { namespace } = run.wanted.selection
   if (candidates.size + left.size + unread.length === 0)
@@ -134,15 +134,15 @@ async function workOf(
 
 /** What was done is told, however it ended. */
 async function carriedOut(restarting: Restarting, work: RestartWork): Promise<VmRestartsDocument> {
-  const { cx, hands, run } = restarting
+  const { cx, environment, run } = restarting
   let began = false
-  const emit: Hands['emit'] = (event) => {
+  const emit: RunEnvironment['emit'] = (event) => {
     if (event.kind === 'run-started') began = true
-    hands.emit(event)
+    environment.emit(event)
   }
   try {
     const announce = () => announceRestarts(cx, run, work)
-    const outcome = await withResume(cx, carryOut(work, { ...hands, announce, emit }))
+    const outcome = await withResume(cx, carryOut(work, { ...environment, announce, emit }))
     return await documentOf(restarting, endOfRun(cx, outcome, []))
   } catch (error) {
     if (began && error instanceof KvupError) await tellHowFar(restarting)
@@ -165,7 +165,7 @@ async function documentOf(
     cx: { clock },
     cluster: { reader },
     installation: { name, namespace },
-    hands: { journal },
+    environment: { journal },
     run,
   }: Restarting,
   end: Pick<VmRestartsDocument, 'outcome' | 'dryRun' | 'steps' | 'waves' | 'stoppedBefore' | 'next'>,

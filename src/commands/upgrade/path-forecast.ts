@@ -9,16 +9,16 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
 import {
   chooseMethod,
   makePlan,
-  type Seen,
+  type UpgradeState,
   type UpgradePlan,
   type UpgradeRequest,
 } from '../../lib/upgrade/upgrade-plan.ts'
-import { enteredNow, seenAfter } from '../../lib/upgrade/path-procedure.ts'
+import { enteredNow, observedAfter } from '../../lib/upgrade/path-procedure.ts'
 import type { UpgradeOptions } from './upgrade-options.ts'
 
 /** One minor of the path, planned from what the ones before leave behind; the first from what there is. */
 export interface ForeseenLeg {
-  seen: Seen
+  seen: UpgradeState
   plan: UpgradePlan
 }
 
@@ -33,7 +33,7 @@ interface Question {
   cx: Context
   options: UpgradeOptions
   request: UpgradeRequest
-  seen: Seen
+  seen: UpgradeState
   releases: Releases
   /** A run over several minors was cut off: its last step is one of a path as well. */
   isResumed?: boolean
@@ -96,7 +96,7 @@ async function legsAlong(
     )
     if (near === undefined) near = { seen, plan }
     else later.push({ seen, plan })
-    seen = seenAfter(seen, plan)
+    seen = observedAfter(seen, plan)
     at = chosen
   }
   if (near === undefined) throw new Error('an upgrade path without a step')

@@ -1,10 +1,10 @@
-import { gatherEvidence } from '../../lib/kubevirt/full-snapshot.ts'
+import { takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
 import { manifestChanges } from '../../lib/manifests/apply-manifest.ts'
 import { type ManifestDiff, manifestDiff } from '../../lib/manifests/manifest-diff.ts'
 import { notInManifest } from '../../lib/manifests/manifest.ts'
 import type { PlanDocument } from '../../lib/output/views/upgrade/upgrade-plan-words.ts'
 import { nothingToDo, type ReadContext, type Step } from '../../lib/engine/step.ts'
-import { rehearse, type RehearseContext, type RehearsedStep } from '../../lib/engine/procedure-dry-run.ts'
+import { dryRunProcedure, type DryRunContext, type DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
 import { isBlocked } from '../../lib/checks/check-definition.ts'
 import {
   begunSteps,
@@ -45,15 +45,15 @@ import { shellWord } from '../../lib/kube/shell-line.ts'
  */
 export async function planDocument(
   planned: Planned,
-  { reading, evidence }: MadeFrom,
-  { mode, next }: { mode: RehearseContext['mode']; next: readonly string[] },
+  { reading, snapshot }: MadeFrom,
+  { mode, next }: { mode: DryRunContext['mode']; next: readonly string[] },
 ): Promise<PlanDocument> {
   const { cx, cluster, plan, procedure, findings, options } = planned
   const { signal, world } = cx
   const { reader } = reading
   const [steps, judgedBy, isThere, manifest] = await Promise.all([
-    rehearse(procedure, { ...reading, cluster: { ...cluster, reader }, signal, mode }),
-    evidence ?? gatherEvidence({ reader }, reading.clock, { only: sealedParts }),
+    dryRunProcedure(procedure, { ...reading, cluster: { ...cluster, reader }, signal, mode }),
+    snapshot ?? takeFullSnapshot({ reader }, reading.clock, { only: sealedParts }),
     nothingToDo(procedure, reading),
     manifestPart(planned),
   ])
@@ -122,7 +122,7 @@ async function manifestPart({ cluster, manifest: { loaded } }: Planned): Promise
 async function plannedTime(
   { plan, procedure }: Planned,
   reading: ReadContext,
-  rehearsed: readonly RehearsedStep[],
+  rehearsed: readonly DryRunStep[],
 ): Promise<TimeRange | undefined> {
   const { reader, clock, journal } = reading
   const done = new Set(rehearsed.filter(({ state }) => state === 'already-so').map(({ id }) => id))
@@ -139,7 +139,7 @@ async function plannedTime(
 }
 
 /** The steps with the time that each takes. */
-function withTimes(steps: readonly RehearsedStep[], range: TimeRange | undefined) {
+function withTimes(steps: readonly DryRunStep[], range: TimeRange | undefined) {
   return steps.map((step) => {
     const time = range?.steps.get(step.id)
     return time === undefined ? step : { ...step, time }
@@ -153,7 +153,7 @@ const timedIn = (step: Step, hops: readonly string[]) => ({ ...step, base: idWit
  * seal then, and why.
  */
 function sealOf(
-  document: Readonly<Record<string, unknown>> & { steps: readonly RehearsedStep[] },
+  document: Readonly<Record<string, unknown>> & { steps: readonly DryRunStep[] },
   relied: Relied,
   { cx, legs }: Planned,
 ): { seal: Seal } | Record<string, never> {
@@ -217,16 +217,16 @@ const mostLines = 20
  */
 export async function ensureFits(sealed: SealedPlan, planned: Planned): Promise<void> {
   const { file, seal, steps } = sealed
-  const { cluster, cx, plan, hands, procedure } = planned
-  const evidence = await gatherEvidence({ reader: cluster.reader }, cx.clock, { only: sealedParts })
-  const now = await withOlmFacts(reliedOn(evidence, plan.owner.ref), cluster.reader, plan.olm)
+  const { cluster, cx, plan, environment, procedure } = planned
+  const snapshot = await takeFullSnapshot({ reader: cluster.reader }, cx.clock, { only: sealedParts })
+  const now = await withOlmFacts(reliedOn(snapshot, plan.owner.ref), cluster.reader, plan.olm)
   ensureSameCluster(file, seal.cluster, now.cluster)
-  const begun = begunSteps(await hands.journal.entries(), seal.uid)
+  const begun = begunSteps(await environment.journal.entries(), seal.uid)
   const isLater = plan.path !== undefined && plan.from !== sealed.document['from']
   const found = driftOf(seal.facts, now, ownWork(plan, begun))
   const drift = driftLines(found.filter(({ fact }) => !isLater || !ofFirstStep.has(fact)))
   tellOnce(sealed, driftLines(found.filter(({ fact }) => isLater && ofFirstStep.has(fact))), cx)
-  const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
   // A step that only waits may be found on the way: a component that the new version brings.
   const unplanned = (await procedure.steps(reading))
     .filter((step) => 'apply' in step && !steps.includes(step.id))

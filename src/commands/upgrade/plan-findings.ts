@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts'
 import { type AcceptedRisk, allChecks, runChecks } from '../../lib/checks/check-run.ts'
 import { type Check, type Finding, isBlocked } from '../../lib/checks/check-definition.ts'
-import type { Evidence, EvidencePart } from '../../lib/kubevirt/full-snapshot.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import type { FullSnapshot, SnapshotPart } from '../../lib/kubevirt/full-snapshot.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { kubernetesWindow, type Releases } from '../../lib/releases/releases.ts'
-import { hasBegun, type Seen, type UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
+import { hasBegun, type UpgradeState, type UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
 import { look } from '../check/checked-cluster.ts'
 import type { LoadedManifest } from '../../lib/upgrade/methods/operator-manifest.ts'
-import type { Standing } from '../../lib/kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../../lib/kubevirt/rollout-status.ts'
 import { type Version, versionOf } from '../../lib/releases/release-versions.ts'
 import type { OlmPart } from '../../lib/upgrade/methods/olm-plan.ts'
 import { crdStoredVersions } from '../../lib/checks/groups/target-checks.ts'
@@ -21,10 +21,10 @@ import type { Foreseen, ForeseenLeg } from './path-forecast.ts'
 interface Judged {
   cx: Context
   plan: UpgradePlan
-  seen: Seen
+  seen: UpgradeState
   releases: Releases
   /** Open ones: an earlier run has begun. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   /** Where it was read already. */
   manifest: LoadedManifest | undefined
 }
@@ -32,7 +32,7 @@ interface Judged {
 /** What the checks say against a plan, and what they were judged by; none where none was made. */
 interface Checked {
   findings: readonly Finding[]
-  evidence?: Evidence
+  snapshot?: FullSnapshot
 }
 
 /**
@@ -42,9 +42,9 @@ interface Checked {
 export async function checked({ cx, plan, seen, releases, loans, manifest }: Judged): Promise<Checked> {
   if (hasBegun(plan, seen, loans)) return { findings: [] }
   const target = plan.olm === undefined ? plan.to : nearTarget(plan.olm, plan.to, seen.standing)
-  const looked = await look(cx, { to: target, method: plan.method, without: 'rights' })
+  const snapshot = await look(cx, { to: target, method: plan.method, without: 'rights' })
   const question = {
-    ...looked,
+    ...snapshot,
     releases,
     ...(target && { target }),
     ...(manifest && { manifest: manifest.manifest.objects }),
@@ -53,7 +53,7 @@ export async function checked({ cx, plan, seen, releases, loans, manifest }: Jud
   const results = runChecks(checks, question)
   return {
     findings: results.flatMap(({ findings }) => findings.map(unlessUnseen)),
-    evidence: looked.evidence,
+    snapshot: snapshot.snapshot,
   }
 }
 
@@ -69,7 +69,7 @@ function unlessUnseen(finding: Finding): Finding {
  * Each finding once: what the plan itself says of it, in the list before, is nearer to what will be done. Of several in one list by one name the worst
  * is kept: a blocker is not lost behind a warning.
  */
-export function together(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
+export function dedupeById(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
   const byId = new Map<string, Finding>()
   for (const list of lists) {
     const before = new Set(byId.keys())
@@ -91,7 +91,7 @@ const weight = ({ level }: Finding): number => ({ info: 0, warning: 1, 'not-chec
 export function nearTarget(
   { kubevirt }: Pick<OlmPart, 'kubevirt'>,
   to: Version,
-  { observed }: Pick<Standing, 'observed'>,
+  { observed }: Pick<RolloutStatus, 'observed'>,
 ): Version | undefined {
   const from = versionOf(observed.version)
   const isNear = from !== undefined && from.major === to.major && to.minor - from.minor <= 1
@@ -102,10 +102,10 @@ export function nearTarget(
 const foretold: readonly Check[] = [hopSupported, knownBad, kubernetesSupported, crdStoredVersions, newGates]
 
 /** What has to be read of the cluster for them. */
-export const foretoldParts: readonly EvidencePart[] = foretold.flatMap(({ needs }) => needs)
+export const foretoldParts: readonly SnapshotPart[] = foretold.flatMap(({ needs }) => needs)
 
 interface Judging {
-  evidence: Evidence
+  snapshot: FullSnapshot
   releases: Releases
   at: Date
   accepted: readonly AcceptedRisk[]
@@ -171,7 +171,7 @@ export function judgePath(judging: Judging): {
   return {
     path,
     // A blocker of a later step weighs more than what is said of the first by the same name.
-    findings: together(
+    findings: dedupeById(
       judging.hasBegun ? [] : against,
       between === 'none' && steps.length > 1 ? [notWaitedFor(steps)] : [],
       kept.slice(1).flatMap((step) => step.findings.filter(isStop).map(inStep(step))),
@@ -235,10 +235,10 @@ function stepOf(
 function foretoldOf(
   { plan, seen }: ForeseenLeg,
   manifest: LegManifest | undefined,
-  { evidence, releases, at }: Judging,
+  { snapshot, releases, at }: Judging,
 ): readonly Finding[] {
   const results = runChecks(foretold, {
-    evidence,
+    snapshot,
     installation: seen.installation,
     standing: seen.standing,
     target: plan.to,
@@ -247,7 +247,7 @@ function foretoldOf(
     at,
     ...(manifest?.objects && { manifest: manifest.objects }),
   })
-  return together(
+  return dedupeById(
     plan.findings.map(alongWholePath),
     manifest?.findings ?? [],
     results.flatMap(({ findings }) => findings),

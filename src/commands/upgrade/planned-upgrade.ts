@@ -2,12 +2,17 @@ import type { Context } from '../../context.ts'
 import { type Finding, passGate } from '../../lib/checks/check-definition.ts'
 import type { AcceptedRisk } from '../../lib/checks/check-run.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
-import { type Evidence, gatherEvidence } from '../../lib/kubevirt/full-snapshot.ts'
-import { cutShort, ends, isUnderWay, type Loan, RememberedJournal } from '../../lib/engine/journal.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
+import { type FullSnapshot, takeFullSnapshot } from '../../lib/kubevirt/full-snapshot.ts'
+import { cutShort, ends, isUnderWay, type Override, RememberedJournal } from '../../lib/engine/journal.ts'
 import { stoppedBefore } from '../../lib/engine/runner.ts'
 import type { Procedure, ReadContext } from '../../lib/engine/step.ts'
-import { type Hands, handsOf, missingValueFindings, settleMissingValues } from '../run-change.ts'
+import {
+  type RunEnvironment,
+  environmentOf,
+  missingValueFindings,
+  settleMissingValues,
+} from '../run-change.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { windowOpenFinding } from '../../lib/eus/window.ts'
 import { ownTicks, seconds } from '../../lib/kube/clock.ts'
@@ -17,7 +22,7 @@ import {
   isUpgradeName,
   makePlan,
   olmUpgradeName,
-  type Seen,
+  type UpgradeState,
   upgradeName,
   type UpgradePlan,
   type UpgradeRequest,
@@ -28,11 +33,11 @@ import { upgradeProcedure } from '../../lib/upgrade/upgrade-procedure.ts'
 import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
 import { acceptedRisks } from '../check/checked-cluster.ts'
 import { readReleases } from '../read-cluster.ts'
-import { checked, foretoldParts, judgePath, together } from './plan-findings.ts'
+import { checked, foretoldParts, judgePath, dedupeById } from './plan-findings.ts'
 import { optionsOfLeg, type PreparedManifest, prepareManifest, withOlm } from './upgrade-target.ts'
 import { requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { type Foreseen, type ForeseenLeg, foreseePath } from './path-forecast.ts'
-import { openLoan } from '../../lib/vms/update-methods.ts'
+import { openOverride } from '../../lib/vms/update-methods.ts'
 import {
   isBetweenSteps,
   isOutsideOfRolls,
@@ -51,17 +56,17 @@ export interface Planned {
   cx: Context
   options: UpgradeOptions
   cluster: Cluster
-  seen: Seen
+  seen: UpgradeState
   plan: UpgradePlan
   procedure: Procedure
   manifest: PreparedManifest
   findings: readonly Finding[]
   accepted: readonly AcceptedRisk[]
-  hands: Omit<Hands, 'announce'>
+  environment: Omit<RunEnvironment, 'announce'>
   /** Of VMs and volumes, taken when the procedure begins. */
   census: RunCensus
   /** What was borrowed when it was planned. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   /** Of an upgrade path each of its steps, the first of which has `manifest`; else empty. */
   legs: readonly PlannedLeg[]
   /** What is carried out right now: of an upgrade path the step that is at work. */
@@ -72,7 +77,7 @@ export interface Planned {
 export interface MadeFrom {
   reading: ReadContext
   /** What the checks were judged by; none where none was made. */
-  evidence?: Evidence
+  snapshot?: FullSnapshot
 }
 
 /**
@@ -89,13 +94,17 @@ export async function planUpgrade(
   const releases = await readReleases(cx.world, options.releases)
   const accepted = acceptedRisks(options.accept, releases)
   const cluster = await cx.cluster()
-  const { handsIn, loansIn } = handsOfRun(cx, cluster, { takeOver: options.takeOver, asks, accepted })
-  const look = () => lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn })
-  const { reader, seen, foreseen } = readNow ? await look() : await lookOnceActedOn(look, cx)
+  const { environmentIn, overridesIn } = environmentOfRun(cx, cluster, {
+    takeOver: options.takeOver,
+    asks,
+    accepted,
+  })
+  const look = () => readWhole({ cx, options, request, releases, cluster, environmentIn, overridesIn })
+  const { reader, seen, foreseen } = readNow ? await look() : await readOnceActedOn(look, cx)
   // Where there is a path, it is the plan of its first step that is judged by all that there is now.
   const near = foreseen?.legs[0].plan ?? makePlan(request, seen, releases)
-  const hands = handsIn(near.owner.ref.namespace)
-  const reading = { reader, clock: cx.clock, journal: new RememberedJournal(hands.journal) }
+  const environment = environmentIn(near.owner.ref.namespace)
+  const reading = { reader, clock: cx.clock, journal: new RememberedJournal(environment.journal) }
   const preparing = { cx, cluster, readNow, accepted }
   const manifest = await prepareManifest({
     ...preparing,
@@ -104,7 +113,7 @@ export async function planUpgrade(
     seen,
   })
   const loans = await reading.journal.loans()
-  const { findings: found, evidence } = await checked({
+  const { findings: found, snapshot } = await checked({
     cx: { ...cx, cluster: () => Promise.resolve({ ...cluster, reader }) },
     plan: near,
     seen,
@@ -113,8 +122,8 @@ export async function planUpgrade(
     loans: foreseen ? [] : loans,
     manifest: manifest.loaded,
   })
-  const nearFindings = together(
-    missingValueFindings(await hands.journal.missing()),
+  const nearFindings = dedupeById(
+    missingValueFindings(await environment.journal.missing()),
     windowOpenFinding(loans, request),
     near.findings,
     manifest.findings,
@@ -124,22 +133,22 @@ export async function planUpgrade(
     const procedure = procedureOf(near, { cx, seen, manifest, releases })
     return { plan: near, procedure, findings: nearFindings, legs: [], now: () => near }
   }
-  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, hands }
-  const whole = foreseen ? await alongPath(foreseen, { ...along, evidence, reader }) : alone()
+  const along = { ...preparing, options, request, releases, manifest, findings: nearFindings, environment }
+  const whole = foreseen ? await alongPath(foreseen, { ...along, snapshot, reader }) : alone()
   const { ref, uid } = near.owner
   const census = new RunCensus({
     namespace: ref.namespace,
     kubevirt: uid,
     who: cx.world.who,
-    warn: (line) => hands.warn(line),
+    warn: (line) => environment.warn(line),
     takesUp: isUpgradeName,
-    saved: openLoan(loans, near.olm?.hyperconverged.uid ?? uid),
+    saved: openOverride(loans, near.olm?.hyperconverged.uid ?? uid),
     isEnd: ({ what, step, text }) =>
       cutShort.has(what) &&
       (isBetweenSteps(step) || (text.startsWith(stoppedBefore) && isOutsideOfRolls(step))),
     isBetween: ({ what, step }) => cutShort.has(what) && isBetweenSteps(step),
   })
-  const findings = together(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
+  const findings = dedupeById(whole.findings, await loginFindings(cluster.reviewer, whole.procedure, reading))
   return {
     planned: {
       cx,
@@ -148,28 +157,37 @@ export async function planUpgrade(
       seen,
       manifest,
       accepted,
-      hands,
+      environment,
       census,
       loans,
       ...whole,
       procedure: census.around(whole.procedure),
       findings,
     },
-    madeFrom: { reading, ...(evidence && { evidence }) },
+    madeFrom: { reading, ...(snapshot && { snapshot }) },
   }
 }
 
-interface Looking extends Pick<Planned, 'cx' | 'options' | 'cluster'>, ReturnType<typeof handsOfRun> {
+interface SnapshotOptions
+  extends Pick<Planned, 'cx' | 'options' | 'cluster'>, ReturnType<typeof environmentOfRun> {
   request: UpgradeRequest
   releases: Releases
 }
 
 /** All of one moment; whose edit the operator may be acting on goes by what kvup wrote down. */
-async function lookWhole({ cx, options, request, releases, cluster, handsIn, loansIn }: Looking) {
-  const reader = oneLook(cluster.reader)
-  const first = await seeForUpgrade(reader, cx.clock, { loansIn, to: request.to })
+async function readWhole({
+  cx,
+  options,
+  request,
+  releases,
+  cluster,
+  environmentIn,
+  overridesIn,
+}: SnapshotOptions) {
+  const reader = onceCached(cluster.reader)
+  const first = await seeForUpgrade(reader, cx.clock, { overridesIn, to: request.to })
   const seen = await withOlm(first, { cx, options, request, releases, reader })
-  const { journal } = handsIn(seen.installation.namespace)
+  const { journal } = environmentIn(seen.installation.namespace)
   const entries = await journal.entries()
   const loans = await journal.loans()
   const { uid: kubevirt = '' } = seen.installation.kubevirt.metadata
@@ -190,15 +208,15 @@ const actsFor = 90 * seconds
  * Whether somebody edited the CR just now, as a check had told, or the step behind of an upgrade path gave VM updates back and was cut off: what virt-operator
  * makes of that is waited for before anything is judged. An edit of a run that was cut off is no such edit: that run is to be resumed at once.
  */
-async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean; isOurs: boolean }>(
+async function readOnceActedOn<L extends { seen: UpgradeState; isResumed: boolean; isOurs: boolean }>(
   look: () => Promise<L>,
   { clock, printer, signal }: Context,
 ): Promise<L> {
   const began = ownTicks(clock)
   for (let isTold = false; ; isTold = true) {
-    const looked = await look()
+    const snapshot = await look()
     const late = ownTicks(clock) - began >= actsFor
-    if (late || looked.isOurs || !isActing(looked.seen, looked.isResumed)) return looked
+    if (late || snapshot.isOurs || !isActing(snapshot.seen, snapshot.isResumed)) return snapshot
     if (!isTold) printer.note('virt-operator acts on a change of the KubeVirt resource: waiting for it')
     await clock.sleep(2 * seconds, signal)
   }
@@ -206,7 +224,7 @@ async function lookOnceActedOn<L extends { seen: Seen; isResumed: boolean; isOur
 
 /** On its spec, and on no other version than the one that is installed. */
 const isActing = (
-  { standing: { verdict, target, observed, generation } }: Seen,
+  { standing: { verdict, target, observed, generation } }: UpgradeState,
   isResumed: boolean,
 ): boolean =>
   verdict === 'Updating' &&
@@ -215,7 +233,7 @@ const isActing = (
   (isResumed || generation.spec !== generation.observed)
 
 /** One journal for all looks of a run: what a person confirmed to it stays confirmed. */
-function handsOfRun(
+function environmentOfRun(
   cx: Context,
   cluster: Cluster,
   {
@@ -224,18 +242,18 @@ function handsOfRun(
     accepted,
   }: { takeOver?: string | undefined; asks: boolean; accepted: readonly AcceptedRisk[] },
 ) {
-  const made = new Map<string, ReturnType<typeof handsOf>>()
-  const handsIn = (namespace: string) => {
-    const hands = made.get(namespace) ?? handsOf(cx, cluster, { namespace, takeOver })
-    made.set(namespace, hands)
-    return hands
+  const made = new Map<string, ReturnType<typeof environmentOf>>()
+  const environmentIn = (namespace: string) => {
+    const environment = made.get(namespace) ?? environmentOf(cx, cluster, { namespace, takeOver })
+    made.set(namespace, environment)
+    return environment
   }
-  const loansIn = async (namespace: string) => {
-    const { journal } = handsIn(namespace)
+  const overridesIn = async (namespace: string) => {
+    const { journal } = environmentIn(namespace)
     if (asks) await settleMissingValues(journal, { prompt: cx.prompt, accepted })
     return journal.loans()
   }
-  return { handsIn, loansIn }
+  return { environmentIn, overridesIn }
 }
 
 function procedureOf(
@@ -278,10 +296,10 @@ interface Along {
   /** Of the first step. */
   findings: readonly Finding[]
   /** What its checks were judged by; none where it has begun. */
-  evidence: Evidence | undefined
+  snapshot: FullSnapshot | undefined
   /** Of one look. */
   reader: Reader
-  hands: Pick<Hands, 'journal' | 'emit'>
+  environment: Pick<RunEnvironment, 'journal' | 'emit'>
 }
 
 interface PlannedPath {
@@ -296,7 +314,7 @@ interface PlannedPath {
 async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath> {
   const { cx, request, releases, accepted, findings: first } = along
   const {
-    evidence = await gatherEvidence({ reader: along.reader }, cx.clock, {
+    snapshot = await takeFullSnapshot({ reader: along.reader }, cx.clock, {
       only: [...sealedParts, ...foretoldParts],
     }),
   } = along
@@ -304,7 +322,7 @@ async function alongPath(foreseen: Foreseen, along: Along): Promise<PlannedPath>
   const { legs, missing = foreseen.missing } = await withManifests(foreseen, along)
   const begun = hasBegun(near.plan, near.seen, [])
   const { path, findings, said, end } = judgePath({
-    evidence,
+    snapshot,
     releases,
     at: cx.clock.now(),
     accepted,
@@ -399,18 +417,18 @@ function asAnotherFile(error: unknown): unknown {
 
 /** Before the first write of a later step: as an upgrade to it alone is planned and judged, from how the cluster is now. */
 async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along): Promise<PathLeg> {
-  const { cluster, releases, accepted, hands } = along
+  const { cluster, releases, accepted, environment } = along
   const told = (line: string) =>
-    hands.emit({ kind: 'remark', at: along.cx.clock.now().toISOString(), text: line })
+    environment.emit({ kind: 'remark', at: along.cx.clock.now().toISOString(), text: line })
   const cx: Context = {
     ...along.cx,
     printer: { ...along.cx.printer, note: told, warn: told },
     cluster: () => Promise.resolve(cluster),
   }
-  const reader = oneLook(cluster.reader)
+  const reader = onceCached(cluster.reader)
   const { to, request } = leg.plan
-  const loansIn = () => hands.journal.loans()
-  const seen = await seeForUpgrade(reader, cx.clock, { loansIn, to })
+  const overridesIn = () => environment.journal.loans()
+  const seen = await seeForUpgrade(reader, cx.clock, { overridesIn, to })
   const plan = makePlan(request, seen, releases)
   const read = legs.find((one) => one.plan.to.text === to.text)?.manifest.loaded
   const typed = optionsOfLeg(along.options, plan, true)
@@ -420,9 +438,9 @@ async function enterLeg(leg: PathLeg, legs: readonly PlannedLeg[], along: Along)
       throw typed.manifestSha256 === undefined ? asAnotherFile(error) : error
     },
   )
-  const loans = await loansIn()
+  const loans = await overridesIn()
   const { findings } = await checked({ cx, plan, seen, releases, loans, manifest: manifest.loaded })
-  passGate(together(plan.findings, manifest.findings, findings), accepted)
+  passGate(dedupeById(plan.findings, manifest.findings, findings), accepted)
   await manifest.prepare()
   return { plan, manifest, operatorVersion: seen.installation.operator?.version }
 }

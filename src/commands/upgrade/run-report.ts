@@ -15,29 +15,29 @@ import {
   workloadsAfter,
 } from '../../lib/upgrade/upgrade-report.ts'
 import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
-import type { Differences, Seen } from '../../lib/vms/census/vm-census.ts'
+import type { Differences, CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared, RunCensus } from '../../lib/vms/census/run-census.ts'
-import { heldLines, loanId, openLoan } from '../../lib/vms/update-methods.ts'
+import { heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
 import {
   type LeftUpdate,
-  noWayBackNote,
-  wayBackLine,
-  wayBackTakes,
-  whyNoWayBack,
+  noDowngradeNote,
+  downgradeLine,
+  downgradeTakes,
+  whyNoDowngrade,
 } from '../../lib/upgrade/rollback.ts'
 import { isOfWindow } from '../../lib/engine/overrides.ts'
-import type { KnowsLoans, Loan } from '../../lib/engine/journal.ts'
+import type { KnowsOverrides, Override } from '../../lib/engine/journal.ts'
 import { onlyFlag, shellWord, withoutFlags, wordsOf } from '../../lib/kube/shell-line.ts'
-import { findCanary } from '../../lib/vms/outdated-vms.ts'
+import { getCanary } from '../../lib/vms/outdated-vms.ts'
 import type { Context } from '../../context.ts'
 import { theInstallation } from '../../lib/kubevirt/installation.ts'
-import { standingParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
+import { statusParts, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { standing } from '../../lib/kubevirt/rollout-status.ts'
 import { leavingSoon, leftOf } from '../../lib/kube/interruption.ts'
 import { formatDuration } from '../../lib/kube/duration.ts'
 import { isGuards } from '../../lib/vms/update-guard.ts'
-import { type WayOut, wayOut } from '../../lib/upgrade/methods/install-plan-approval.ts'
-import { lookAtOperator } from '../../lib/upgrade/methods/operator-manifest.ts'
+import { type RollbackHint, rollbackHint } from '../../lib/upgrade/methods/install-plan-approval.ts'
+import { readOperator } from '../../lib/upgrade/methods/operator-manifest.ts'
 
 interface Ended {
   clock: Clock
@@ -51,7 +51,7 @@ interface Ended {
   /** VMs and volumes as they were when the run began. */
   census: RunCensus
   /** Whom KubeVirt may evict, as was accepted by name. */
-  evicted: Seen['evicted']
+  evicted: CensusCircumstances['evicted']
 }
 
 /** Keeps what the report needs: alerts before, and how long each step took. */
@@ -141,10 +141,10 @@ const notCompared: Partial<Compared> = { unread: ['VMs and volumes'] }
 
 /** What the run was at its end has replaced the CRDs, also where they may not be read. */
 async function closedBehind(reader: Reader, { plan, outcome }: Ended): Promise<string | undefined> {
-  const { wayBack } = plan
-  if (wayBack.is !== 'closes') return whyNoWayBack(plan, undefined)
+  const { wayBack: downgrade } = plan
+  if (downgrade.is !== 'closes') return whyNoDowngrade(plan, undefined)
   const crds = await kubeVirtDefinitions(reader)
-  return crds.known || outcome.is === 'stopped-before' ? whyNoWayBack(plan, crds) : wayBack.why
+  return crds.known || outcome.is === 'stopped-before' ? whyNoDowngrade(plan, crds) : downgrade.why
 }
 
 /** What was left open by the minor before the first is of none of them. */
@@ -162,7 +162,7 @@ async function nextAfter(
   after: { [K in 'workloads' | 'differences']: UpgradeReport[K] | undefined },
 ): Promise<readonly string[]> {
   const loans = await asFarAsRead(journal.loans(), [])
-  const loan = openLoan(loans, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
+  const loan = openOverride(loans, plan.olm?.hyperconverged.uid ?? plan.owner.uid)
   return nextLines(cluster.reader, { ...after, loan })
 }
 
@@ -198,7 +198,7 @@ interface After {
   workloads?: WorkloadReport | undefined
   differences?: Differences | undefined
   /** Of the methods, where they are held still. */
-  loan: Loan | undefined
+  loan: Override | undefined
 }
 
 /** What to type after an upgrade: the migrations that failed again, one VM to try first while they are held, the rest. */
@@ -208,7 +208,7 @@ async function nextLines(
 ): Promise<readonly string[]> {
   const { outdated } = workloads ?? { outdated: 0 }
   const isOwn = loan !== undefined && !isOfWindow(loan)
-  const canary = isOwn && outdated > 0 ? await findCanary(reader) : undefined
+  const canary = isOwn && outdated > 0 ? await getCanary(reader) : undefined
   return [
     ...(differences?.failedMigrations ?? []).map(migrate),
     ...(canary === undefined ? [] : [`${migrate(canary)}     moves one VM first, as a canary`]),
@@ -227,15 +227,15 @@ export function goesOn(commandLine: string): string {
   return `${line}     goes on from here`
 }
 
-interface Situation {
+interface ReportedRun {
   cx: Context
   /** What is carried out right now. */
   plan: () => UpgradePlan
-  journal: JournalReader & Partial<KnowsLoans>
+  journal: JournalReader & Partial<KnowsOverrides>
 }
 
 /** For the farewell to journal and lock, and together with what is read then: less than the 2 s in which an interrupted run has to leave. */
-const goodbyeWithin = 900
+const recordWithin = 900
 const allWithin = 1500
 
 /**
@@ -243,25 +243,30 @@ const allWithin = 1500
  * line that resumes, the line that gives back, the way back. Before `began` is called there is nothing to go on with: a refusal
  * has its own remedy.
  */
-export async function withWayOn<T>(situation: Situation, run: (began: () => void) => Promise<T>): Promise<T> {
+export async function withResumeHint<T>(
+  conditions: ReportedRun,
+  run: (began: () => void) => Promise<T>,
+): Promise<T> {
   let hasBegun = false
   let isLeft = false
-  const { signal, clock } = situation.cx
+  const { signal, clock } = conditions.cx
   const left = leftOf(allWithin, { signal, clock })
   try {
     const work = run(() => (hasBegun = true))
-    return await leavingSoon(work, { signal, clock, within: goodbyeWithin, left: () => (isLeft = true) })
+    return await leavingSoon(work, { signal, clock, within: recordWithin, left: () => (isLeft = true) })
   } catch (error) {
-    if (hasBegun) throw await withLines(error, situation, isLeft ? 0 : left())
-    throw error instanceof KvupError && interruptions.has(error.exitCode) ? notBegun(error, situation) : error
+    if (hasBegun) throw await withLines(error, conditions, isLeft ? 0 : left())
+    throw error instanceof KvupError && interruptions.has(error.exitCode)
+      ? notBegun(error, conditions)
+      : error
   }
 }
 
 /** A bug stays one, and is told with its stack: the lines are said before it. */
-async function withLines(error: unknown, situation: Situation, within: number): Promise<unknown> {
-  const left = within > 0 ? await leftBehind(situation, within) : fromMemory(situation)
-  const notes = notesOn(left, situation)
-  const remedy = linesFor(situation, left)
+async function withLines(error: unknown, conditions: ReportedRun, within: number): Promise<unknown> {
+  const left = within > 0 ? await leftBehind(conditions, within) : fromMemory(conditions)
+  const notes = notesOn(left, conditions)
+  const remedy = linesFor(conditions, left)
   if (error instanceof KvupError)
     return new KvupError(error.exitCode, error.reason, error.message, {
       object: error.object,
@@ -269,13 +274,13 @@ async function withLines(error: unknown, situation: Situation, within: number): 
       notes: [...error.notes, ...notes],
       remedy: byCommand([...error.remedy, ...remedy]),
     })
-  for (const line of [...notes, ...remedy]) situation.cx.printer.warn(line)
+  for (const line of [...notes, ...remedy]) conditions.cx.printer.warn(line)
   return error
 }
 
 const interruptions: ReadonlySet<number> = new Set([exitCode.interrupted, exitCode.terminated])
 
-function notBegun(error: KvupError, { cx }: Situation): KvupError {
+function notBegun(error: KvupError, { cx }: ReportedRun): KvupError {
   return new KvupError(error.exitCode, error.reason, error.message, {
     notes: ['nothing was changed'],
     remedy: `${cx.world.commandLine}     begins again`,
@@ -285,27 +290,27 @@ function notBegun(error: KvupError, { cx }: Situation): KvupError {
 
 /** As far as it could be read. */
 interface Left {
-  loans: readonly Loan[] | undefined
+  loans: readonly Override[] | undefined
   seen: LeftUpdate | undefined
   /** By OLM. */
-  out: WayOut | undefined
+  out: RollbackHint | undefined
   /** What is borrowed could not be asked: it is what this run borrowed and read itself. */
   remembered?: true
 }
 
 /** At once: the cluster does not say anything. */
-const fromMemory = ({ plan, journal }: Situation): Left => ({
+const fromMemory = ({ plan, journal }: ReportedRun): Left => ({
   ...remembered(journal),
   seen: undefined,
   out: plan().olm && unseen,
 })
 
-function remembered({ known }: Situation['journal']): Pick<Left, 'loans' | 'remembered'> {
+function remembered({ known }: ReportedRun['journal']): Pick<Left, 'loans' | 'remembered'> {
   const loans = known?.()
   return loans === undefined ? { loans } : { loans, remembered: true }
 }
 
-async function leftBehind({ cx, plan: now, journal }: Situation, readWithin: number): Promise<Left> {
+async function leftBehind({ cx, plan: now, journal }: ReportedRun, readWithin: number): Promise<Left> {
   const plan = now()
   const over = new AbortController()
   const giveUp = ownClock(cx.clock)
@@ -315,8 +320,8 @@ async function leftBehind({ cx, plan: now, journal }: Situation, readWithin: num
     Promise.race([work.catch(() => undefined), giveUp.then(() => undefined)])
   const [loans, seen, out] = await Promise.all([
     quickly(journal.loans()),
-    quickly(lookAgain(cx, plan)),
-    quickly(wayOutNow(cx, plan)),
+    quickly(readAgain(cx, plan)),
+    quickly(rollbackHintNow(cx, plan)),
   ])
   over.abort()
   const known = loans ? { loans } : remembered(journal)
@@ -324,24 +329,24 @@ async function leftBehind({ cx, plan: now, journal }: Situation, readWithin: num
 }
 
 /** Undefined where the components may not be read: how far they came is not known then. */
-async function lookAgain(cx: Context, { owner, wayBack }: UpgradePlan): Promise<Left['seen']> {
+async function readAgain(cx: Context, { owner, wayBack: downgrade }: UpgradePlan): Promise<Left['seen']> {
   const { reader } = await cx.cluster()
   const [snapshot, crds] = await Promise.all([
-    takeSnapshot(reader, standingParts, cx.clock, owner.ref.namespace),
-    wayBack.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
+    takeSnapshot(reader, statusParts, cx.clock, owner.ref.namespace),
+    downgrade.is === 'closes' ? kubeVirtDefinitions(reader) : undefined,
   ])
   if (!snapshot.deployments.known || !snapshot.daemonsets.known) return undefined
   return { installation: theInstallation(snapshot), standing: standing(snapshot, cx.clock.now()), crds }
 }
 
-function linesFor({ cx, plan }: Situation, left: Left): readonly string[] {
+function linesFor({ cx, plan }: ReportedRun, left: Left): readonly string[] {
   const { loans } = left
   return [
     ...(loans === undefined ? ['kvup history     shows what is borrowed'] : []),
     ...(loans?.some(isGuards) ? [] : [`${cx.world.commandLine}     goes on where the cluster stands`]),
     ...backLines(plan(), left),
     ...heldLines(
-      loans?.find(({ id }) => id === loanId),
+      loans?.find(({ id }) => id === overrideId),
       '     gives workload updates back once KubeVirt is settled',
     ),
     ...(loans?.some(isGuards) ? [`${cx.world.commandLine}     goes on once they are given back`] : []),
@@ -349,7 +354,7 @@ function linesFor({ cx, plan }: Situation, left: Left): readonly string[] {
 }
 
 function backLines(plan: UpgradePlan, { seen, out }: Left): readonly string[] {
-  return out?.remedy ?? (seen ? wayBackLine(plan, seen) : [])
+  return out?.remedy ?? (seen ? downgradeLine(plan, seen) : [])
 }
 
 /** A command that two say is said once, with what it does. */
@@ -364,17 +369,17 @@ function byCommand(lines: readonly string[]): readonly string[] {
 
 function notesOn(
   { loans, seen, out, remembered: fromRun }: Left,
-  { cx, plan: current }: Situation,
+  { cx, plan: current }: ReportedRun,
 ): readonly string[] {
   const plan = current()
   const now = cx.clock.now().getTime()
-  const borrowed = loans?.map((loan) => loanLine(loan, now)) ?? ['what is borrowed could not be read']
+  const borrowed = loans?.map((loan) => overrideLine(loan, now)) ?? ['what is borrowed could not be read']
   if (fromRun) borrowed.push('the API server does not answer: this is what the run itself knows')
-  const stays = out?.note ?? noWayBackNote(plan, seen) ?? wayBackTakes(plan, out ? undefined : seen)
+  const stays = out?.note ?? noDowngradeNote(plan, seen) ?? downgradeTakes(plan, out ? undefined : seen)
   return stays === undefined ? borrowed : [...borrowed, stays]
 }
 
-function loanLine(loan: Loan, now: number): string {
+function overrideLine(loan: Override, now: number): string {
   const value = loan.was.present ? valueText(loan.was.value) : 'absent'
   const name = loan.path.slice(loan.path.lastIndexOf('/') + 1)
   const age = formatDuration(now - Date.parse(loan.at))
@@ -386,30 +391,30 @@ function valueText(value: unknown): string {
 }
 
 /** How an upgrade by OLM can be left, seen once more; undefined by any other method. Throws what the Reader throws, and where the Subscription is gone. */
-async function wayOutNow(
+async function rollbackHintNow(
   { cluster }: Pick<Context, 'cluster'>,
   { olm }: Pick<UpgradePlan, 'olm'>,
-): Promise<WayOut | undefined> {
+): Promise<RollbackHint | undefined> {
   if (olm === undefined) return undefined
   const { reader } = await cluster()
-  return wayOut(olm, await lookAtOperator(reader, olm))
+  return rollbackHint(olm, await readOperator(reader, olm))
 }
 
 /** Where it could not be seen. */
-const unseen: WayOut = {
+const unseen: RollbackHint = {
   note: 'there is no way back once an InstallPlan is approved: OLM knows no downgrade',
   remedy: [],
 }
 
 /** What only looking takes: how the plan is shown, and that nothing is done. */
-const ofLooking = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--dry-run'] }
+const ofReading = { alone: ['--exit-code'], valued: ['--output', '-o', '--to-file', '--dry-run'] }
 
 /** The line that does what `kvup plan`, or a dry run, has shown: `typed` as it was, without what only looking takes. */
 export function carryingOut(typed: string): string {
   const words = wordsOf(typed)
   const command = placeOfCommand(words)
   const named = words.map((word, index) => (index === command ? 'upgrade' : word))
-  return withoutFlags(named, ofLooking).join(' ')
+  return withoutFlags(named, ofReading).join(' ')
 }
 
 const isNamed = (word: string): boolean => word === 'plan' || word === 'upgrade'
@@ -427,6 +432,6 @@ export function afterPlan(typed: string, file: string | undefined): readonly str
     return [`kvup upgrade --plan ${[shellWord(file), ...onlyFlag(words, '--releases')].join(' ')}`]
   return [
     `${carryingOut(typed)}     carries it out`,
-    `${withoutFlags(words, ofLooking).join(' ')} --to-file plan.yaml     keeps it, for kvup upgrade --plan plan.yaml`,
+    `${withoutFlags(words, ofReading).join(' ')} --to-file plan.yaml     keeps it, for kvup upgrade --plan plan.yaml`,
   ]
 }

@@ -147,7 +147,7 @@ function refuseContradictions(options: UpgradeOptions, yes: boolean): void {
 }
 
 /** Throws `usage` for a bare `--dry-run` and for anything but none, client and server. */
-export function rehearsalOf({ dryRun = 'none' }: UpgradeOptions): 'client' | 'server' | undefined {
+export function dryRunOf({ dryRun = 'none' }: UpgradeOptions): 'client' | 'server' | undefined {
   if (dryRun === 'none') return undefined
   if (dryRun === 'client' || dryRun === 'server') return dryRun
   throw usageError('dry-run', `--dry-run takes none, client or server, not ${JSON.stringify(dryRun)}`)

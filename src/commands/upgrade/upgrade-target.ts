@@ -4,7 +4,7 @@ import { operatorVersionOf } from '../../lib/releases/release-versions.ts'
 import type { Releases } from '../../lib/releases/releases.ts'
 import { exitCode, KvupError, usageError } from '../../lib/kube/errors.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
-import { type OperatorSeen, seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
+import { type OperatorSnapshot, seeOperator } from '../../lib/upgrade/methods/olm-operator.ts'
 import { releasesAhead } from '../../lib/upgrade/methods/operator-target.ts'
 import { reachable } from '../../lib/releases/reachable.ts'
 import { seeForUpgrade } from '../../lib/upgrade/upgrade-snapshot.ts'
@@ -13,7 +13,7 @@ import type { UpgradeOptions } from './upgrade-options.ts'
 import type { Cluster, Reader } from '../../lib/kube/cluster.ts'
 import {
   chooseMethod,
-  type Seen,
+  type UpgradeState,
   type UpgradePlan,
   type UpgradeRequest,
 } from '../../lib/upgrade/upgrade-plan.ts'
@@ -77,7 +77,7 @@ export async function whereToGo(cx: Context, typed: Typed): Promise<KvupError> {
   }
 }
 
-async function whereOlmLeads(cx: Context, seen: OperatorSeen, typed: Typed): Promise<KvupError> {
+async function whereOlmLeads(cx: Context, seen: OperatorSnapshot, typed: Typed): Promise<KvupError> {
   const { catalogFile } = typed
   const [catalog, releases] = await Promise.all([
     readCatalog(cx.world, catalogFile),
@@ -102,13 +102,13 @@ async function whereOlmLeads(cx: Context, seen: OperatorSeen, typed: Typed): Pro
 }
 
 /** Night E8. */
-function unplaced(text: string, { platform: { minor } }: OperatorSeen, releases: Releases): string {
+function unplaced(text: string, { platform: { minor } }: OperatorSnapshot, releases: Releases): string {
   const version = operatorVersionOf(text)
   const against = version && minor !== undefined ? againstPlatform(version, minor, releases).is : 'fits'
   return against === 'unknown' ? '     of which minor of the platform it is, is not known' : ''
 }
 
-function whyNone({ offered = [], platform }: OperatorSeen, catalogFile: string | undefined): string {
+function whyNone({ offered = [], platform }: OperatorSnapshot, catalogFile: string | undefined): string {
   if (catalogFile !== undefined) return 'the catalog file leads nowhere from there'
   if (offered.length === 0) return 'what the catalog has cannot be seen'
   const within = platform.minor === undefined ? '' : ` that belongs to platform ${platform.minor}`
@@ -116,7 +116,7 @@ function whyNone({ offered = [], platform }: OperatorSeen, catalogFile: string |
 }
 
 /** The cluster shows releases without edges, and may show nothing (ocp 2.6): only the catalog itself tells what leads where. */
-function byCatalogFile({ subscription: { spec } }: OperatorSeen): readonly string[] {
+function byCatalogFile({ subscription: { spec } }: OperatorSnapshot): readonly string[] {
   return [
     `kubectl -n ${spec?.sourceNamespace ?? ''} get catalogsource ${spec?.source ?? ''} -o jsonpath='{.spec.image}'     names the image of the catalog`,
     'opm render IMAGE -o yaml > catalog.yaml     makes a file of it',
@@ -137,9 +137,9 @@ interface Question {
  * what `seeOperator` and `olmGoal` throw.
  */
 export async function withOlm(
-  seen: Seen,
+  seen: UpgradeState,
   { cx, options, request, releases, reader }: Question,
-): Promise<Seen> {
+): Promise<UpgradeState> {
   const { installation } = seen
   const isOlm = chooseMethod(request.method, installation, request.to) === 'olm'
   if (!isOlm || installation.manager.kind !== 'hyperconverged' || request.follow) {
@@ -192,7 +192,7 @@ interface ManifestQuestion {
   cx: Context
   options: UpgradeOptions
   plan: UpgradePlan
-  seen: Seen
+  seen: UpgradeState
   cluster: Cluster
   accepted: readonly AcceptedRisk[]
   /** Also behind a URL: a plan shows what is in it. */

@@ -18,11 +18,11 @@ import type { UpgradePlan } from '../../lib/upgrade/upgrade-plan.ts'
 import { isBetweenSteps, isOutsideOfRolls } from '../../lib/upgrade/path-procedure.ts'
 import { look } from '../../lib/upgrade/upgrade-snapshot.ts'
 import { sealedWrites } from '../../lib/upgrade/sealed-facts.ts'
-import type { Seen } from '../../lib/vms/census/vm-census.ts'
+import type { CensusCircumstances } from '../../lib/vms/census/vm-census.ts'
 import type { Compared } from '../../lib/vms/census/run-census.ts'
-import { giveBackLine, heldLines, loanId, openLoan } from '../../lib/vms/update-methods.ts'
-import { asFarAsRead, carryingOut, type Observed, observeRun, withWayOn } from './run-report.ts'
-import { asPlanned, planAgain, rehearsalOf, requestOf, type UpgradeOptions } from './upgrade-options.ts'
+import { restoreUpdatesLine, heldLines, overrideId, openOverride } from '../../lib/vms/update-methods.ts'
+import { asFarAsRead, carryingOut, type Observed, observeRun, withResumeHint } from './run-report.ts'
+import { asPlanned, planAgain, dryRunOf, requestOf, type UpgradeOptions } from './upgrade-options.ts'
 import { asDrift, ensureFits, planDocument, readPlanFile } from './plan-document.ts'
 import { type Planned, planUpgrade } from './planned-upgrade.ts'
 import { whereToGo } from './upgrade-target.ts'
@@ -33,7 +33,7 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
   const { plan: file } = typed
   if (typed.to === undefined && file === undefined) throw await whereToGo(cx, typed)
   if (file === undefined) return planAndRun(cx, typed)
-  if (file === '-' && !cx.flags.yes && rehearsalOf(typed) === undefined)
+  if (file === '-' && !cx.flags.yes && dryRunOf(typed) === undefined)
     throw usageError('contradiction', 'standard input cannot carry both the plan and your answer', {
       remedy: 'add --yes, or pass the plan as a file',
     })
@@ -42,7 +42,7 @@ export async function upgrade(cx: Context, typed: UpgradeOptions): Promise<ExitC
 }
 
 async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedPlan): Promise<ExitCode> {
-  const mode = rehearsalOf(options)
+  const mode = dryRunOf(options)
   // What contradicts itself is refused before the cluster is asked for its time.
   requestOf(options, cx.flags.yes)
   const limits = await limitsBefore(cx, options)
@@ -51,11 +51,11 @@ async function planAndRun(cx: Context, options: UpgradeOptions, sealed?: SealedP
     asks: mode === undefined,
   })
   if (mode === undefined) return carryOutUpgrade(planned, sealed, limits)
-  const { cluster, hands, procedure } = planned
+  const { cluster, environment, procedure } = planned
   await ensureStepsMeant(limits, procedure, {
     reader: cluster.reader,
     clock: cx.clock,
-    journal: hands.journal,
+    journal: environment.journal,
   })
   if (sealed) await ensureFits(sealed, planned)
   const next = [`${carryingOut(cx.world.commandLine)}     carries it out`]
@@ -97,7 +97,7 @@ async function toldBetween<T>(planned: Planned, observed: Observed, work: Promis
 
 /** Somebody restarts VMs now, as they are told to: the next run compares with what runs then, and what was lost up to now is told here. */
 async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupError> {
-  const { cluster, census, hands } = planned
+  const { cluster, census, environment } = planned
   const compared = await asFarAsRead(census.compare(cluster.reader, evictedBy(planned)), undefined)
   // What could not be told now is told by the next run.
   if (compared === undefined) return ended
@@ -106,7 +106,7 @@ async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupErr
     'the upgrade ended between two steps',
   )
   // What was lost, or could not be read, the next run tells again: who is killed now has not told it.
-  await census.close(cluster, hands.lock, 'between')
+  await census.close(cluster, environment.lock, 'between')
   const notes = notTold(compared)
   if (failure === undefined && notes.length === 0) return ended
   // Exit 9 is of an upgrade that is done: here what keeps it from going on comes first, and the loss stands below it.
@@ -120,10 +120,10 @@ async function endedBetween(planned: Planned, ended: KvupError): Promise<KvupErr
 }
 
 /** Stopped before this step: does nothing roll? A run that goes on in the middle of a roll stands before steps that were done long ago. */
-async function isStanding({ cx, plan, cluster, hands }: Planned, step: string): Promise<boolean> {
+async function isSettled({ cx, plan, cluster, environment }: Planned, step: string): Promise<boolean> {
   if (isBetweenSteps(step)) return true
   if (!isOutsideOfRolls(step)) return false
-  const reading = { reader: cluster.reader, clock: cx.clock, journal: hands.journal }
+  const reading = { reader: cluster.reader, clock: cx.clock, journal: environment.journal }
   const seen = await asFarAsRead(look(reading, plan.owner), undefined)
   if (seen === undefined) return false
   // The operator may still act on the pause, which rolls nothing.
@@ -143,26 +143,28 @@ async function carriedOut(
   sealed: SealedPlan | undefined,
   limits: RunLimits,
 ): Promise<ExitCode> {
-  const { cx, plan, cluster, hands, manifest, census } = planned
+  const { cx, plan, cluster, environment, manifest, census } = planned
   const observed = observeRun(cluster.reader)
-  const vms = new VmsOfRun(cluster.reader, hands.clock, (line) => cx.printer.note(line))
-  const situation = { cx, plan: () => planned.now(), journal: hands.journal }
+  const vms = new VmsOfRun(cluster.reader, environment.clock, (line) => cx.printer.note(line))
+  const conditions = { cx, plan: () => planned.now(), journal: environment.journal }
   // Within the time that an interrupted run has to leave.
-  const outcome = await withWayOn(situation, (began) =>
+  const outcome = await withResumeHint(conditions, (began) =>
     toldBetween(planned, observed, run(planned, sealed, { observed, vms, began, limits })),
   )
   const report =
     outcome.is === 'nothing-to-do'
       ? nothingToDoReport(
           plan,
-          heldLines(openLoan(await hands.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid)),
+          heldLines(
+            openOverride(await environment.journal.loans(), plan.olm?.hyperconverged.uid ?? plan.owner.uid),
+          ),
         )
       : await observed.report({
-          clock: hands.clock,
+          clock: environment.clock,
           plan,
           outcome,
           cluster,
-          journal: hands.journal,
+          journal: environment.journal,
           backup: manifest.backup,
           commandLine: cx.world.commandLine,
           census,
@@ -170,8 +172,12 @@ async function carriedOut(
         })
   const judged = await vms.after(cx.signal)
   cx.printer.result({ ...report, ...judged, ...unreadOf(report, judged) }, reportView)
-  const isBetween = outcome.is === 'stopped-before' && (await isStanding(planned, outcome.step.id))
-  await census.close(cluster, hands.lock, outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open')
+  const isBetween = outcome.is === 'stopped-before' && (await isSettled(planned, outcome.step.id))
+  await census.close(
+    cluster,
+    environment.lock,
+    outcome.is === 'finished' ? 'over' : isBetween ? 'told' : 'open',
+  )
   const late = outcome.is === 'stopped-before' && outcome.because === 'deadline'
   if (late) return exitCode.timedOut
   const failure = lostSince(report, doneText(plan, outcome))
@@ -191,7 +197,7 @@ function doneText({ to, olm }: UpgradePlan, { is }: RunOutcome): string {
 }
 
 /** Accepted by name, they are no loss: KubeVirt migrates whom it can, where it may do both. */
-function evictedBy({ accepted, seen: { methods } }: Planned): Seen['evicted'] {
+function evictedBy({ accepted, seen: { methods } }: Planned): CensusCircumstances['evicted'] {
   if (!methods.includes('Evict') || !accepted.some(({ id }) => id === 'evictions')) return 'nobody'
   return methods.includes('LiveMigrate') ? 'not-migratable' : 'everybody'
 }
@@ -242,8 +248,8 @@ function run(
     limits,
   }: { observed: Observed; vms: VmsOfRun; began: () => void; limits: RunLimits },
 ): Promise<RunOutcome> {
-  const { cx, plan, procedure, findings, accepted, manifest, hands, legs, census, cluster } = planned
-  const giveBack = giveBackLine(planned.loans.find(({ id }) => id === loanId))
+  const { cx, plan, procedure, findings, accepted, manifest, environment, legs, census, cluster } = planned
+  const giveBack = restoreUpdatesLine(planned.loans.find(({ id }) => id === overrideId))
   return carryOut(
     {
       procedure,
@@ -265,7 +271,7 @@ function run(
       },
     },
     {
-      ...hands,
+      ...environment,
       plan: sealed?.seal.uid,
       ...(sealed && {
         writes: sealedWrites(sealed, { reader: planned.cluster.reader, again: planAgain(sealed) }),

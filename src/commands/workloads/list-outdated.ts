@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
 import { groupOf } from '../../lib/kube/object.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { findKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
 import { type OutdatedDocument, outdatedView } from '../../lib/output/views/vms/outdated-workloads.ts'
 import type { Rows } from '../../lib/output/printer.ts'
-import { openLoans } from '../../lib/engine/journal-config-map.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import { openOverrides } from '../../lib/engine/journal-config-map.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { ApiError, type ExitCode, exitCode } from '../../lib/kube/errors.ts'
 import {
@@ -25,9 +25,15 @@ import {
   type Totals,
   unexplained,
 } from '../../lib/vms/outdated-vms.ts'
-import { readSurroundings, rulesFrom, type Surroundings } from '../../lib/vms/workload-updater.ts'
-import { giveBackLine, loanId, methodsOf } from '../../lib/vms/update-methods.ts'
-import { type LookedAt, oneNamespaceHelps, partlyUnread, readerFor, whoHoldsLock } from '../read-cluster.ts'
+import { readContext, rulesFrom, type UpdaterContext } from '../../lib/vms/workload-updater.ts'
+import { restoreUpdatesLine, overrideId, methodsOf } from '../../lib/vms/update-methods.ts'
+import {
+  type ReadCluster,
+  oneNamespaceHelps,
+  partlyUnread,
+  readerFor,
+  getLockHolder,
+} from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import type { Reader } from '../../lib/kube/cluster.ts'
 import { holderText, type ShownHolder } from '../../lib/output/views/report-lines.ts'
@@ -44,20 +50,20 @@ export interface OutdatedOptions {
 /** Lists the outdated VMIs as their pages arrive. Exit 7 where a part of them may not be read, after what may; reads only. */
 export async function outdated(cx: Context, options: OutdatedOptions): Promise<ExitCode> {
   const selection = selectionOf(options, cx.flags?.namespace)
-  const looked = await readerFor(cx, options.from)
-  const { reader } = looked.cluster
+  const snapshot = await readerFor(cx, options.from)
+  const { reader } = snapshot.cluster
   // A turn later than the VMIs are asked for: theirs is the longest answer.
   const later = Promise.resolve()
-  const around = later.then(() => lookAround(looked, selection.namespace))
-  const remedies = later.then(() => remediesFor(looked, cx))
-  const rules = around.then(({ surroundings, held, at }) =>
-    rulesFrom(surroundings, { held, asked: selection, releases: knownReleases, at }),
+  const around = later.then(() => lookAround(snapshot, selection.namespace))
+  const remedies = later.then(() => remediesFor(snapshot, cx))
+  const rules = around.then(({ context, held, at }) =>
+    rulesFrom(context, { held, asked: selection, releases: knownReleases, at }),
   )
   // Awaited with the first page.
   rules.catch(() => undefined)
   const rows = cx.printer.rows(
     'OutdatedWorkloads',
-    outdatedView(() => looked.clock.now()),
+    outdatedView(() => snapshot.clock.now()),
   )
   const told: Told = {
     selection,
@@ -74,9 +80,9 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
         : error
     },
   )
-  if (told.totals.total === 0) told.remarks.push(...(await noSuchPlace(looked, selection)))
+  if (told.totals.total === 0) told.remarks.push(...(await noSuchPlace(snapshot, selection)))
   const found = await around
-  const working = whoIsAtWork(cx, looked, { totals: told.totals, surroundings: found.surroundings })
+  const working = whoIsAtWork(cx, snapshot, { totals: told.totals, context: found.context })
   const document = await outdatedDocument(reader, told, found, working)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
@@ -85,7 +91,7 @@ export async function outdated(cx: Context, options: OutdatedOptions): Promise<E
 }
 
 /** Where all VMs may be read: what may not be read has to be told in every format. */
-async function remediesFor({ cluster, saved }: LookedAt, { flags }: Context): Promise<RemediesAsked> {
+async function remediesFor({ cluster, saved }: ReadCluster, { flags }: Context): Promise<RemediesAsked> {
   if (saved || !['table', 'name'].includes(flags.output)) return ofEach
   const machines = { group: groupOf(VirtualMachines), resource: VirtualMachines.plural }
   const asked = ['get', 'list'].map((verb) => cluster.reviewer.can({ verb, ...machines }))
@@ -110,23 +116,23 @@ async function tellPages(
 }
 
 export interface Around {
-  surroundings: Surroundings
-  held: Loan | undefined
+  context: UpdaterContext
+  held: Override | undefined
   /** When the first of it was read. */
   at: Date
 }
 
-async function lookAround({ cluster, clock }: LookedAt, namespace: string | undefined): Promise<Around> {
-  const reader = oneLook(cluster.reader)
-  const home = homeOf(await findKubeVirts(reader))
+async function lookAround({ cluster, clock }: ReadCluster, namespace: string | undefined): Promise<Around> {
+  const reader = onceCached(cluster.reader)
+  const home = homeOf(await listKubeVirts(reader))
   const at = clock.now()
-  const [surroundings, found] = await Promise.all([
-    readSurroundings(reader, clock, namespace, home),
-    home === undefined ? { loans: [] } : openLoans(cluster, { namespace: home, clock }),
+  const [context, found] = await Promise.all([
+    readContext(reader, clock, namespace, home),
+    home === undefined ? { loans: [] } : openOverrides(cluster, { namespace: home, clock }),
   ])
-  if ('loans' in found) return { surroundings, held: found.loans.find(({ id }) => id === loanId), at }
-  const remarks = [...surroundings.remarks, `whether workload updates are held is not known: ${found.unread}`]
-  return { surroundings: { ...surroundings, remarks }, held: undefined, at }
+  if ('loans' in found) return { context, held: found.loans.find(({ id }) => id === overrideId), at }
+  const remarks = [...context.remarks, `whether workload updates are held is not known: ${found.unread}`]
+  return { context: { ...context, remarks }, held: undefined, at }
 }
 
 /** What is left of the rows once they are printed. */
@@ -143,12 +149,12 @@ export interface Told {
 export async function outdatedDocument(
   reader: Reader,
   told: Told,
-  { surroundings, held, at }: Around,
+  { context, held, at }: Around,
   working: Promise<ShownHolder | undefined>,
 ): Promise<OutdatedDocument> {
-  const { kubevirt, launcher, launcherSince, updating, unread } = surroundings
+  const { kubevirt, launcher, launcherSince, updating, unread } = context
   const [count, holder] = await Promise.all([
-    isWhole(told) ? countOf(reader, told, surroundings) : undefined,
+    isWhole(told) ? countOf(reader, told, context) : undefined,
     working,
   ])
   const alert = outdatedAlert(
@@ -156,7 +162,7 @@ export async function outdatedDocument(
     launcherSince,
     held !== undefined,
   )
-  const next = nextOf(told, { surroundings, held, holder })
+  const next = nextOf(told, { context, held, holder })
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'OutdatedWorkloads',
@@ -170,7 +176,7 @@ export async function outdatedDocument(
     ...(count && { count: { ...count, unexplained: unexplained(count) } }),
     ...(alert && { alert }),
     unread: [...unread, ...told.unread],
-    remarks: [...surroundings.remarks, ...told.remarks, ...workingText(holder, at)],
+    remarks: [...context.remarks, ...told.remarks, ...workingText(holder, at)],
     ...(next !== undefined && { next }),
   }
 }
@@ -181,7 +187,7 @@ function isWhole({ selection, unread }: Told): boolean {
 }
 
 function kubevirtPart(
-  kubevirt: NonNullable<Surroundings['kubevirt']>,
+  kubevirt: NonNullable<UpdaterContext['kubevirt']>,
 ): Pick<OutdatedDocument, 'kubevirt' | 'methods'> {
   const { name, namespace = '' } = kubevirt.metadata
   const version = kubevirt.status?.observedKubeVirtVersion
@@ -191,7 +197,7 @@ function kubevirtPart(
 async function countOf(
   reader: Reader,
   { totals, notRunning }: Told,
-  { kubevirt, updating, launcher }: Surroundings,
+  { kubevirt, updating, launcher }: UpdaterContext,
 ): Promise<CountApart | undefined> {
   if (kubevirt === undefined) return undefined
   const reported = kubevirt.status?.outdatedVirtualMachineInstanceWorkloads
@@ -206,17 +212,17 @@ async function countOf(
 const workingText = (holder: ShownHolder | undefined, at: Date) =>
   holder === undefined ? [] : [atWorkText(holder, at.toISOString())]
 
-interface Standing extends Pick<Around, 'surroundings' | 'held'> {
+interface OutdatedContext extends Pick<Around, 'context' | 'held'> {
   holder: ShownHolder | undefined
 }
 
 function nextOf(
   { selection, totals, next }: Told,
-  { surroundings: { updating }, held, holder }: Standing,
+  { context: { updating }, held, holder }: OutdatedContext,
 ): string | undefined {
   if (totals.total === 0) return undefined
   if (holder) return narrowedLine('kvup workloads migrations', selection)
-  if (held) return giveBackLine(held)
+  if (held) return restoreUpdatesLine(held)
   if (updating) return 'kvup status'
   return (
     next.command ??
@@ -227,12 +233,12 @@ function nextOf(
 /** Who runs kvup now, where VMs stay that it may be about to move: read behind the rows, and only then. */
 export async function whoIsAtWork(
   cx: Pick<Context, 'world'>,
-  looked: LookedAt,
-  { totals, surroundings }: { totals: Totals; surroundings: Surroundings },
+  snapshot: ReadCluster,
+  { totals, context }: { totals: Totals; context: UpdaterContext },
 ): Promise<ShownHolder | undefined> {
-  const { kubevirt, updating } = surroundings
+  const { kubevirt, updating } = context
   if (totals.byFate.stays === 0 || kubevirt === undefined || updating) return undefined
-  const holder = await whoHoldsLock(cx, looked, kubevirt.metadata.namespace ?? '')
+  const holder = await getLockHolder(cx, snapshot, kubevirt.metadata.namespace ?? '')
   return holder?.gone ? undefined : holder
 }
 

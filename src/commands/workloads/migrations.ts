@@ -2,12 +2,12 @@ import { Command, Option } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import { type MigrationsDocument, migrationsView } from '../../lib/output/views/vms/migrations.ts'
 import { ApiError, exitCode, type ExitCode } from '../../lib/kube/errors.ts'
-import { followMigrations } from '../../lib/vms/migrations/migration-watch.ts'
+import { watchMigrations } from '../../lib/vms/migrations/migration-watch.ts'
 import {
   ensureReadable,
   lookAround,
-  lookAtMigrations,
-  type MigrationsLook,
+  readInFlight,
+  type MigrationSnapshot,
 } from '../../lib/vms/migrations/migration-snapshot.ts'
 import { NewestFinished } from '../../lib/vms/migrations/migration-ledger.ts'
 import {
@@ -16,10 +16,10 @@ import {
   type MigrationsReport,
 } from '../../lib/vms/migrations/migration-report.ts'
 import { asksCluster, manual } from '../command-options.ts'
-import { fromOption, type LookedAt, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
+import { fromOption, type ReadCluster, oneNamespaceHelps, partlyUnread, readerFor } from '../read-cluster.ts'
 import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import type { KubeVirt } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { findKubeVirts } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts } from '../../lib/kubevirt/snapshot.ts'
 import { minutes, ticks } from '../../lib/kube/clock.ts'
 import { countMoving } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsOf } from '../../lib/vms/update-methods.ts'
@@ -63,17 +63,17 @@ const historyAtMost = 500
 /** Exit 0 whatever it finds; reads only. Throws `forbidden` where migrations may not be read. */
 export async function migrations(cx: Context, options: MigrationsOptions): Promise<ExitCode> {
   const namespace = namespaceOf(cx.flags.namespace, options)
-  const looked = await readerFor(cx, options.from)
-  if (options.watch) return watch(cx, looked, namespace)
-  const settings = await settingsFor(looked, namespace)()
+  const snapshot = await readerFor(cx, options.from)
+  if (options.watch) return watch(cx, snapshot, namespace)
+  const settings = await settingsFor(snapshot, namespace)()
   const newest = new NewestFinished(options.history ? historyAtMost : 0, namespace)
   const each = (migration: Parameters<NewestFinished['add']>[0]) => newest.add(migration)
-  const asked = { ...around(looked, namespace, settings), ...(options.history && { each }) }
-  const look = await lookAtMigrations(asked).catch((error: unknown) => {
+  const asked = { ...around(snapshot, namespace, settings), ...(options.history && { each }) }
+  const look = await readInFlight(asked).catch((error: unknown) => {
     throw oneNamespaceHelps(error, 'kvup workloads migrations')
   })
   const report = reportOf(look, settings)
-  const nowhere = foundNone(report) ? await noSuchPlace(looked, { namespace }) : []
+  const nowhere = foundNone(report) ? await noSuchPlace(snapshot, { namespace }) : []
   print(cx, { ...report, remarks: [...report.remarks, ...nowhere] }, newest)
   const refusal = partlyUnread(look.unread)
   if (refusal) throw refusal
@@ -84,16 +84,16 @@ const foundNone = ({ items, totals, unread = [] }: MigrationsReport): boolean =>
   items.length + totals.succeeded + totals.failed + unread.length === 0
 
 /** Until Ctrl-C. */
-async function watch(cx: Context, looked: LookedAt, namespace: string | undefined): Promise<ExitCode> {
-  const { reader } = looked.cluster
-  const { clock } = looked
-  const settings = settingsFor(looked, namespace)
+async function watch(cx: Context, snapshot: ReadCluster, namespace: string | undefined): Promise<ExitCode> {
+  const { reader } = snapshot.cluster
+  const { clock } = snapshot
+  const settings = settingsFor(snapshot, namespace)
   await ensureReadable(reader, namespace)
   let before = ''
-  await followMigrations({ reader, clock, namespace, signal: cx.signal }, async (ledger, lost) => {
+  await watchMigrations({ reader, clock, namespace, signal: cx.signal }, async (ledger, lost) => {
     const now = await settings()
     const partial = namespace !== undefined
-    const look = await lookAround(ledger, { ...around(looked, namespace, now), partial })
+    const look = await lookAround(ledger, { ...around(snapshot, namespace, now), partial })
     const report = reportOf(lost === undefined ? look : { ...look, remarks: [...look.remarks, lost] }, now)
     const text = JSON.stringify([report.items, report.totals, report.remarks])
     if (text !== before) print(cx, report)
@@ -102,11 +102,15 @@ async function watch(cx: Context, looked: LookedAt, namespace: string | undefine
   return exitCode.done
 }
 
-function around({ cluster, clock }: LookedAt, namespace: string | undefined, { kubevirt }: SettingsLook) {
+function around(
+  { cluster, clock }: ReadCluster,
+  namespace: string | undefined,
+  { kubevirt }: SettingsSnapshot,
+) {
   return { reader: cluster.reader, at: clock.now(), namespace, kubevirt }
 }
 
-function reportOf(look: MigrationsLook, { toMove, remarks }: SettingsLook): MigrationsReport {
+function reportOf(look: MigrationSnapshot, { toMove, remarks }: SettingsSnapshot): MigrationsReport {
   return migrationsReport({ ...look, remarks: [...look.remarks, ...remarks] }, toMove)
 }
 
@@ -129,7 +133,7 @@ function print({ printer }: Context, report: MigrationsReport, newest?: NewestFi
 }
 
 /** What KubeVirt was told about migrations. */
-export interface SettingsLook {
+export interface SettingsSnapshot {
   /** Undefined: none, several, or not read; a remark says which. */
   kubevirt: KubeVirt | undefined
   /** How many outdated VMIs its workload updater is going to migrate, where it does and all namespaces are asked for. */
@@ -142,9 +146,9 @@ const countEvery = 1 * minutes
 
 /** Reads the CR at every call, and counts what is still to come once a minute. */
 export function settingsFor(
-  { cluster: { reader }, clock }: LookedAt,
+  { cluster: { reader }, clock }: ReadCluster,
   namespace: string | undefined,
-): () => Promise<SettingsLook> {
+): () => Promise<SettingsSnapshot> {
   let counted: { at: number; toMove: number | undefined } | undefined
   const count = async (kubevirt: KubeVirt | undefined) => {
     if (namespace !== undefined || !kubevirt || !methodsOf(kubevirt).includes('LiveMigrate')) return undefined
@@ -162,7 +166,7 @@ export function settingsFor(
     return toMove
   }
   return async () => {
-    const found = await findKubeVirts(reader)
+    const found = await listKubeVirts(reader)
     if (!found.known)
       return { kubevirt: undefined, toMove: undefined, remarks: [`limits are not known: ${found.why}`] }
     const [kubevirt, second] = found.items

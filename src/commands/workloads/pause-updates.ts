@@ -1,21 +1,21 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
-import { type WorkloadsHeldDocument, workloadsHeldView } from '../../lib/output/views/vms/paused-updates.ts'
+import { type UpdatesPausedDocument, updatesPausedView } from '../../lib/output/views/vms/paused-updates.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { carryOut, type Work } from '../run-change.ts'
 import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { exitCode, type ExitCode } from '../../lib/kube/errors.ts'
 import { methodsIn, ownerFinding, readOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import { holdWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
-import { giveBackLine, keptMethods, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { pauseWorkloadUpdates } from '../../lib/vms/pause-updates.ts'
+import { restoreUpdatesLine, keptMethods, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { asksCluster, manual } from '../command-options.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
-export type HoldOptions = ChangeOptions
+export type PauseOptions = ChangeOptions
 
-export function holdCommand(wire: Wire): Command {
+export function pauseCommand(wire: Wire): Command {
   return withChangeFlags(new Command('hold'), 'how long to wait until KubeVirt has it', '5m')
     .addHelpText(
       'after',
@@ -33,42 +33,42 @@ export function holdCommand(wire: Wire): Command {
 const name = 'hold workload updates'
 
 /** Borrows the workload update methods, whoever owns them; the value is in the cluster's journal before it is changed. */
-export async function hold(cx: Context, options: HoldOptions): Promise<ExitCode> {
+export async function hold(cx: Context, options: PauseOptions): Promise<ExitCode> {
   const timeoutMs = parseDuration(options.timeout)
   const seen = await seeSettings(cx, options)
-  const { hands, owner, holding } = seen
-  const before = loanOn(owner, await hands.journal.loans())
+  const { environment, owner, holding } = seen
+  const before = overrideOn(owner, await environment.journal.loans())
   const methods = methodsIn(holding, owner)
   if (methods.length === 0 && !before) {
-    cx.printer.result(documentOf(seen, { outcome: 'nothing-to-hold', kept: [] }), workloadsHeldView)
+    cx.printer.result(documentOf(seen, { outcome: 'nothing-to-hold', kept: [] }), updatesPausedView)
     return exitCode.done
   }
-  const procedure = holdProcedure(cx, seen)
+  const procedure = pauseProcedure(cx, seen)
   const work = workOf(seen, { procedure, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
   if (dry) {
     const kept = before ? keptMethods(before) : methods
-    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), workloadsHeldView)
+    cx.printer.result(documentOf(seen, { outcome: 'rehearsed', kept, ...dry }), updatesPausedView)
     passGate(work.findings, work.accepted)
     return exitCode.done
   }
-  const outcome = await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, seen) }))
-  const loan = loanOn(owner, await hands.journal.loans())
+  const outcome = await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, seen) }))
+  const loan = overrideOn(owner, await environment.journal.loans())
   const held = outcome.is === 'finished' && outcome.changed.length > 0
   cx.printer.result(
     documentOf(seen, {
       outcome: held ? 'held' : 'already-held',
       kept: loan ? keptMethods(loan) : [],
-      ...(loan && { by: loan.by, at: loan.at, giveBack: giveBackLine(loan) }),
+      ...(loan && { by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) }),
     }),
-    workloadsHeldView,
+    updatesPausedView,
   )
   return exitCode.done
 }
 
 /** What it opens stays open at its end, so that an open loan is no reason to go on. */
-function holdProcedure({ world }: Context, { owner }: SettingsWork): Procedure {
-  const step = holdWorkloadUpdates(owner, { who: world.who, procedure: name })
+function pauseProcedure({ world }: Context, { owner }: SettingsWork): Procedure {
+  const step = pauseWorkloadUpdates(owner, { who: world.who, procedure: name })
   return {
     name,
     loans: [],
@@ -87,7 +87,7 @@ function announce({ printer }: Context, { owner, holding }: SettingsWork): void 
 
 function workOf(
   { owner, holding }: SettingsWork,
-  { procedure, options, timeoutMs }: { procedure: Procedure; options: HoldOptions; timeoutMs: number },
+  { procedure, options, timeoutMs }: { procedure: Procedure; options: PauseOptions; timeoutMs: number },
 ): Work {
   return {
     procedure,
@@ -101,8 +101,8 @@ function workOf(
 
 function documentOf(
   { installation: { name: kubevirt, namespace }, owner }: SettingsWork,
-  end: Omit<WorkloadsHeldDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>,
-): WorkloadsHeldDocument {
+  end: Omit<UpdatesPausedDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>,
+): UpdatesPausedDocument {
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'WorkloadsHeld',

@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import type { Context, Wire } from '../../context.ts'
 import {
-  type GiveBackDocument,
-  giveBackView,
-  type RestoredMachine,
+  type RestoreDocument,
+  restoreView,
+  type RestoredVm,
 } from '../../lib/output/views/vms/paused-updates.ts'
-import { standingParts } from '../../lib/kubevirt/snapshot.ts'
+import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import { windowHoldsFinding } from '../../lib/eus/window.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
+import type { Override } from '../../lib/engine/journal.ts'
 import {
   ApiError,
   blocked,
@@ -18,7 +18,7 @@ import {
 } from '../../lib/kube/errors.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { shellWord } from '../../lib/kube/shell-line.ts'
-import { asLoan, carryOut, settleMissingValues, type Work } from '../run-change.ts'
+import { asOverride, carryOut, settleMissingValues, type Work } from '../run-change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
 import {
@@ -29,25 +29,31 @@ import {
   forecastUpdates,
 } from '../../lib/vms/forecast/vm-forecast.ts'
 import { methodsIn, nameOf, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
-import { keptMethods, loanId, loanOn, methodsText, restoreLine } from '../../lib/vms/update-methods.ts'
+import {
+  keptMethods,
+  overrideId,
+  overrideOn,
+  methodsText,
+  restoreLine,
+} from '../../lib/vms/update-methods.ts'
 import { type Meanwhile, restoreProcedure } from '../../lib/vms/pause-updates.ts'
 import { asksCluster, manual } from '../command-options.ts'
 import { namespaceOf } from './vm-selection.ts'
 import { ownerInDocument, rightsFor, seeSettings, type SettingsWork } from './settings-work.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import type { RehearsedStep } from '../../lib/engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../lib/engine/procedure-dry-run.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
   fieldsOf,
-  findMachineLoans,
-  giveMachineBack,
+  listVmOverrides,
+  restoreVm,
   leaveIt,
-  type MachineLoan,
+  type SavedVmOverride,
   type RefusedVms,
   retryOf,
   waitsForAnswer,
-  waysOut,
+  rollbackHints,
 } from '../../lib/vms/unblock/restore-vms.ts'
 import { fieldName, wasText } from '../../lib/vms/unblock/vm-overrides.ts'
 import { type ChangeOptions, type DryRun, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
@@ -93,11 +99,11 @@ export async function restore(
     })
   parseDuration(options.timeout)
   const seen = await seeSettings(cx, {
-    parts: standingParts,
+    parts: statusParts,
     takeOver: options.takeOver,
     accept: options.accept,
   })
-  const machines = await machineLoans(cx, seen, names)
+  const machines = await savedVmOverrides(cx, seen, names)
   for (const name of names.filter((one) => !machines.some(({ ref }) => ref.name === one)))
     cx.printer.warn(`kvup lent nothing to VM ${name}, or it is given back already`)
   const end =
@@ -105,22 +111,22 @@ export async function restore(
       ? { outcome: 'not-asked' as const, methods: methodsIn(seen.holding, seen.owner) }
       : await restoreMethods(cx, seen, { meanwhile, options })
   if (machines.length === 0) {
-    cx.printer.result(documentOf(seen, end), giveBackView)
+    cx.printer.result(documentOf(seen, end), restoreView)
     return exitCode.done
   }
-  const both = await restoreMachines(cx, seen, { loans: machines, meanwhile, options })
+  const both = await restoreVms(cx, seen, { loans: machines, meanwhile, options })
   const document = { ...documentOf(seen, end), machines: both.machines }
-  if (both.dryRun === undefined) cx.printer.result(document, giveBackView)
-  else cx.printer.result({ ...document, ...rehearsal(end, both) }, giveBackView)
+  if (both.dryRun === undefined) cx.printer.result(document, restoreView)
+  else cx.printer.result({ ...document, ...dryRunOutput(end, both) }, restoreView)
   if (both.error) throw both.error
   return exitCode.done
 }
 
 /** Of the methods and of the VMs, as one. */
-function rehearsal(
+function dryRunOutput(
   { steps = [] }: End,
-  both: MachinesEnd,
-): Pick<GiveBackDocument, 'outcome' | 'dryRun' | 'steps'> {
+  both: VmsEnd,
+): Pick<RestoreDocument, 'outcome' | 'dryRun' | 'steps'> {
   return {
     outcome: 'rehearsed',
     ...(both.dryRun && { dryRun: both.dryRun }),
@@ -128,23 +134,23 @@ function rehearsal(
   }
 }
 
-type End = Omit<GiveBackDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
+type End = Omit<RestoreDocument, 'apiVersion' | 'kind' | 'kubevirt' | 'owner'>
 
 async function restoreMethods(
   cx: Context,
   seen: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
 ): Promise<End> {
-  const { owner, hands, holding } = seen
+  const { owner, environment, holding } = seen
   const now = methodsIn(holding, owner)
   await askAboutMissing(cx, seen, { meanwhile, options })
-  const loan = loanToGiveBack(await hands.journal.loans(), owner, meanwhile)
+  const loan = overrideToRestore(await environment.journal.loans(), owner, meanwhile)
   if (!loan) return { outcome: 'nothing-borrowed', methods: now }
   const terms = { ...seen, loan, now, meanwhile, options, forecast: await forecastOf(seen, loan) }
   const work = workOf(terms)
-  const dry = await rehearsed(cx, work.procedure, { hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, work.procedure, { environment, dryRun: options.dryRun })
   if (dry) return { outcome: 'rehearsed', methods: now, ...dry }
-  await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, terms) }))
+  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, terms) }))
   if (meanwhile === 'keep-current') return { outcome: 'left-as-it-is', methods: now }
   return { outcome: 'given-back', methods: keptMethods(loan) }
 }
@@ -152,23 +158,23 @@ async function restoreMethods(
 /** The journal claims methods that no note on the object confirms: a person says, here or by `--keep-current`. */
 async function askAboutMissing(
   { prompt, clock }: Context,
-  { hands: { journal } }: SettingsWork,
+  { environment: { journal } }: SettingsWork,
   { meanwhile, options }: { meanwhile: Meanwhile; options: RestoreOptions },
 ): Promise<void> {
   if (meanwhile !== 'keep-current')
-    return settleMissingValues(journal, { prompt, accepted: parseAccepted(options.accept), only: loanId })
+    return settleMissingValues(journal, { prompt, accepted: parseAccepted(options.accept), only: overrideId })
   for (const missing of await journal.missing())
-    if (missing.id === loanId) journal.believe(asLoan(missing, clock.now().toISOString()))
+    if (missing.id === overrideId) journal.believe(asOverride(missing, clock.now().toISOString()))
 }
 
 /** The loan of this KubeVirt, or one of a KubeVirt that was here before: its value is nobody's until a person says so. */
-function loanToGiveBack(
-  loans: readonly Loan[],
+function overrideToRestore(
+  loans: readonly Override[],
   owner: SettingsOwner,
   meanwhile: Meanwhile,
-): Loan | undefined {
-  const own = loanOn(owner, loans)
-  const former = loans.find(({ id }) => id === loanId)
+): Override | undefined {
+  const own = overrideOn(owner, loans)
+  const former = loans.find(({ id }) => id === overrideId)
   if (own !== undefined || former === undefined || meanwhile !== 'ask') return own ?? former
   throw blocked(
     'kubevirt-replaced',
@@ -184,7 +190,7 @@ function loanToGiveBack(
 }
 
 interface Terms extends SettingsWork {
-  loan: Loan
+  loan: Override
   /** The methods as they are now. */
   now: readonly string[]
   meanwhile: Meanwhile
@@ -196,7 +202,7 @@ interface Terms extends SettingsWork {
 /** What is outdated is labelled only once the update is over: before that every VMI counts. */
 async function forecastOf(
   { standing, installation: { kubevirt }, cluster: { reader } }: SettingsWork,
-  loan: Loan,
+  loan: Override,
 ): Promise<Forecast> {
   const methods = keptMethods(loan)
   if (standing.verdict === 'Settled') return forecastOutdated(reader, kubevirt, methods)
@@ -226,7 +232,7 @@ function workOf({ owner, loan, now, meanwhile, options, forecast }: Terms): Work
   }
 }
 
-function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): GiveBackDocument {
+function documentOf({ installation: { name, namespace }, owner }: SettingsWork, end: End): RestoreDocument {
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'GiveBack',
@@ -244,30 +250,30 @@ function meanwhileOf({ keepCurrent, overwrite }: RestoreOptions): Meanwhile {
 }
 
 interface VmTerms {
-  loans: readonly MachineLoan[]
+  loans: readonly SavedVmOverride[]
   meanwhile: Meanwhile
   options: { timeout: string; dryRun?: DryRun }
 }
 
 /** What became of what VMs were lent. */
-export interface MachinesEnd {
-  machines: readonly RestoredMachine[]
+export interface VmsEnd {
+  machines: readonly RestoredVm[]
   /** Of a dry run. */
   dryRun?: 'client' | 'server'
-  steps: readonly RehearsedStep[]
+  steps: readonly DryRunStep[]
   /** Some were left for a person to say; the others are done. */
   error?: KvupError
 }
 
 /** VMs that were lent something, in the namespace of -n or in all, of these names alone where some are given; where they may not be read, a warning says so. */
-export async function machineLoans(
+export async function savedVmOverrides(
   cx: Context,
   { cluster }: SettingsWork,
   names: readonly string[],
-): Promise<readonly MachineLoan[]> {
+): Promise<readonly SavedVmOverride[]> {
   const namespace = namespaceOf(cx.flags.namespace)
   try {
-    const all = await findMachineLoans(cluster.reader, namespace)
+    const all = await listVmOverrides(cluster.reader, namespace)
     return names.length === 0 ? all : all.filter(({ ref }) => names.includes(ref.name))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403) throw error
@@ -277,46 +283,46 @@ export async function machineLoans(
 }
 
 /** Gives back to every VM that runs and that nobody changed meanwhile (night W1); the others ask, and are in `error`. */
-export async function restoreMachines(cx: Context, seen: SettingsWork, terms: VmTerms): Promise<MachinesEnd> {
+export async function restoreVms(cx: Context, seen: SettingsWork, terms: VmTerms): Promise<VmsEnd> {
   const { loans, meanwhile, options } = terms
-  const { hands, installation } = seen
+  const { environment, installation } = seen
   const asks = loans.filter(({ standing }) => waitsForAnswer(standing, meanwhile))
-  const giving = loans.filter((loan) => !asks.includes(loan))
-  const machines = [...giving.map((loan) => machineOf(loan, meanwhile)), ...asks.map(asking)]
+  const restoring = loans.filter((loan) => !asks.includes(loan))
+  const machines = [...restoring.map((loan) => vmOf(loan, meanwhile)), ...asks.map(asking)]
   const error = asks.length > 0 ? { error: someAsk(asks) } : {}
-  if (giving.length === 0) return { machines, steps: [], ...error }
+  if (restoring.length === 0) return { machines, steps: [], ...error }
   const refused: RefusedVms = new Map()
-  const procedure = procedureOn(seen, giving, { meanwhile, refused })
-  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  const procedure = procedureOn(seen, restoring, { meanwhile, refused })
+  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
   if (dry) return { machines, ...dry, ...error }
   const work = {
     procedure,
     findings: [],
     accepted: [],
     rights: workloadsAccess(installation.namespace, [{ kind: VirtualMachines, verb: 'patch' }]),
-    question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(giving.length)}?`,
+    question: `${meanwhile === 'keep-current' ? 'Close the loans of' : 'Give back to'} ${countText(restoring.length)}?`,
     limits: { timeoutMs: parseDuration(options.timeout) },
   }
-  await withResume(cx, carryOut(work, { ...hands, announce: () => announceVms(cx, machines) }))
-  const after = machines.map((machine) => refusedOr(machine, refused.get(vmNameOf(machine))))
+  await withResume(cx, carryOut(work, { ...environment, announce: () => announceVms(cx, machines) }))
+  const after = machines.map((vm) => refusedOr(vm, refused.get(vmNameOf(vm))))
   return { machines: after, steps: [], ...(refused.size > 0 ? { error: someRefused(after) } : error) }
 }
 
-function refusedOr(machine: RestoredMachine, why: string | undefined): RestoredMachine {
-  if (why === undefined) return machine
-  const { namespace, name } = machine
+function refusedOr(vm: RestoredVm, why: string | undefined): RestoredVm {
+  if (why === undefined) return vm
+  const { namespace, name } = vm
   return { namespace, name, outcome: 'asks', changes: [], why, reason: 'vm-refused' }
 }
 
 /** The others are given back: each of these has its reason, and its note still. */
-function someRefused(machines: readonly RestoredMachine[]): KvupError {
+function someRefused(machines: readonly RestoredVm[]): KvupError {
   const left = machines.filter(({ outcome }) => outcome === 'asks')
   const refs = left.filter(({ reason }) => reason === 'vm-refused')
   return blocked(
     'vm-refused',
     `the server did not let ${countText(refs.length)} be given back (${firstNames(refs)}); all else that could be is`,
     {
-      notes: left.slice(0, toldAtMost).map((machine) => `${vmNameOf(machine)}: ${machine.why}`),
+      notes: left.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
       remedy: [...refs.slice(0, 3).map(retryOf), leaveIt(refs)],
     },
   )
@@ -330,11 +336,11 @@ const vmNameOf = ({ namespace, name }: { namespace: string; name: string }) => `
 
 function procedureOn(
   { owner }: SettingsWork,
-  giving: readonly MachineLoan[],
+  restoring: readonly SavedVmOverride[],
   { meanwhile, refused }: { meanwhile: Meanwhile; refused: RefusedVms },
 ): Procedure {
   const settled = settledFor(owner.kubevirt, { id: 'settled', title: 'KubeVirt is settled', settleMs: 0 })
-  const steps = giving.map(({ ref }) => giveMachineBack(ref, meanwhile, refused))
+  const steps = restoring.map(({ ref }) => restoreVm(ref, meanwhile, refused))
   return {
     name: 'restore VMs',
     loans: [],
@@ -349,15 +355,15 @@ function procedureOn(
 /** So many are told before the question; a dry run shows all. */
 const toldAtMost = 20
 
-function announceVms({ printer }: Context, machines: readonly RestoredMachine[]): void {
-  const giving = machines.filter(({ outcome }) => outcome !== 'asks')
-  for (const machine of giving.slice(0, toldAtMost))
-    printer.note(`${vmNameOf(machine)}: ${machine.changes.join(', ') || 'only the note is taken off'}`)
-  if (giving.length > toldAtMost)
-    printer.note(`and ${giving.length - toldAtMost} more (--dry-run=client shows all)`)
+function announceVms({ printer }: Context, machines: readonly RestoredVm[]): void {
+  const restoring = machines.filter(({ outcome }) => outcome !== 'asks')
+  for (const vm of restoring.slice(0, toldAtMost))
+    printer.note(`${vmNameOf(vm)}: ${vm.changes.join(', ') || 'only the note is taken off'}`)
+  if (restoring.length > toldAtMost)
+    printer.note(`and ${restoring.length - toldAtMost} more (--dry-run=client shows all)`)
 }
 
-function machineOf({ ref, standing, runsWithLent }: MachineLoan, meanwhile: Meanwhile): RestoredMachine {
+function vmOf({ ref, standing, runsWithLent }: SavedVmOverride, meanwhile: Meanwhile): RestoredVm {
   const fields = fieldsOf(standing)
   const leave = meanwhile === 'keep-current'
   return {
@@ -368,10 +374,10 @@ function machineOf({ ref, standing, runsWithLent }: MachineLoan, meanwhile: Mean
   }
 }
 
-const restartOf = ({ namespace, name }: MachineLoan['ref']) =>
+const restartOf = ({ namespace, name }: SavedVmOverride['ref']) =>
   `virtctl restart ${shellWord(name)} -n ${shellWord(namespace)}`
 
-function asking({ ref, standing }: MachineLoan): RestoredMachine {
+function asking({ ref, standing }: SavedVmOverride): RestoredVm {
   return {
     ...ref,
     outcome: 'asks',
@@ -380,15 +386,17 @@ function asking({ ref, standing }: MachineLoan): RestoredMachine {
   }
 }
 
-function someAsk(asks: readonly MachineLoan[]): KvupError {
+function someAsk(asks: readonly SavedVmOverride[]): KvupError {
   const told = asks.map(asking)
   const refs = asks.map(({ ref }) => ref)
   return blocked(
     told[0]?.reason ?? '',
     `nothing was given back to ${countText(asks.length)} (${firstNames(refs)}): a person has to say`,
     {
-      notes: told.slice(0, toldAtMost).map((machine) => `${vmNameOf(machine)}: ${machine.why}`),
-      remedy: asks.every(({ standing }) => standing.is === 'unreadable') ? leaveIt(refs) : waysOut(refs),
+      notes: told.slice(0, toldAtMost).map((vm) => `${vmNameOf(vm)}: ${vm.why}`),
+      remedy: asks.every(({ standing }) => standing.is === 'unreadable')
+        ? leaveIt(refs)
+        : rollbackHints(refs),
     },
   )
 }

@@ -19,26 +19,26 @@ import {
 } from '../../lib/vms/forecast/forecast-report.ts'
 import { speedOf, WholeTime } from '../../lib/vms/forecast/migration-time.ts'
 import { parseWanted } from '../../lib/vms/strategy/set-strategy.ts'
-import { type LookedAt, partlyUnread, readerFor } from '../read-cluster.ts'
+import { type ReadCluster, partlyUnread, readerFor } from '../read-cluster.ts'
 import { noSuchPlace, type SelectedVms, selectionOf } from './vm-selection.ts'
 import { lateRemarks, nodesIn, readRoom, type Room } from '../../lib/vms/forecast/cluster-room.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
-import { oneLook } from '../../lib/kube/read-cache.ts'
+import { onceCached } from '../../lib/kube/read-cache.ts'
 import type { VirtualMachineInstance } from '../../lib/kube/kinds/kubevirt-kinds.ts'
-import { findKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
+import { listKubeVirts, homeOf } from '../../lib/kubevirt/snapshot.ts'
 import { parseImage } from '../../lib/kubevirt/installation.ts'
-import type { Loan } from '../../lib/engine/journal.ts'
-import { openLoans } from '../../lib/engine/journal-config-map.ts'
+import type { Override } from '../../lib/engine/journal.ts'
+import { openOverrides } from '../../lib/engine/journal-config-map.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import {
   dueFor,
   launchersOf,
   type OutlookRules,
-  readSurroundings,
+  readContext,
   rulesFrom,
-  type Surroundings,
+  type UpdaterContext,
 } from '../../lib/vms/workload-updater.ts'
-import { keptMethods, loanId } from '../../lib/vms/update-methods.ts'
+import { keptMethods, overrideId } from '../../lib/vms/update-methods.ts'
 
 export interface ForecastOptions {
   to?: string
@@ -67,8 +67,8 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
   const selection = selectionOf(options, cx.flags.namespace)
   const to = options.to === undefined ? undefined : parseVersion(options.to)
   const methods = methodsOf(options)
-  const looked = await readerFor(cx, options.from)
-  const basis = lookForForecast(looked, { selection, to, methods })
+  const snapshot = await readerFor(cx, options.from)
+  const basis = readForForecast(snapshot, { selection, to, methods })
   // Awaited with the first page.
   basis.catch(() => undefined)
   const rows = cx.printer.rows('WorkloadForecast', forecastView)
@@ -81,8 +81,8 @@ export async function forecast(cx: Context, options: ForecastOptions): Promise<E
     unread: [],
     remarks: [],
   }
-  await tell(looked, { foretold, basis, rows, probe: options.probe === true })
-  if (foundNone(foretold)) foretold.remarks.push(...(await noSuchPlace(looked, selection)))
+  await tell(snapshot, { foretold, basis, rows, probe: options.probe === true })
+  if (foundNone(foretold)) foretold.remarks.push(...(await noSuchPlace(snapshot, selection)))
   const document = forecastDocument(foretold, await basis)
   const refusal = partlyUnread(document.unread)
   rows.end(document, refusal ? 'partial' : 'complete')
@@ -109,20 +109,20 @@ interface Telling {
   probe: boolean
 }
 
-async function tell(looked: LookedAt, { foretold, basis, rows, probe }: Telling): Promise<void> {
+async function tell(snapshot: ReadCluster, { foretold, basis, rows, probe }: Telling): Promise<void> {
   const { selection } = foretold
   const isCurrent = basis.then((known) => isCurrentFor(known, foretold.to))
   // Both are awaited with the first page, which is read meanwhile.
   const judging = judgingOf(basis)
   for (const early of [isCurrent, judging]) early.catch(() => undefined)
-  const notProbed = probe ? await whyNotProbed(looked.cluster, selection.namespace) : undefined
+  const notProbed = probe ? await whyNotProbed(snapshot.cluster, selection.namespace) : undefined
   if (notProbed !== undefined) foretold.remarks.push(notProbed)
-  const pages = listForecast(looked.cluster.reader, { ...selection, isCurrent }, judging)
+  const pages = listForecast(snapshot.cluster.reader, { ...selection, isCurrent }, judging)
   for await (const page of pages) {
-    const { kubevirt } = (await basis).surroundings
+    const { kubevirt } = (await basis).context
     foretold.time ??= kubevirt && new WholeTime(kubevirt)
     const asked = probe && notProbed === undefined
-    const items = asked ? await probeEvictions(looked.cluster, page.items, page.vmis) : page.items
+    const items = asked ? await probeEvictions(snapshot.cluster, page.items, page.vmis) : page.items
     fold(foretold, { ...page, items })
     rows.add(items)
   }
@@ -144,7 +144,7 @@ function fold(foretold: Foretold, { items, current, unread }: ForecastPage): voi
 /** Everything besides the rows. Pure. */
 export function forecastDocument(
   { selection, to, totals, current, time, unread, remarks }: Foretold,
-  { at, surroundings, room, judging, methodsFrom, remarks: known }: Basis,
+  { at, context, room, judging, methodsFrom, remarks: known }: Basis,
 ): ForecastDocument {
   const next = nextOf(totals.byFate, {
     selection,
@@ -163,7 +163,7 @@ export function forecastDocument(
     methodsFrom,
     totals: { total: totals.total, byFate: totals.byFate, current, namespaces: totals.namespaces },
     ...(span && { seconds: span }),
-    unread: [...surroundings.unread, ...unread],
+    unread: [...context.unread, ...unread],
     remarks: [...known, ...room.remarks, ...lateRemarks(room), ...remarks],
     ...(next !== undefined && { next }),
   }
@@ -194,7 +194,7 @@ function nextOf(
 export interface Basis {
   /** When it was read. */
   at: Date
-  surroundings: Surroundings
+  context: UpdaterContext
   methodsFrom: 'cluster' | 'loan' | 'flag' | 'unknown'
   room: Room
   /** Undefined: the KubeVirt CR may not be read. */
@@ -210,44 +210,44 @@ interface Asked {
 }
 
 /** Borrowed methods are given back: what they were decides. Throws what reading throws but 403 and 404. */
-export async function lookForForecast({ cluster, clock }: LookedAt, asked: Asked): Promise<Basis> {
-  const reader = oneLook(cluster.reader)
-  const home = findKubeVirts(reader).then(homeOf)
-  const surrounding = home.then((known) => readSurroundings(reader, clock, asked.selection.namespace, known))
-  const [surroundings, room, { loan, unread }] = await Promise.all([
+export async function readForForecast({ cluster, clock }: ReadCluster, asked: Asked): Promise<Basis> {
+  const reader = onceCached(cluster.reader)
+  const home = listKubeVirts(reader).then(homeOf)
+  const surrounding = home.then((known) => readContext(reader, clock, asked.selection.namespace, known))
+  const [context, room, { loan, unread }] = await Promise.all([
     surrounding,
     readRoom(
       reader,
       surrounding.then((known) => known.kubevirt),
     ),
-    home.then((known) => loanOf(cluster, known, clock)),
+    home.then((known) => overrideOf(cluster, known, clock)),
   ])
-  const { kubevirt } = surroundings
+  const { kubevirt } = context
   const at = clock.now()
-  const rules = rulesFrom(surroundings, { asked: asked.selection, releases: knownReleases, at })
+  const rules = rulesFrom(context, { asked: asked.selection, releases: knownReleases, at })
   const kept = loan && keptMethods(loan)
   const methods = asked.methods ?? kept ?? rules?.methods ?? []
   const judged = rules && rulesAfter({ ...rules, ...nodesIn(room), methods }, asked.to, at)
   return {
     at,
-    surroundings,
+    context,
     room,
     methodsFrom: whence(asked, { loan: loan !== undefined, known: rules !== undefined }),
     judging: judged && kubevirt && { rules: judged, room, speed: speedOf(kubevirt) },
-    remarks: [...surroundings.remarks, ...unread],
+    remarks: [...context.remarks, ...unread],
   }
 }
 
-async function loanOf(
-  cluster: LookedAt['cluster'],
+async function overrideOf(
+  cluster: ReadCluster['cluster'],
   namespace: string | undefined,
-  clock: LookedAt['clock'],
-): Promise<{ loan?: Loan | undefined; unread: readonly string[] }> {
+  clock: ReadCluster['clock'],
+): Promise<{ loan?: Override | undefined; unread: readonly string[] }> {
   if (namespace === undefined) return { unread: [] }
-  const found = await openLoans(cluster, { namespace, clock })
+  const found = await openOverrides(cluster, { namespace, clock })
   if ('unread' in found)
     return { unread: [`whether workload updates are held is not known: ${found.unread}`] }
-  return { loan: found.loans.find(({ id }) => id === loanId), unread: [] }
+  return { loan: found.loans.find(({ id }) => id === overrideId), unread: [] }
 }
 
 function whence(
@@ -268,7 +268,7 @@ function rulesAfter(rules: OutlookRules, to: Version | undefined, at: Date): Out
 
 /** Which VMIs have nothing to be done for: by the version of their launcher where an upgrade is asked for, else as KubeVirt counts. */
 export function isCurrentFor(
-  { surroundings: { launcher } }: Basis,
+  { context: { launcher } }: Basis,
   to: Version | undefined,
 ): (vmi: VirtualMachineInstance) => boolean {
   if (to === undefined) return (vmi) => vmi.status?.phase === 'Running' && dueFor(vmi, launcher) === undefined

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { standingParts } from '../../lib/kubevirt/snapshot.ts'
+import { statusParts } from '../../lib/kubevirt/snapshot.ts'
 import {
   onlyOnceText,
   unreadText,
@@ -9,7 +9,7 @@ import {
 import type { Procedure, ReadContext, RunOutcome } from '../../lib/engine/step.ts'
 import { knownReleases } from '../../lib/releases/releases.ts'
 import { runProcedure } from '../../lib/engine/runner.ts'
-import { carryOut, type Hands, settleMissingValues, type Work } from '../run-change.ts'
+import { carryOut, type RunEnvironment, settleMissingValues, type Work } from '../run-change.ts'
 import { type Finding, parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { type ExitCode, exitCode, KvupError } from '../../lib/kube/errors.ts'
 import { settledFor } from '../../lib/upgrade/steps/component-rollout.ts'
@@ -24,7 +24,7 @@ import {
   wavesLeft,
 } from '../../lib/vms/waves/update-procedure.ts'
 import type { Unread } from '../../lib/vms/migrations/migration-ledger.ts'
-import { heldLines, loanId, loanOn, methodsText } from '../../lib/vms/update-methods.ts'
+import { heldLines, overrideId, overrideOn, methodsText } from '../../lib/vms/update-methods.ts'
 import { shownWaves, type Wave } from '../../lib/vms/waves/waves.ts'
 import { methodsIn, ownerFinding, type SettingsOwner } from '../../lib/vms/strategy/settings-owner.ts'
 import { seeSettings, type SettingsWork, writesTo } from './settings-work.ts'
@@ -44,7 +44,7 @@ import { oneNamespaceHelps, partlyUnread } from '../read-cluster.ts'
 import { evictionFinding, forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
 import { narrowedLine } from '../../lib/kube/shell-line.ts'
 import { dataLoss } from '../../lib/vms/waves/vm-restart.ts'
-import type { UpdateLook } from '../../lib/vms/waves/update-fleet.ts'
+import type { UpdateSnapshot } from '../../lib/vms/waves/update-fleet.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { VirtualMachineInstanceMigrations } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
@@ -54,7 +54,7 @@ import { rehearsed, withResume } from '../change-options.ts'
 /** Moves outdated VMs in order. Exit 3 where a rule stopped it, and where VMs failed although it went on. */
 export async function update(cx: Context, options: UpdateOptions): Promise<ExitCode> {
   const typed = typedUpdate(options, cx.flags.namespace)
-  const seen = await seeSettings(cx, { parts: standingParts, takeOver: options.takeOver })
+  const seen = await seeSettings(cx, { parts: statusParts, takeOver: options.takeOver })
   const now = cx.clock.now()
   ensureWindowOpens(typed, now)
   const run = new UpdateRun(wantedOf(typed, options, seen), {
@@ -81,7 +81,7 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
   })
   warnOfWaves(cx, run.wanted, work.waves)
   const dry = await rehearsed(cx, running.procedure, {
-    hands: seen.hands,
+    environment: seen.environment,
     dryRun: options.dryRun,
     limits: work.limits,
   })
@@ -92,7 +92,11 @@ async function updated(cx: Context, whole: Omit<Running, 'cx' | 'procedure'>): P
     passGate(work.findings, work.accepted)
     return ended(rehearsal)
   }
-  await settleMissingValues(seen.hands.journal, { prompt: cx.prompt, accepted: work.accepted, only: loanId })
+  await settleMissingValues(seen.environment.journal, {
+    prompt: cx.prompt,
+    accepted: work.accepted,
+    only: overrideId,
+  })
   const document = await carriedOut(running, work)
   cx.printer.result(document, workloadsUpdateView)
   const failure = failureOf(document.totals, document.selection)
@@ -146,7 +150,7 @@ async function workOf(running: Running): Promise<UpdateWork> {
     restart: typed.wanted.restart,
     cancels: options.cancelRunning === true,
     watchOnly: options.watchOnly === true,
-    holds: await holdsUpdates(seen),
+    holds: await pausesUpdates(seen),
   })
   const { until, pauseBefore } = options
   return {
@@ -167,17 +171,17 @@ async function workOf(running: Running): Promise<UpdateWork> {
 async function carriedOut(running: Running, work: UpdateWork): Promise<WorkloadsUpdateDocument> {
   const { cx, seen } = running
   let began = false
-  const hands = {
-    ...seen.hands,
+  const environment = {
+    ...seen.environment,
     announce: () => announce(cx, running, work),
-    emit: (event: Parameters<typeof seen.hands.emit>[0]) => {
+    emit: (event: Parameters<typeof seen.environment.emit>[0]) => {
       if (event.kind === 'run-started') began = true
-      seen.hands.emit(event)
+      seen.environment.emit(event)
     },
   }
   try {
-    const outcome = await withResume(cx, throughTheEnd(work, hands))
-    const held = (await seen.hands.journal.loans()).find(({ id }) => id === loanId)
+    const outcome = await withResume(cx, throughTheEnd(work, environment))
+    const held = (await seen.environment.journal.loans()).find(({ id }) => id === overrideId)
     const borrowed = heldLines(held, '     gives workload updates back to KubeVirt')
     return await documentOf(running, endOfRun(cx, outcome, borrowed))
   } catch (error) {
@@ -193,7 +197,7 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
     const interrupted = code === exitCode.interrupted || code === exitCode.terminated
     if (options.cancelRunning && interrupted)
       await runProcedure(cancelProcedure(run.began), {
-        ...seen.hands,
+        ...seen.environment,
         signal: new AbortController().signal,
         limits: { timeoutMs: 1 * minutes },
       })
@@ -205,8 +209,8 @@ async function afterwards(running: Running, { exitCode: code }: KvupError): Prom
   }
 }
 
-function readingOf({ cx: { clock }, seen: { cluster, hands } }: Running): ReadContext {
-  return { reader: cluster.reader, clock, journal: hands.journal }
+function readingOf({ cx: { clock }, seen: { cluster, environment } }: Running): ReadContext {
+  return { reader: cluster.reader, clock, journal: environment.journal }
 }
 
 async function documentOf(
@@ -227,9 +231,9 @@ async function documentOf(
 }
 
 /** False while somebody else holds them: then the update leaves them as they are. */
-async function holdsUpdates({ owner, holding, hands }: SettingsWork): Promise<boolean> {
+async function pausesUpdates({ owner, holding, environment }: SettingsWork): Promise<boolean> {
   if (methodsIn(holding, owner).length > 0) return true
-  return loanOn(owner, await hands.journal.loans())?.procedure === updateName
+  return overrideOn(owner, await environment.journal.loans())?.procedure === updateName
 }
 
 /** What was asked for; where KubeVirt's own updater is followed, what it shuts down is told of as well. */
@@ -243,7 +247,7 @@ export function wantedOf(
 
 /** What speaks against it: data that a restart loses, evictions once the methods are given back, an owner that undoes the hold. */
 export async function updateFindings(
-  look: UpdateLook,
+  look: UpdateSnapshot,
   seen: SettingsWork,
   selection: SelectedVms,
 ): Promise<readonly Finding[]> {
@@ -309,8 +313,8 @@ export function questionOf(moves: readonly ('migration' | 'restart')[]): string 
 }
 
 /** `--until` of the last wave is no reason to stay on the loan: what is left then only gives it back. */
-export async function throughTheEnd(work: Work, hands: Hands): Promise<RunOutcome> {
-  const outcome = await carryOut(work, hands)
+export async function throughTheEnd(work: Work, environment: RunEnvironment): Promise<RunOutcome> {
+  const outcome = await carryOut(work, environment)
   if (outcome.is !== 'stopped-before' || outcome.step.id !== settledAgainId) return outcome
-  return runProcedure(work.procedure, { ...hands, limits: { timeoutMs: work.limits.timeoutMs } })
+  return runProcedure(work.procedure, { ...environment, limits: { timeoutMs: work.limits.timeoutMs } })
 }

@@ -3,13 +3,13 @@ import type { Cluster } from '../../lib/kube/cluster.ts'
 import type { KubeObject } from '../../lib/kube/object.ts'
 import { type Installation, theInstallation } from '../../lib/kubevirt/installation.ts'
 import { type Part, takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
-import { type Standing, standing } from '../../lib/kubevirt/rollout-status.ts'
-import { type Hands, handsOf } from '../run-change.ts'
+import { type RolloutStatus, standing } from '../../lib/kubevirt/rollout-status.ts'
+import { type RunEnvironment, environmentOf } from '../run-change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { ownerOf } from '../../lib/upgrade/upgrade-plan.ts'
 import { type Used, workloadsAccess } from '../../lib/upgrade/roles.ts'
 import {
-  findSettingsOwner,
+  getSettingsOwner,
   passesOn,
   readOwner,
   type SettingsOwner,
@@ -19,11 +19,11 @@ import {
 export interface SettingsWork {
   cluster: Cluster
   installation: Installation
-  standing: Standing
+  standing: RolloutStatus
   owner: SettingsOwner
   /** The owner as it was read. */
   holding: KubeObject
-  hands: Omit<Hands, 'announce'>
+  environment: Omit<RunEnvironment, 'announce'>
 }
 
 interface Asked {
@@ -42,7 +42,7 @@ export async function seeSettings(
   const { reader } = cluster
   const snapshot = await takeSnapshot(reader, parts, cx.clock)
   const installation = theInstallation(snapshot)
-  const found = await findSettingsOwner(reader, ownerOf(installation), installation.manager)
+  const found = await getSettingsOwner(reader, ownerOf(installation), installation.manager)
   const owner = { ...found, accepted: parseAccepted(accept).map(({ id }) => id) }
   return {
     cluster,
@@ -50,7 +50,7 @@ export async function seeSettings(
     standing: standing(snapshot, new Date(snapshot.takenAt)),
     owner,
     holding: passesOn(owner) ? await readOwner(reader, owner) : installation.kubevirt,
-    hands: handsOf(cx, cluster, { namespace: installation.namespace, takeOver }),
+    environment: environmentOf(cx, cluster, { namespace: installation.namespace, takeOver }),
   }
 }
 

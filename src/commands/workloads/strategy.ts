@@ -12,12 +12,12 @@ import { carryOut, type Work } from '../run-change.ts'
 import { parseAccepted, passGate } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { forecastOutdated } from '../../lib/vms/forecast/vm-forecast.ts'
-import { giveBackLine, keptMethods, loanOn, methodsOf } from '../../lib/vms/update-methods.ts'
+import { restoreUpdatesLine, keptMethods, overrideOn, methodsOf } from '../../lib/vms/update-methods.ts'
 import {
   type Choice,
   choiceFindings,
   choiceText,
-  ensureNotHeld,
+  ensureNotPaused,
   gateFinding,
   parseWanted,
   setStrategy,
@@ -95,11 +95,11 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
   const wanted = parseWanted(options)
   const timeoutMs = parseDuration(options.timeout)
   const seen = await seeSettings(cx, options)
-  ensureNotHeld(wanted, loanOn(seen.owner, await seen.hands.journal.loans()))
+  ensureNotPaused(wanted, overrideOn(seen.owner, await seen.environment.journal.loans()))
   const procedure = procedureOf(seen, wanted)
   const choice = await choiceOf(seen, wanted)
   const work = workOf(seen, { procedure, choice, options, timeoutMs })
-  const dry = await rehearsed(cx, procedure, { hands: seen.hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, procedure, { environment: seen.environment, dryRun: options.dryRun })
   if (dry) {
     await printed(cx, seen, { outcome: 'rehearsed', said: choiceText(choice), ...dry })
     passGate(work.findings, work.accepted)
@@ -109,7 +109,7 @@ export async function setWorkloadStrategy(cx: Context, options: SetStrategyOptio
     const warnings = work.findings.map(({ summary, id }) => `${summary} (${id})`)
     for (const line of [...choiceText(choice), ...warnings]) cx.printer.note(line)
   }
-  const ended = await withResume(cx, carryOut(work, { ...seen.hands, announce }))
+  const ended = await withResume(cx, carryOut(work, { ...seen.environment, announce }))
   const changed = ended.is === 'finished' && ended.changed.length > 0
   return printed(cx, seen, { outcome: changed ? 'set' : 'already-so' })
 }
@@ -165,18 +165,18 @@ async function printed(
 export async function strategyDocument({
   cluster: { reader },
   owner,
-  hands,
+  environment,
   installation: { name, namespace },
 }: SettingsWork): Promise<WorkloadStrategyDocument> {
   const [holding, kubevirt, loans, policies] = await Promise.all([
     readOwner(reader, owner),
     readOwner(reader, owner.kubevirt),
-    hands.journal.loans(),
+    environment.journal.loans(),
     readMigrationPolicies(reader),
   ])
   const items = effectiveSettings(owner, holding, kubevirt)
   const findings = gateFinding(kubevirt, methodsOf(kubevirt))
-  const loan = loanOn(owner, loans)
+  const loan = overrideOn(owner, loans)
   const version = kubevirt.status?.observedKubeVirtVersion
   return {
     apiVersion: 'kvup.io/v1alpha1',
@@ -185,7 +185,7 @@ export async function strategyDocument({
     owner: ownerInDocument(owner),
     ...(version !== undefined && { version }),
     ...(loan && {
-      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: giveBackLine(loan) },
+      held: { methods: keptMethods(loan), by: loan.by, at: loan.at, giveBack: restoreUpdatesLine(loan) },
     }),
     items,
     ...(policies.known

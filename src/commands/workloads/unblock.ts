@@ -6,18 +6,18 @@ import { theInstallation } from '../../lib/kubevirt/installation.ts'
 import { takeSnapshot } from '../../lib/kubevirt/snapshot.ts'
 import { VirtualMachines } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import type { Procedure } from '../../lib/engine/step.ts'
-import { carryOut, handsOf, type Work } from '../run-change.ts'
+import { carryOut, environmentOf, type Work } from '../run-change.ts'
 import { parseAccepted } from '../../lib/checks/check-definition.ts'
 import { parseDuration } from '../../lib/kube/duration.ts'
 import { blocked, exitCode, type ExitCode, usageError } from '../../lib/kube/errors.ts'
 import { workloadsAccess } from '../../lib/upgrade/roles.ts'
 import { clusterEvictionOf, lostData } from '../../lib/vms/vm.ts'
-import { giveBackLine, loanId } from '../../lib/vms/update-methods.ts'
+import { restoreUpdatesLine, overrideId } from '../../lib/vms/update-methods.ts'
 import { narrowedLine, shellWord } from '../../lib/kube/shell-line.ts'
 import {
   type Blocking,
   blockingOf,
-  findBlockers,
+  listBlockers,
   unblockFindings,
   unblockStep,
 } from '../../lib/vms/unblock/unblock-vms.ts'
@@ -25,10 +25,10 @@ import { asksCluster, manual } from '../command-options.ts'
 import { namespaceOf, noSuchPlace } from './vm-selection.ts'
 import {
   fieldName,
-  lentText,
-  type MachineRead,
-  type MachineRef,
-  readMachines,
+  overriddenText,
+  type VmRead,
+  type VmRef,
+  readVms,
 } from '../../lib/vms/unblock/vm-overrides.ts'
 import { type ChangeOptions, rehearsed, withChangeFlags, withResume } from '../change-options.ts'
 
@@ -76,12 +76,12 @@ export async function unblock(
   const { kubevirt, namespace } = theInstallation(await takeSnapshot(cluster.reader, [], cx.clock))
   const clusterEviction = clusterEvictionOf(kubevirt)
   const { candidates, bare } = await found(cx, { cluster, asked, clusterEviction })
-  const hands = handsOf(cx, cluster, { namespace, takeOver: options.takeOver })
+  const environment = environmentOf(cx, cluster, { namespace, takeOver: options.takeOver })
   const lending = { who: cx.world.who, clusterEviction }
   const procedure = procedureOn(candidates.filter(isToUnblock), lending)
   const print = (end: Partial<UnblockDocument>, items: readonly UnblockItem[]) =>
     cx.printer.result({ ...documentOf(items, bare), ...end }, unblockView)
-  const dry = await rehearsed(cx, procedure, { hands, dryRun: options.dryRun })
+  const dry = await rehearsed(cx, procedure, { environment, dryRun: options.dryRun })
   if (dry) {
     print(
       dry,
@@ -97,22 +97,22 @@ export async function unblock(
     question: `Change ${countText(candidates.filter(isToUnblock).length)} so that they can be evicted?`,
     limits: { timeoutMs },
   }
-  await withResume(cx, carryOut(work, { ...hands, announce: () => announce(cx, candidates) }))
-  const held = (await hands.journal.loans()).find(({ id }) => id === loanId)
+  await withResume(cx, carryOut(work, { ...environment, announce: () => announce(cx, candidates) }))
+  const held = (await environment.journal.loans()).find(({ id }) => id === overrideId)
   print(
-    { giveBack: giveBackLine(held) },
+    { giveBack: restoreUpdatesLine(held) },
     candidates.map((one) => itemOf(one, 'unblocked')),
   )
   return exitCode.done
 }
 
-interface Looking {
+interface SnapshotOptions {
   cluster: Cluster
   asked: Asked
   clusterEviction: string | undefined
 }
 
-async function found({ printer }: Context, { cluster, asked, clusterEviction }: Looking) {
+async function found({ printer }: Context, { cluster, asked, clusterEviction }: SnapshotOptions) {
   const { candidates, bare } = await candidatesOf(cluster.reader, asked, clusterEviction)
   if (candidates.length + bare.length === 0)
     for (const remark of await noSuchPlace({ cluster }, asked)) printer.warn(remark)
@@ -189,8 +189,8 @@ export type Asked =
 
 /** One of them, and what is to be done about it. */
 export interface Candidate {
-  ref: MachineRef
-  read: MachineRead
+  ref: VmRef
+  read: VmRead
   blocking: Blocking
   /** `evictionStrategy None (was LiveMigrate)`. */
   changes: readonly string[]
@@ -203,12 +203,12 @@ export async function candidatesOf(
   reader: Reader,
   asked: Asked,
   clusterEviction: string | undefined,
-): Promise<{ candidates: readonly Candidate[]; bare: readonly MachineRef[] }> {
+): Promise<{ candidates: readonly Candidate[]; bare: readonly VmRef[] }> {
   const { namespace } = asked
   const { machines, bare } = asked.all
-    ? await findBlockers(reader, { namespace, clusterEviction })
+    ? await listBlockers(reader, { namespace, clusterEviction })
     : { machines: asked.names.map((name) => ({ namespace: asked.namespace, name })), bare: [] }
-  const reads = await readMachines(reader, machines)
+  const reads = await readVms(reader, machines)
   const missing = machines.filter((_, index) => reads[index]?.vm === undefined)
   const [first] = missing
   if (first !== undefined && !asked.all) throw noSuchVm(first)
@@ -216,12 +216,19 @@ export async function candidatesOf(
     const read = reads[index]
     if (read?.vm === undefined) return []
     const blocking = blockingOf(read.vm, read.vmi, { clusterEviction })
-    return [{ ref, read, blocking, changes: blocking.is === 'blocks' ? blocking.lends.map(lentText) : [] }]
+    return [
+      {
+        ref,
+        read,
+        blocking,
+        changes: blocking.is === 'blocks' ? blocking.overrides.map(overriddenText) : [],
+      },
+    ]
   })
   return { candidates, bare: [...bare, ...missing] }
 }
 
-function noSuchVm({ namespace, name }: MachineRef): Error {
+function noSuchVm({ namespace, name }: VmRef): Error {
   return blocked('no-such-vm', `there is no VM ${name} in namespace ${namespace}`, {
     object: `virtualmachines/${name} in namespace ${namespace}`,
     remedy: `kubectl -n ${shellWord(namespace)} get vms`,
@@ -243,7 +250,7 @@ export function itemOf(
     ...ref,
     outcome: done,
     changes,
-    lent: blocking.lends.map(({ path, was, lent }) => ({
+    lent: blocking.overrides.map(({ path, was, lent }) => ({
       path,
       field: fieldName(path),
       ...(was.present && { was: was.value }),

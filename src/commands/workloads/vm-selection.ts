@@ -3,7 +3,7 @@ import { ApiError, usageError } from '../../lib/kube/errors.ts'
 import { Namespaces, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { NotSavedError } from '../../lib/kube/saved/saved-cluster.ts'
 import type { Selection } from '../../lib/vms/vm.ts'
-import type { LookedAt } from '../read-cluster.ts'
+import type { ReadCluster } from '../read-cluster.ts'
 
 /** Which VMs were asked for. */
 export interface SelectedVms {
@@ -59,18 +59,18 @@ export function selectionOf(typed: Typed, namespace: string | undefined): Select
  * Silent where that may not be read; of a saved cluster namespaces are not known.
  */
 export async function noSuchPlace(
-  looked: Pick<LookedAt, 'cluster'> & { saved?: boolean },
+  snapshot: Pick<ReadCluster, 'cluster'> & { saved?: boolean },
   { namespace, node }: Pick<Selection, 'namespace' | 'node'>,
 ): Promise<readonly string[]> {
   const remarks = await Promise.all([
-    looked.saved ? [] : missing(looked, { kind: Namespaces, word: 'namespace', name: namespace }),
-    missing(looked, { kind: Nodes, word: 'node', name: node }),
+    snapshot.saved ? [] : missing(snapshot, { kind: Namespaces, word: 'namespace', name: namespace }),
+    missing(snapshot, { kind: Nodes, word: 'node', name: node }),
   ])
   return remarks.flat()
 }
 
 async function missing(
-  { cluster: { reader } }: Pick<LookedAt, 'cluster'>,
+  { cluster: { reader } }: Pick<ReadCluster, 'cluster'>,
   { kind, word, name }: { kind: Kind; word: string; name: string | undefined },
 ): Promise<readonly string[]> {
   if (name === undefined) return []

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/object.ts'
-import type { Evidence, EvidencePart } from '../kubevirt/full-snapshot.ts'
+import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Installation } from '../kubevirt/installation.ts'
-import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { HopFinding, Method } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { type Version, versionOf } from '../releases/release-versions.ts'
@@ -19,9 +19,9 @@ export type Group = (typeof groups)[number]
 
 /** All that a check is judged by; no cluster, no clock. */
 export interface Question {
-  evidence: Evidence
+  snapshot: FullSnapshot
   installation: Installation
-  standing: Standing
+  standing: RolloutStatus
   /** Absent: `kvup check` without --to; checks that need a target pass over it (`needsTarget`). */
   target?: Version
   /** How it would be done. */
@@ -43,7 +43,7 @@ export interface Check {
   /** A sentence that is true when it passes. */
   readonly title: string
   /** An unknown need makes it `not-checked`. */
-  readonly needs: readonly EvidencePart[]
+  readonly needs: readonly SnapshotPart[]
   readonly needsTarget?: true
   /** Made only where images were tried (`--probe-images`). */
   readonly needsProbes?: true
@@ -70,15 +70,19 @@ export function enters({ from, to }: { from: Version; to: Version }, minor: stri
 }
 
 /** The way from what is installed to that version, with the steps of Kubernetes in between; undefined where nothing was ever installed completely. */
-export function pathFromHere(to: Version, { standing, evidence, releases }: Question): Path | undefined {
+export function pathFromHere(to: Version, { standing, snapshot, releases }: Question): Path | undefined {
   const from = versionOf(standing.observed.version)
   if (from === undefined) return undefined
-  const runs = kubernetesMinor(evidence.serverVersion)
+  const runs = kubernetesMinor(snapshot.serverVersion)
   return pathTo(from, to, runs === undefined ? undefined : `1.${runs}`, releases)
 }
 
 /** Its steps as lines to type; or why there is no way, and what comes nearest. */
-export function wayTo(to: Version, question: Question, otherwise: readonly string[] = []): readonly string[] {
+export function hopPath(
+  to: Version,
+  question: Question,
+  otherwise: readonly string[] = [],
+): readonly string[] {
   const way = pathFromHere(to, question)
   if (way === undefined) return []
   if (way.is === 'none') return [`no way keeps to what is supported: ${way.why}`, ...otherwise]
@@ -94,15 +98,15 @@ export function kubernetesMinor(version: ServerVersion | undefined): number | un
 }
 
 /** The tally of all VMIs; only for checks that need `instances`. */
-export function instancesOf({ evidence }: Pick<Question, 'evidence'>): InstanceTally {
-  return itemsOf(evidence.instances)[0] ?? emptyTally()
+export function instancesOf({ snapshot }: Pick<Question, 'snapshot'>): InstanceTally {
+  return itemsOf(snapshot.instances)[0] ?? emptyTally()
 }
 
 /** What `lib/workloads` calls its loan. */
 const loan = 'workload-updates'
 
 /** Whether kvup has borrowed the workload update methods: empty as they are now, they come back at the end of its run (contract "Loans"). */
-export const isHeldByKvup = ({ borrowed }: Evidence): boolean =>
+export const isPausedByKvup = ({ borrowed }: FullSnapshot): boolean =>
   itemsOf(borrowed ?? { known: true, items: [] }).some(({ id }) => id === loan)
 
 export function parseAccepted(words: readonly string[]): readonly AcceptedRisk[] {
@@ -142,10 +146,10 @@ export function passGate(
   if (!first) return
   const all = [first, ...more]
   const ids = all.map(({ id }) => id)
-  const ways = ids.some(isRefused) ? [] : [accepting(ids)]
+  const paths = ids.some(isRefused) ? [] : [accepting(ids)]
   throw blocked(first.id, all.map(({ id, summary }) => `${oneLine(summary)} (${id})`).join('\n  '), {
     ...(first.objects && { object: first.objects.join(', ') }),
-    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...ways])],
+    remedy: [...new Set([...all.flatMap(({ remedy }) => remedy), ...paths])],
   })
 }
 

@@ -1,8 +1,8 @@
-import type { EvidencePart } from '../kubevirt/full-snapshot.ts'
+import type { SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import type { Check, Finding, Group, Question } from './check-definition.ts'
 import { roleRemedy } from '../kube/access-rights.ts'
 import {
-  cdiBeside,
+  cdiAlongside,
   lastAppliedSize,
   managerCheck,
   methodsEmpty,
@@ -50,17 +50,17 @@ function resultOf(check: Check, question: Question): CheckResult {
   if (without !== undefined) return { check, is: 'skipped', findings: [], without }
   const unknown = check.needs.flatMap((part) => whyUnknown(part, question))
   if (unknown.length > 0) return { check, is: 'not-checked', findings: [notChecked(check, unknown)] }
-  const findings = check.assess(question).map((finding) => notSetBack(finding, question))
+  const findings = check.assess(question).map((finding) => notReset(finding, question))
   return { check, is: findings.length > 0 ? 'found' : 'passed', findings }
 }
 
-function notAskedFor(check: Check, { target, evidence }: Question): AskedBy | undefined {
+function notAskedFor(check: Check, { target, snapshot }: Question): AskedBy | undefined {
   if (check.needsTarget && target === undefined) return '--to'
-  return check.needsProbes && evidence.probes === undefined ? '--probe-images' : undefined
+  return check.needsProbes && snapshot.probes === undefined ? '--probe-images' : undefined
 }
 
-function whyUnknown(part: EvidencePart, { evidence }: Question): string[] {
-  const found = evidence[part]
+function whyUnknown(part: SnapshotPart, { snapshot }: Question): string[] {
+  const found = snapshot[part]
   if (found === undefined) return [`${part}: not read`]
   return 'known' in found && !found.known ? [`${part}: ${found.why}`] : []
 }
@@ -81,7 +81,7 @@ const saveAll = 'kvup snapshot --to-file cluster.ndjson.gz     saves all that is
 const isNotSaved = (why: string): boolean => /does not hold|: not read$/u.test(why)
 
 /** Without commands that write to a KubeVirt which HyperConverged owns: it would set them back (ocp 1.4). Pure. */
-function notSetBack(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {
+function notReset(finding: Finding, { installation }: Pick<Question, 'installation'>): Finding {
   const { manager, namespace } = installation
   if (manager.kind !== 'hyperconverged') return finding
   const remedy = finding.remedy.filter((line) => !/^kubectl .*\bpatch kubevirt /u.test(line))
@@ -202,7 +202,7 @@ const installationChecks: readonly Check[] = [
   foreignEdits,
   defaultsThatShift,
   methodsEmpty,
-  cdiBeside,
+  cdiAlongside,
 ]
 
 /** What the update does to VMs, and they to it. */

@@ -10,7 +10,7 @@ import {
 import { rightsIn } from '../kube/access-rights.ts'
 
 /** What a step would do to one object. */
-export interface RehearsedChange {
+export interface DryRunChange {
   object: { apiVersion: string; kind: string; namespace?: string; name: string }
   /** `called`: a subresource. */
   is: 'created' | 'changed' | 'deleted' | 'called'
@@ -26,7 +26,7 @@ export interface RehearsedChange {
 }
 
 /** How the object is named in a change. */
-export function namedIn({ apiVersion, kind }: Kind, { namespace, name }: Ref): RehearsedChange['object'] {
+export function namedIn({ apiVersion, kind }: Kind, { namespace, name }: Ref): DryRunChange['object'] {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 

@@ -10,7 +10,7 @@ import {
   type JournalContent,
   journalOn,
   type JournalStore,
-  type Loan,
+  type Override,
 } from './journal.ts'
 import { Overrides } from './overrides.ts'
 
@@ -147,7 +147,7 @@ function readJournal(text: Readonly<Record<string, string>>): {
   garbled: readonly Garbled[]
 } {
   const entries = parsed(text, 'entries', isEntry)
-  const loans = parsed(text, 'loans', isLoan)
+  const loans = parsed(text, 'loans', isOverride)
   const kept = parsed(text, 'kept', isKept)
   const content = {
     ...emptyJournal,
@@ -196,7 +196,7 @@ const hasTexts = (value: unknown, ...keys: string[]): value is Record<string, un
 const isEntry = (value: unknown): value is Entry =>
   hasTexts(value, 'at', 'by', 'procedure', 'step', 'what', 'text')
 
-const isLoan = (value: unknown): value is Loan =>
+const isOverride = (value: unknown): value is Override =>
   hasTexts(value, 'id', 'procedure', 'path', 'by', 'at') &&
   hasTexts(value['object'], 'apiVersion', 'kind', 'name', 'uid') &&
   isRecord(value['was']) &&
@@ -206,10 +206,10 @@ const isLoan = (value: unknown): value is Loan =>
 const isKept = (value: unknown): value is { key: string; value: unknown } => hasTexts(value, 'key')
 
 /** The open loans for a command that only reads; `unread` says why they are not known. */
-export async function openLoans(
+export async function openOverrides(
   cluster: Cluster,
   { namespace, clock }: { namespace: string; clock: Clock },
-): Promise<{ loans: readonly Loan[] } | { unread: string }> {
+): Promise<{ loans: readonly Override[] } | { unread: string }> {
   try {
     return { loans: await configMapJournal(cluster, { namespace, who: '', clock }).loans() }
   } catch (error) {

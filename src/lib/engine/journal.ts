@@ -1,4 +1,4 @@
-import type { Held } from './lease.ts'
+import type { HeldLease } from './lease.ts'
 import type { MissingValue, Overrides } from './overrides.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { blocked } from '../kube/errors.ts'
@@ -10,16 +10,16 @@ export interface Journal {
   /** Throws when it cannot be written: then nothing may be changed. */
   record(entry: Entry): Promise<void>
   /** The open ones, as they are noted on their objects (see `Overrides`). */
-  loans(): Promise<readonly Loan[]>
+  loans(): Promise<readonly Override[]>
   /** What reads as kvup leaves it, and whose former value nobody may be believed about. */
   missing(): Promise<readonly MissingValue[]>
   /** A person said that this claim of the journal is true: for this process it is open. */
-  believe(claim: Loan): void
+  believe(claim: Override): void
   /**
    * Says what is about to be changed. The first value wins: an open loan with this id is returned as it is, but for what it is set to. Whoever changes the field writes what is
    * returned onto the object, in the same patch (`noteOf`, `savingNote`).
    */
-  borrow(loan: Loan): Promise<Loan>
+  override(loan: Override): Promise<Override>
   /** Writes down that a loan is closed, whose note is off its object: given back, or for another reason. Closing a closed one is no error. */
   release(id: string, why?: string): Promise<void>
   /**
@@ -29,7 +29,7 @@ export interface Journal {
   keep(key: string, value: unknown): Promise<void>
   kept(key: string): Promise<unknown>
   /** The same journal for who holds the lock: it is confirmed before each write, tries after a conflict included. */
-  under(held: Held): Journal
+  under(held: HeldLease): Journal
 }
 
 /** What a `check` may see of it. */
@@ -68,7 +68,7 @@ interface Taken {
 }
 
 /** A setting that was borrowed and has to be given back. */
-export interface Loan {
+export interface Override {
   /** Stable per setting: `workload-updates`. */
   id: string
   procedure: string
@@ -141,7 +141,7 @@ export function journalOn(
         ),
       )
     },
-    async borrow(loan) {
+    async override(loan) {
       if (overrides === undefined) {
         const after = await update((content) => borrowed(content, loan))
         return after.loans.find(({ id }) => id === loan.id) ?? loan
@@ -165,7 +165,7 @@ export function journalOn(
 }
 
 /** A journal that somebody deleted meanwhile has the entry all the same. */
-function withClaim(content: JournalContent, loan: Loan): JournalContent {
+function withClaim(content: JournalContent, loan: Override): JournalContent {
   const has = content.loans.some(({ id }) => id === loan.id)
   return has ? content : { ...content, loans: [...content.loans, loan] }
 }
@@ -174,7 +174,7 @@ function withClaim(content: JournalContent, loan: Loan): JournalContent {
 export interface JournalContent {
   entries: readonly Entry[]
   /** Open ones only: a loan that was given back is an entry. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   kept: Readonly<Record<string, unknown>>
 }
 
@@ -196,22 +196,22 @@ function recorded(content: JournalContent, entry: Entry): JournalContent {
   return { ...content, entries, kept }
 }
 
-function applied(loan: Loan, { procedure, step }: Entry): Loan {
+function applied(loan: Override, { procedure, step }: Entry): Override {
   const { taken } = loan
   const isOfStep = taken?.step === step && loan.procedure === procedure
   return isOfStep ? { ...loan, taken: { ...taken, applied: true } } : loan
 }
 
 /** The first value wins: of an open loan with this id nothing changes but what it is set to from now on. */
-function borrowed(content: JournalContent, loan: Loan): JournalContent {
+function borrowed(content: JournalContent, loan: Override): JournalContent {
   const open = content.loans.find(({ id }) => id === loan.id)
   return open === undefined ? claimed(content, loan) : takenAnew(content, open, loan)
 }
 
 /** As it is: another claim under this id is replaced, for what is said here lies on an object, or is about to. */
-function claimed(content: JournalContent, loan: Loan): JournalContent {
+function claimed(content: JournalContent, loan: Override): JournalContent {
   const former = content.loans.find(({ id }) => id === loan.id)
-  if (former !== undefined && isSameLoan(former, loan)) return takenAnew(content, former, loan)
+  if (former !== undefined && isSameOverride(former, loan)) return takenAnew(content, former, loan)
   if (former !== undefined)
     return claimed({ ...content, loans: content.loans.filter((one) => one !== former) }, loan)
   if (loan.was.present && loan.was.value === undefined)
@@ -221,10 +221,10 @@ function claimed(content: JournalContent, loan: Loan): JournalContent {
   return recorded({ ...content, loans: [...content.loans, loan] }, entry)
 }
 
-const isSameLoan = (one: Loan, other: Loan): boolean =>
+const isSameOverride = (one: Override, other: Override): boolean =>
   one.object.uid === other.object.uid && one.path === other.path && isDeepStrictEqual(one.was, other.was)
 
-function takenAnew(content: JournalContent, open: Loan, { taken }: Loan): JournalContent {
+function takenAnew(content: JournalContent, open: Override, { taken }: Override): JournalContent {
   if (taken === undefined || isDeepStrictEqual(open.taken?.value, taken.value)) return content
   const loans = content.loans.map((loan) => (loan === open ? { ...open, taken } : loan))
   return { ...content, loans }
@@ -249,7 +249,7 @@ function keeping(content: JournalContent, key: string, value: unknown): JournalC
   return { ...content, kept: { ...content.kept, [key]: value } }
 }
 
-function wordsOf({ path, object, was }: Loan): string {
+function wordsOf({ path, object, was }: Override): string {
   const value = was.present ? JSON.stringify(was.value) : 'absent'
   return `${path} of ${object.kind} ${object.name}, which was ${value}`
 }
@@ -258,7 +258,7 @@ const mostEntries = 300
 const mostEntryBytes = 256 * 1024
 const mostText = 2000
 const mostKept = 200
-const mostLoanBytes = 384 * 1024
+const mostOverrideBytes = 384 * 1024
 const mostKeptBytes = 128 * 1024
 
 /**
@@ -266,7 +266,7 @@ const mostKeptBytes = 128 * 1024
  * when the loans alone are too large; nothing may be borrowed then.
  */
 export function bounded({ entries, loans, kept }: JournalContent): JournalContent {
-  if (bytesOf(loans) > mostLoanBytes)
+  if (bytesOf(loans) > mostOverrideBytes)
     throw blocked(
       'journal-full',
       `the journal holds ${loans.length} open loans and has no room for another`,
@@ -365,21 +365,21 @@ export class RememberedJournal implements JournalReader {
 }
 
 /** A journal that knows without asking. */
-export interface KnowsLoans {
+export interface KnowsOverrides {
   /** The open loans as this process read or wrote them last; undefined before it has done either. */
-  known(): readonly Loan[] | undefined
+  known(): readonly Override[] | undefined
 }
 
 /** The same journal, which remembers what is borrowed: whoever leaves while the server is silent can still say so. */
-export function remembering(journal: Journal): Journal & KnowsLoans {
+export function remembering(journal: Journal): Journal & KnowsOverrides {
   return rememberingIn(journal, { loans: undefined })
 }
 
 interface Memory {
-  loans: readonly Loan[] | undefined
+  loans: readonly Override[] | undefined
 }
 
-function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsLoans {
+function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsOverrides {
   const without = (id: string) => (memory.loans ?? []).filter((loan) => loan.id !== id)
   return {
     ...journal,
@@ -387,8 +387,8 @@ function rememberingIn(journal: Journal, memory: Memory): Journal & KnowsLoans {
     async loans() {
       return (memory.loans = await journal.loans())
     },
-    async borrow(loan) {
-      const opened = await journal.borrow(loan)
+    async override(loan) {
+      const opened = await journal.override(loan)
       memory.loans = [...without(loan.id), opened]
       return opened
     },

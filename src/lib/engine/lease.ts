@@ -12,7 +12,7 @@ export interface Lock {
    * Takes the lock, works, gives it back. `held` is aborted when the lock is lost.
    * Throws `locked` (exit 6), naming the holder, when somebody else is at work.
    */
-  hold<T>(work: (held: Held) => Promise<T>, queueing?: Queueing): Promise<T>
+  hold<T>(work: (held: HeldLease) => Promise<T>, queueing?: Queueing): Promise<T>
 }
 
 /** What happens while the lock is still somebody else's. */
@@ -23,7 +23,7 @@ interface Queueing {
   remark?(text: string): void
 }
 
-export interface Held {
+export interface HeldLease {
   readonly signal: AbortSignal
   /** Reads the holder again; throws `locked` when it is no longer us. Called before every write. */
   confirm(): Promise<void>
@@ -48,7 +48,7 @@ export function leaseLock(cluster: Pick<Cluster, 'reader' | 'writer'>, options: 
   return {
     async hold(work, queueing = {}) {
       const identity = identityOf(holder, randomBytes(4).toString('hex'))
-      const holding = new LeaseHolding(
+      const holding = new RenewedLease(
         place,
         identity,
         await acquireLease(place, { identity, holder, takeOver }, queueing),
@@ -77,8 +77,8 @@ interface Holder {
 }
 
 /** `user@host/pid/nonce-machine`: unique per run, readable for people, and `--take-over` takes it as it is. */
-export function identityOf({ who, pid, machine }: Holder, nonce: string): string {
-  return `${who}/${pid}/${nonce}${machine === undefined ? '' : `-${machine}`}`
+export function identityOf({ who, pid, machine: vm }: Holder, nonce: string): string {
+  return `${who}/${pid}/${nonce}${vm === undefined ? '' : `-${vm}`}`
 }
 
 interface Process {
@@ -95,9 +95,9 @@ export function processOf(identity: string): Process | undefined {
     /^(?<user>[^\s/]+)@(?<host>[^\s@/]+)\/(?<pid>\d+)\/[^\s/-]+(?:-(?<machine>[0-9a-z]+))?$/u.exec(
       identity,
     )?.groups
-  const { user, host, pid, machine } = parts ?? {}
+  const { user, host, pid, machine: vm } = parts ?? {}
   if (user === undefined || host === undefined) return undefined
-  return { user, host, pid: Number(pid), ...(machine !== undefined && { machine }) }
+  return { user, host, pid: Number(pid), ...(vm !== undefined && { machine: vm }) }
 }
 
 /** True when the identity names a process that would be seen here and has ended. What cannot be told is alive, and is watched as a foreign one. */
@@ -130,7 +130,7 @@ interface Taken {
   at: number
 }
 
-const lookEvery = 1000
+const readEvery = 1000
 
 /** A foreign Lease as it was first seen, and when it runs out if it stays so. */
 interface Watched {
@@ -145,14 +145,14 @@ interface Watched {
 async function acquireLease(place: LeasePlace, claim: Claim, queueing: Queueing): Promise<Taken> {
   let watched: Watched | undefined
   for (;;) {
-    const lease = await unlessAborted(findLease(place), queueing.signal)
+    const lease = await unlessAborted(getLease(place), queueing.signal)
     const now = place.clock.now().getTime()
     if (lease === undefined || isFree(lease, claim) || hasExpired(lease, watched, now)) {
       const taken = await take(place, claim.identity, lease)
       if (taken !== undefined) return taken
     } else {
       watched = watch(lease, watched, { now, place, queueing })
-      await place.clock.sleep(Math.max(1, Math.min(lookEvery, watched.until - now)), queueing.signal)
+      await place.clock.sleep(Math.max(1, Math.min(readEvery, watched.until - now)), queueing.signal)
     }
   }
 }
@@ -175,7 +175,7 @@ function watch(
   return before
 }
 
-async function findLease({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> {
+async function getLease({ cluster, namespace }: LeasePlace): Promise<Lease | undefined> {
   const found = await cluster.reader.find(Leases, { name: leaseName, namespace })
   return found.is === 'object' ? found.object : undefined
 }
@@ -243,7 +243,7 @@ const releaseWithin = 800
  * away for longer than the term it is in doubt: nothing may be written until a renewal shows that nobody took it. A process
  * that slept past the term has lost it.
  */
-class LeaseHolding implements Held {
+class RenewedLease implements HeldLease {
   readonly #place: LeasePlace
   readonly #identity: string
   readonly #over = new AbortController()
@@ -332,7 +332,7 @@ class LeaseHolding implements Held {
 
   /** Reads the Lease again; throws `locked` when the holder is no longer us. */
   async #mine(): Promise<void> {
-    const lease = await findLease(this.#place)
+    const lease = await getLease(this.#place)
     const by = lease?.spec?.holderIdentity
     if (lease !== undefined && by === this.#identity) this.#version = lease.metadata.resourceVersion
     else

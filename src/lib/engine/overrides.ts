@@ -10,7 +10,7 @@ import {
 } from '../kube/kinds/openshift-kinds.ts'
 import { NotSavedError } from '../kube/saved/saved-cluster.ts'
 import { ApiError, isNotFound } from '../kube/errors.ts'
-import type { Journal, Loan } from './journal.ts'
+import type { Journal, Override } from './journal.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { isFields, valueAt } from '../kube/server-side-apply.ts'
 
@@ -32,11 +32,11 @@ export const isOfWindow = ({ procedure }: { procedure: string }): boolean =>
 export interface MissingValue {
   /** As the loan is called: `workload-updates`. */
   id: string
-  object: Loan['object']
+  object: Override['object']
   /** `missing`: the journal claims it and the object says nothing. `unreadable`: somebody changed the note on the object. */
   why: 'missing' | 'unreadable'
   /** What the journal claims: evidence for a person, never an order. */
-  claim?: Loan
+  claim?: Override
 }
 
 /** A kind whose objects kvup overrides settings of, where it is listed, and under which versions. */
@@ -69,7 +69,7 @@ export class Overrides {
   readonly #reader: Reader
   readonly #namespace: string
   /** Loans that this process opened, or found confirmed: who takes a note off an object does not give anything back. */
-  readonly #known = new Map<string, Loan>()
+  readonly #known = new Map<string, Override>()
   /** A kind that is not served is not asked for again: none of them appears while kvup is at work. */
   readonly #unserved = new Set<string>()
 
@@ -79,12 +79,12 @@ export class Overrides {
   }
 
   /** The open ones. Throws ApiError; what may not be listed (403) holds nothing that whoever asks could have changed. */
-  async loans(): Promise<readonly Loan[]> {
+  async loans(): Promise<readonly Override[]> {
     return this.#confirmed(await this.#objects())
   }
 
   /** What is to be asked about, by the claims of the journal. */
-  async missing(claims: readonly Loan[]): Promise<readonly MissingValue[]> {
+  async missing(claims: readonly Override[]): Promise<readonly MissingValue[]> {
     const objects = await this.#objects()
     const open = new Set(this.#confirmed(objects).map(({ id }) => id))
     const unreadable = objects.flatMap((object) => {
@@ -102,7 +102,7 @@ export class Overrides {
   }
 
   /** Claims of what is overridden no more: a run that was killed between its write and writing it down leaves one. `why`: it was not given back. */
-  async over(claims: readonly Loan[]): Promise<readonly { id: string; why?: string }[]> {
+  async over(claims: readonly Override[]): Promise<readonly { id: string; why?: string }[]> {
     if (claims.length === 0) return []
     const objects = await this.#objects()
     const open = new Set([...this.#confirmed(objects), ...(await this.missing(claims))].map(({ id }) => id))
@@ -115,18 +115,18 @@ export class Overrides {
   }
 
   /** Opened, or changed, by this process. */
-  remember(loan: Loan): void {
+  remember(loan: Override): void {
     this.#known.set(loan.id, loan)
   }
 
   /** Closed by this process: what it knew of it. */
-  close(id: string): Loan | undefined {
+  close(id: string): Override | undefined {
     const known = this.#known.get(id)
     this.#known.delete(id)
     return known
   }
 
-  #confirmed(objects: readonly KubeObject[]): readonly Loan[] {
+  #confirmed(objects: readonly KubeObject[]): readonly Override[] {
     const noted = objects.flatMap((object) => savedOn(object).loans)
     const ids = new Set(noted.map(({ id }) => id))
     for (const loan of noted) this.#known.set(loan.id, loan)
@@ -163,7 +163,7 @@ export class Overrides {
 }
 
 /** By any view of the very object. */
-const isOverriddenIn = (objects: readonly KubeObject[], loan: Loan): boolean =>
+const isOverriddenIn = (objects: readonly KubeObject[], loan: Override): boolean =>
   objects.some((object) => object.metadata.uid === loan.object.uid && isOverridden(object, loan))
 
 /** hco-webhook is away, as it is in every upgrade: the version that is stored is readable without it (hco 8). */
@@ -173,10 +173,10 @@ const isNotConverted = (error: unknown): boolean =>
 const mayNotBeRead = (error: unknown): boolean =>
   error instanceof NotSavedError || (error instanceof ApiError && error.status === 403)
 
-const claimOn = ({ metadata }: KubeObject, id: string, claims: readonly Loan[]): Loan | undefined =>
+const claimOn = ({ metadata }: KubeObject, id: string, claims: readonly Override[]): Override | undefined =>
   claims.find((claim) => claim.id === id && claim.object.uid === metadata.uid && isPlausible(claim))
 
-function missingOf(id: string, object: KubeObject, claim: Loan | undefined): MissingValue {
+function missingOf(id: string, object: KubeObject, claim: Override | undefined): MissingValue {
   const { apiVersion, kind, metadata } = object
   const { name, namespace, uid = '' } = metadata
   const named = { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid }
@@ -284,14 +284,17 @@ interface Unreadable {
 }
 
 /** What is noted on an object. A note that came along with a copy, or with an object that was made anew, names the uid of another one. */
-export function savedOn(object: KubeObject): { loans: readonly Loan[]; unreadable: readonly Unreadable[] } {
+export function savedOn(object: KubeObject): {
+  loans: readonly Override[]
+  unreadable: readonly Unreadable[]
+} {
   const notes = Object.entries(object.metadata.annotations ?? {}).filter(([key]) => isNote(key))
   const found = notes.map(([key, note]) => {
     const name = key.slice(prefix.length)
     const family = Object.hasOwn(families, name) ? families[name] : undefined
     if (family?.kinds.includes(object.kind) !== true) return undefined
     const id = family.perObject ? idOn(name, object) : name
-    return loanFrom(note, { id, family, object }) ?? { id, object, unreadable: true as const }
+    return overrideFrom(note, { id, family, object }) ?? { id, object, unreadable: true as const }
   })
   return {
     loans: found.flatMap((one) => (one === undefined || 'unreadable' in one ? [] : [one])),
@@ -309,7 +312,7 @@ interface NotePlace {
   object: KubeObject
 }
 
-function loanFrom(note: string, { id, family, object }: NotePlace): Loan | undefined {
+function overrideFrom(note: string, { id, family, object }: NotePlace): Override | undefined {
   const said = parsed(note)
   if (said === undefined || !areLines(said, object)) return undefined
   const { apiVersion, uid, procedure, path, by, at } = said
@@ -357,7 +360,7 @@ function parsed(note: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-function formerIn(was: unknown, family: Family): Loan['was'] | undefined {
+function formerIn(was: unknown, family: Family): Override['was'] | undefined {
   if (!isFields(was)) return undefined
   if (was['present'] === false) return { present: false }
   if (was['present'] !== true || !family.fits(was['value'])) return undefined
@@ -365,14 +368,14 @@ function formerIn(was: unknown, family: Family): Loan['was'] | undefined {
 }
 
 /** It was written with the change itself, so that the change was made. */
-function takenIn(taken: unknown): Loan['taken'] | 'none such' {
+function takenIn(taken: unknown): Override['taken'] | 'none such' {
   if (taken === undefined) return undefined
   if (!isFields(taken) || !line(taken['step'], 200) || taken['value'] === undefined) return 'none such'
   return { value: taken['value'], step: taken['step'], applied: true }
 }
 
 /** The annotation of a loan, for the same merge patch as the change. */
-export function noteOf(loan: Loan): Record<string, string> {
+export function noteOf(loan: Override): Record<string, string> {
   const { procedure, path, was, taken, by, at, harmless, severalMinors, object } = loan
   const note = {
     apiVersion: object.apiVersion,
@@ -402,7 +405,7 @@ export const hasNote = ({ metadata }: KubeObject, id: string): boolean =>
 /** Behind the operations that change the field, in the same JSON patch. `within`: JSON pointer of that field, which may bring the annotations along. */
 export function savingNote(
   { metadata: { annotations } }: KubeObject,
-  loan: Loan,
+  loan: Override,
   within: string,
 ): readonly JsonOperation[] {
   const note = noteOf(loan)
@@ -445,7 +448,7 @@ const pointerTo = (key: string): string =>
   `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** A claim of the journal that names something which kvup may have changed there: the field, the kind and the form of the value are those of its family. */
-function isPlausible({ id, object, path, was }: Loan): boolean {
+function isPlausible({ id, object, path, was }: Override): boolean {
   const family = Object.hasOwn(families, familyOf(id)) ? families[familyOf(id)] : undefined
   return (
     family !== undefined &&
@@ -459,7 +462,10 @@ function isPlausible({ id, object, path, was }: Loan): boolean {
  * The field reads as kvup leaves it while it is overridden: emptied, or what it was set to. A HyperConverged has its methods at another place in each version and fills them in, so that only an explicit `[]`
  * says it (hco 2, hco 3), wherever it stands.
  */
-function isOverridden(object: KubeObject, { id, path, taken }: Pick<Loan, 'id' | 'path' | 'taken'>): boolean {
+function isOverridden(
+  object: KubeObject,
+  { id, path, taken }: Pick<Override, 'id' | 'path' | 'taken'>,
+): boolean {
   if (object.kind === 'HyperConverged')
     return pathsOf(id).some((one) => isEmptyList(valueAt(object, pathOf(one))))
   const now = valueAt(object, pathOf(path))

@@ -10,7 +10,7 @@ import {
 } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
 import { ApiError, KvupError } from '../kube/errors.ts'
-import { type JournalReader, type Loan, memoryJournal } from './journal.ts'
+import { type JournalReader, type Override, memoryJournal } from './journal.ts'
 import {
   nothingToDo,
   type Procedure,
@@ -19,13 +19,13 @@ import {
   type StepContext,
   type StepState,
 } from './step.ts'
-import { changedFields, namedIn, type RehearsedChange } from './dry-run-change.ts'
+import { changedFields, namedIn, type DryRunChange } from './dry-run-change.ts'
 import { leftovers, without } from '../kube/server-side-apply.ts'
 import { groupOf, type Kind, type KubeObject } from '../kube/object.ts'
 import { type FieldChange, sameLeaf } from '../kube/field-changes.ts'
 import { localWriter } from './local-writer.ts'
 
-export interface RehearseContext {
+export interface DryRunContext {
   readonly cluster: Cluster
   readonly clock: Clock
   /** The real one: its open loans count, and it is never written. */
@@ -34,12 +34,12 @@ export interface RehearseContext {
    * `server`: the API server is asked to validate and admit each change, and keeps none. `client`: nothing is sent, kvup works the
    * changes out itself. `auto`: by the server, and by kvup where it may not be asked or knows no dry run of such a change.
    */
-  readonly mode: RehearsalMode
+  readonly mode: DryRunMode
   readonly signal: AbortSignal
 }
 
 /** One line of `--dry-run`. `depends`: on step `dependsOn`, so that it cannot be rehearsed. */
-export interface RehearsedStep {
+export interface DryRunStep {
   id: string
   title: string
   state: 'would-change' | 'already-so' | 'depends' | 'waits'
@@ -51,7 +51,7 @@ export interface RehearsedStep {
   estimate: number
   risk: Risk
   /** What becomes of which object; absent where nothing of it is known. */
-  changes?: readonly RehearsedChange[]
+  changes?: readonly DryRunChange[]
   /** Settings that are borrowed: written down, and given back later. */
   keeps?: readonly KeptValue[]
   /** Why it would not get through: a blocked step, or the server's answer to the dry run. */
@@ -69,24 +69,27 @@ export interface KeptValue {
 }
 
 /** What running would change now, which is nothing once the goal is reached; waits for nothing, and writes nothing that the cluster keeps. */
-export async function rehearse(procedure: Procedure, cx: RehearseContext): Promise<readonly RehearsedStep[]> {
+export async function dryRunProcedure(
+  procedure: Procedure,
+  cx: DryRunContext,
+): Promise<readonly DryRunStep[]> {
   const { cluster, clock, signal } = cx
   const { reader, reviewer } = cluster
   const journal = memoryJournal(cx.journal)
   const reading = { reader, clock, journal }
   const steps = await procedure.steps(reading)
   if (await nothingToDo(procedure, reading)) return steps.map(alreadySo)
-  const rehearsed: RehearsedStep[] = []
+  const rehearsed: DryRunStep[] = []
   for (const [index, step] of steps.entries()) {
     signal.throwIfAborted()
     const changing = rehearsed.filter(({ state }) => state === 'would-change').map(({ id }) => id)
-    const recording = new Recording(reader, (seen) => rehearsingBy(cx.mode, reviewer, seen))
+    const recording = new Recording(reader, (seen) => dryRunningBy(cx.mode, reviewer, seen))
     const quiet = quietly(
       reviewer,
-      new Recording(reader, (seen) => rehearsingBy(cx.mode, reviewer, seen)).writer,
+      new Recording(reader, (seen) => dryRunningBy(cx.mode, reviewer, seen)).writer,
     )
     const acting = { ...reading, reader: recording.reader, writer: recording.writer, reviewer: quiet, signal }
-    rehearsed.push(await rehearseStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
+    rehearsed.push(await dryRunStep(step, changing, { acting, recording, later: steps.slice(index + 1) }))
   }
   return rehearsed
 }
@@ -98,7 +101,7 @@ const quietly = (reviewer: Cluster['reviewer'], rehearsal: Cluster['writer']): C
   rehearsal,
 })
 
-const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
+const alreadySo = ({ id, title, estimate, risk }: Step): DryRunStep => ({
   id,
   title,
   state: 'already-so',
@@ -106,18 +109,18 @@ const alreadySo = ({ id, title, estimate, risk }: Step): RehearsedStep => ({
   risk,
 })
 
-interface Rehearsal {
+interface DryRunRequest {
   acting: StepContext
   recording: Recording
   /** The steps behind this one. */
   later: readonly Step[]
 }
 
-async function rehearseStep(
+async function dryRunStep(
   step: Step,
   changing: readonly string[],
-  { acting, recording, later }: Rehearsal,
-): Promise<RehearsedStep> {
+  { acting, recording, later }: DryRunRequest,
+): Promise<DryRunStep> {
   const { id, title, estimate, risk } = step
   const line = { id, title, estimate, risk }
   const builtOn = declared(step, changing)
@@ -126,11 +129,11 @@ async function rehearseStep(
   const last = changing.at(-1)
   if (last !== undefined && isMoving(state)) return { ...line, state: 'depends', dependsOn: last }
   if (state.is !== 'todo' || step.apply === undefined) return { ...line, ...standing(state) }
-  const owed = await acting.journal.loans()
+  const unrestored = await acting.journal.loans()
   const refused = await refusal(() => step.apply?.(acting))
   const { changes } = recording
-  const givesBack = later.find((other) => other.apply && other.dependsOn?.includes(id))
-  const keeps = keptBy(owed, await acting.journal.loans(), givesBack?.id)
+  const restores = later.find((other) => other.apply && other.dependsOn?.includes(id))
+  const keeps = keptBy(unrestored, await acting.journal.loans(), restores?.id)
   return {
     ...line,
     state: 'would-change',
@@ -143,8 +146,8 @@ async function rehearseStep(
 
 /** The loans that were opened in between. */
 function keptBy(
-  before: readonly Loan[],
-  after: readonly Loan[],
+  before: readonly Override[],
+  after: readonly Override[],
   givenBackBy: string | undefined,
 ): KeptValue[] {
   return after.flatMap(({ id, path, was }) => {
@@ -162,7 +165,7 @@ function declared(step: Step, changing: readonly string[]): string | undefined {
 
 const isMoving = ({ is }: StepState): boolean => is === 'waiting' || is === 'stalled' || is === 'blocked'
 
-function standing(state: StepState): Pick<RehearsedStep, 'state' | 'on' | 'refused'> {
+function standing(state: StepState): Pick<DryRunStep, 'state' | 'on' | 'refused'> {
   if (state.is === 'done') return { state: 'already-so' }
   if (state.is === 'todo') return { state: 'waits', on: state.change }
   if (state.is !== 'blocked') return { state: 'waits', on: state.on }
@@ -171,7 +174,7 @@ function standing(state: StepState): Pick<RehearsedStep, 'state' | 'on' | 'refus
 
 async function refusal(
   apply: () => ReturnType<NonNullable<Step['apply']>> | undefined,
-): Promise<RehearsedStep['refused']> {
+): Promise<DryRunStep['refused']> {
   try {
     const answer = await apply()
     return answer ? { reason: 'refused', message: answer.notApplied } : undefined
@@ -182,11 +185,11 @@ async function refusal(
 }
 
 /** One object in the rehearsal of a step. */
-interface Seen {
+interface DryRunObject {
   live: KubeObject | undefined
   /** As it would be after the writes so far. */
   now: KubeObject | undefined
-  change: RehearsedChange
+  change: DryRunChange
 }
 
 /** Whom the writes are made by, and how. */
@@ -203,19 +206,19 @@ export class Recording {
   readonly writer: Writer
   readonly reader: Reader
   readonly #live: Reader
-  readonly #seen = new Map<string, Seen>()
-  readonly #calls: RehearsedChange[] = []
-  #rehearsing: Rehearsing
+  readonly #seen = new Map<string, DryRunObject>()
+  readonly #calls: DryRunChange[] = []
+  #rehearsing: DryRunning
 
-  constructor(live: Reader, rehearsing: (reader: Reader) => Rehearsing) {
+  constructor(live: Reader, dryRunning: (reader: Reader) => DryRunning) {
     this.#live = live
     this.reader = this.#reading()
     this.writer = this.#writing()
-    this.#rehearsing = rehearsing(this.reader)
+    this.#rehearsing = dryRunning(this.reader)
   }
 
   /** In the order of the first write of each; a write that would change nothing is none. */
-  get changes(): readonly RehearsedChange[] {
+  get changes(): readonly DryRunChange[] {
     const changed = [...this.#seen.values()].map(({ change }) => change)
     return [...changed.filter(({ is, fields }) => is !== 'changed' || fields.length > 0), ...this.#calls]
   }
@@ -277,7 +280,7 @@ export class Recording {
     const { answer, by } = await this.#rehearsing(act, write)
     const from = by === 'server' ? live : (before?.now ?? live)
     const fields = joined(before?.change.fields ?? [], changedFields(from, answer, on === 'status'))
-    const change: RehearsedChange = {
+    const change: DryRunChange = {
       object: namedIn(kind, ref),
       is: live === undefined ? 'created' : 'changed',
       fields,
@@ -330,7 +333,7 @@ function joined(first: readonly FieldChange[], second: readonly FieldChange[]): 
 }
 
 /** Who works out what a change would lead to. `auto`: the server, where it can be asked, else kvup. */
-type RehearsalMode = 'client' | 'server' | 'auto'
+type DryRunMode = 'client' | 'server' | 'auto'
 
 /** One write, and the rights that it needs. */
 interface Asked {
@@ -341,16 +344,16 @@ interface Asked {
 }
 
 /** Makes a write that nobody keeps, and tells who worked the answer out. */
-type Rehearsing = <R>(
+type DryRunning = <R>(
   asked: Asked,
   write: (writer: Writer) => Promise<R>,
 ) => Promise<{ answer: R; by: 'server' | 'client' }>
 
 /** `reader` is what the step sees: with the changes that it made in this rehearsal. */
-export function rehearsingBy(mode: RehearsalMode, reviewer: Reviewer, reader: Reader): Rehearsing {
+export function dryRunningBy(mode: DryRunMode, reviewer: Reviewer, reader: Reader): DryRunning {
   const local = localWriter(reader)
-  const byClient: Rehearsing = async (_, write) => ({ answer: await write(local), by: 'client' })
-  const byServer: Rehearsing = async (_, write) => ({
+  const byClient: DryRunning = async (_, write) => ({ answer: await write(local), by: 'client' })
+  const byServer: DryRunning = async (_, write) => ({
     answer: await write(reviewer.rehearsal),
     by: 'server',
   })

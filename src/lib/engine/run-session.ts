@@ -1,7 +1,7 @@
 import { type Clock, ticks } from '../kube/clock.ts'
 import { ApiError, blocked, exitCode, KvupError, unreachable } from '../kube/errors.ts'
 import type {
-  Followed,
+  Watched,
   Procedure,
   ReadContext,
   RunContext,
@@ -11,7 +11,7 @@ import type {
   StepSummary,
 } from './step.ts'
 import { type Entry, type Journal, RememberedJournal } from './journal.ts'
-import type { Held } from './lease.ts'
+import type { HeldLease } from './lease.ts'
 import { unlessAborted } from '../kube/interruption.ts'
 import {
   type Change,
@@ -55,18 +55,18 @@ export class OneRun {
   readonly journal: Journal
   /** Aborted by a person, or when the lock is lost. */
   readonly signal: AbortSignal
-  readonly eyes: FollowedReader
+  readonly watchCache: CachedReader
   /** In ticks of the clock, which nothing that a server says moves. */
   readonly began: number
   #hop: { name: string | undefined; began: number }
-  readonly #held: Held
+  readonly #held: HeldLease
   readonly #memory: RememberedJournal
   readonly #remarks = new Set<string>()
   #isTroubled = false
   /** What was said of the change that is not taken. */
   readonly #refusals = new Set<string>()
 
-  constructor(procedure: Procedure, cx: RunContext, held: Held) {
+  constructor(procedure: Procedure, cx: RunContext, held: HeldLease) {
     const { cluster, clock } = cx
     this.procedure = procedure
     this.cx = cx
@@ -74,7 +74,7 @@ export class OneRun {
     this.journal = cx.journal.under(held)
     this.#memory = new RememberedJournal(cx.journal)
     this.signal = AbortSignal.any([cx.signal, held.signal])
-    this.eyes = new FollowedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
+    this.watchCache = new CachedReader({ live: cluster.reader, clock, remark: (text) => this.remark(text) })
     this.began = this.ticks
     this.#hop = { name: undefined, began: this.began }
   }
@@ -113,7 +113,7 @@ export class OneRun {
 
   /** What is followed is read from the watches, the journal from memory. */
   get watching(): ReadContext {
-    return { reader: this.eyes.reader, clock: this.cx.clock, journal: this.#memory }
+    return { reader: this.watchCache.reader, clock: this.cx.clock, journal: this.#memory }
   }
 
   get writing(): StepContext {
@@ -269,7 +269,7 @@ export function remarkOn(error: unknown): string {
 }
 
 /** Reads the lock's holder again before every write; a lost lock means no write (exit 6). */
-export function guardedWriter(writer: Writer, held: Held): Writer {
+export function guardedWriter(writer: Writer, held: HeldLease): Writer {
   const guarded = async <T>(write: () => Promise<T>): Promise<T> => {
     await held.confirm()
     return write()
@@ -291,7 +291,7 @@ const settleCostly = 600
 /** Nobody reads it. Without a reason each wait would make a DOMException with a stack. */
 const changeCame = new Error('a change came')
 
-interface FollowedReaderOptions {
+interface CachedReaderOptions {
   live: Reader
   clock: Clock
   remark: (text: string) => void
@@ -301,26 +301,26 @@ interface FollowedReaderOptions {
  * Answers `find` and `list` from watches for what a step follows, and from the cluster for everything else or while a watch
  * is not in sync. Streams that the next step follows too go on; `close` ends them all.
  */
-class FollowedReader {
+class CachedReader {
   readonly reader: Reader
-  readonly #options: FollowedReaderOptions
-  #streams = new Map<string, FollowedStream>()
+  readonly #options: CachedReaderOptions
+  #streams = new Map<string, CachedStream>()
   #liveReads = 0
   #lookedAt = 0
   #changes = 0
   #wake: () => void = () => undefined
 
-  constructor(options: FollowedReaderOptions) {
+  constructor(options: CachedReaderOptions) {
     this.#options = options
     this.reader = this.#reading(options.live)
   }
 
   /** Opens what is missing, closes what is not wanted any more. */
-  follow(wanted: readonly Followed[]): void {
-    const streams = new Map<string, FollowedStream>()
-    for (const followed of wanted) {
-      const key = streamKey(followed)
-      streams.set(key, this.#streams.get(key) ?? streams.get(key) ?? this.#open(followed))
+  follow(wanted: readonly Watched[]): void {
+    const streams = new Map<string, CachedStream>()
+    for (const watched of wanted) {
+      const key = streamKey(watched)
+      streams.set(key, this.#streams.get(key) ?? streams.get(key) ?? this.#open(watched))
     }
     for (const [key, stream] of this.#streams) if (!streams.has(key)) stream.close()
     this.#streams = streams
@@ -328,7 +328,7 @@ class FollowedReader {
 
   /** Begins every watch anew: they missed something, and may be dead without a word. */
   reopen(): void {
-    const wanted = [...this.#streams.values()].map(({ followed }) => followed)
+    const wanted = [...this.#streams.values()].map(({ followed: watched }) => watched)
     this.follow([])
     this.follow(wanted)
   }
@@ -358,18 +358,18 @@ class FollowedReader {
     this.follow([])
   }
 
-  #open(followed: Followed): FollowedStream {
+  #open(watched: Watched): CachedStream {
     const { live, clock, remark } = this.#options
     const listener = {
       changed: () => {
         this.#changes++
         this.#wake()
       },
-      lost: ({ kind }: Followed, why: string) => {
+      lost: ({ kind }: Watched, why: string) => {
         remark(`watching ${resourceOf(kind)} is not possible for now, they are polled instead: ${why}`)
       },
     }
-    return new FollowedStream(followed, { reader: live, clock, listener })
+    return new CachedStream(watched, { reader: live, clock, listener })
   }
 
   #reading(live: Reader): Reader {
@@ -418,15 +418,15 @@ const isSame = (a: Kind, b: Kind): boolean => a.apiVersion === b.apiVersion && a
 interface StreamListener {
   changed(): void
   /** It may miss changes from now on. Told once per reason. */
-  lost(followed: Followed, why: string): void
+  lost(watched: Watched, why: string): void
 }
 
 const restartAfter = 1000
 const restartAtMost = 30_000
 
 /** The objects of one `follows` line, kept up to date by a watch. Answers only while it is in sync. */
-class FollowedStream {
-  readonly followed: Followed
+class CachedStream {
+  readonly followed: Watched
   readonly #source: { reader: Reader; clock: Clock; listener: StreamListener }
   readonly #stop = new AbortController()
   readonly #objects = new Map<string, KubeObject>()
@@ -434,8 +434,8 @@ class FollowedStream {
   #broken = 0
   #why: string | undefined
 
-  constructor(followed: Followed, source: { reader: Reader; clock: Clock; listener: StreamListener }) {
-    this.followed = followed
+  constructor(watched: Watched, source: { reader: Reader; clock: Clock; listener: StreamListener }) {
+    this.followed = watched
     this.#source = source
     void this.#run()
   }
@@ -518,7 +518,7 @@ class FollowedStream {
 }
 
 /** Two lines that follow the same objects share a stream. */
-function streamKey({ kind, where }: Followed): string {
+function streamKey({ kind, where }: Watched): string {
   return [kind.apiVersion, kind.plural, ...whereKey(where)].join(' ')
 }
 

@@ -20,7 +20,7 @@ import { formatDuration } from '../kube/duration.ts'
 import { readRefusal } from '../kube/access-rights.ts'
 
 /** A journal that cannot be reached must not keep us from leaving. */
-const farewellWithin = 900
+const recordExitWithin = 900
 
 /**
  * Runs the steps in their order; where they stand is asked of the cluster, so resuming is running again. A step that is done
@@ -45,15 +45,15 @@ async function underLock(run: OneRun): Promise<RunOutcome> {
     if (outcome.is === 'stopped-before') await shortly(run, leave(run))
     return outcome
   } catch (error) {
-    await farewell(run, sequence.current, error)
+    await recordExit(run, sequence.current, error)
     throw error
   } finally {
-    run.eyes.close()
+    run.watchCache.close()
   }
 }
 
 /** Says and writes down how it ended, as far as that is still possible: who lost the lock cannot write. */
-async function farewell(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
+async function recordExit(run: OneRun, step: Step | undefined, error: unknown): Promise<void> {
   const why = error instanceof Error ? error.message : String(error)
   const what = run.cx.signal.aborted ? 'interrupted' : 'failed'
   const during = step ? ` during "${step.title}"` : ''
@@ -70,7 +70,7 @@ async function leave(run: OneRun): Promise<void> {
 
 async function shortly(run: OneRun, work: Promise<unknown>): Promise<void> {
   const patience = new AbortController()
-  const over = ownClock(run.cx.clock).sleep(farewellWithin, patience.signal)
+  const over = ownClock(run.cx.clock).sleep(recordExitWithin, patience.signal)
   await Promise.race([work, over.catch(() => undefined)])
   patience.abort()
 }
@@ -253,21 +253,21 @@ class SettlingStep {
 
   async #advance(): Promise<Settled | 'look-again' | undefined> {
     const isLast = this.#isLate
-    const looked = await this.#run.tolerantly(() => this.#look())
-    const next = looked.ok ? await this.#act(looked.value) : this.#trouble()
+    const snapshot = await this.#run.tolerantly(() => this.#look())
+    const next = snapshot.ok ? await this.#act(snapshot.value) : this.#trouble()
     // A look that was cut off at the end was the last one as well.
-    if (next === undefined && (isLast || (!looked.ok && this.#isLate)))
-      throw gaveUp(this.#step, this.#last, this.#lateness(looked))
+    if (next === undefined && (isLast || (!snapshot.ok && this.#isLate)))
+      throw gaveUp(this.#step, this.#last, this.#lateness(snapshot))
     return next
   }
 
   async #look(): Promise<StepState> {
-    const { eyes } = this.#run
-    eyes.look()
+    const { watchCache } = this.#run
+    watchCache.look()
     const seen = this.#fresh ? undefined : await this.#inTime(this.#step.check(this.#run.watching))
     if (seen && isWaiting(seen) && this.#run.ticks - this.#liveAt < liveAtLeastEvery) return seen
     const state = await this.#inTime(this.#step.check(this.#run.live))
-    if (seen && isWaiting(seen) && !saysTheSame(seen, state)) eyes.reopen()
+    if (seen && isWaiting(seen) && !saysTheSame(seen, state)) watchCache.reopen()
     this.#liveAt = this.#run.ticks
     this.#fresh = false
     return state
@@ -401,12 +401,12 @@ class SettlingStep {
   }
 
   async #wait(): Promise<void> {
-    const { eyes, signal, cx } = this.#run
+    const { watchCache, signal, cx } = this.#run
     const left = Math.max(1, this.#ends - this.#run.ticks)
     if (this.#troubles > 0) await cx.clock.sleep(Math.min(1000 * this.#troubles, 5000, left), signal)
     else {
-      eyes.follow(this.#step.follows)
-      await eyes.changeWithin(Math.min(this.#step.patience.every, left), signal)
+      watchCache.follow(this.#step.follows)
+      await watchCache.changeWithin(Math.min(this.#step.patience.every, left), signal)
     }
     if (this.#isLate) this.#fresh = true
   }
@@ -424,14 +424,14 @@ class SettlingStep {
     return Math.min(this.#since + this.#step.patience.atMost, this.#run.ends)
   }
 
-  #lateness(looked: { ok: true } | { ok: false; error: unknown }) {
+  #lateness(snapshot: { ok: true } | { ok: false; error: unknown }) {
     const whole = this.#run.ends <= this.#since + this.#step.patience.atMost
     const tookMs = this.#run.ticks - (whole ? this.#run.hopBegan : this.#since)
     return {
       whole,
       tookMs,
       at: this.#run.now,
-      trouble: looked.ok ? undefined : looked.error,
+      trouble: snapshot.ok ? undefined : snapshot.error,
       failure: this.#failure,
     }
   }

@@ -1,7 +1,7 @@
 import type { Cluster, Reader, Reviewer, Where, Writer } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { Clock } from '../kube/clock.ts'
-import type { Journal, JournalReader, Loan } from './journal.ts'
+import type { Journal, JournalReader, Override } from './journal.ts'
 import type { Lock } from './lease.ts'
 import { usageError } from '../kube/errors.ts'
 import { nearest } from '../kube/text.ts'
@@ -49,7 +49,7 @@ export interface NotApplied {
 }
 
 /** A change in these wakes the runner at once; while a step is waited for they are followed instead of listed again. */
-export interface Followed {
+export interface Watched {
   kind: Kind
   where: Where
 }
@@ -87,7 +87,7 @@ export interface Step {
   readonly id: string
   readonly title: string
   readonly patience: Patience
-  readonly follows: readonly Followed[]
+  readonly follows: readonly Watched[]
   readonly risk: Risk
   /** Expected duration in ms: for plans, ETA and --deadline. */
   readonly estimate: number
@@ -124,7 +124,7 @@ export interface Procedure {
   /** Ids of the loans that its steps give back, whoever opened them. Default: those opened under its own name. */
   readonly loans?: readonly string[]
   /** Open loans of these ids that it does not give back: there is no more to do for them. */
-  readonly leaves?: (loan: Loan) => boolean
+  readonly leaves?: (loan: Override) => boolean
   /** Under the lock, before anything is written: what has to be known before the first change. Safe to repeat: a failure that passes is tried again. */
   begin?(cx: StepContext): Promise<void>
   /**
@@ -141,9 +141,11 @@ export interface Procedure {
 /** The goal is reached and nothing of it is borrowed: exit 0 before any question, lock or write. */
 export async function nothingToDo(procedure: Procedure, cx: ReadContext): Promise<boolean> {
   if (!(await procedure.reached(cx))) return false
-  const { name, loans: owed, leaves = () => false } = procedure
+  const { name, loans: unrestored, leaves = () => false } = procedure
   const open = (await cx.journal.loans()).filter((loan) => !leaves(loan))
-  return !open.some((loan) => (owed === undefined ? loan.procedure === name : owed.includes(loan.id)))
+  return !open.some((loan) =>
+    unrestored === undefined ? loan.procedure === name : unrestored.includes(loan.id),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import {
   type JournalReader,
   type Procedure,
@@ -7,13 +7,13 @@ import {
   type Step,
   type StepState,
 } from '../engine/step.ts'
-import type { MachineRef } from '../vms/unblock/vm-overrides.ts'
+import type { VmRef } from '../vms/unblock/vm-overrides.ts'
 import { endSteps, rewritten } from './end-steps.ts'
 import type { EusWindow } from './window.ts'
 import { keptBaseline } from './baseline.ts'
-import { machinesBack } from './steps/eus-vm-steps.ts'
+import { vmsRestored } from './steps/eus-vm-steps.ts'
 import { channelBack, withdrawRequest } from './steps/update-acceptance.ts'
-import type { PlatformStanding } from '../openshift/platform-status.ts'
+import type { PlatformStatus } from '../openshift/platform-status.ts'
 import { readPlatform, type Stop } from './steps/cluster-version-status.ts'
 import { minorOfPlatform } from '../releases/release-versions.ts'
 import { masterRolled, platformUpdated } from './steps/platform-rollout.ts'
@@ -22,10 +22,10 @@ import { minutes, seconds } from '../kube/clock.ts'
 import { targetOfName } from '../engine/overrides.ts'
 
 /** What is given back. */
-interface Lent {
-  loans: readonly Loan[]
+interface RestoredSettings {
+  loans: readonly Override[]
   /** VMs that `kvup workloads unblock` lent something, so that their nodes could be drained. */
-  machines: readonly MachineRef[]
+  machines: readonly VmRef[]
 }
 
 /** Whether the channel goes back is another thing once a hop is accepted, which may be while the abort is at work. */
@@ -36,9 +36,9 @@ const anew: ReadonlySet<string> = new Set([...rewritten, 'give-back-platform-cha
  * and operator of that hop come to their end. Then in any case methods, VMs, pools and the rest, as at the end of a window; last what VMs were lent,
  * which the drains of their nodes need.
  */
-export function abortProcedure(window: EusWindow, { loans, machines }: Lent): Procedure {
+export function abortProcedure(window: EusWindow, { loans, machines }: RestoredSettings): Procedure {
   const remembered = rememberSteps(anew)
-  const back = machinesBack(machines)
+  const back = vmsRestored(machines)
   const close = closeWindow({ name: window.name, text: 'aborted' })
   return {
     name: `abort ${window.name}`,
@@ -84,7 +84,7 @@ export async function abortState(
 }
 
 /** Pure. By release, for a patch is a hop as well; and by the history, where a hop that runs stands before it is done. */
-export function stateSince(from: string, standing: PlatformStanding): AbortState {
+export function stateSince(from: string, standing: PlatformStatus): AbortState {
   const { state, channel, version = '' } = standing
   const at = standing.target ?? version
   const running = state !== 'idle'
@@ -159,7 +159,7 @@ export function closeWindow({ name, text }: Closing): Step {
     dependsOn: ['give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
-      const left = await borrowedFor(journal, name)
+      const left = await overriddenFor(journal, name)
       if (left.length > 0)
         return { is: 'done', note: `the window stays open: borrowed is ${left.join(', ')}` }
       return (await keptBaseline(journal, name)) === undefined
@@ -174,12 +174,15 @@ export function closeWindow({ name, text }: Closing): Step {
 }
 
 /** Ids of the open loans of this window. */
-async function borrowedFor(journal: Pick<JournalReader, 'loans'>, name: string): Promise<readonly string[]> {
+async function overriddenFor(
+  journal: Pick<JournalReader, 'loans'>,
+  name: string,
+): Promise<readonly string[]> {
   const to = targetOfName(name)
   return (await journal.loans()).filter(({ procedure }) => targetOfName(procedure) === to).map(({ id }) => id)
 }
 
-const ofLoans: ReadonlySet<string> = new Set(['borrowed', 'gave-back', 'closed'])
+const ofOverrides: ReadonlySet<string> = new Set(['borrowed', 'gave-back', 'closed'])
 
 /** Of the procedure that gives the settings of the window of this name back. */
 export const restoreOf = (name: string): string => `restore ${name}`
@@ -188,9 +191,9 @@ export const restoreOf = (name: string): string => `restore ${name}`
 export async function isLeftUnclosed(journal: JournalReader, name: string): Promise<boolean> {
   const by = restoreOf(name)
   if ((await keptBaseline(journal, name)) === undefined) return false
-  if ((await borrowedFor(journal, name)).length > 0) return false
+  if ((await overriddenFor(journal, name)).length > 0) return false
   const last = (await journal.entries()).findLast(
-    ({ procedure, what }) => !ofLoans.has(what) && [name, by].includes(procedure),
+    ({ procedure, what }) => !ofOverrides.has(what) && [name, by].includes(procedure),
   )
   return last?.procedure === by
 }

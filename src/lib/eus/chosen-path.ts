@@ -8,19 +8,19 @@ import type { FieldChange } from '../kube/field-changes.ts'
 import type { OwnWork } from '../engine/sealed-plan.ts'
 
 /** What was chosen for a window from a graph, a catalog or a sealed plan: whoever goes on without the files goes on to the same releases. As a plan has it. */
-interface KeptWay {
+interface ChosenPath {
   hops: readonly { minor: string; platform: { version: string; image?: string } }[]
   operator: { path: readonly string[] }
 }
 
 /** What of a plan is known, and not only what is offered at present. Undefined where nothing is. */
-function wayToKeep({
+function pathToKeep({
   hops,
   plan,
 }: {
   hops: readonly EusHop[]
   plan: Pick<EusPlan, 'operator'>
-}): KeptWay | undefined {
+}): ChosenPath | undefined {
   const known = hops.flatMap(({ minor, platform: { version, image, unproven } }) =>
     version === undefined || unproven
       ? []
@@ -31,13 +31,13 @@ function wayToKeep({
 }
 
 /** All of it is part of what is kept: hops that are behind are kept on. */
-function covers(kept: KeptWay | undefined, way: KeptWay): boolean {
+function covers(kept: ChosenPath | undefined, way: ChosenPath): boolean {
   if (kept === undefined) return false
   const isKept = (hop: Hop) => kept.hops.some((one) => isSame(one, hop))
   return way.hops.every(isKept) && way.operator.path.every((csv) => kept.operator.path.includes(csv))
 }
 
-type Hop = KeptWay['hops'][number]
+type Hop = ChosenPath['hops'][number]
 
 /** The hop that is under way is seen without its image. */
 const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolean =>
@@ -48,32 +48,32 @@ const isSame = (kept: Hop, { minor, platform: { version, image } }: Hop): boolea
 const keyOf = (name: string, at: number): string => `${name}/way/${at}`
 
 /** Beside what was kept before: a value that is kept is never overwritten, and the last one counts. */
-async function keepWay(journal: Journal, name: string, way: KeptWay): Promise<void> {
+async function keepPath(journal: Journal, name: string, way: ChosenPath): Promise<void> {
   let at = 0
   while ((await journal.kept(keyOf(name, at))) !== undefined) at++
   await journal.keep(keyOf(name, at), way)
 }
 
 /** The last that was kept. */
-export async function keptWay(journal: JournalReader, name: string): Promise<KeptWay | undefined> {
-  let last: KeptWay | undefined
+export async function pathKept(journal: JournalReader, name: string): Promise<ChosenPath | undefined> {
+  let last: ChosenPath | undefined
   for (let at = 0; ; at++) {
     const found = await journal.kept(keyOf(name, at))
     if (found === undefined) return last
-    if (isWay(found)) last = found
+    if (isPath(found)) last = found
   }
 }
 
-function isWay(found: unknown): found is KeptWay {
+function isPath(found: unknown): found is ChosenPath {
   if (!isFields(found) || !Array.isArray(found['hops'])) return false
   const { operator } = found
   return isFields(operator) && Array.isArray(operator['path'])
 }
 
 /** Writes down the releases that were chosen with a graph, a catalog or a sealed plan, so that a window that is open stays on its way without them. */
-export function keepChosenWay(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>): Step {
+export function keepChosenPath(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>): Step {
   const { name } = window
-  const way = wayToKeep(window)
+  const way = pathToKeep(window)
   return {
     id: 'keep-way',
     title: 'keep the releases that were chosen',
@@ -82,11 +82,11 @@ export function keepChosenWay(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>)
     follows: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }): Promise<StepState> {
-      if (way === undefined || covers(await keptWay(journal, name), way)) return { is: 'done' }
+      if (way === undefined || covers(await pathKept(journal, name), way)) return { is: 'done' }
       return { is: 'todo', change: 'keep in the journal which releases lie on the way' }
     },
     async apply({ journal }) {
-      if (way !== undefined) await keepWay(journal, name, way)
+      if (way !== undefined) await keepPath(journal, name, way)
     },
   }
 }
@@ -95,9 +95,9 @@ export function keepChosenWay(window: Pick<EusWindow, 'name' | 'hops' | 'plan'>)
  * An open window goes on to the releases that were chosen when it was opened, unless a file that was typed now says others. What was installed beside the path
  * has left it, and is judged by what is seen.
  */
-export function onKeptWay(
+export function onKeptPath(
   window: EusWindow,
-  kept: KeptWay | undefined,
+  kept: ChosenPath | undefined,
   typed: { graphFile?: string; catalogFile?: string },
 ): EusWindow {
   if (kept === undefined) return window
@@ -109,7 +109,7 @@ export function onKeptWay(
 /** Where it leads further than what is seen. */
 function keptPath(
   { plan: { operator } }: EusWindow,
-  { operator: { path } }: KeptWay,
+  { operator: { path } }: ChosenPath,
 ): readonly string[] | undefined {
   const at = path.indexOf(operator?.csv ?? '')
   const ahead = at < 0 ? 0 : path.length - at

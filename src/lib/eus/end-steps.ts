@@ -1,10 +1,10 @@
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import type { ReadContext, Step, StepState } from '../engine/step.ts'
 import { newControllerAtWork, Patience, settledFor } from '../upgrade/steps/component-rollout.ts'
-import { fieldBack } from './settings/setting-steps.ts'
+import { fieldRestored } from './settings/setting-steps.ts'
 import { rolledPool, unpausePool } from './steps/pool-steps.ts'
 import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'
-import { inOrder, pausablePools, poolsWithoutMachines } from './steps/platform-rollout.ts'
+import { inOrder, pausablePools, poolsWithoutNodes } from './steps/platform-rollout.ts'
 import { type EusWindow, settingsOf } from './window.ts'
 import { minutes, seconds } from '../kube/clock.ts'
 import {
@@ -15,9 +15,16 @@ import {
   showsWriters,
   storedNow,
 } from '../vms/strategy/settings-owner.ts'
-import { closeMethodsLoan, giveBackSteps } from '../vms/pause-updates.ts'
-import { keptMethods, loanId, loanOn, methodsText, restoreLine, sameMethods } from '../vms/update-methods.ts'
-import { loanNamed } from './settings/saved-setting.ts'
+import { closeMethodsOverride, restoreSteps } from '../vms/pause-updates.ts'
+import {
+  keptMethods,
+  overrideId,
+  overrideOn,
+  methodsText,
+  restoreLine,
+  sameMethods,
+} from '../vms/update-methods.ts'
+import { overrideNamed } from './settings/saved-setting.ts'
 
 /** They name the HyperConverged in the version in which it is stored, which an upgrade of its operator may change: made anew whenever steps are listed. */
 export const rewritten: ReadonlySet<string> = new Set([
@@ -42,7 +49,7 @@ export async function endSteps(window: EusWindow, cx: ReadContext): Promise<read
     }),
     newControllerAtWork(kubevirt),
     forecastStep(settings, request),
-    ...(await giveMethodsBack(settings, cx)),
+    ...(await restoreMethods(settings, cx)),
     vmsMoved(kubevirt, { who, follow: false, since: cx.clock.now().getTime(), settings }, request),
     noneOutdated(
       { id: 'none-outdated', title: 'no VM left on an old virt-launcher', risk: 'vms-that-stay' },
@@ -59,32 +66,33 @@ async function poolSteps(window: EusWindow, cx: ReadContext): Promise<readonly S
   if (window.way === 'plain') return pools.map((pool) => rolledPool({ pool, name }))
   const { accepted, command } = request
   const back = pools.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command }))
-  const gone = poolsWithoutMachines(await cx.journal.loans(), pools)
-  return [...back, ...gone.flatMap((loan) => fieldBack(loan))]
+  const gone = poolsWithoutNodes(await cx.journal.loans(), pools)
+  return [...back, ...gone.flatMap((loan) => fieldRestored(loan))]
 }
 
 /** What is borrowed besides methods and pools, by the open loans: whatever was taken is given back, whichever run took it. */
 async function settingSteps({ journal }: ReadContext): Promise<readonly Step[]> {
-  return (await journal.loans()).filter(isSetting).flatMap((loan) => fieldBack(loan))
+  return (await journal.loans()).filter(isSetting).flatMap((loan) => fieldRestored(loan))
 }
 
 const settings = ['machine-health-check', 'node-health-check', 'approval']
-const isSetting = ({ id }: Loan): boolean => settings.some((name) => id === name || id.startsWith(`${name}/`))
+const isSetting = ({ id }: Override): boolean =>
+  settings.some((name) => id === name || id.startsWith(`${name}/`))
 
 /** The methods go back to the object that they were taken from; where another one stands in its place, somebody is asked. */
-async function giveMethodsBack(
+async function restoreMethods(
   owner: SettingsOwner,
   { journal }: Pick<ReadContext, 'journal'>,
 ): Promise<readonly Step[]> {
   const loans = await journal.loans()
-  const ours = loanOn(owner, loans)
-  if (ours !== undefined) return giveBackSteps(owner, { takenFrom: ours.object.uid })
-  const former = loanNamed(loans, loanId)
-  return former === undefined ? giveBackSteps(owner) : [toAnother(owner, former)]
+  const ours = overrideOn(owner, loans)
+  if (ours !== undefined) return restoreSteps(owner, { takenFrom: ours.object.uid })
+  const former = overrideNamed(loans, overrideId)
+  return former === undefined ? restoreSteps(owner) : [toAnother(owner, former)]
 }
 
 /** It may have come with what was borrowed at the time: out of a backup, or a repository. */
-function toAnother(found: SettingsOwner, loan: Loan): Step {
+function toAnother(found: SettingsOwner, loan: Override): Step {
   return {
     id: 'give-back-workload-updates',
     title: 'give workload updates back',
@@ -94,7 +102,8 @@ function toAnother(found: SettingsOwner, loan: Loan): Step {
     risk: { undo: 'none', safeToLeave: 'always' },
     shows: showsWriters(found),
     async check({ reader, journal }): Promise<StepState> {
-      if (loanNamed(await journal.loans(), loanId)?.object.uid !== loan.object.uid) return { is: 'done' }
+      if (overrideNamed(await journal.loans(), overrideId)?.object.uid !== loan.object.uid)
+        return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
       const now = methodsIn(await readOwner(reader, owner), owner)
@@ -105,11 +114,11 @@ function toAnother(found: SettingsOwner, loan: Loan): Step {
           }
         : madeAnew(owner, loan, now)
     },
-    apply: (cx) => closeMethodsLoan(cx, found, `the ${found.kind.kind} that it was taken from is gone`),
+    apply: (cx) => closeMethodsOverride(cx, found, `the ${found.kind.kind} that it was taken from is gone`),
   }
 }
 
-function madeAnew(owner: SettingsOwner, loan: Loan, now: readonly string[]): StepState {
+function madeAnew(owner: SettingsOwner, loan: Override, now: readonly string[]): StepState {
   const kept = methodsText(keptMethods(loan))
   const restore = restoreLine(loan)
   return {

@@ -1,32 +1,32 @@
-import { poolStanding } from '../openshift/machine-config-pools.ts'
+import { assessPool } from '../openshift/machine-config-pools.ts'
 import { MachineConfigPools, MachineHealthChecks, NodeHealthChecks } from '../kube/kinds/openshift-kinds.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
-import type { MachineRef } from '../vms/unblock/vm-overrides.ts'
+import type { VmRef } from '../vms/unblock/vm-overrides.ts'
 import { isGuards } from '../vms/update-guard.ts'
 import { heldOnce, whilePaused } from './settings/changed-overrides.ts'
 import { keepWhereItBegan, keptBaseline } from './baseline.ts'
-import { machinesBackNow, noneOutdated } from './steps/eus-vm-steps.ts'
+import { vmsRestoredNow, noneOutdated } from './steps/eus-vm-steps.ts'
 import { operatorLeadsOn, operatorMinorIn, operatorPart, type OperatorPart } from './steps/operator-steps.ts'
 import { readPlatform, type Stop } from './steps/cluster-version-status.ts'
 import { updateAccepted, withdrawRefused } from './steps/update-acceptance.ts'
 import { endSteps, rewritten } from './end-steps.ts'
-import { type EusWindow, holdingOf, keyOf, settingsOf, stopOf } from './window.ts'
+import { type EusWindow, pausingOf, keyOf, settingsOf, stopOf } from './window.ts'
 import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
 import { Subscriptions } from '../kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../kube/object.ts'
 import type { Reader } from '../kube/cluster.ts'
-import { holdWorkloadUpdates } from '../vms/pause-updates.ts'
+import { pauseWorkloadUpdates } from '../vms/pause-updates.ts'
 import type { EusHop, HealthCheckRef } from './plan/eus-plan.ts'
 import type { Borrowable } from './settings/saved-setting.ts'
 import { approvalOf, machineHealthCheckPaused, nodeHealthCheckPaused } from './settings/eus-settings.ts'
 import { takeField } from './settings/setting-steps.ts'
-import { keepChosenWay } from './chosen-path.ts'
+import { keepChosenPath } from './chosen-path.ts'
 import { masterRolled, pausablePools, platformUpdated } from './steps/platform-rollout.ts'
 import { pausePool, poolsBehind, roomsBefore } from './steps/pool-steps.ts'
 import { platformGate } from './steps/platform-gate.ts'
 import { requestUpdate, setPlatformChannel } from './steps/update-request.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
-import { loanId, methodsOf } from '../vms/update-methods.ts'
+import { overrideId, methodsOf } from '../vms/update-methods.ts'
 import { blocked } from '../kube/errors.ts'
 import { roleRemedy } from '../kube/access-rights.ts'
 
@@ -34,9 +34,9 @@ import { roleRemedy } from '../kube/access-rights.ts'
  * The whole window, in the order of ocp 0, 5.1 and 9.19. Where it stands is asked of the cluster at each step, so that running it again, anywhere, goes on;
  * which releases of the operator lie on the way is known only when OLM shows them. `lent`: the VMs that are said to be given back at its end.
  */
-export function eusProcedure(window: EusWindow, lent: readonly MachineRef[] = []): Procedure {
+export function eusProcedure(window: EusWindow, lent: readonly VmRef[] = []): Procedure {
   const remembered = rememberSteps(rewritten)
-  const machines = machinesBackNow(lent)
+  const machines = vmsRestoredNow(lent)
   return {
     name: window.name,
     leaves: isGuards,
@@ -57,7 +57,7 @@ export function eusProcedure(window: EusWindow, lent: readonly MachineRef[] = []
  */
 async function stepsNow(
   window: EusWindow,
-  machines: ReturnType<typeof machinesBackNow>,
+  machines: ReturnType<typeof vmsRestoredNow>,
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const end = await endSteps(window, cx)
@@ -66,7 +66,7 @@ async function stepsNow(
     return [...(await lastOperator(window, cx)), ...end, ...back]
   }
   const hops = await Promise.all(window.hops.map(async (hop) => hopSteps(window, hop, cx)))
-  const watched = hops.flat().map((step) => whilePaused(step, holdingOf(window)))
+  const watched = hops.flat().map((step) => whilePaused(step, pausingOf(window)))
   return eachOnce([...(await preparation(window, cx)), ...watched, ...end])
 }
 
@@ -100,7 +100,7 @@ async function isLeftUnknown(window: EusWindow, cx: ReadContext): Promise<boolea
 
 /** Pools that somebody keeps paused are theirs. */
 async function areNodesThere({ reader }: ReadContext): Promise<boolean> {
-  const pools = (await reader.list(MachineConfigPools)).map(poolStanding)
+  const pools = (await reader.list(MachineConfigPools)).map(assessPool)
   return pools.every(({ paused, state }) => paused || state === 'updated')
 }
 
@@ -128,8 +128,8 @@ async function preparation(window: EusWindow, cx: ReadContext): Promise<readonly
       pools: pools.map((pool) => pool.name),
       ...(plan.to !== window.to && { goal: plan.to }),
     }),
-    keepChosenWay(window),
-    heldOnce(holdWorkloadUpdates(settings, by(window)), holdingOf(window)),
+    keepChosenPath(window),
+    heldOnce(pauseWorkloadUpdates(settings, by(window)), pausingOf(window)),
     ...pools.map((pool) => pausePool(window, pool, by(window))),
     ...checks.map(({ field, id, title }) => takeField(field, { id, title, ...by(window) })),
     ...(await approvalStep(window, cx.reader)),
@@ -175,14 +175,12 @@ async function healthChecks(
 
 async function healthCheck(reader: Reader, ref: HealthCheckRef): Promise<HealthCheckStep[]> {
   const { kind, name, namespace } = ref
-  const isMachines = kind === 'MachineHealthCheck'
+  const isVms = kind === 'MachineHealthCheck'
   const at = { name, namespace }
-  const uid = await (isMachines
-    ? uidOf(reader, MachineHealthChecks, at)
-    : uidOf(reader, NodeHealthChecks, at))
+  const uid = await (isVms ? uidOf(reader, MachineHealthChecks, at) : uidOf(reader, NodeHealthChecks, at))
   if (uid === undefined) return []
-  const looked = { name, namespace, uid }
-  const field = isMachines ? machineHealthCheckPaused(looked) : nodeHealthCheckPaused(looked)
+  const snapshot = { name, namespace, uid }
+  const field = isVms ? machineHealthCheckPaused(snapshot) : nodeHealthCheckPaused(snapshot)
   const place = namespace === undefined ? name : `${namespace}-${name}`
   return [{ field, id: `pause-health-check-${place}`, title: `pause ${kind} ${name}` }]
 }
@@ -223,7 +221,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
   const channel = hop === window.hops[0] ? (hop.platform.channel ?? plan.channel?.to) : hop.platform.channel
   const { accepted, command } = request
   return [
-    ...operatorsWay(window, stop),
+    ...operatorsPath(window, stop),
     platformGate({ id: gateId(stop), stop, name, subscription: plan.operator?.subscription }),
     ...(channel === undefined
       ? []
@@ -246,7 +244,7 @@ async function platformSteps(window: EusWindow, hop: EusHop, reader: Reader): Pr
 }
 
 /** None where OLM keeps no operator. */
-function operatorsWay({ plan, releases, request }: EusWindow, stop: Stop): readonly Step[] {
+function operatorsPath({ plan, releases, request }: EusWindow, stop: Stop): readonly Step[] {
   const { operator, findings } = plan
   if (operator === undefined) return []
   const { accepted, command } = request
@@ -279,7 +277,7 @@ async function isHeldStill(
   { name, kubevirt }: Pick<EusWindow, 'name' | 'kubevirt'>,
   { reader, journal }: Pick<ReadContext, 'reader' | 'journal'>,
 ): Promise<boolean> {
-  if ((await journal.loans()).some(({ id }) => id === loanId)) return true
+  if ((await journal.loans()).some(({ id }) => id === overrideId)) return true
   if ((await keptBaseline(journal, name)) === undefined) return false
   return methodsOf(await readOwner(reader, kubevirt)).length === 0
 }

@@ -1,19 +1,19 @@
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step } from '../engine/step.ts'
 import { settledFor } from '../upgrade/steps/component-rollout.ts'
 import { type Meanwhile, restoreProcedure } from '../vms/pause-updates.ts'
-import { fieldBack } from './settings/setting-steps.ts'
+import { fieldRestored } from './settings/setting-steps.ts'
 import { rewritten } from './end-steps.ts'
 import { type EusWindow, settingsOf } from './window.ts'
 import { forecastStep, noneOutdated, vmsMoved } from './steps/eus-vm-steps.ts'
 import { abortState, closeWindow, isLeftUnclosed, platformAtRest, restoreOf } from './abort-procedure.ts'
 import { channelBack, withdrawRequest } from './steps/update-acceptance.ts'
-import { inOrder, pausablePools, poolsWithoutMachines } from './steps/platform-rollout.ts'
+import { inOrder, pausablePools, poolsWithoutNodes } from './steps/platform-rollout.ts'
 import { rolledPool, unpausePool } from './steps/pool-steps.ts'
 
 interface Restoring {
   /** The loans to give back, of those that are open. */
-  loans: readonly Loan[]
+  loans: readonly Override[]
   meanwhile: Meanwhile
 }
 
@@ -49,16 +49,16 @@ async function stepsNow(
     ...(named('platform-channel')
       ? [await channelBack(cx, { isAccepted: (await abortState(window, cx)).accepted, meanwhile })]
       : []),
-    ...(methods ? await methodsBack(window, { loan: methods, meanwhile }, cx) : []),
-    ...(await poolsBack(window, { loans: pools, meanwhile }, cx)),
-    ...rest.flatMap((loan) => fieldBack(loan, meanwhile)),
+    ...(methods ? await methodsRestored(window, { loan: methods, meanwhile }, cx) : []),
+    ...(await poolsRestored(window, { loans: pools, meanwhile }, cx)),
+    ...rest.flatMap((loan) => fieldRestored(loan, meanwhile)),
     closeWindow({ name: window.name, text: 'all was given back' }),
   ]
 }
 
-async function methodsBack(
+async function methodsRestored(
   window: EusWindow,
-  { loan, meanwhile }: { loan: Loan; meanwhile: Meanwhile },
+  { loan, meanwhile }: { loan: Override; meanwhile: Meanwhile },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const owner = await settingsOf(window, cx.reader)
@@ -75,29 +75,29 @@ async function methodsBack(
  * Pools that are given back alone, under the same conditions as at the end of a window (night E5): the platform at rest, no VM left on an old
  * virt-launcher or accepted by name, and then one pool at a time, behind those that still roll. What stays as somebody set it is only written down.
  */
-async function poolsBack(
+async function poolsRestored(
   window: EusWindow,
-  { loans, meanwhile }: { loans: readonly Loan[]; meanwhile: Meanwhile },
+  { loans, meanwhile }: { loans: readonly Override[]; meanwhile: Meanwhile },
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   if (loans.length === 0) return []
-  if (meanwhile === 'keep-current') return loans.flatMap((loan) => fieldBack(loan, meanwhile))
+  if (meanwhile === 'keep-current') return loans.flatMap((loan) => fieldRestored(loan, meanwhile))
   const { name, kubevirt, request } = window
   const { accepted, command } = request
   const pools = inOrder(await pausablePools(cx.reader), request.poolOrder)
   const wanted = new Set(loans.map(({ id }) => id))
   const open = new Set((await cx.journal.loans()).map(({ id }) => id))
-  const others = pools.filter((pool) => !wanted.has(loanOf(pool)) && !open.has(loanOf(pool)))
-  const ours = pools.filter((pool) => wanted.has(loanOf(pool)))
+  const others = pools.filter((pool) => !wanted.has(overrideOf(pool)) && !open.has(overrideOf(pool)))
+  const ours = pools.filter((pool) => wanted.has(overrideOf(pool)))
   return [
     ...(await untilQuiet(window, cx)),
     ...others.map((pool) => rolledPool({ pool, name })),
     ...ours.flatMap((pool) => unpausePool({ pool, kubevirt, name, accepted, command, meanwhile })),
-    ...poolsWithoutMachines(loans, pools).flatMap((loan) => fieldBack(loan, meanwhile)),
+    ...poolsWithoutNodes(loans, pools).flatMap((loan) => fieldRestored(loan, meanwhile)),
   ]
 }
 
-const loanOf = (pool: { name: string }): string => `pool-paused/${pool.name}`
+const overrideOf = (pool: { name: string }): string => `pool-paused/${pool.name}`
 
 async function untilQuiet(window: EusWindow, cx: ReadContext): Promise<readonly Step[]> {
   const { kubevirt, who, request } = window

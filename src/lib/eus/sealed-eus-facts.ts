@@ -7,7 +7,7 @@ import { type SealedFact, sealedFact, type Unsealed } from '../engine/sealed-pla
 import type { Relied } from '../upgrade/sealed-facts.ts'
 
 /** What a plan of an EUS window was made from, as far as it is relied on. */
-interface EusSeen {
+interface SealedEusSnapshot {
   clusterVersion: Known<ClusterVersion>
   pools: Known<MachineConfigPool>
   subscriptions: Known<Subscription>
@@ -19,12 +19,12 @@ interface EusSeen {
  * The release that the platform runs and is asked for, which pools there are and whether they are paused, the Subscription, and the
  * settings of HyperConverged that are borrowed: it rewrites other parts of its spec in each upgrade (night E13). Nodes may come and go. Pure.
  */
-export function reliedOnByEus(seen: EusSeen): Relied {
+export function reliedOnByEus(seen: SealedEusSnapshot): Relied {
   const all: (SealedFact | Unsealed)[] = [
     fact('platform', seen.clusterVersion, ([cv]) => cv && platform(cv)),
     fact('pools', seen.pools, (pools) => sealedFact('pools', 'machineconfigpools', poolLeaves(pools))),
     fact('subscription', seen.subscriptions, ([one]) => one && subscription(one)),
-    fact('hyperconverged', seen.hyperconverged, ([one]) => one && borrowedOf(one)),
+    fact('hyperconverged', seen.hyperconverged, ([one]) => one && overriddenOf(one)),
   ]
   return {
     cluster: seen.clusterUid.known ? seen.clusterUid.items[0] : undefined,
@@ -80,7 +80,7 @@ function objectFact(id: string, kind: string, { metadata, spec, status }: Part):
 }
 
 /** v1 keeps below `virtualization` what v1beta1 has at the top. */
-function borrowedOf({ metadata, spec = {} }: HyperConverged): SealedFact {
+function overriddenOf({ metadata, spec = {} }: HyperConverged): SealedFact {
   const under = spec['virtualization']
   const at = (typeof under === 'object' && under !== null ? under : spec) as Record<string, unknown>
   const { workloadUpdateStrategy, evictionStrategy } = at

@@ -1,4 +1,4 @@
-import type { Entry, Loan } from '../engine/journal.ts'
+import type { Entry, Override } from '../engine/journal.ts'
 import type { ReadContext, RunEvent, Step, StepState } from '../engine/step.ts'
 import { KvupError } from '../kube/errors.ts'
 import { platformOfOperator } from '../releases/releases.ts'
@@ -22,7 +22,7 @@ import {
   NodeHealthChecks,
 } from '../kube/kinds/openshift-kinds.ts'
 import { listServed } from '../kube/known.ts'
-import { poolStanding } from '../openshift/machine-config-pools.ts'
+import { assessPool } from '../openshift/machine-config-pools.ts'
 import { readOwner } from '../vms/strategy/settings-owner.ts'
 import { methodsOf, type Owner } from '../vms/update-methods.ts'
 import type { Kind } from '../kube/object.ts'
@@ -35,11 +35,11 @@ import {
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
-import { Bell, ringOnChange } from '../kube/change-signal.ts'
+import { ChangeSignal, notifyOnChange } from '../kube/change-signal.ts'
 import { type Clock, seconds } from '../kube/clock.ts'
 
 /** Where one step stands; those behind the first that is not done are not asked. */
-export interface StepStanding {
+export interface StepStatus {
   id: string
   title: string
   state: StepState['is'] | 'ahead' | 'unknown'
@@ -51,26 +51,23 @@ export interface StepStanding {
 }
 
 /** `check` of every step until one is not done: there is no other state of a window. Reads only. */
-export async function stepStandings(
-  steps: readonly Step[],
-  cx: ReadContext,
-): Promise<readonly StepStanding[]> {
-  const standings: StepStanding[] = []
+export async function stepStatuses(steps: readonly Step[], cx: ReadContext): Promise<readonly StepStatus[]> {
+  const statuses: StepStatus[] = []
   let isAhead = false
   for (const step of steps.filter(({ id }) => !isNotedOnly(id))) {
-    const standing: StepStanding = isAhead ? plain(step, 'ahead') : await standingOf(step, cx)
-    standings.push(standing)
+    const standing: StepStatus = isAhead ? plain(step, 'ahead') : await statusOf(step, cx)
+    statuses.push(standing)
     isAhead ||= standing.state !== 'done'
   }
-  return standings
+  return statuses
 }
 
 /** Which releases were chosen is noted anew where a look knows others, as one without the files does: no state of the window. */
 const isNotedOnly = (id: string): boolean => id === 'keep-way'
 
-const plain = ({ id, title }: Step, state: StepStanding['state']): StepStanding => ({ id, title, state })
+const plain = ({ id, title }: Step, state: StepStatus['state']): StepStatus => ({ id, title, state })
 
-async function standingOf(step: Step, cx: ReadContext): Promise<StepStanding> {
+async function statusOf(step: Step, cx: ReadContext): Promise<StepStatus> {
   try {
     return { ...plain(step, 'done'), ...wordsOf(await step.check(cx)) }
   } catch (error) {
@@ -79,7 +76,7 @@ async function standingOf(step: Step, cx: ReadContext): Promise<StepStanding> {
   }
 }
 
-function wordsOf(state: StepState): Pick<StepStanding, 'state' | 'note' | 'since' | 'remedy'> {
+function wordsOf(state: StepState): Pick<StepStatus, 'state' | 'note' | 'since' | 'remedy'> {
   const remedy = 'remedy' in state && state.remedy ? { remedy: state.remedy } : {}
   const since = 'since' in state && state.since !== undefined ? { since: state.since } : {}
   const note = noteOf(state)
@@ -102,10 +99,10 @@ export interface Part {
 }
 
 /** One line for each part. What the platform has left behind is for the caller to put before. */
-export function partsOf(standings: readonly StepStanding[]): readonly Part[] {
-  const names = partNames(standings.map(({ id }) => id))
-  const found: { name: string; steps: StepStanding[] }[] = []
-  for (const [at, standing] of standings.entries()) {
+export function partsOf(statuses: readonly StepStatus[]): readonly Part[] {
+  const names = partNames(statuses.map(({ id }) => id))
+  const found: { name: string; steps: StepStatus[] }[] = []
+  for (const [at, standing] of statuses.entries()) {
     const last = found.at(-1)
     const name = names[at] ?? ''
     if (last?.name === name) last.steps.push(standing)
@@ -114,21 +111,21 @@ export function partsOf(standings: readonly StepStanding[]): readonly Part[] {
   return found.map(({ name, steps }) => partOf(name, steps))
 }
 
-function partOf(name: string, steps: readonly StepStanding[]): Part {
+function partOf(name: string, steps: readonly StepStatus[]): Part {
   const open = steps.find(({ state }) => state !== 'done')
   const state = open === undefined ? 'done' : open.state === 'ahead' && open === steps[0] ? 'ahead' : 'now'
   const note = open === undefined ? doneNote(name, steps) : open.note
   return { name, state, ...(note !== undefined && { note }) }
 }
 
-function doneNote(name: string, steps: readonly StepStanding[]): string | undefined {
+function doneNote(name: string, steps: readonly StepStatus[]): string | undefined {
   const pools = steps.flatMap(({ id }) => /^pause-(?!health-check-)(.+)$/u.exec(id)?.[1] ?? [])
   if (name === 'pools paused' && pools.length > 0) return `${pools.join(', ')} (master never)`
   return steps.findLast((step) => step.note !== undefined)?.note
 }
 
 /** What is borrowed, as a person names it: `workloadUpdateMethods, 2 pools, 1 health check`. */
-export function borrowedText(loans: readonly Pick<Loan, 'id'>[]): string {
+export function borrowedText(loans: readonly Pick<Override, 'id'>[]): string {
   const count = (prefix: string) => loans.filter(({ id }) => id.startsWith(prefix)).length
   const [pools, checks] = [
     count('pool-paused/'),
@@ -202,8 +199,8 @@ export async function stepsBehind(
   cx: ReadContext,
   until: string | undefined,
 ): Promise<(id: string) => boolean> {
-  const looking = { ...window, request: { ...window.request, settleMs: 0 } }
-  const [steps, entries] = await Promise.all([eusProcedure(looking).steps(cx), cx.journal.entries()])
+  const reading = { ...window, request: { ...window.request, settleMs: 0 } }
+  const [steps, entries] = await Promise.all([eusProcedure(reading).steps(cx), cx.journal.entries()])
   const left = new Set(steps.map(({ id }) => id))
   const made = madeBy(window.name, entries)
   const isThrough = await areDone(steps.slice(0, steps.findIndex(({ id }) => id === until) + 1), cx)
@@ -211,8 +208,8 @@ export async function stepsBehind(
 }
 
 async function areDone(steps: readonly Step[], cx: ReadContext): Promise<boolean> {
-  const standings = await stepStandings(steps, cx)
-  return standings.length > 0 && standings.every(({ state }) => state === 'done')
+  const statuses = await stepStatuses(steps, cx)
+  return statuses.length > 0 && statuses.every(({ state }) => state === 'done')
 }
 
 /** In the window that is open: another one before it may have borne the same name. */
@@ -263,11 +260,11 @@ function isOperatorAt(text: string, { plan, began, releases }: EusWindow): boole
  */
 export function safeToLeave(
   steps: readonly Step[],
-  standings: readonly StepStanding[],
+  statuses: readonly StepStatus[],
 ): { safeToLeave?: string } {
-  const done = standings.findLast(({ state }) => state === 'done')
+  const done = statuses.findLast(({ state }) => state === 'done')
   const last = steps.find(({ id }) => id === done?.id)
-  const next = standings.find(({ state }) => state !== 'done')
+  const next = statuses.find(({ state }) => state !== 'done')
   const isOurTurn = next?.state === 'todo' || next?.state === 'blocked'
   if (last === undefined) return {}
   if (last.apply === undefined && isOurTurn)
@@ -282,7 +279,7 @@ export async function leftAsItIs(reader: Reader, kubevirt: Owner): Promise<reado
     listServed(reader, MachineHealthChecks),
     listServed(reader, NodeHealthChecks),
   ])
-  const paused = pools.map(poolStanding).filter((pool) => pool.paused && !pool.isMaster && pool.machines > 0)
+  const paused = pools.map(assessPool).filter((pool) => pool.paused && !pool.isMaster && pool.machines > 0)
   const checks = [
     ...machines.filter(({ metadata }) => Object.hasOwn(metadata.annotations ?? {}, pausedAnnotation)),
     ...nodes.filter(({ spec }) => (spec?.pauseRequests ?? []).length > 0),
@@ -307,7 +304,7 @@ const pausedAnnotation = 'cluster.x-k8s.io/paused'
 /** An update writes something every few seconds, and a look asks every step: one for all that happens within this time. */
 const burst = 2 * seconds
 /** A look without any change: what is asked of nodes and VMs is not followed. */
-const lookEvery = 60 * seconds
+const readEvery = 60 * seconds
 
 /**
  * Now, and whenever something changes that tells where a window stands. `namespace` is that of the operator and of the journal; undefined where there is
@@ -318,12 +315,12 @@ export async function* windowChanges(
   { clock, signal, namespace }: { clock: Clock; signal: AbortSignal; namespace: string | undefined },
 ): AsyncGenerator<void> {
   const done = new AbortController()
-  const bell = new Bell()
+  const changed = new ChangeSignal()
   try {
-    ringOnChange(reader, followedIn(namespace), { bell, signal: AbortSignal.any([signal, done.signal]) })
+    notifyOnChange(reader, watchedIn(namespace), { changed, signal: AbortSignal.any([signal, done.signal]) })
     for (;;) {
       yield
-      await bell.wait(clock, lookEvery, signal)
+      await changed.wait(clock, readEvery, signal)
       await clock.sleep(burst, signal)
     }
   } finally {
@@ -331,7 +328,7 @@ export async function* windowChanges(
   }
 }
 
-function followedIn(namespace: string | undefined): readonly (readonly [Kind, Where])[] {
+function watchedIn(namespace: string | undefined): readonly (readonly [Kind, Where])[] {
   const platform = [ClusterVersions, ClusterOperators, MachineConfigPools].map((kind) => [kind, {}] as const)
   if (namespace === undefined) return platform
   const operator: readonly Kind[] = [

@@ -1,10 +1,10 @@
 import type { Releases } from '../releases/releases.ts'
 import type { Reader } from '../kube/cluster.ts'
 import type { Manager } from '../kubevirt/installation.ts'
-import { findHyperConverged } from '../openshift/hyperconverged.ts'
+import { getHyperConverged } from '../openshift/hyperconverged.ts'
 import { itemsOf } from '../kube/known.ts'
-import { findSettingsOwner, onHyperConverged, type SettingsOwner } from '../vms/strategy/settings-owner.ts'
-import { loanId, type Owner } from '../vms/update-methods.ts'
+import { getSettingsOwner, onHyperConverged, type SettingsOwner } from '../vms/strategy/settings-owner.ts'
+import { overrideId, type Owner } from '../vms/update-methods.ts'
 import type { EusHop, EusPlan } from './plan/eus-plan.ts'
 import type { Approval } from './settings/eus-settings.ts'
 import type { Baseline } from './baseline.ts'
@@ -12,7 +12,7 @@ import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
 import type { Stop } from './steps/cluster-version-status.ts'
 import { targetOfName, windowName } from '../engine/overrides.ts'
 import type { Finding } from '../checks/check-definition.ts'
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 
 /** What a person asked for, checked and with its defaults. */
 export interface EusRequest {
@@ -90,8 +90,8 @@ export async function settingsOf(
   { kubevirt, manager, request }: Pick<EusWindow, 'kubevirt' | 'manager' | 'request'>,
   reader: Reader,
 ): Promise<SettingsOwner> {
-  const [found] = manager.kind === 'hyperconverged' ? itemsOf(await findHyperConverged(reader)) : []
-  if (found === undefined) return findSettingsOwner(reader, kubevirt, manager)
+  const [found] = manager.kind === 'hyperconverged' ? itemsOf(await getHyperConverged(reader)) : []
+  if (found === undefined) return getSettingsOwner(reader, kubevirt, manager)
   const { name, namespace = kubevirt.ref.namespace, uid = '' } = found.metadata
   return onHyperConverged({ ref: { name, namespace }, uid }, kubevirt, request.accepted)
 }
@@ -100,7 +100,7 @@ export async function settingsOf(
 export const keyOf = ({ minor, version }: Stop): string => version ?? minor
 
 /** What has to stay as it was borrowed, and what to say where it does not. */
-export const holdingOf = ({ name, kubevirt, request }: EusWindow) => ({
+export const pausingOf = ({ name, kubevirt, request }: EusWindow) => ({
   name,
   kubevirt,
   accepted: request.accepted,
@@ -112,10 +112,12 @@ export const holdingOf = ({ name, kubevirt, request }: EusWindow) => ({
  * are paused. None where it leaves them held.
  */
 export function windowOpenFinding(
-  loans: readonly Pick<Loan, 'id' | 'procedure'>[],
+  loans: readonly Pick<Override, 'id' | 'procedure'>[],
   { leaveHeld }: { leaveHeld: boolean },
 ): readonly Finding[] {
-  const [to] = loans.flatMap(({ id, procedure }) => (id === loanId ? (targetOfName(procedure) ?? []) : []))
+  const [to] = loans.flatMap(({ id, procedure }) =>
+    id === overrideId ? (targetOfName(procedure) ?? []) : [],
+  )
   if (to === undefined || leaveHeld) return []
   return [
     {
@@ -131,7 +133,7 @@ export function windowOpenFinding(
 }
 
 /** The same for `kvup workloads restore`, whichever way the loan would be closed: behind it VMs move while their pools are paused (night E11). */
-export function windowHoldsFinding({ procedure }: Pick<Loan, 'procedure'>): readonly Finding[] {
+export function windowHoldsFinding({ procedure }: Pick<Override, 'procedure'>): readonly Finding[] {
   const to = targetOfName(procedure)
   if (to === undefined) return []
   return [

@@ -3,7 +3,7 @@ import type { Reader, Where } from './cluster.ts'
 import type { Kind } from './object.ts'
 
 /** Wakes who waits when it is rung; a ring that nobody waited for is kept. */
-export class Bell {
+export class ChangeSignal {
   #rung = false
   #wake: () => void = () => undefined
 
@@ -25,22 +25,22 @@ export class Bell {
 }
 
 /** Rings whenever one of these changes, until `signal`. A watch that ends or is refused leaves whoever waits to the regular look. */
-export function ringOnChange(
+export function notifyOnChange(
   reader: Reader,
-  followed: readonly (readonly [Kind, Where])[],
-  { bell, signal }: { bell: Bell; signal: AbortSignal },
+  watched: readonly (readonly [Kind, Where])[],
+  { changed, signal }: { changed: ChangeSignal; signal: AbortSignal },
 ): void {
-  for (const [kind, where] of followed) void ring(reader, [kind, where], { bell, signal })
+  for (const [kind, where] of watched) void notify(reader, [kind, where], { changed, signal })
 }
 
-async function ring(
+async function notify(
   reader: Reader,
   [kind, where]: readonly [Kind, Where],
-  { bell, signal }: { bell: Bell; signal: AbortSignal },
+  { changed, signal }: { changed: ChangeSignal; signal: AbortSignal },
 ): Promise<void> {
   try {
-    for await (const change of reader.follow(kind, where, signal)) if (change.type !== 'lost') bell.ring()
+    for await (const change of reader.follow(kind, where, signal)) if (change.type !== 'lost') changed.ring()
   } catch {
-    bell.ring()
+    changed.ring()
   }
 }

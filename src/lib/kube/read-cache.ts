@@ -24,7 +24,7 @@ export class Answers {
  * A Reader for one look: every list is read once, so that all that is judged by it is judged by the same cluster. A single object is read
  * anew each time, for a write that builds on it has to know its present state; so are pages, which nobody keeps.
  */
-export function oneLook(live: Reader): Reader {
+export function onceCached(live: Reader): Reader {
   const lists = new Answers()
   return readerWith(live, {
     list: (kind, where) => lists.once(questionOf(kind, where), () => live.list(kind, where)),

@@ -6,7 +6,7 @@ import {
   operatorPods,
   podsOf,
   saysDone,
-  type Scene,
+  type UpgradeSnapshot,
   stampedVersion,
   targetId,
   type Workload,
@@ -22,22 +22,24 @@ import { operatorOf } from './installation.ts'
 import { itemsOf } from '../kube/known.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 import { condition } from '../kube/object.ts'
-import type { Evidence } from './full-snapshot.ts'
+import type { FullSnapshot } from './full-snapshot.ts'
 
 /** All components, in the order in which virt-operator rolls them; those that every release so far had and that are not there as `absent`. */
-export function assessComponents(scene: Scene): ComponentStanding[] {
-  const found = workloads(scene).map((workload) => componentStanding(scene, workload))
-  const missing = alwaysThere.filter((name) => readable(scene, name) && !found.some((c) => c.name === name))
-  const { observedKubeVirtVersion: observed, targetKubeVirtVersion: target } = scene.kubevirt.status ?? {}
+export function assessComponents(snapshot: UpgradeSnapshot): ComponentStatus[] {
+  const found = workloads(snapshot).map((workload) => assessComponent(snapshot, workload))
+  const missing = alwaysThere.filter(
+    (name) => readable(snapshot, name) && !found.some((c) => c.name === name),
+  )
+  const { observedKubeVirtVersion: observed, targetKubeVirtVersion: target } = snapshot.kubevirt.status ?? {}
   const path = observed === target && observed ? 'update' : rolloutPath(observed, target)
   return inRolloutOrder([...found, ...missing.map(absent)], path)
 }
 
-function readable({ snapshot }: Scene, name: string): boolean {
+function readable({ snapshot }: UpgradeSnapshot, name: string): boolean {
   return name === 'virt-handler' ? snapshot.daemonsets.known : snapshot.deployments.known
 }
 
-function absent(name: string): ComponentStanding {
+function absent(name: string): ComponentStatus {
   return {
     name,
     kind: name === 'virt-handler' ? 'DaemonSet' : 'Deployment',
@@ -51,7 +53,7 @@ function absent(name: string): ComponentStanding {
   }
 }
 
-export interface ComponentStanding {
+export interface ComponentStatus {
   name: string
   kind: 'DaemonSet' | 'Deployment'
   /** Its object carries the target's identifier. */
@@ -74,12 +76,12 @@ export interface ComponentStanding {
  * stamped, its pods, maxUnavailable. Once KubeVirt says that it is done only Kubernetes' own counts do, for both at once are the
  * definition of done; what kvup believes beyond them is a doubt (`doubts.ts`). Never `stalled`: that takes the causes.
  */
-function componentStanding(scene: Scene, workload: Workload): ComponentStanding {
+function assessComponent(snapshot: UpgradeSnapshot, workload: Workload): ComponentStatus {
   const { object, kind } = workload
-  const isDone = saysDone(scene.kubevirt)
-  const applied = identifierOf(object) !== undefined && identifierOf(object) === targetId(scene)
-  const left = applied && !isDone ? leftOver(scene, workload) : undefined
-  const counts = countsOf(scene, workload, isDone)
+  const isDone = saysDone(snapshot.kubevirt)
+  const applied = identifierOf(object) !== undefined && identifierOf(object) === targetId(snapshot)
+  const left = applied && !isDone ? leftOver(snapshot, workload) : undefined
+  const counts = countsOf(snapshot, workload, isDone)
   const rolled = isDone ? isRolled(counts) : applied && left === undefined && allNew(counts)
   const { updated, ready, desired } = counts
   const current = rolled && (isDone && kind === 'Deployment' ? ready > 0 || desired === 0 : ready >= desired)
@@ -95,7 +97,7 @@ function componentStanding(scene: Scene, workload: Workload): ComponentStanding 
     ...described(workload),
     ...(current
       ? { state: 'current', detail: '' }
-      : onItsWay(scene, workload, { applied: applied || isDone, left })),
+      : onItsWay(snapshot, workload, { applied: applied || isDone, left })),
   }
 }
 
@@ -125,21 +127,21 @@ function isRolled({ updated, total, enough, observed }: Counts): boolean {
  * Pods of the target and Kubernetes' own count of updated ones, whichever is less: the first misses a second roll under
  * the same identifier, the second is of the old spec until that is observed.
  */
-function countsOf(scene: Scene, workload: Workload, isDone: boolean): Counts {
+function countsOf(snapshot: UpgradeSnapshot, workload: Workload, isDone: boolean): Counts {
   const said = rollCounts(workload)
-  if (!scene.snapshot.pods.known || (isDone && said.observed)) return said
-  const carrying = updatedPods(scene, workload)
+  if (!snapshot.snapshot.pods.known || (isDone && said.observed)) return said
+  const carrying = updatedPods(snapshot, workload)
   const updated = said.observed ? Math.min(carrying, said.updated) : carrying
   return { ...said, updated: Math.min(updated, said.desired) }
 }
 
 /** How many of its pods stay and are of the target. Where its template gives them no identifier to tell by, all of a component that has the target's. */
-export function updatedPods(scene: Scene, workload: Workload): number {
+export function updatedPods(snapshot: UpgradeSnapshot, workload: Workload): number {
   const { object } = workload
-  const target = targetId(scene)
+  const target = targetId(snapshot)
   const { template } = object.spec ?? {}
   const untold = template && identifierOf(template) === undefined && identifierOf(object) === target
-  return podsOf(scene, workload).filter(
+  return podsOf(snapshot, workload).filter(
     (pod) =>
       isUpdated(pod, target) ||
       (untold && identifierOf(pod) === undefined && !pod.metadata.deletionTimestamp),
@@ -179,15 +181,15 @@ function deploymentCounts({ metadata, spec, status = {} }: Deployment): Counts {
 }
 
 function onItsWay(
-  scene: Scene,
+  snapshot: UpgradeSnapshot,
   workload: Workload,
   { applied, left }: { applied: boolean; left: string | undefined },
-): Pick<ComponentStanding, 'state' | 'detail'> {
+): Pick<ComponentStatus, 'state' | 'detail'> {
   if (!applied) return { state: 'waiting', detail: 'its turn has not come' }
-  return { state: 'rolling', detail: waitsFor(podsOf(scene, workload), left, scene) }
+  return { state: 'rolling', detail: waitsFor(podsOf(snapshot, workload), left, snapshot) }
 }
 
-function leftOver({ kubevirt }: Scene, { kind, object }: Workload): string | undefined {
+function leftOver({ kubevirt }: UpgradeSnapshot, { kind, object }: Workload): string | undefined {
   return kind === 'DaemonSet' && componentLabel(object) === 'virt-handler'
     ? limitLeft(object, kubevirt)
     : undefined
@@ -204,10 +206,10 @@ function mainContainer(containers: readonly Container[] = [], name: string): Con
 }
 
 /** What its pods are at, in words. */
-export function waitsFor(pods: readonly Pod[], left: string | undefined, scene: Scene): string {
-  const target = targetId(scene)
+export function waitsFor(pods: readonly Pod[], left: string | undefined, snapshot: UpgradeSnapshot): string {
+  const target = targetId(snapshot)
   const starting = pods.find((pod) => isUpdated(pod, target) && !isReady(pod))
-  if (starting) return waitingPod(starting, scene.at)
+  if (starting) return waitingPod(starting, snapshot.at)
   const going = pods.find((pod) => pod.metadata.deletionTimestamp)
   if (going) return `${placeOf(going)} (terminating)`
   return left ?? 'its next pod'
@@ -304,7 +306,7 @@ function rank(name: string, path: RolloutPath): number {
   return place < 0 ? known.length : place
 }
 
-export interface OperatorStanding {
+export interface OperatorStatus {
   version?: string
   image: string
   updated: number
@@ -318,8 +320,8 @@ export interface OperatorStanding {
 }
 
 /** Where the virt-operator Deployment stands; undefined when there is none to be seen. */
-export function operatorStanding(scene: Scene): OperatorStanding | undefined {
-  const { operator, snapshot, kubevirt } = scene
+export function assessOperator(observed: UpgradeSnapshot): OperatorStatus | undefined {
+  const { operator, snapshot, kubevirt } = observed
   if (!operator) return undefined
   const { image, version } = operatorOf(operator)
   const { updatedReplicas = 0, readyReplicas = 0 } = operator.status ?? {}
@@ -334,7 +336,7 @@ export function operatorStanding(scene: Scene): OperatorStanding | undefined {
     ready: Math.min(readyReplicas, desired),
     desired,
     rolled: isOperatorRolled(operator),
-    leads: operatorLeads(scene),
+    leads: operatorLeads(observed),
     ...(leader === undefined ? {} : { leader }),
   }
 }
@@ -346,9 +348,9 @@ const silence = 2 * 60_000
  * Its pods became ready a moment ago: that the KubeVirt resource says nothing of it yet, or another process holds the Lease, means
  * nothing so far. False where it cannot be told.
  */
-export function isFresh(scene: Scene): boolean {
-  const { operator, at } = scene
-  const turnedReady = operatorPods(scene).flatMap(({ status }) =>
+export function isFresh(snapshot: UpgradeSnapshot): boolean {
+  const { operator, at } = snapshot
+  const turnedReady = operatorPods(snapshot).flatMap(({ status }) =>
     (status?.conditions ?? []).filter((c) => c.type === 'Ready' && c.status === 'True'),
   )
   const turned = turnedReady.length > 0 ? turnedReady : (operator?.status?.conditions ?? [])
@@ -360,8 +362,8 @@ export function isFresh(scene: Scene): boolean {
  * What virt-operator wrote into the CR contradicts its Deployment: the new one has not spoken yet. Builds that
  * describe themselves otherwise than by a release (`v1.6.3-12-gabc`, a digest) cannot be compared and do not count.
  */
-export function versionDiffers(scene: Scene, operator: OperatorStanding): boolean {
-  const [said, deployed] = [release(scene.kubevirt.status?.operatorVersion), release(operator.version)]
+export function versionDiffers(snapshot: UpgradeSnapshot, operator: OperatorStatus): boolean {
+  const [said, deployed] = [release(snapshot.kubevirt.status?.operatorVersion), release(operator.version)]
   return said !== undefined && deployed !== undefined && said !== deployed
 }
 
@@ -393,10 +395,10 @@ export interface StrategyJob {
 }
 
 /** Only the target's, and only while the target is not reached: an older one may stay behind for ever (lab 5). */
-export function strategyJob(scene: Scene): StrategyJob | undefined {
-  const target = targetId(scene)
-  if (target === undefined || target === scene.kubevirt.status?.observedDeploymentID) return undefined
-  const job = itemsOf(scene.snapshot.jobs).findLast((j) => identifierOf(j) === target)
+export function strategyJob(snapshot: UpgradeSnapshot): StrategyJob | undefined {
+  const target = targetId(snapshot)
+  if (target === undefined || target === snapshot.kubevirt.status?.observedDeploymentID) return undefined
+  const job = itemsOf(snapshot.snapshot.jobs).findLast((j) => identifierOf(j) === target)
   if (!job) return undefined
   const version = stampedVersion(job)
   const from = job.status?.startTime ?? job.metadata.creationTimestamp
@@ -444,7 +446,7 @@ function tolerates(toleration: Record<string, unknown>, taint: Taint): boolean {
 const handlerName = 'virt-handler'
 
 /** Nodes that a virt-handler pod sits on. */
-export function nodesWithHandler({ nodes, pods }: Evidence): readonly Node[] {
+export function nodesWithHandler({ nodes, pods }: FullSnapshot): readonly Node[] {
   const held = new Set(
     itemsOf(pods)
       .filter((pod) => componentLabel(pod) === handlerName)
@@ -454,7 +456,7 @@ export function nodesWithHandler({ nodes, pods }: Evidence): readonly Node[] {
 }
 
 /** virt-handler's DaemonSet; undefined where there is none. */
-export function handlerSet({ daemonsets }: Evidence): DaemonSet | undefined {
+export function handlerSet({ daemonsets }: FullSnapshot): DaemonSet | undefined {
   return itemsOf(daemonsets).find(({ metadata }) => metadata.name === handlerName)
 }
 

@@ -15,15 +15,15 @@ import { EndpointSlices, Namespaces, type ResourceQuota, ResourceQuotas } from '
 import type { SilentLease } from './lease-holders.ts'
 import {
   causeParts,
-  findKubeVirts,
+  listKubeVirts,
   foldInstances,
-  foldMachines,
+  foldVms,
   homeOf,
   type InstanceTally,
   type Named,
   type Part,
   type Snapshot,
-  standingParts,
+  statusParts,
   takeSnapshot,
 } from './snapshot.ts'
 import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
@@ -36,7 +36,7 @@ import { openDataJobs, othersAtWork } from './cluster-activity.ts'
 import { readyEndpoints, webhooksInto } from './diagnosis/health.ts'
 
 /** A snapshot with everything that the checks judge by. Every part is known or not, and says why not. */
-export interface Evidence extends Snapshot {
+export interface FullSnapshot extends Snapshot {
   /** CRDs of groups that end in kubevirt.io. */
   crds: Known<CustomResourceDefinition>
   /** APIServices of groups that end in kubevirt.io. */
@@ -48,7 +48,7 @@ export interface Evidence extends Snapshot {
   /** One item. */
   instances: Known<InstanceTally>
   /** One item. */
-  machines: Known<MachineTally>
+  machines: Known<VmTally>
   /** ResourceQuotas of namespaces with VMIs. */
   quotas: Known<ResourceQuota>
   /** Snapshots, restores, clones, exports, backups and DataVolumes that are not finished (night C5). */
@@ -71,13 +71,13 @@ export interface Evidence extends Snapshot {
 
 export type { ResourceQuota }
 
-export interface MachineTally {
+export interface VmTally {
   total: number
   restartRequired: Named
 }
 
 /** The name of a part, for a check's needs. */
-export type EvidencePart = Exclude<keyof Evidence, 'takenAt'>
+export type SnapshotPart = Exclude<keyof FullSnapshot, 'takenAt'>
 
 /** What became of one image on one pool of nodes (night C6). */
 export interface ImageProbe {
@@ -102,11 +102,11 @@ interface Wanted {
   /** Questions to RBAC; without them the part `rights` is not known. */
   rights?: readonly AskedRight[] | undefined
   /** Default: everything. KubeVirts, operators and deployments are always read. */
-  only?: readonly EvidencePart[] | undefined
+  only?: readonly SnapshotPart[] | undefined
 }
 
 /** What `takeSnapshot` reads; VMIs are folded once for all parts instead. */
-const snapshotParts: readonly Part[] = [...standingParts, ...causeParts, 'migrations']
+const snapshotParts: readonly Part[] = [...statusParts, ...causeParts, 'migrations']
 
 const foldedParts = {
   workloads: notAsked,
@@ -124,7 +124,7 @@ const foldedParts = {
   clusterUid: notAsked,
 } as const
 
-const everything: readonly EvidencePart[] = [
+const everything: readonly SnapshotPart[] = [
   ...snapshotParts,
   'serverVersion',
   ...(Object.keys(foldedParts) as (keyof typeof foldedParts)[]),
@@ -134,11 +134,11 @@ const everything: readonly EvidencePart[] = [
  * Reads what the checks judge by, in parallel and narrowed by the server; of VMs and VMIs only sums and some names are kept. What may
  * not be read (403), is not served (404) or was not saved is an unknown part; any other ApiError is thrown.
  */
-export async function gatherEvidence(
+export async function takeFullSnapshot(
   { reader, reviewer }: { reader: Reader; reviewer?: Pick<Reviewer, 'can'> | undefined },
   clock: Pick<Clock, 'now'>,
   { rights, only = everything }: Wanted = {},
-): Promise<Evidence> {
+): Promise<FullSnapshot> {
   const wants = new Set(only)
   const wide = Promise.all([
     partsOfCluster(reader, wants),
@@ -147,10 +147,10 @@ export async function gatherEvidence(
   ])
   // Awaited last; an early failure of it must not go unhandled until then.
   wide.catch(() => undefined)
-  const kubevirts = await findKubeVirts(reader)
+  const kubevirts = await listKubeVirts(reader)
   const home = homeOf(kubevirts)
-  const looked = snapshotParts.filter((part) => wants.has(part))
-  const snapshot = takeSnapshot(reader, looked, clock, home)
+  const observed = snapshotParts.filter((part) => wants.has(part))
+  const snapshot = takeSnapshot(reader, observed, clock, home)
   const why = kubevirts.known ? 'there is no KubeVirt' : kubevirts.why
   const [around, seen, [everywhere, version, answered]] = await Promise.all([
     home === undefined ? homelessParts(wants, why) : partsOfHome(reader, wants, { home, snapshot }),
@@ -171,15 +171,15 @@ async function serverVersion(reader: Reader): Promise<{ serverVersion?: ServerVe
   }
 }
 
-type Parts = Partial<Evidence>
+type Parts = Partial<FullSnapshot>
 
 /** The parts of Evidence that do not depend on where KubeVirt is, in parallel. Throws ApiError. */
-async function partsOfCluster(reader: Reader, wants: ReadonlySet<EvidencePart>): Promise<Parts> {
-  const part = async <T>(name: EvidencePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
+async function partsOfCluster(reader: Reader, wants: ReadonlySet<SnapshotPart>): Promise<Parts> {
+  const part = async <T>(name: SnapshotPart, read: () => Promise<readonly T[]>): Promise<Parts> =>
     wants.has(name) ? { [name]: await known(read()) } : {}
   const found = await Promise.all([
     instanceParts(reader, wants),
-    part('machines', async () => [await foldMachines(reader)]),
+    part('machines', async () => [await foldVms(reader)]),
     part('crds', async () => definitions(reader)),
     part('apiServices', async () =>
       kept(reader, ApiServices, ({ spec }) => isKubeVirtGroup(spec?.group), withoutManagers),
@@ -192,7 +192,7 @@ async function partsOfCluster(reader: Reader, wants: ReadonlySet<EvidencePart>):
 }
 
 /** VMIs are listed once, whoever asks for them. */
-async function instanceParts(reader: Reader, wants: ReadonlySet<EvidencePart>): Promise<Parts> {
+async function instanceParts(reader: Reader, wants: ReadonlySet<SnapshotPart>): Promise<Parts> {
   const wanted = (['instances', 'workloads', 'quotas'] as const).filter((name) => wants.has(name))
   if (wanted.length === 0) return {}
   const quotas = wants.has('quotas') ? known(trimmedQuotas(reader)) : undefined
@@ -275,7 +275,7 @@ type HomePart = 'webhooks' | 'endpoints' | 'operatorRoles'
 /** The parts of Evidence around KubeVirt's own namespace. Throws ApiError. */
 async function partsOfHome(
   reader: Reader,
-  wants: ReadonlySet<EvidencePart>,
+  wants: ReadonlySet<SnapshotPart>,
   { home, snapshot }: { home: string; snapshot: Promise<Snapshot> },
 ): Promise<Parts> {
   const part = async <T>(name: HomePart, read: () => Promise<readonly T[]>): Promise<Parts> =>
@@ -291,7 +291,7 @@ async function partsOfHome(
 }
 
 /** Why they are not known where there is no such namespace. */
-function homelessParts(wants: ReadonlySet<EvidencePart>, why: string): Parts {
+function homelessParts(wants: ReadonlySet<SnapshotPart>, why: string): Parts {
   const parts: readonly HomePart[] = ['webhooks', 'endpoints', 'operatorRoles']
   return Object.fromEntries(
     parts.filter((name) => wants.has(name)).map((name) => [name, { known: false, why }]),

@@ -35,7 +35,7 @@ export type Found =
   | { is: 'unknown'; why: string }
 
 /** Which KubeVirt there is, who manages it, and by what it is followed. */
-export function findInstallation(snapshot: Snapshot): Found {
+export function getInstallation(snapshot: Snapshot): Found {
   if (!snapshot.kubevirts.known) return { is: 'unknown', why: snapshot.kubevirts.why }
   const [kubevirt, second] = snapshot.kubevirts.items
   const deployments = itemsOf(snapshot.operators)
@@ -47,7 +47,7 @@ export function findInstallation(snapshot: Snapshot): Found {
 
 /** The installation, or the error that ends every command but `status`: exit 3, and 7 where it may not be read. */
 export function theInstallation(snapshot: Snapshot): Installation {
-  const found = findInstallation(snapshot)
+  const found = getInstallation(snapshot)
   if (found.is !== 'one') throw notOne(found)
   return found
 }

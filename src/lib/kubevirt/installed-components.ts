@@ -8,7 +8,7 @@ import { earliest, latest, since } from '../kube/timestamps.ts'
 import { shorten } from '../kube/text.ts'
 
 /** All that one judgement looks at: a KubeVirt, its operator's Deployment, what was seen around them, and when. */
-export interface Scene {
+export interface UpgradeSnapshot {
   readonly snapshot: Snapshot
   readonly kubevirt: KubeVirt
   readonly operator: Deployment | undefined
@@ -20,7 +20,7 @@ export interface Scene {
 /** A DaemonSet or Deployment of the install strategy. */
 export type Workload = { kind: 'DaemonSet'; object: DaemonSet } | { kind: 'Deployment'; object: Deployment }
 
-export function targetId({ kubevirt }: Scene): string | undefined {
+export function targetId({ kubevirt }: UpgradeSnapshot): string | undefined {
   return kubevirt.status?.targetDeploymentID
 }
 
@@ -37,18 +37,18 @@ export function isReady(pod: Pod): boolean {
  * Everything in KubeVirt's namespace that virt-operator rolls, known or not to kvup: what bears its stamps. Once KubeVirt says
  * that it is done, whoever bears them and is not in its own list of what it wrote is none of it.
  */
-export function workloads(scene: Scene): readonly Workload[] {
-  const all = stampedWorkloads(scene)
-  return saysDone(scene.kubevirt) ? all.filter((workload) => isListed(scene, workload)) : all
+export function workloads(snapshot: UpgradeSnapshot): readonly Workload[] {
+  const all = stampedWorkloads(snapshot)
+  return saysDone(snapshot.kubevirt) ? all.filter((workload) => isListed(snapshot, workload)) : all
 }
 
 /** Those that bear virt-operator's stamps, while KubeVirt, done, does not list them as its own. */
-export function unlistedWorkloads(scene: Scene): readonly Workload[] {
-  if (!saysDone(scene.kubevirt)) return []
-  return stampedWorkloads(scene).filter((workload) => !isListed(scene, workload))
+export function unlistedWorkloads(snapshot: UpgradeSnapshot): readonly Workload[] {
+  if (!saysDone(snapshot.kubevirt)) return []
+  return stampedWorkloads(snapshot).filter((workload) => !isListed(snapshot, workload))
 }
 
-function stampedWorkloads({ snapshot }: Scene): readonly Workload[] {
+function stampedWorkloads({ snapshot }: UpgradeSnapshot): readonly Workload[] {
   return [
     ...itemsOf(snapshot.daemonsets)
       .filter((object) => isOperand(object))
@@ -60,7 +60,7 @@ function stampedWorkloads({ snapshot }: Scene): readonly Workload[] {
 }
 
 /** By `status.generations` of the KubeVirt; where that names no DaemonSet and no Deployment the stamps are believed. */
-function isListed({ kubevirt }: Scene, { kind, object: { metadata } }: Workload): boolean {
+function isListed({ kubevirt }: UpgradeSnapshot, { kind, object: { metadata } }: Workload): boolean {
   const listed = (kubevirt.status?.generations ?? []).filter(({ resource }) => rolled.has(resource))
   if (listed.length === 0) return true
   return listed.some(
@@ -75,24 +75,24 @@ const resourceOf = { DaemonSet: 'daemonsets', Deployment: 'deployments' } as con
 const rolled: ReadonlySet<string> = new Set(Object.values(resourceOf))
 
 /** Pods of components that live, going ones included. */
-export function infraPods(scene: Scene): readonly Pod[] {
-  return workloads(scene).flatMap((workload) => podsOf(scene, workload))
+export function infraPods(snapshot: UpgradeSnapshot): readonly Pod[] {
+  return workloads(snapshot).flatMap((workload) => podsOf(snapshot, workload))
 }
 
-export function operatorPods(scene: Scene): readonly Pod[] {
-  const { operator } = scene
-  return operator ? podsOf(scene, { kind: 'Deployment', object: operator }) : []
+export function operatorPods(snapshot: UpgradeSnapshot): readonly Pod[] {
+  const { operator } = snapshot
+  return operator ? podsOf(snapshot, { kind: 'Deployment', object: operator }) : []
 }
 
 /** Of the Job that dumps the install strategy. */
-export function strategyPods({ snapshot }: Scene): readonly Pod[] {
+export function strategyPods({ snapshot }: UpgradeSnapshot): readonly Pod[] {
   return itemsOf(snapshot.pods).filter(
     (pod) => componentLabel(pod) === strategyPodLabel && controllerOf(pod)?.kind === 'Job',
   )
 }
 
 /** The living pods of one DaemonSet or Deployment, by who controls them and never by a label. */
-export function podsOf({ snapshot }: Scene, workload: Workload): readonly Pod[] {
+export function podsOf({ snapshot }: UpgradeSnapshot, workload: Workload): readonly Pod[] {
   const isOwned = workload.kind === 'DaemonSet' ? ofDaemonSet(workload) : ofDeployment(workload, snapshot)
   return itemsOf(snapshot.pods).filter((pod) => isAlive(pod) && isOwned(pod))
 }
@@ -172,23 +172,23 @@ export function isOperator(object: KubeObject): boolean {
 }
 
 /** The selector of the pods that may be KubeVirt's: those without the label `kubevirt.io` as well, the pods of VMs not. */
-export const podsBesideVms = 'kubevirt.io!=virt-launcher,kubevirt.io!=hotplug-disk'
+export const podsOutsideVms = 'kubevirt.io!=virt-launcher,kubevirt.io!=hotplug-disk'
 
 interface Stamped {
   metadata?: Pick<KubeObject['metadata'], 'labels' | 'annotations'> | undefined
 }
 
 /** When something last moved among the components, their pods, the operator, the Job and the CR's conditions. RFC 3339. */
-export function lastChange(scene: Scene): string | undefined {
-  const { snapshot, kubevirt, operator } = scene
-  const pods = [...infraPods(scene), ...operatorPods(scene), ...strategyPods(scene)]
+export function lastChange(observed: UpgradeSnapshot): string | undefined {
+  const { snapshot, kubevirt, operator } = observed
+  const pods = [...infraPods(observed), ...operatorPods(observed), ...strategyPods(observed)]
   return latest([
     ...pods.flatMap(podTimes),
     ...itemsOf(snapshot.replicaSets)
-      .filter(isKubeVirts(scene))
+      .filter(isKubeVirts(observed))
       .map((set) => set.metadata.creationTimestamp),
     ...itemsOf(snapshot.jobs).flatMap((job) => [job.metadata.creationTimestamp, job.status?.completionTime]),
-    ...workloads(scene).flatMap(({ object }) => written(object)),
+    ...workloads(observed).flatMap(({ object }) => written(object)),
     ...(operator ? written(operator) : []),
     ...(kubevirt.status?.conditions ?? []).map((c) => c.lastTransitionTime),
     ...specTimes(kubevirt),
@@ -196,10 +196,10 @@ export function lastChange(scene: Scene): string | undefined {
 }
 
 /** Others' Deployments may lie in the same namespace. */
-function isKubeVirts(scene: Scene): (set: KubeObject) => boolean {
-  const { operator } = scene
+function isKubeVirts(snapshot: UpgradeSnapshot): (set: KubeObject) => boolean {
+  const { operator } = snapshot
   const uids = new Set([
-    ...workloads(scene).map(({ object }) => object.metadata.uid),
+    ...workloads(snapshot).map(({ object }) => object.metadata.uid),
     ...(operator ? [operator.metadata.uid] : []),
   ])
   return ({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uids.has(uid)) ?? false

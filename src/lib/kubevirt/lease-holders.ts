@@ -1,6 +1,6 @@
 import type { Deployment, Pod, ReplicaSet } from '../kube/kinds/workload-kinds.ts'
 import { itemsOf } from '../kube/known.ts'
-import { isUpdated, operatorPods, type Scene } from './installed-components.ts'
+import { isUpdated, operatorPods, type UpgradeSnapshot } from './installed-components.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Lease, Leases } from '../kube/kinds/core-kinds.ts'
@@ -25,12 +25,12 @@ export function holderOf(
  * True when a pod of the current template leads virt-operator, false when another one, a dead one or none does.
  * Undefined when it cannot be told: the Leases or pods may not be read, or the holder does not look like a pod.
  */
-export function operatorLeads(scene: Scene): boolean | undefined {
-  const { snapshot, operator, kubevirt } = scene
+export function operatorLeads(observed: UpgradeSnapshot): boolean | undefined {
+  const { snapshot, operator, kubevirt } = observed
   if (!snapshot.leases.known || !snapshot.pods.known || !operator) return undefined
   const holder = holderOf(snapshot, operator.metadata.name, kubevirt.metadata.namespace)
   if (holder === undefined) return false
-  const pod = operatorPods(scene).find((p) => holds(p, holder))
+  const pod = operatorPods(observed).find((p) => holds(p, holder))
   if (pod) return !pod.metadata.deletionTimestamp && isOfTemplate(pod, operator, snapshot)
   // Outside of a cluster network a process is known by its machine's name, which tells nothing about a template.
   return holder.startsWith(`${operator.metadata.name}-`) ? false : undefined
@@ -110,7 +110,7 @@ const terms = 2
 const gapCounts = 10_000
 /** What was seen before so long says nothing of now, ms. */
 const forgotten = 30_000
-const lookEvery = 1000
+const readEvery = 1000
 
 /** A Lease that was watched for twice its term and did not change. */
 export interface SilentLease {
@@ -124,7 +124,7 @@ export interface SilentLease {
   watchedFor: number
 }
 
-interface Seen {
+interface UpgradeState {
   lease: Lease
   /** Changes whenever somebody renews or takes it. */
   mark: string
@@ -143,7 +143,7 @@ interface Seen {
  * saw, so that whoever looks again and again need not wait.
  */
 export class LeaseWatch {
-  readonly #seen = new Map<string, Seen>()
+  readonly #seen = new Map<string, UpgradeState>()
 
   /** A Lease is older than its term still, and was not watched for long enough: where time stands still, and in the middle of a watch. */
   isUndecided(clock: Clock): boolean {
@@ -176,8 +176,8 @@ export class LeaseWatch {
     if (first === undefined) return this.#silent()
     const most = Math.max(...suspects.map(({ lease }) => terms * termOf(lease)))
     told?.(suspicion(first.lease, most / 1000))
-    for (let waited = 0; waited < 2 * most && this.#suspects(clock).length > 0; waited += lookEvery) {
-      await clock.sleep(lookEvery, signal)
+    for (let waited = 0; waited < 2 * most && this.#suspects(clock).length > 0; waited += readEvery) {
+      await clock.sleep(readEvery, signal)
       this.look(await leasesNow(reader, namespace), namespace, clock)
     }
     return this.#silent()
@@ -222,7 +222,7 @@ export class LeaseWatch {
   }
 
   /** Older than its term by the cluster's time, and neither known to be silent nor seen to change meanwhile. */
-  #suspects(clock: Clock): readonly Seen[] {
+  #suspects(clock: Clock): readonly UpgradeState[] {
     return [...this.#seen.values()].filter((seen) => {
       const { lease, moved, watched } = seen
       const age = since(lease.spec?.renewTime, clock.now()) ?? Infinity
@@ -240,7 +240,7 @@ export function leaseWatchOf(clock: Clock): LeaseWatch {
   return watch
 }
 
-function silentOf({ lease: { metadata, spec }, lease }: Seen): SilentLease {
+function silentOf({ lease: { metadata, spec }, lease }: UpgradeState): SilentLease {
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -258,7 +258,7 @@ interface Watching {
   told?: ((line: string) => void) | undefined
 }
 
-const isSilent = ({ lease, watched }: Seen): boolean => watched >= terms * termOf(lease)
+const isSilent = ({ lease, watched }: UpgradeState): boolean => watched >= terms * termOf(lease)
 
 /** ms. */
 function termOf({ spec }: Lease): number {

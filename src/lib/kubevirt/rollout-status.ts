@@ -2,11 +2,11 @@ import { type Cause, concerns } from './diagnosis/pod-trouble.ts'
 import { causes, isTerminal, quietCause } from './diagnosis/diagnosis.ts'
 import {
   assessComponents,
-  type ComponentStanding,
+  type ComponentStatus,
   isFresh,
   limitLeft,
-  type OperatorStanding,
-  operatorStanding,
+  type OperatorStatus,
+  assessOperator,
   rollCounts,
   rollToCome,
   type StrategyJob,
@@ -29,7 +29,7 @@ import {
   operatorName,
   podsOf,
   saysDone,
-  type Scene,
+  type UpgradeSnapshot,
   stampedVersion,
   targetId,
   underWay,
@@ -53,7 +53,7 @@ const quietPatience = 10 * 60_000
 /** Replicas short for this long with nothing moving: Degraded. */
 const shortPatience = 60_000
 
-export interface Standing {
+export interface RolloutStatus {
   verdict: Verdict
   /** RFC 3339; one look can only say "at least". */
   since?: string
@@ -62,8 +62,8 @@ export interface Standing {
   /** The first thing that is missing for Settled. */
   waitingFor?: string
   /** In the order in which virt-operator rolls them. */
-  components: readonly ComponentStanding[]
-  operator: OperatorStanding | undefined
+  components: readonly ComponentStatus[]
+  operator: OperatorStatus | undefined
   target: Revision
   observed: Revision
   generation: { spec: number | undefined; observed: number | undefined }
@@ -86,17 +86,17 @@ interface Revision {
  * The verdict of the contract over one look, at that time. Pure. Throws what `theInstallation` throws when there is not
  * exactly one KubeVirt.
  */
-export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[] = []): Standing {
+export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastLine[] = []): RolloutStatus {
   const { kubevirt, deployment } = theInstallation(snapshot)
-  const scene: Scene = { snapshot, kubevirt, operator: deployment, at, lastLines }
-  const operator = operatorStanding(scene)
-  const job = strategyJob(scene)
-  const rolled = assessComponents(scene)
-  const open = gaps(scene, { components: rolled, operator, strategyJob: job })
-  const found = open.length === 0 ? [] : causes(scene)
-  const judged = judge(scene, { open, why: found, operator })
-  const why = explained(judged, { found, open }, scene)
-  const from = sinceOf(judged, scene, why)
+  const observed: UpgradeSnapshot = { snapshot, kubevirt, operator: deployment, at, lastLines }
+  const operator = assessOperator(observed)
+  const job = strategyJob(observed)
+  const rolled = assessComponents(observed)
+  const open = gaps(observed, { components: rolled, operator, strategyJob: job })
+  const found = open.length === 0 ? [] : causes(observed)
+  const judged = judge(observed, { open, why: found, operator })
+  const why = explained(judged, { found, open }, observed)
+  const from = sinceOf(judged, observed, why)
   return {
     verdict: judged,
     ...(from === undefined ? {} : { since: from }),
@@ -104,12 +104,12 @@ export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastL
     ...(open[0] ? { waitingFor: open[0].what } : {}),
     components: rolled.map((component) => held(component, why, at)),
     operator,
-    ...revisions(scene),
+    ...revisions(observed),
     generation: { spec: kubevirt.metadata.generation, observed: kubevirt.status?.observedGeneration },
     conditions: judgedConditions(kubevirt, at),
     ...(job ? { strategyJob: job } : {}),
-    doubts: doubts(scene, { components: rolled, operator }),
-    remarks: remarks(scene, operator),
+    doubts: doubts(observed, { components: rolled, operator }),
+    remarks: remarks(observed, operator),
   }
 }
 
@@ -117,46 +117,46 @@ export function standing(snapshot: Snapshot, at: Date, lastLines: readonly LastL
 function explained(
   verdict: Verdict,
   { found, open }: { found: readonly Cause[]; open: readonly Gap[] },
-  scene: Scene,
+  snapshot: UpgradeSnapshot,
 ): readonly Cause[] {
   const [gap] = open
   const bad = verdict === 'Stalled' || verdict === 'Degraded'
-  return bad && gap && found.length === 0 ? [quietCause(scene, gap.what)] : found
+  return bad && gap && found.length === 0 ? [quietCause(snapshot, gap.what)] : found
 }
 
-interface Evidence {
+interface VerdictInputs {
   open: readonly Gap[]
   why: readonly Cause[]
-  operator: OperatorStanding | undefined
+  operator: OperatorStatus | undefined
 }
 
-function judge(scene: Scene, evidence: Evidence): Verdict {
-  const { open, why } = evidence
+function judge(snapshot: UpgradeSnapshot, observed: VerdictInputs): Verdict {
+  const { open, why } = observed
   if (open.length === 0) return 'Settled'
-  if (hasFailed(scene, evidence)) return 'Degraded'
+  if (hasFailed(snapshot, observed)) return 'Degraded'
   const moves = open.some((gap) => gap.is === 'under-way')
-  if (why.some((cause) => isTerminal(cause, scene.at))) return moves ? 'Stalled' : 'Degraded'
-  const quiet = since(lastChange(scene), scene.at) ?? 0
+  if (why.some((cause) => isTerminal(cause, snapshot.at))) return moves ? 'Stalled' : 'Degraded'
+  const quiet = since(lastChange(snapshot), snapshot.at) ?? 0
   const short = !moves && open.some((gap) => gap.is === 'short')
   if (short && quiet >= shortPatience) return 'Degraded'
   return quiet >= quietPatience ? 'Stalled' : 'Updating'
 }
 
 /** What an operator said that is being replaced is not the last word (facts 2.7). */
-function hasFailed({ kubevirt, at }: Scene, { operator }: Evidence): boolean {
+function hasFailed({ kubevirt, at }: UpgradeSnapshot, { operator }: VerdictInputs): boolean {
   const replaced = operator?.rolled === false || operator?.leads === false
   return !replaced && failurePersists(kubevirt, at)
 }
 
-function sinceOf(verdict: Verdict, scene: Scene, why: readonly Cause[]): string | undefined {
-  if (verdict === 'Settled') return lastChange(scene)
-  if (verdict === 'Updating') return updateStart(scene)
-  const terminal = why.filter((cause) => isTerminal(cause, scene.at)).map((cause) => cause.since)
-  return earliest(terminal) ?? deploymentFailure(scene.kubevirt)?.since ?? lastChange(scene)
+function sinceOf(verdict: Verdict, snapshot: UpgradeSnapshot, why: readonly Cause[]): string | undefined {
+  if (verdict === 'Settled') return lastChange(snapshot)
+  if (verdict === 'Updating') return updateStart(snapshot)
+  const terminal = why.filter((cause) => isTerminal(cause, snapshot.at)).map((cause) => cause.since)
+  return earliest(terminal) ?? deploymentFailure(snapshot.kubevirt)?.since ?? lastChange(snapshot)
 }
 
 /** UpdateInProgress keeps its message, and so its time, for the whole update. */
-function updateStart({ kubevirt }: Scene): string | undefined {
+function updateStart({ kubevirt }: UpgradeSnapshot): string | undefined {
   // A condition that is brand-new has null there (facts 1.5).
   return (
     kubevirt.status?.conditions?.find((c) => c.type === 'Progressing' && c.status === 'True')
@@ -164,12 +164,12 @@ function updateStart({ kubevirt }: Scene): string | undefined {
   )
 }
 
-function held(component: ComponentStanding, why: readonly Cause[], at: Date): ComponentStanding {
+function held(component: ComponentStatus, why: readonly Cause[], at: Date): ComponentStatus {
   const stuck = why.some((cause) => concerns(cause, component.name) && isTerminal(cause, at))
   return stuck && component.state === 'rolling' ? { ...component, state: 'stalled' } : component
 }
 
-function revisions({ kubevirt }: Scene): { target: Revision; observed: Revision } {
+function revisions({ kubevirt }: UpgradeSnapshot): { target: Revision; observed: Revision } {
   const { status = {} } = kubevirt
   return {
     target: revision(status.targetKubeVirtVersion, status.targetKubeVirtRegistry, status.targetDeploymentID),
@@ -186,19 +186,19 @@ function revision(version?: string, registry?: string, id?: string): Revision {
 }
 
 /** The verdict over a look that has the cause parts, with the last log lines of what keeps ending. Throws what `standing` throws. */
-export async function explainedStanding(
+export async function explainedStatus(
   snapshot: Snapshot,
   from: { reader: Pick<Reader, 'log'>; clock: Clock },
   logs: LastLines,
-): Promise<Standing> {
+): Promise<RolloutStatus> {
   const judged = standing(snapshot, from.clock.now())
   const lines = await logs.of(from, snapshot, judged.why)
   return lines.length === 0 ? judged : standing(snapshot, from.clock.now(), lines)
 }
 
 interface Parts {
-  components: readonly ComponentStanding[]
-  operator: OperatorStanding | undefined
+  components: readonly ComponentStatus[]
+  operator: OperatorStatus | undefined
   strategyJob: StrategyJob | undefined
 }
 
@@ -206,26 +206,26 @@ interface Parts {
  * What keeps it from being done, in the order in which an update gets to it: what KubeVirt says itself, its operator's Deployment,
  * and what Kubernetes says of its components. Whatever kvup believes beyond that is a doubt (`doubts.ts`).
  */
-function gaps(scene: Scene, parts: Parts): readonly Gap[] {
-  const said = wordGaps(scene.kubevirt)
+function gaps(snapshot: UpgradeSnapshot, parts: Parts): readonly Gap[] {
+  const said = wordGaps(snapshot.kubevirt)
   const isDone = said.length === 0
   return [
     ...said.filter(({ what }) => what === beingDeleted),
-    ...operatorGaps(scene, parts.operator),
+    ...operatorGaps(snapshot, parts.operator),
     ...jobGap(parts.strategyJob),
     ...parts.components.flatMap((component) => componentGap(component, isDone)),
-    ...(isDone ? [] : oldPodGaps(scene)),
+    ...(isDone ? [] : oldPodGaps(snapshot)),
     ...said.filter(({ what }) => what !== beingDeleted),
   ]
 }
 
-function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap[] {
+function operatorGaps(snapshot: UpgradeSnapshot, operator: OperatorStatus | undefined): Gap[] {
   if (!operator)
-    return scene.snapshot.operators.known
+    return snapshot.snapshot.operators.known
       ? [{ is: 'short', what: 'virt-operator: there is no such Deployment' }]
       : []
   const { rolled, leads, ready, updated, desired } = operator
-  const fresh = isFresh(scene)
+  const fresh = isFresh(snapshot)
   return [
     ...(rolled
       ? []
@@ -237,10 +237,10 @@ function operatorGaps(scene: Scene, operator: OperatorStanding | undefined): Gap
     ...(rolled && leads === false && fresh
       ? [underWay('a pod of the current virt-operator to take its Lease')]
       : []),
-    ...(versionDiffers(scene, operator) && (!rolled || fresh)
+    ...(versionDiffers(snapshot, operator) && (!rolled || fresh)
       ? [
           underWay(
-            `virt-operator ${operator.version} to speak; the CR is still of ${scene.kubevirt.status?.operatorVersion}`,
+            `virt-operator ${operator.version} to speak; the CR is still of ${snapshot.kubevirt.status?.operatorVersion}`,
           ),
         ]
       : []),
@@ -256,7 +256,7 @@ function jobGap(job: StrategyJob | undefined): Gap[] {
     : []
 }
 
-function componentGap(component: ComponentStanding, isDone: boolean): Gap[] {
+function componentGap(component: ComponentStatus, isDone: boolean): Gap[] {
   const { name, state, rolled, updated, ready, desired, detail } = component
   if (state === 'current' || (state === 'absent' && isDone)) return []
   if (state === 'absent' || state === 'waiting') return [underWay(`${name}: ${detail}`)]
@@ -265,9 +265,9 @@ function componentGap(component: ComponentStanding, isDone: boolean): Gap[] {
   return [{ is: rolled ? 'short' : 'under-way', what }]
 }
 
-function oldPodGaps(scene: Scene): Gap[] {
-  const target = targetId(scene)
-  const old = infraPods(scene).filter((pod) => identifierOf(pod) !== target)
+function oldPodGaps(snapshot: UpgradeSnapshot): Gap[] {
+  const target = targetId(snapshot)
+  const old = infraPods(snapshot).filter((pod) => identifierOf(pod) !== target)
   const [first] = old
   return first
     ? [
@@ -279,7 +279,7 @@ function oldPodGaps(scene: Scene): Gap[] {
 }
 
 /** What could not be looked at, and was therefore not judged. */
-function remarks({ snapshot }: Scene, operator: OperatorStanding | undefined): string[] {
+function remarks({ snapshot }: UpgradeSnapshot, operator: OperatorStatus | undefined): string[] {
   const unseen = (['operators', 'deployments', 'daemonsets', 'pods', 'leases'] as const).flatMap((part) => {
     const seen = snapshot[part]
     return seen.known ? [] : [`${part} are not judged: ${seen.why}`]
@@ -321,62 +321,65 @@ export interface Doubt {
 }
 
 /** Every doubt over a KubeVirt that says it is done; none while it is at work, for then it is no news. */
-function doubts(scene: Scene, { components, operator }: Omit<Parts, 'strategyJob'>): readonly Doubt[] {
-  if (!saysDone(scene.kubevirt)) return []
+function doubts(
+  snapshot: UpgradeSnapshot,
+  { components, operator }: Omit<Parts, 'strategyJob'>,
+): readonly Doubt[] {
+  if (!saysDone(snapshot.kubevirt)) return []
   return [
-    ...(operator?.rolled === true ? operatorDoubts(scene, operator) : []),
-    ...components.filter(({ state }) => state === 'absent').map((component) => missing(scene, component)),
-    ...workloads(scene).flatMap((workload) => componentDoubts(scene, workload)),
-    ...unlistedWorkloads(scene).flatMap((workload) => unlisted(scene, workload)),
+    ...(operator?.rolled === true ? operatorDoubts(snapshot, operator) : []),
+    ...components.filter(({ state }) => state === 'absent').map((component) => missing(snapshot, component)),
+    ...workloads(snapshot).flatMap((workload) => componentDoubts(snapshot, workload)),
+    ...unlistedWorkloads(snapshot).flatMap((workload) => unlisted(snapshot, workload)),
   ]
 }
 
-function operatorDoubts(scene: Scene, operator: OperatorStanding): readonly Doubt[] {
+function operatorDoubts(snapshot: UpgradeSnapshot, operator: OperatorStatus): readonly Doubt[] {
   const { leads, ready, desired, version, leader } = operator
-  const late = !isFresh(scene)
+  const late = !isFresh(snapshot)
   const found: Doubt[] = []
-  if (late && versionDiffers(scene, operator))
+  if (late && versionDiffers(snapshot, operator))
     found.push({
       id: 'operator-silent',
-      sentence: `virt-operator runs ${version}, and the KubeVirt resource still says ${scene.kubevirt.status?.operatorVersion}`,
-      look: [kubectl(scene, `logs -l kubevirt.io=${operatorName} --tail=20`)],
+      sentence: `virt-operator runs ${version}, and the KubeVirt resource still says ${snapshot.kubevirt.status?.operatorVersion}`,
+      look: [kubectl(snapshot, `logs -l kubevirt.io=${operatorName} --tail=20`)],
     })
   if (late && leads === false)
     found.push({
       id: 'operator-lease',
       sentence: `the Lease of virt-operator is held by ${leader ?? 'nobody'}, which is no pod of its Deployment as it is now`,
-      look: [kubectl(scene, `get lease ${operatorName} -o yaml`)],
+      look: [kubectl(snapshot, `get lease ${operatorName} -o yaml`)],
     })
   if (ready > 0 && ready < desired)
     found.push({
       id: 'replicas-missing',
       sentence: `${operatorName}: ${ready} of ${desired} pods are ready`,
-      look: [kubectl(scene, `get pods -l kubevirt.io=${operatorName} -o wide`)],
+      look: [kubectl(snapshot, `get pods -l kubevirt.io=${operatorName} -o wide`)],
     })
   return found
 }
 
-function missing(scene: Scene, { name, kind }: ComponentStanding): Doubt {
+function missing(snapshot: UpgradeSnapshot, { name, kind }: ComponentStatus): Doubt {
   return {
     id: 'component-missing',
     sentence: `there is no ${kind} ${name}, which every release so far had`,
-    look: [kubectl(scene, 'get daemonsets,deployments')],
+    look: [kubectl(snapshot, 'get daemonsets,deployments')],
   }
 }
 
 /** Nothing of one that is rolling: that is no doubt. */
-function componentDoubts(scene: Scene, workload: Workload): readonly Doubt[] {
+function componentDoubts(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt[] {
   const { kind, object } = workload
   const { name } = object.metadata
   const { desired, ready, updated, total, observed, enough } = rollCounts(workload)
   if (!observed || total > updated || updated < enough || (kind === 'DaemonSet' && ready < desired)) return []
-  const shows = kubectl(scene, `get ${kind.toLowerCase()} ${name} -o yaml`)
-  const pods = kubectl(scene, 'get pods -o wide')
+  const shows = kubectl(snapshot, `get ${kind.toLowerCase()} ${name} -o yaml`)
+  const pods = kubectl(snapshot, 'get pods -o wide')
   const found: Doubt[] = []
-  if (identifierOf(object) !== targetId(scene))
+  if (identifierOf(object) !== targetId(snapshot))
     found.push({
       id: 'component-not-stamped',
-      sentence: stampSentence(scene, workload),
+      sentence: stampSentence(snapshot, workload),
       look: [shows],
     })
   if (desired === 0)
@@ -388,13 +391,13 @@ function componentDoubts(scene: Scene, workload: Workload): readonly Doubt[] {
   if (kind === 'Deployment' && ready > 0 && ready < desired)
     found.push({
       id: 'replicas-missing',
-      sentence: `${name}: ${ready} of ${desired} pods are ready; waiting for ${waitsFor(podsOf(scene, workload), undefined, scene)}`,
+      sentence: `${name}: ${ready} of ${desired} pods are ready; waiting for ${waitsFor(podsOf(snapshot, workload), undefined, snapshot)}`,
       look: [pods],
     })
-  return [...found, ...podDoubts(scene, workload, pods), ...handlerDoubts(scene, workload)]
+  return [...found, ...podDoubts(snapshot, workload, pods), ...handlerDoubts(snapshot, workload)]
 }
 
-function stampSentence({ kubevirt }: Scene, { object }: Workload): string {
+function stampSentence({ kubevirt }: UpgradeSnapshot, { object }: Workload): string {
   const { name } = object.metadata
   const [bears, runs] = [stampedVersion(object), kubevirt.status?.observedKubeVirtVersion]
   return bears !== undefined && bears !== runs
@@ -402,10 +405,10 @@ function stampSentence({ kubevirt }: Scene, { object }: Workload): string {
     : `${name} does not bear the deployment ID that KubeVirt is done with`
 }
 
-function podDoubts(scene: Scene, workload: Workload, shows: string): readonly Doubt[] {
+function podDoubts(snapshot: UpgradeSnapshot, workload: Workload, shows: string): readonly Doubt[] {
   const { name } = workload.object.metadata
   const { updated, desired } = rollCounts(workload)
-  const old = oldPods(scene, workload)
+  const old = oldPods(snapshot, workload)
   if (old.length > 0)
     return [
       {
@@ -414,8 +417,8 @@ function podDoubts(scene: Scene, workload: Workload, shows: string): readonly Do
         look: [shows],
       },
     ]
-  const seen = updatedPods(scene, workload)
-  if (!scene.snapshot.pods.known || seen >= Math.min(updated, desired)) return []
+  const seen = updatedPods(snapshot, workload)
+  if (!snapshot.snapshot.pods.known || seen >= Math.min(updated, desired)) return []
   return [
     {
       id: 'pods-not-seen',
@@ -426,18 +429,18 @@ function podDoubts(scene: Scene, workload: Workload, shows: string): readonly Do
 }
 
 /** Alive, by their stamp of another deployment. */
-function oldPods(scene: Scene, workload: Workload): readonly string[] {
-  return podsOf(scene, workload)
-    .filter((pod) => identifierOf(pod) !== undefined && identifierOf(pod) !== targetId(scene))
+function oldPods(snapshot: UpgradeSnapshot, workload: Workload): readonly string[] {
+  return podsOf(snapshot, workload)
+    .filter((pod) => identifierOf(pod) !== undefined && identifierOf(pod) !== targetId(snapshot))
     .map(({ metadata }) => metadata.name)
 }
 
-function handlerDoubts(scene: Scene, { kind, object }: Workload): readonly Doubt[] {
+function handlerDoubts(snapshot: UpgradeSnapshot, { kind, object }: Workload): readonly Doubt[] {
   if (kind !== 'DaemonSet' || componentLabel(object) !== 'virt-handler') return []
   const { name } = object.metadata
-  const look = [kubectl(scene, `get daemonset ${name} -o yaml`)]
+  const look = [kubectl(snapshot, `get daemonset ${name} -o yaml`)]
   const roll = rollToCome(object)
-  const limit = limitLeft(object, scene.kubevirt)
+  const limit = limitLeft(object, snapshot.kubevirt)
   const found: Doubt[] = []
   if (roll !== undefined)
     found.push({
@@ -450,7 +453,7 @@ function handlerDoubts(scene: Scene, { kind, object }: Workload): readonly Doubt
 }
 
 /** It bears the stamps, and virt-operator does not name it: it is told only where it is not as it wants to be. */
-function unlisted(scene: Scene, workload: Workload): readonly Doubt[] {
+function unlisted(snapshot: UpgradeSnapshot, workload: Workload): readonly Doubt[] {
   const { desired, ready, updated, total, observed } = rollCounts(workload)
   if (observed && total <= updated && ready >= desired) return []
   const { name } = workload.object.metadata
@@ -458,10 +461,10 @@ function unlisted(scene: Scene, workload: Workload): readonly Doubt[] {
     {
       id: 'component-not-listed',
       sentence: `${name} bears the stamps of virt-operator, which does not list it as its own; ${ready} of ${desired} pods are ready`,
-      look: [kubectl(scene, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
+      look: [kubectl(snapshot, `get ${workload.kind.toLowerCase()} ${name} -o yaml`)],
     },
   ]
 }
 
-const kubectl = ({ kubevirt }: Scene, words: string): string =>
+const kubectl = ({ kubevirt }: UpgradeSnapshot, words: string): string =>
   `kubectl -n ${kubevirt.metadata.namespace ?? ''} ${words}`

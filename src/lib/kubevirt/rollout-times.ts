@@ -7,7 +7,7 @@ import {
   operatorName,
   operatorPods,
   podsOf,
-  type Scene,
+  type UpgradeSnapshot,
   type Workload,
   workloads,
 } from './installed-components.ts'
@@ -42,21 +42,21 @@ const newWithV19 = ['virt-exportproxy', 'virt-template-apiserver', 'virt-templat
  */
 export function rolloutTimes(snapshot: Snapshot, target?: Version): ReadonlyMap<string, RolloutTimes> {
   const { kubevirt, deployment } = theInstallation(snapshot)
-  const scene: Scene = {
+  const observed: UpgradeSnapshot = {
     snapshot,
     kubevirt,
     operator: deployment,
     at: new Date(snapshot.takenAt),
     lastLines: [],
   }
-  const times = workloads(scene).map((workload): Named => [
+  const times = workloads(observed).map((workload): Named => [
     workload.object.metadata.name,
-    timesOf(workload, podStarts(podsOf(scene, workload))),
+    timesOf(workload, podStarts(podsOf(observed, workload))),
   ])
   const pulled = times.some(([, component]) => component.pulled)
   const all = [...newcomers(kubevirt, target, pulled), ...times]
   if (deployment === undefined) return new Map(all)
-  const operator = timesOf({ kind: 'Deployment', object: deployment }, podStarts(operatorPods(scene)))
+  const operator = timesOf({ kind: 'Deployment', object: deployment }, podStarts(operatorPods(observed)))
   return new Map([[operatorName, operator], ...all])
 }
 

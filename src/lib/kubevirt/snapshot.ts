@@ -22,12 +22,12 @@ import {
   VirtualMachines,
 } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Clock } from '../kube/clock.ts'
-import { isOperand, isOperator, operatorName, podsBesideVms } from './installed-components.ts'
+import { isOperand, isOperator, operatorName, podsOutsideVms } from './installed-components.ts'
 import { itemsOf, type Known, known, notAsked } from '../kube/known.ts'
 import { atVersion, condition, type KubeObject, metadataOf } from '../kube/object.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { readAhead } from '../kube/read-cache.ts'
-import type { MachineTally } from './full-snapshot.ts'
+import type { VmTally } from './full-snapshot.ts'
 import { quantity } from '../kube/quantity.ts'
 
 /** What was seen of an installation, as plain JSON. Every part is known or not; the judgements over it are pure. */
@@ -61,7 +61,7 @@ type Always = 'takenAt' | 'kubevirts' | 'operators' | 'deployments'
 export type Part = Exclude<keyof Snapshot, Always>
 
 /** What `standing` judges by. */
-export const standingParts: readonly Part[] = ['daemonsets', 'replicaSets', 'pods', 'jobs', 'leases']
+export const statusParts: readonly Part[] = ['daemonsets', 'replicaSets', 'pods', 'jobs', 'leases']
 /** What it names causes with, when something is not as it should be. */
 export const causeParts: readonly Part[] = ['nodes', 'events']
 
@@ -76,7 +76,7 @@ export async function takeSnapshot(
   clock: Pick<Clock, 'now'>,
   namespace?: string,
 ): Promise<Snapshot> {
-  const listed = findKubeVirts(reader)
+  const listed = listKubeVirts(reader)
   const everywhere = clusterWide(reader, wants)
   // Awaited last; an early failure of it must not go unhandled until then.
   everywhere.catch(() => undefined)
@@ -136,7 +136,7 @@ async function inNamespace(reader: Reader, wants: readonly Part[], namespace: st
   return gather(wants, {
     daemonsets: async () => (await reader.list(DaemonSets, { namespace })).filter(isOperand),
     replicaSets: () => reader.list(ReplicaSets, { namespace }),
-    pods: () => reader.list(Pods, { namespace, labels: podsBesideVms }),
+    pods: () => reader.list(Pods, { namespace, labels: podsOutsideVms }),
     jobs: () => reader.list(Jobs, { namespace, labels: 'kubevirt.io/install-strategy' }),
     leases: () => reader.list(Leases, { namespace }),
     events: () => reader.list(Events, { namespace, fields: 'type=Warning' }),
@@ -173,7 +173,7 @@ function only<T>(part: Known<T>, fits: (item: T) => boolean): Known<T> {
 }
 
 /** Every KubeVirt CR, read as v1 or, where that is not served yet, as v1alpha3 (night U7). None where neither is served. */
-export function findKubeVirts(reader: Reader): Promise<Known<KubeVirt>> {
+export function listKubeVirts(reader: Reader): Promise<Known<KubeVirt>> {
   return known(listServed(reader))
 }
 
@@ -307,8 +307,8 @@ export async function foldInstances(reader: Reader): Promise<FoldedInstances> {
 }
 
 /** Reads every VM once and keeps the names of a few. Throws ApiError. */
-export async function foldMachines(reader: Reader): Promise<MachineTally> {
-  const tally: MachineTally = { total: 0, restartRequired: nobody() }
+export async function foldVms(reader: Reader): Promise<VmTally> {
+  const tally: VmTally = { total: 0, restartRequired: nobody() }
   for await (const { items } of readAhead(reader.pages(VirtualMachines)))
     for (const vm of items) {
       tally.total++

@@ -2,12 +2,12 @@ import { type CustomResourceDefinition, CustomResourceDefinitions } from '../kub
 import { type HopFinding, laterCrdVersions, type LaterCrdVersions } from '../releases/hop-findings.ts'
 import { latestPatch, type Releases } from '../releases/releases.ts'
 import { compareVersions, minorOf, type Version, versionOf } from '../releases/release-versions.ts'
-import type { Standing } from './rollout-status.ts'
+import type { RolloutStatus } from './rollout-status.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Known, known } from '../kube/known.ts'
 
-interface Scene {
-  standing: Standing
+interface CrdQuestion {
+  standing: RolloutStatus
   releases: Releases
 }
 
@@ -18,9 +18,9 @@ interface Scene {
 export function noWayBack(
   to: Version,
   crds: readonly CustomResourceDefinition[],
-  scene: Scene,
+  snapshot: CrdQuestion,
 ): HopFinding | undefined {
-  const later = laterCrdVersions(to, scene.releases)
+  const later = laterCrdVersions(to, snapshot.releases)
   const ahead = crdsAhead(crds, later)
   const newest = later.findLast((one) => crdsAhead(crds, [one]).length > 0)
   if (newest === undefined) return undefined
@@ -30,7 +30,7 @@ export function noWayBack(
     level: 'blocker',
     summary: `there is no way back to ${to.text}: ${what}, which ${to.text} does not have, and the API server refuses a CRD that lacks what is stored`,
     objects: ahead.map(({ name }) => `customresourcedefinition/${name}`),
-    remedy: [...forward(to, newest.since, scene), forgets],
+    remedy: [...forward(to, newest.since, snapshot), forgets],
   }
 }
 
@@ -38,7 +38,7 @@ export function noWayBack(
  * On to where the update was going once what holds it up is repaired, at the least to the minor that brought the CRDs; from where it has ended, to a
  * later patch.
  */
-function forward(to: Version, since: string, { standing, releases }: Scene): readonly string[] {
+function forward(to: Version, since: string, { standing, releases }: CrdQuestion): readonly string[] {
   const { observed, target, operator, verdict } = standing
   const seen = [target.version, observed.version, operator?.version]
     .map((text) => versionOf(text))
@@ -46,9 +46,9 @@ function forward(to: Version, since: string, { standing, releases }: Scene): rea
     .toSorted(compareVersions)
     .at(-1)
   const goal = seen ?? latestPatch(since, releases)
-  if (goal === undefined) return [looks]
+  if (goal === undefined) return [snapshots]
   if (verdict !== 'Settled' || observed.version !== goal.text)
-    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, looks]
+    return [`kvup upgrade --to ${goal.text}     goes on, to the end`, snapshots]
   const patch = latestPatch(minorOf(goal), releases)
   return patch !== undefined && compareVersions(patch, goal) > 0
     ? [`kvup upgrade --to ${patch.text}`]
@@ -56,7 +56,7 @@ function forward(to: Version, since: string, { standing, releases }: Scene): rea
 }
 
 const forgets = 'kvup explain no-way-back     says when a CRD can be made to forget what it stores'
-const looks = 'kvup status     shows what holds it up, to be repaired'
+const snapshots = 'kvup status     shows what holds it up, to be repaired'
 
 /** A CRD in which objects may be stored as an earlier release does not have them. */
 interface CrdAhead {

@@ -3,8 +3,8 @@ import type { Infrastructure, MachineConfigPool } from '../kube/kinds/openshift-
 import { compareMinors, minorOfPlatform } from '../releases/release-versions.ts'
 import { platformMinor, platformsOfKubernetes } from '../releases/platform-releases.ts'
 import { itemsOf } from '../kube/known.ts'
-import { isMasterPool, poolOf, poolStanding } from './machine-config-pools.ts'
-import { type PlatformSnapshot, type PlatformStanding, platformStanding } from './platform-status.ts'
+import { isMasterPool, poolOf, assessPool } from './machine-config-pools.ts'
+import { type PlatformSnapshot, type PlatformStatus, assessPlatform } from './platform-status.ts'
 
 /** What there is to see of a window, whoever opened it: a platform that is taken from one extended-update release to another while pools wait (ocp 3.8). */
 export interface RecognisedWindow {
@@ -24,10 +24,10 @@ export interface RecognisedWindow {
  */
 export function recogniseWindow(
   platform: PlatformSnapshot,
-  loansAreOpen: boolean,
+  overridesAreOpen: boolean,
 ): RecognisedWindow | undefined {
   const [cv] = itemsOf(platform.clusterVersion)
-  const standing = cv && platformStanding(cv)
+  const standing = cv && assessPlatform(cv)
   const at = minorOf(standing?.target)
   const held = itemsOf(platform.pools).filter((pool) => isHeld(pool, { platform, standing }))
   const from = oldestMinor(platform, held, standing)
@@ -36,25 +36,25 @@ export function recogniseWindow(
     ...(at !== undefined && { at }),
     ...(from !== undefined && { from }),
   }
-  if (loansAreOpen) return { by: 'loans', ...told }
+  if (overridesAreOpen) return { by: 'loans', ...told }
   return held.length > 0 && standing && isAhead(standing, from) ? { by: 'pools', ...told } : undefined
 }
 
 interface Around {
   platform: PlatformSnapshot
-  standing: PlatformStanding | undefined
+  standing: PlatformStatus | undefined
 }
 
 /** Paused, and with something to do, or about to have it; a pool that is degraded says it by its kubelets alone. */
 function isHeld(pool: MachineConfigPool, { platform, standing }: Around): boolean {
-  const { state, isMaster, machines, paused } = poolStanding(pool)
+  const { state, isMaster, machines, paused } = assessPool(pool)
   if (!paused || isMaster || machines === 0) return false
   if (state === 'paused-pending' || (standing !== undefined && isChangingMinor(standing))) return true
   const [from, at] = [oldestMinor(platform, [pool], standing), minorOf(standing?.target)]
   return from !== undefined && at !== undefined && compareMinors(from, at) < 0
 }
 
-function isChangingMinor({ version, target }: PlatformStanding): boolean {
+function isChangingMinor({ version, target }: PlatformStatus): boolean {
   const [before, at] = [minorOf(version), minorOf(target)]
   return before !== undefined && at !== undefined && compareMinors(before, at) < 0
 }
@@ -62,7 +62,7 @@ function isChangingMinor({ version, target }: PlatformStanding): boolean {
 /** Undefined for what is no release. */
 const minorOf = (version: string | undefined): string | undefined => minorOfPlatform(version) || undefined
 
-function isAhead(platform: PlatformStanding, from: string | undefined): boolean {
+function isAhead(platform: PlatformStatus, from: string | undefined): boolean {
   const at = minorOf(platform.target)
   if (at === undefined) return false
   if (from !== undefined) return compareMinors(from, at) < 0
@@ -72,7 +72,7 @@ function isAhead(platform: PlatformStanding, from: string | undefined): boolean 
 function oldestMinor(
   platform: PlatformSnapshot,
   pools: readonly MachineConfigPool[],
-  standing: PlatformStanding | undefined,
+  standing: PlatformStatus | undefined,
 ): string | undefined {
   const all = itemsOf(platform.pools)
   const minors = itemsOf(platform.nodes).flatMap((node) => {
@@ -87,11 +87,11 @@ function oldestMinor(
 function minorOfKubelet(
   { status }: Node,
   pool: MachineConfigPool,
-  standing: PlatformStanding | undefined,
+  standing: PlatformStatus | undefined,
 ): string | undefined {
   const minors = platformsOfKubernetes(status?.nodeInfo?.kubeletVersion)
   const at = minorOf(standing?.target)
-  const isThrough = standing?.state === 'idle' && poolStanding(pool).state === 'updated'
+  const isThrough = standing?.state === 'idle' && assessPool(pool).state === 'updated'
   return isThrough && at !== undefined && minors.includes(at) ? at : minors[0]
 }
 

@@ -114,12 +114,12 @@ const at = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
 
 /** By design, while VMs keep their launcher for more than a day (ocp 1.10). */
-const expectedWhileHeld = new Set(['OutdatedVirtualMachineInstanceWorkloads'])
+const expectedWhilePaused = new Set(['OutdatedVirtualMachineInstanceWorkloads'])
 
 /** Those that `oc adm upgrade recommend` stops at, critical or not (ocp 4). */
 const aboutVms = new Set(['VirtHandlerDaemonSetRolloutFailing', 'VMCannotBeEvicted'])
 
-export const isExpected = (name: string): boolean => expectedWhileHeld.has(name)
+export const isExpected = (name: string): boolean => expectedWhilePaused.has(name)
 
 /** Worth naming before nodes are drained. */
 export const isGrave = ({ name, severity }: FiringAlert): boolean =>

@@ -10,7 +10,7 @@ import { type CustomResourceDefinition, CustomResourceDefinitions } from '../kub
  * Every HyperConverged, for its status, which is the same in each version: a cluster has one, and more are for the caller to tell. None
  * where no version is served. Its spec is to be read by `storedHyperConverged` (hco 12). Throws ApiError.
  */
-export function findHyperConverged(reader: Reader): Promise<Known<HyperConverged>> {
+export function getHyperConverged(reader: Reader): Promise<Known<HyperConverged>> {
   return known(listServed(reader))
 }
 
@@ -34,7 +34,7 @@ function notConverted(error: unknown): boolean {
 }
 
 /** Where a HyperConverged stands (ocp 1.5). */
-export interface HyperConvergedStanding {
+export interface HyperConvergedStatus {
   name: string
   namespace: string
   /** status.versions[operator]: the release whose operands are all there; on a fresh installation at once. */
@@ -62,7 +62,7 @@ const wanted: readonly (readonly [type: string, status: 'True' | 'False'])[] = [
 ]
 
 /** Pure. Unknown and absent are not good: after a failed reconcile all conditions but one are Unknown. */
-export function hyperConvergedStanding(hco: HyperConverged): HyperConvergedStanding {
+export function assessHyperConverged(hco: HyperConverged): HyperConvergedStatus {
   const { metadata, status = {} } = hco
   const stale = staleness(hco)
   const why = [...stale, ...wanted.flatMap(([type, status_]) => unmet(hco, type, status_))]

@@ -21,18 +21,18 @@ import {
   OperatorGroups,
   Subscriptions,
 } from '../kube/kinds/operator-kinds.ts'
-import { findHyperConverged, type HyperConvergedStanding, hyperConvergedStanding } from './hyperconverged.ts'
-import { isMasterPool, type PoolStanding, poolStanding } from './machine-config-pools.ts'
+import { getHyperConverged, type HyperConvergedStatus, assessHyperConverged } from './hyperconverged.ts'
+import { isMasterPool, type PoolStatus, assessPool } from './machine-config-pools.ts'
 import {
-  type ClusterOperatorStanding,
-  clusterOperatorStandings,
+  type ClusterOperatorStatus,
+  assessClusterOperators,
   type PlatformSnapshot,
-  type PlatformStanding,
-  platformStanding,
+  type PlatformStatus,
+  assessPlatform,
   takePlatform,
 } from './platform-status.ts'
 import { type LifecycleSnapshot, shownPackages, takeLifecycle } from './olm-status.ts'
-import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { condition, type Kind } from '../kube/object.ts'
 import {
   type ClusterOperator,
@@ -50,17 +50,17 @@ export interface Layers {
   window?: RecognisedWindow
 }
 
-interface Seen {
-  kubevirt: SeenKubeVirt
-  vms?: SeenVms | undefined
+interface LayerInputs {
+  kubevirt: KubeVirtSnapshot
+  vms?: VmsSnapshot | undefined
   /** `kvup eus` has loans open. */
-  loansAreOpen: boolean
+  overridesAreOpen: boolean
 }
 
 /** Pure: the verdict on one look, at that time. */
-export function layersOf(snapshot: LayersSnapshot, seen: Seen, at: Date): Layers {
+export function layersOf(snapshot: LayersSnapshot, seen: LayerInputs, at: Date): Layers {
   const { platform, lifecycle, hyperConverged } = snapshot
-  const window = recogniseWindow(platform, seen.loansAreOpen)
+  const window = recogniseWindow(platform, seen.overridesAreOpen)
   const cluster = platformLayers(platform, at)
   const installed = lifecycleLayers(lifecycle, at)
   const isUpdating = installed.some(({ layer, verdict }) => layer !== 'catalog' && !atRest.has(verdict))
@@ -85,25 +85,28 @@ export function askPlatform(reader: Reader): Promise<boolean> {
   return asked
 }
 
-interface Look {
+interface ClusterRead {
   /** The time of the look. */
   at: Date
-  kubevirt: SeenKubeVirt
-  vms?: SeenVms | undefined
+  kubevirt: KubeVirtSnapshot
+  vms?: VmsSnapshot | undefined
   /** Of the answer to `askPlatform`. */
   onPlatform: boolean
   /** Somebody manages KubeVirt who has layers of his own. */
   managed: boolean
   /** Whether `kvup eus` has loans open in that cluster; asked only where it matters. */
-  loansAreOpen?: (() => Promise<boolean>) | undefined
+  overridesAreOpen?: (() => Promise<boolean>) | undefined
 }
 
 /** What KubeVirt depends on there; undefined on a plain cluster, at no further request. Throws what the Reader throws. */
-export async function lookAtLayers(reader: Reader, look: Look): Promise<Layers | undefined> {
+export async function readLayers(reader: Reader, look: ClusterRead): Promise<Layers | undefined> {
   if (!look.onPlatform && !look.managed && !(await mayBeBelow(reader, look))) return undefined
-  const [snapshot, loansAreOpen] = await Promise.all([takeLayers(reader), look.loansAreOpen?.() ?? false])
+  const [snapshot, overridesAreOpen] = await Promise.all([
+    takeLayers(reader),
+    look.overridesAreOpen?.() ?? false,
+  ])
   const { at, kubevirt, vms } = look
-  const found = layersOf(snapshot, { kubevirt, vms, loansAreOpen }, at)
+  const found = layersOf(snapshot, { kubevirt, vms, overridesAreOpen }, at)
   const above = found.layers.filter(({ layer }) => !own.has(layer))
   // What may not be read is said beside a KubeVirt; alone it would hide that there is none.
   const isTold = kubevirt.is === 'one' || above.some(({ verdict }) => verdict !== 'Unknown')
@@ -113,7 +116,7 @@ export async function lookAtLayers(reader: Reader, look: Look): Promise<Layers |
 const own: ReadonlySet<string> = new Set(['kubevirt', 'vms'])
 
 /** Where there is no KubeVirt yet, its HyperConverged may be there. */
-async function mayBeBelow(reader: Reader, { kubevirt }: Look): Promise<boolean> {
+async function mayBeBelow(reader: Reader, { kubevirt }: ClusterRead): Promise<boolean> {
   return kubevirt.is !== 'one' && hasHyperConverged(reader)
 }
 
@@ -154,7 +157,7 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
   const [platform, lifecycle, hyperConverged] = await Promise.all([
     takePlatform(reader, { parts: ['clusterVersion', 'clusterOperators', 'pools'] }),
     takeLifecycle(reader, { parts: shown }),
-    findHyperConverged(reader),
+    getHyperConverged(reader),
   ])
   const paused = itemsOf(platform.pools).some((pool) => pool.spec?.paused === true && !isMasterPool(pool))
   const [{ nodes }, packageManifests] = await Promise.all([
@@ -165,13 +168,13 @@ async function takeLayers(reader: Reader): Promise<LayersSnapshot> {
 }
 
 /** What is known of KubeVirt itself: its standing, that there is none, or why neither is known. */
-type SeenKubeVirt =
-  | { is: 'one'; name: string; standing: Standing }
+type KubeVirtSnapshot =
+  | { is: 'one'; name: string; standing: RolloutStatus }
   | { is: 'none' }
   | { is: 'unknown'; why: string }
 
 /** In the words of its own verdict. */
-function kubeVirtLayer(seen: SeenKubeVirt): Layer {
+function kubeVirtLayer(seen: KubeVirtSnapshot): Layer {
   if (seen.is === 'unknown') return { layer: 'kubevirt', verdict: 'Unknown', says: seen.why }
   if (seen.is === 'none')
     return { layer: 'kubevirt', verdict: 'Waiting', says: 'there is no KubeVirt resource' }
@@ -192,7 +195,7 @@ function versions(observed: string | undefined, target = 'of no version yet'): s
 }
 
 /** How many VMs there are and how many run an old virt-launcher, by their label: KubeVirt's own count also has other VMs (ocp 9.9). */
-export interface SeenVms {
+export interface VmsSnapshot {
   instances: number
   outdated: number
   /** workloadUpdateMethods is empty: nothing is updated by itself. */
@@ -200,7 +203,7 @@ export interface SeenVms {
 }
 
 /** Undefined where it is not known how many there are. */
-function vmsLayer(vms: SeenVms | undefined, window: RecognisedWindow | undefined): Layer | undefined {
+function vmsLayer(vms: VmsSnapshot | undefined, window: RecognisedWindow | undefined): Layer | undefined {
   if (vms === undefined) return undefined
   const { instances, outdated, held } = vms
   const says = outdated === 0 ? `${instances}, none outdated` : `${outdated} of ${instances} outdated`
@@ -224,7 +227,7 @@ function hyperConvergedLayer(found: Known<HyperConverged>, updating: boolean): L
   const [hco, second] = found.items
   if (!hco) return undefined
   if (second) return several(found.items)
-  const standing = hyperConvergedStanding(hco)
+  const standing = assessHyperConverged(hco)
   const { name, tainted } = standing
   const help = `kubectl -n ${standing.namespace} describe hyperconvergeds.hco.kubevirt.io ${name}`
   const judged = judge(hco, standing, updating)
@@ -250,7 +253,7 @@ function several(items: readonly HyperConverged[]): Layer {
 }
 
 /** Good only where every condition is; what is bad is expected while the operator is replaced (ocp 1.5, 9.5). */
-function judge(hco: HyperConverged, standing: HyperConvergedStanding, updating: boolean): Judged {
+function judge(hco: HyperConverged, standing: HyperConvergedStatus, updating: boolean): Judged {
   const { good, why, operatorVersion = 'of no version yet', current } = standing
   if (good) return { verdict: 'Settled', says: operatorVersion }
   const bad = isBad(hco)
@@ -298,13 +301,13 @@ function whereOf(kind: Kind, namespace: string | undefined): Where {
  * Asks for all that any command wants to know of OKD, OpenShift, OLM and HyperConverged, for a reader that keeps it; two questions where there
  * is none of them. Throws what the Reader throws for anything but 403 and 404.
  */
-export async function takeWhatIsAbove(reader: Reader): Promise<void> {
+export async function prefetchPlatform(reader: Reader): Promise<void> {
   const [onPlatform, mayHaveOne] = await Promise.all([isPlatform(reader), hasHyperConverged(reader)])
   if (!onPlatform && !mayHaveOne) return
   await Promise.all([
     onPlatform ? takePlatform(reader) : undefined,
     takeLifecycle(reader),
-    findHyperConverged(reader),
+    getHyperConverged(reader),
   ])
 }
 
@@ -314,7 +317,7 @@ function platformLayers(platform: PlatformSnapshot, at: Date): Layer[] {
   if (!clusterVersion.known) return [{ layer: 'platform', verdict: 'Unknown', says: clusterVersion.why }]
   const [cv] = clusterVersion.items
   if (!cv) return []
-  const standing = platformStanding(cv)
+  const standing = assessPlatform(cv)
   const operators = clusterOperators.known
     ? operatorsLayer(clusterOperators.items, { updating: standing.state !== 'idle', at })
     : ({ layer: 'operators', verdict: 'Unknown', says: clusterOperators.why } as const)
@@ -323,7 +326,7 @@ function platformLayers(platform: PlatformSnapshot, at: Date): Layer[] {
 
 type JudgedPlatform = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
 
-function versionLayer(standing: PlatformStanding): Layer {
+function versionLayer(standing: PlatformStatus): Layer {
   const base = { layer: 'platform', object: 'clusterversion/version' } as const
   const asked = armed(standing)
   if (asked) return { ...base, ...asked }
@@ -337,7 +340,7 @@ function platformName(version = ''): string {
 }
 
 /** Asked for and refused, it stays armed, whatever else the cluster does (ocp 3.2). */
-function armed(standing: PlatformStanding): JudgedPlatform | undefined {
+function armed(standing: PlatformStatus): JudgedPlatform | undefined {
   const { armed: asked, accepted, current, version } = standing
   if (asked === undefined) return undefined
   const what = `${platformName(version)}; ${asked.version ?? asked.image ?? ''} is asked for`
@@ -352,13 +355,7 @@ function armed(standing: PlatformStanding): JudgedPlatform | undefined {
   }
 }
 
-function platformAtRest({
-  failing,
-  message,
-  version,
-  current,
-  upgradeable,
-}: PlatformStanding): JudgedPlatform {
+function platformAtRest({ failing, message, version, current, upgradeable }: PlatformStatus): JudgedPlatform {
   const says = platformName(version)
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
   if (!current) return { verdict: 'Updating', says, waitsFor: 'the cluster version operator to see its spec' }
@@ -366,7 +363,7 @@ function platformAtRest({
   return { verdict: 'Settled', says, notes: [`no next minor for now: ${upgradeable.message}`] }
 }
 
-function onTheWay(standing: PlatformStanding): JudgedPlatform {
+function onTheWay(standing: PlatformStatus): JudgedPlatform {
   const { version, target = '', state, failing, slow, message } = standing
   const says = version === undefined ? platformName(target) : `${platformName(version)} to ${target}`
   if (failing === 'True') return { verdict: 'Degraded', says: `${says} fails`, notes: [message] }
@@ -396,7 +393,7 @@ function operatorsLayer(
   operators: readonly ClusterOperator[],
   { updating, at }: { updating: boolean; at: Date },
 ): Layer | undefined {
-  const bad = clusterOperatorStandings(operators).filter((one) => one.degraded || !one.available)
+  const bad = assessClusterOperators(operators).filter((one) => one.degraded || !one.available)
   if (bad.length === 0) return undefined
   const from = earliest(bad.map(({ degraded }) => degraded?.since))
   const isExpected = updating && bad.every((one) => one.available) && (since(from, at) ?? 0) < updatePatience
@@ -415,7 +412,7 @@ function operatorsLayer(
   }
 }
 
-function inWords({ name, available, degraded }: ClusterOperatorStanding): string {
+function inWords({ name, available, degraded }: ClusterOperatorStatus): string {
   const states = [...(available ? [] : ['not available']), ...(degraded ? ['degraded'] : [])]
   return `${name} is ${states.join(' and ')}`
 }
@@ -424,24 +421,24 @@ function inWords({ name, available, degraded }: ClusterOperatorStanding): string
 function poolLayers(pools: Known<MachineConfigPool>, window: RecognisedWindow | undefined): Layer[] {
   if (!pools.known) return [{ layer: 'pool', verdict: 'Unknown', says: pools.why }]
   return pools.items
-    .map(poolStanding)
+    .map(assessPool)
     .filter(({ machines, state, paused }) => machines > 0 || state === 'degraded' || paused)
     .toSorted((a, b) => Number(b.isMaster) - Number(a.isMaster))
     .map((pool) => layerOf(pool, window))
 }
 
-function layerOf(pool: PoolStanding, window: RecognisedWindow | undefined): Layer {
+function layerOf(pool: PoolStatus, window: RecognisedWindow | undefined): Layer {
   const found = pool.isMaster && pool.paused ? pausedMaster(pool) : judged[pool.state](pool, window)
   return { layer: 'pool', object: `machineconfigpool/${pool.name}`, ...found }
 }
 
-type Judge = (pool: PoolStanding, window: RecognisedWindow | undefined) => JudgedPlatform
+type Judge = (pool: PoolStatus, window: RecognisedWindow | undefined) => JudgedPlatform
 
-const counts = ({ updated, machines }: PoolStanding): string => `${updated} of ${machines} updated`
+const counts = ({ updated, machines }: PoolStatus): string => `${updated} of ${machines} updated`
 
-const said = ({ message }: PoolStanding): string[] => (message === '' ? [] : [message])
+const said = ({ message }: PoolStatus): string[] => (message === '' ? [] : [message])
 
-const judged: Record<PoolStanding['state'], Judge> = {
+const judged: Record<PoolStatus['state'], Judge> = {
   updated: (pool) => ({
     verdict: 'Settled',
     says: `${counts(pool)}${pool.paused ? ', paused with nothing to do' : ''}`,
@@ -472,7 +469,7 @@ const judged: Record<PoolStanding['state'], Judge> = {
   }),
 }
 
-function pausedMaster(pool: PoolStanding): JudgedPlatform {
+function pausedMaster(pool: PoolStatus): JudgedPlatform {
   return {
     verdict: 'Stalled',
     says: `paused, ${counts(pool)}: the platform cannot be updated`,
@@ -481,5 +478,5 @@ function pausedMaster(pool: PoolStanding): JudgedPlatform {
   }
 }
 
-const unpause = ({ name }: PoolStanding): string =>
+const unpause = ({ name }: PoolStatus): string =>
   `oc patch machineconfigpool ${name} --type merge -p '{"spec":{"paused":false}}'`

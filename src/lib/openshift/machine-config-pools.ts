@@ -3,7 +3,7 @@ import { condition } from '../kube/object.ts'
 import type { Node } from '../kube/kinds/core-kinds.ts'
 
 /** Where a pool of machines stands (ocp 3.5). */
-export interface PoolStanding {
+export interface PoolStatus {
   name: string
   /** Never to be paused: the platform's update needs it. */
   isMaster: boolean
@@ -26,7 +26,7 @@ export const isMasterPool = ({ metadata }: MachineConfigPool): boolean =>
   metadata.name === 'master' || metadata.labels?.[required] !== undefined
 
 /** `Updated` alone proves nothing: the wanted and the present configuration are compared, and the generation. */
-export function poolStanding(pool: MachineConfigPool): PoolStanding {
+export function assessPool(pool: MachineConfigPool): PoolStatus {
   const { status = {}, spec = {}, metadata } = pool
   const state = stateOf(pool)
   return {
@@ -46,7 +46,7 @@ export function poolStanding(pool: MachineConfigPool): PoolStanding {
 const is = (pool: MachineConfigPool, type: string): boolean => condition(pool, type)?.status === 'True'
 const degradedTypes = ['Degraded', 'NodeDegraded', 'RenderDegraded']
 
-function stateOf(pool: MachineConfigPool): PoolStanding['state'] {
+function stateOf(pool: MachineConfigPool): PoolStatus['state'] {
   if (degradedTypes.some((type) => is(pool, type))) return 'degraded'
   const done = isDone(pool)
   // An image-mode pool says Updating=True while it is paused.
@@ -68,7 +68,7 @@ function isCurrent({ status, metadata }: MachineConfigPool): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
-function messageOf(pool: MachineConfigPool, state: PoolStanding['state']): string {
+function messageOf(pool: MachineConfigPool, state: PoolStatus['state']): string {
   const types =
     state === 'degraded' ? ['NodeDegraded', 'RenderDegraded', 'Degraded'] : ['Updating', 'Updated']
   const said = types.map((type) => condition(pool, type)?.message ?? '')

@@ -8,16 +8,16 @@ import type {
 import { filled, itemsOf, type Known } from '../kube/known.ts'
 import {
   channelsOf,
-  type CsvStanding,
-  csvStanding,
-  type Held,
+  type CsvStatus,
+  assessCsv,
+  type PendingRelease,
   heldByCondition,
-  installPlanStanding,
-  type InstallPlanStanding,
+  assessInstallPlan,
+  type InstallPlanStatus,
   type LifecycleSnapshot,
   type PackageChannelHead,
-  type SubscriptionStanding,
-  subscriptionStanding,
+  type SubscriptionStatus,
+  assessSubscription,
 } from './olm-status.ts'
 import { isOverridden, saidOfReplacing } from './platform-status.ts'
 
@@ -25,8 +25,8 @@ import { isOverridden, saidOfReplacing } from './platform-status.ts'
 export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[] {
   const { subscriptions, clusterExtensions } = lifecycle
   if (!subscriptions.known) return [{ layer: 'subscription', verdict: 'Unknown', says: subscriptions.why }]
-  const standings = subscriptions.items.map(subscriptionStanding)
-  const [first] = standings
+  const statuses = subscriptions.items.map(assessSubscription)
+  const [first] = statuses
   if (!first) return itemsOf(clusterExtensions).map(extensionLayer)
   const { catalogSources, installPlans, csvs, operatorGroups, operatorConditions, packageManifests } =
     lifecycle
@@ -35,7 +35,7 @@ export function lifecycleLayers(lifecycle: LifecycleSnapshot, at: Date): Layer[]
   return [
     ...told('catalog', catalogSources, (items) => items.map(catalogLayer)),
     ...present(operatorGroupLayer(operatorGroups, first.namespace)),
-    { ...subscriptionLayer(standings, first), ...(channels.length > 0 && { channels }) },
+    { ...subscriptionLayer(statuses, first), ...(channels.length > 0 && { channels }) },
     ...told('install-plan', installPlans, () => present(referenced(lifecycle))),
     ...told('csv', csvs, (items) => present(csvLayer({ csvs: items, conditions }, first, at))),
   ]
@@ -78,7 +78,7 @@ function catalogLayer({ metadata, status = {} }: CatalogSource): Layer {
   }
 }
 
-function subscriptionLayer(all: readonly SubscriptionStanding[], first: SubscriptionStanding): Layer {
+function subscriptionLayer(all: readonly SubscriptionStatus[], first: SubscriptionStatus): Layer {
   const { name, namespace, channel = 'the default channel', approval, package: of, troubles } = first
   const base = { layer: 'subscription', object: `subscription/${name}` } as const
   if (all.length > 1) {
@@ -99,9 +99,9 @@ function subscriptionLayer(all: readonly SubscriptionStanding[], first: Subscrip
 
 function referenced(lifecycle: LifecycleSnapshot): Layer | undefined {
   const [subscription] = itemsOf(lifecycle.subscriptions)
-  const plans = itemsOf(lifecycle.installPlans).map((plan) => installPlanStanding(plan, subscription))
+  const plans = itemsOf(lifecycle.installPlans).map((plan) => assessInstallPlan(plan, subscription))
   const plan = plans.find((one) => one.referenced)
-  return plan && subscription ? installPlanLayer(plan, subscriptionStanding(subscription)) : undefined
+  return plan && subscription ? installPlanLayer(plan, assessSubscription(subscription)) : undefined
 }
 
 /** Where there is not exactly one: every CSV of the namespace fails then (ocp 2.6). Undefined where there is, and where it is not known. */
@@ -120,10 +120,10 @@ function operatorGroupLayer(groups: Known<OperatorGroup>, namespace: string): La
 }
 
 type JudgedInstallPlan = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'help' | 'notes'>
-type JudgeInstallPlan = (plan: InstallPlanStanding, of: SubscriptionStanding) => JudgedInstallPlan
+type JudgeInstallPlan = (plan: InstallPlanStatus, of: SubscriptionStatus) => JudgedInstallPlan
 
 /** Undefined once it is done: that proves no more than that what it holds was written (ocp 9.10). */
-function installPlanLayer(plan: InstallPlanStanding, of: SubscriptionStanding): Layer | undefined {
+function installPlanLayer(plan: InstallPlanStatus, of: SubscriptionStatus): Layer | undefined {
   if (plan.state === 'done') return undefined
   return {
     layer: 'install-plan',
@@ -133,11 +133,11 @@ function installPlanLayer(plan: InstallPlanStanding, of: SubscriptionStanding): 
   }
 }
 
-const installs = ({ name, csvs }: InstallPlanStanding): string => `${name} installs ${csvs.join(', ')}`
+const installs = ({ name, csvs }: InstallPlanStatus): string => `${name} installs ${csvs.join(', ')}`
 
-const installPlanWords = ({ message }: InstallPlanStanding): string[] => (message === '' ? [] : [message])
+const installPlanWords = ({ message }: InstallPlanStatus): string[] => (message === '' ? [] : [message])
 
-const installPlanVerdicts: Record<Exclude<InstallPlanStanding['state'], 'done'>, JudgeInstallPlan> = {
+const installPlanVerdicts: Record<Exclude<InstallPlanStatus['state'], 'done'>, JudgeInstallPlan> = {
   preparing: (plan) => ({ verdict: 'Updating', says: installs(plan), waitsFor: 'OLM to fill it in' }),
   'needs-approval': (plan, of) => ({
     verdict: 'Waiting',
@@ -165,7 +165,7 @@ const installPlanVerdicts: Record<Exclude<InstallPlanStanding['state'], 'done'>,
 
 type JudgedCsv = Pick<Layer, 'verdict' | 'says' | 'waitsFor' | 'expected' | 'notes' | 'help'>
 
-interface Seen {
+interface CsvInputs {
   csvs: readonly ClusterServiceVersion[]
   /** None where they may not be read. */
   conditions: readonly OperatorCondition[]
@@ -173,15 +173,15 @@ interface Seen {
 
 /** The CSV that the Subscription has installed or is about to, with what its OperatorCondition says; undefined while there is none. */
 function csvLayer(
-  { csvs, conditions }: Seen,
-  { installed, latest, namespace }: SubscriptionStanding,
+  { csvs, conditions }: CsvInputs,
+  { installed, latest, namespace }: SubscriptionStatus,
   at: Date,
 ): Layer | undefined {
   const csv = [latest, installed]
     .flatMap((name) => csvs.filter(({ metadata }) => metadata.name === name))
     .at(0)
   if (!csv) return undefined
-  const standing = csvStanding(csv, at)
+  const standing = assessCsv(csv, at)
   const held = heldByCondition([csv])
   const condition = named(conditions, held ? held.replaces : standing.name)
   const said = held ? undefined : saidOfReplacing(condition)
@@ -207,7 +207,7 @@ const show = (name: string, namespace: string): string =>
 
 /** Its own phase says Pending, and everything else that the upgrade is done (ocp 9.11). */
 function heldBack(
-  { csv, replaces = 'the one before', message }: Held,
+  { csv, replaces = 'the one before', message }: PendingRelease,
   namespace: string,
   condition: OperatorCondition | undefined,
 ): JudgedCsv {
@@ -220,14 +220,14 @@ function heldBack(
   }
 }
 
-const csvWords = ({ reason, message }: CsvStanding): string[] => {
+const csvWords = ({ reason, message }: CsvStatus): string[] => {
   const text = [reason, message].filter(Boolean).join(': ')
   return text === '' ? [] : [text]
 }
 
-type JudgeCsv = (csv: CsvStanding, namespace: string) => JudgedCsv
+type JudgeCsv = (csv: CsvStatus, namespace: string) => JudgedCsv
 
-const csvVerdicts: Record<CsvStanding['state'], JudgeCsv> = {
+const csvVerdicts: Record<CsvStatus['state'], JudgeCsv> = {
   succeeded: (csv) => ({ verdict: 'Settled', says: `${csv.name} is Succeeded` }),
   going: (csv) => ({
     verdict: 'Updating',

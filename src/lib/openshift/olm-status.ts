@@ -213,7 +213,7 @@ export function channelsOf(manifests: readonly PackageManifest[]): readonly Pack
 }
 
 /** Where a Subscription stands (ocp 2.1). Neither `installed` nor AtLatestKnown proves that anything runs (ocp 9.10). */
-export interface SubscriptionStanding {
+export interface SubscriptionStatus {
   name: string
   namespace: string
   package: string
@@ -249,7 +249,7 @@ const bad = new Set([
 ])
 
 /** Pure. */
-export function subscriptionStanding(subscription: Subscription): SubscriptionStanding {
+export function assessSubscription(subscription: Subscription): SubscriptionStatus {
   const { metadata, spec = {}, status = {} } = subscription
   return {
     name: metadata.name,
@@ -266,7 +266,7 @@ export function subscriptionStanding(subscription: Subscription): SubscriptionSt
   }
 }
 
-type Wished = Pick<SubscriptionStanding, 'package' | 'source' | 'sourceNamespace' | 'approval'>
+type Wished = Pick<SubscriptionStatus, 'package' | 'source' | 'sourceNamespace' | 'approval'>
 
 function wished({ spec: { name, source, sourceNamespace, installPlanApproval } = {} }: Subscription): Wished {
   return {
@@ -283,7 +283,7 @@ function troubles({ status }: Subscription): readonly SubscriptionTrouble[] {
 }
 
 /** Where an InstallPlan stands (ocp 2.2). */
-export interface InstallPlanStanding {
+export interface InstallPlanStatus {
   name: string
   namespace: string
   phase: string
@@ -299,14 +299,14 @@ export interface InstallPlanStanding {
   startedAt?: string
 }
 
-const states: Readonly<Record<string, InstallPlanStanding['state']>> = {
+const states: Readonly<Record<string, InstallPlanStatus['state']>> = {
   Installing: 'installing',
   Complete: 'done',
   Failed: 'failed',
 }
 
 /** Pure. */
-export function installPlanStanding(plan: InstallPlan, subscription?: Subscription): InstallPlanStanding {
+export function assessInstallPlan(plan: InstallPlan, subscription?: Subscription): InstallPlanStatus {
   const { metadata, spec = {}, status = {} } = plan
   const { phase = '', message = '', startTime } = status
   return {
@@ -322,7 +322,7 @@ export function installPlanStanding(plan: InstallPlan, subscription?: Subscripti
   }
 }
 
-function installPlanState({ spec, status }: InstallPlan): InstallPlanStanding['state'] {
+function installPlanState({ spec, status }: InstallPlan): InstallPlanStatus['state'] {
   const { phase = '' } = status ?? {}
   if (phase === 'RequiresApproval') return spec?.approved === true ? 'approved' : 'needs-approval'
   return states[phase] ?? 'preparing'
@@ -335,7 +335,7 @@ function refersTo({ status, metadata }: Subscription, plan: InstallPlan): boolea
 }
 
 /** Where a ClusterServiceVersion stands (ocp 2.4). */
-export interface CsvStanding {
+export interface CsvStatus {
   name: string
   version?: string
   phase: string
@@ -367,10 +367,10 @@ const lasting = new Set([
   'CannotModifyStaticOperatorGroupProvidedAPIs',
 ])
 
-const heldReason = 'OperatorConditionNotUpgradeable'
+const pausedReason = 'OperatorConditionNotUpgradeable'
 
 /** Pure; `at` is the time of the look. */
-export function csvStanding(csv: ClusterServiceVersion, at: Date): CsvStanding {
+export function assessCsv(csv: ClusterServiceVersion, at: Date): CsvStatus {
   const { phase = '', reason = '', message = '', lastTransitionTime } = csv.status ?? {}
   const unsettledSince = unsettled(csv)
   return {
@@ -383,11 +383,11 @@ export function csvStanding(csv: ClusterServiceVersion, at: Date): CsvStanding {
   }
 }
 
-function csvState({ status = {} }: ClusterServiceVersion, unsettledFor: number): CsvStanding['state'] {
+function csvState({ status = {} }: ClusterServiceVersion, unsettledFor: number): CsvStatus['state'] {
   const { phase, reason = '' } = status
   if (phase === 'Succeeded') return 'succeeded'
   if (phase === 'Replacing' || phase === 'Deleting') return 'leaving'
-  if (reason === heldReason) return 'held'
+  if (reason === pausedReason) return 'held'
   if (phase !== 'Failed') return 'going'
   return lasting.has(reason) || unsettledFor >= failurePatience ? 'failed' : 'failing'
 }
@@ -401,7 +401,7 @@ function unsettled({ status = {}, metadata }: ClusterServiceVersion): string | u
 }
 
 /** A release that OLM has laid down and keeps from starting. */
-export interface Held {
+export interface PendingRelease {
   /** The new CSV. */
   csv: string
   /** The one that still runs, and whose OperatorCondition decides. */
@@ -416,8 +416,8 @@ export interface Held {
  * It looks like an upgrade that is stuck: the plan Complete, the Subscription AtLatestKnown with the new CSV as installed, the old
  * one Replacing (ocp 9.11). Only the new CSV's own reason tells it.
  */
-export function heldByCondition(csvs: readonly ClusterServiceVersion[]): Held | undefined {
-  const held = csvs.find(({ status }) => status?.phase === 'Pending' && status.reason === heldReason)
+export function heldByCondition(csvs: readonly ClusterServiceVersion[]): PendingRelease | undefined {
+  const held = csvs.find(({ status }) => status?.phase === 'Pending' && status.reason === pausedReason)
   if (!held) return undefined
   return {
     csv: held.metadata.name,

@@ -120,7 +120,7 @@ function trimmed({ apiVersion, kind, metadata, spec, status = {} }: Node): Node 
 }
 
 /** Where the cluster's own version stands (ocp 3.1). */
-export interface PlatformStanding {
+export interface PlatformStatus {
   /** The last release that was reached in full; undefined while a first installation is under way. */
   version?: string
   /** What the cluster follows now: status.desired. */
@@ -162,7 +162,7 @@ interface ConditionalRelease {
 }
 
 /** Pure. Each trap of ocp 3.1 and 3.2 is decided here once. */
-export function platformStanding(cv: ClusterVersion): PlatformStanding {
+export function assessPlatform(cv: ClusterVersion): PlatformStatus {
   const { status = {}, metadata } = cv
   return {
     ...history(cv),
@@ -183,7 +183,7 @@ function notRetrieved(cv: ClusterVersion): string | undefined {
   return retrieved.message || retrieved.reason || 'RetrievedUpdates=False'
 }
 
-type Progress = Pick<PlatformStanding, 'failing' | 'slow' | 'progressing' | 'message'>
+type Progress = Pick<PlatformStatus, 'failing' | 'slow' | 'progressing' | 'message'>
 
 function progress(cv: ClusterVersion): Progress {
   const failing = condition(cv, 'Failing')
@@ -203,7 +203,7 @@ function slowness(failing?: Condition, progressing?: Condition): { slow?: string
   return { slow: (progressing ?? failing).message ?? '' }
 }
 
-function history(cv: ClusterVersion): Pick<PlatformStanding, 'version' | 'target' | 'state' | 'since'> {
+function history(cv: ClusterVersion): Pick<PlatformStatus, 'version' | 'target' | 'state' | 'since'> {
   const { history: entries = [], desired } = cv.status ?? {}
   const [first] = entries
   const state = stateOf(cv)
@@ -218,7 +218,7 @@ function history(cv: ClusterVersion): Pick<PlatformStanding, 'version' | 'target
 }
 
 /** By the history, not by Progressing: that is False before an update was noticed (ocp 3.1). */
-function stateOf(cv: ClusterVersion): PlatformStanding['state'] {
+function stateOf(cv: ClusterVersion): PlatformStatus['state'] {
   const { history: [first] = [], desired } = cv.status ?? {}
   if (first?.state === 'Completed') return first.version === desired?.version ? 'idle' : 'updating'
   return condition(cv, 'Progressing')?.status === 'False' ? 'partial' : 'updating'
@@ -272,7 +272,7 @@ function percentComplete(cv: ClusterVersion): number | undefined {
 }
 
 /** One part of the platform: version, and what is not as it is when all is well. */
-export interface ClusterOperatorStanding {
+export interface ClusterOperatorStatus {
   name: string
   /** `versions[operator]`. */
   version?: string
@@ -289,9 +289,9 @@ interface Trouble {
 }
 
 /** In the order in which they were listed. */
-export function clusterOperatorStandings(
+export function assessClusterOperators(
   operators: readonly ClusterOperator[],
-): readonly ClusterOperatorStanding[] {
+): readonly ClusterOperatorStatus[] {
   return operators.map((operator) => {
     const version = operator.status?.versions?.find(({ name }) => name === 'operator')?.version
     const progressing = whileTrue(operator, 'Progressing')
@@ -397,10 +397,10 @@ export function operatorConditionGate(found: OperatorCondition | undefined): Gat
   if (override) return override.status === 'True' ? yes : no(override)
   const seen = upgradeable(found.status?.conditions)
   // Not copied to the status yet: OLM is about to see it.
-  return seen ? seenGate(seen, found) : saidGate(upgradeable(found.spec?.conditions))
+  return seen ? readGate(seen, found) : saidGate(upgradeable(found.spec?.conditions))
 }
 
-function seenGate(seen: Said, found: OperatorCondition): Gate {
+function readGate(seen: Said, found: OperatorCondition): Gate {
   if (!isOutdated(seen, found)) return saidGate(seen)
   return no({ ...seen, reason: 'Outdated', message: `it is about generation ${seen.observedGeneration}` })
 }

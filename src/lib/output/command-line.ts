@@ -1,14 +1,14 @@
 import { KvupError } from '../kube/errors.ts'
 
 /** How kvup was called: what a command that it prints has to repeat to mean the same cluster. */
-interface Spoken {
+interface TypedFlags {
   /** `kvup`, or `kubectl kvup` as a plug-in. */
   name: string
   /** The connection flags that were typed, for a shell. */
-  connection: readonly SpokenFlag[]
+  connection: readonly ConnectionFlag[]
 }
 
-export interface SpokenFlag {
+export interface ConnectionFlag {
   /** Each way to write it: `--server`, `-s`. */
   names: readonly string[]
   /** `--server https://one:6443`. */
@@ -33,12 +33,12 @@ const foreignCommand = /^(?<program>kubectl|oc|virtctl) (?!kvup\b)/u
 const fields: ReadonlySet<string> = new Set(['remedy', 'next', 'look', 'undo', 'giveBack'])
 
 /** Without connection flags the commands stay as they are; what is said behind one is a comment to a shell, so that a whole line can be pasted. */
-export function commandSpeech(spoken: Spoken): CommandSpeech {
-  const isPlain = spoken.name === 'kvup' && spoken.connection.length === 0
-  const line = (text: string) => (isPlain ? text : speak(text, spoken))
-  const command = (text: string) => commented(isPlain ? text : alsoForeign(line(text), spoken))
+export function commandSpeech(asTyped: TypedFlags): CommandSpeech {
+  const isPlain = asTyped.name === 'kvup' && asTyped.connection.length === 0
+  const line = (text: string) => (isPlain ? text : speak(text, asTyped))
+  const command = (text: string) => commented(isPlain ? text : alsoForeign(line(text), asTyped))
   const parts = <T>(value: T) => inFields(value, command) as T
-  return { line, parts, error: (error) => spokenError(error, parts) }
+  return { line, parts, error: (error) => errorAsTyped(error, parts) }
 }
 
 /** `kvup history     shows it` → `kvup history     # shows it` */
@@ -46,7 +46,7 @@ function commented(text: string): string {
   return text.replace(/^(\S.*?\S {3,})(?![# ])/u, '$1# ')
 }
 
-function speak(text: string, { name, connection }: Spoken): string {
+function speak(text: string, { name, connection }: TypedFlags): string {
   const missing = missingIn(text, connection)
   return text.replaceAll(ownCommand, (...found) => {
     const { cluster, other = '' } = found.at(-1) as { cluster?: string; other?: string }
@@ -54,7 +54,7 @@ function speak(text: string, { name, connection }: Spoken): string {
   })
 }
 
-function alsoForeign(text: string, { connection }: Spoken): string {
+function alsoForeign(text: string, { connection }: TypedFlags): string {
   const missing = missingIn(
     text,
     connection.filter(({ kubectl }) => kubectl),
@@ -63,7 +63,7 @@ function alsoForeign(text: string, { connection }: Spoken): string {
 }
 
 /** A line that has a flag already, as one that was typed and is repeated whole, keeps its own. A saved cluster needs none. */
-function missingIn(text: string, connection: readonly SpokenFlag[]): string[] {
+function missingIn(text: string, connection: readonly ConnectionFlag[]): string[] {
   if (text.includes(' --from ')) return []
   const words = new Set(text.split(/[ =]/u))
   return connection.filter(({ names }) => !names.some((flag) => words.has(flag))).map((flag) => flag.text)
@@ -100,7 +100,7 @@ function mapped(values: readonly unknown[], change: (value: unknown) => unknown)
   return said.some((value, index) => value !== values[index]) ? said : values
 }
 
-function spokenError(error: unknown, parts: CommandSpeech['parts']): unknown {
+function errorAsTyped(error: unknown, parts: CommandSpeech['parts']): unknown {
   if (!(error instanceof KvupError)) return error
   const { exitCode, reason, message, object, notes, cause } = error
   const { remedy } = parts({ remedy: error.remedy })

@@ -2,7 +2,7 @@ import { type Beat, type Clock, systemBeat } from '../kube/clock.ts'
 import { usageError } from '../kube/errors.ts'
 import { answerIn, type Answering, collectedRows, type OpenRows, rowsIn } from './formats/answer.ts'
 import { jsonLine, type OutputFormat, parseOutput } from './formats/output-format.ts'
-import { besidePage, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
+import { pageLines, LivePage, type LiveTerminal, type Story, tellStory } from './progress/progress-output.ts'
 import {
   type ColourWish,
   type Environment,
@@ -59,7 +59,7 @@ export interface OpenPrinter extends Printer {
 export async function openPrinter(options: PrinterOptions): Promise<OpenPrinter> {
   const format = await withTemplate(parseOutput(options.output, options.formats), options.readText)
   const page = pageOn(options)
-  const story = besidePage(storyOn(options, format), page)
+  const story = pageLines(storyOn(options, format), page)
   const how: Answering = {
     write: (text) => story.aside(() => options.stdout.write(text)),
     warn: story.warn,
@@ -142,13 +142,14 @@ function sizeOf({ stdout, headers }: PrinterOptions, format: OutputFormat): Size
 }
 
 /** The printer, with every command that it prints made to mean the cluster that was named on the command line. */
-export function speakingPrinter(printer: OpenPrinter, speech: CommandSpeech): OpenPrinter {
+export function printerWithConnectionFlags(printer: OpenPrinter, speech: CommandSpeech): OpenPrinter {
   return {
     result(document, view, status) {
       if (isData(document)) printer.result(document, view, status)
-      else printer.result(speech.parts(document), speakingView(view, speech), status)
+      else printer.result(speech.parts(document), viewWithConnectionFlags(view, speech), status)
     },
-    rows: (kind, view) => speakingRows(printer.rows(kind, speakingRowsView(view, speech)), speech),
+    rows: (kind, view) =>
+      rowsWithConnectionFlags(printer.rows(kind, rowsViewWithConnectionFlags(view, speech)), speech),
     event: (event) => printer.event(speech.parts(event)),
     note: (line) => printer.note(speech.line(line)),
     warn: (line) => printer.warn(speech.line(line)),
@@ -162,18 +163,21 @@ function isData({ kind }: Document): boolean {
   return kind === 'Snapshot'
 }
 
-function speakingView<T extends Document>(view: View<T>, speech: CommandSpeech): View<T> {
+function viewWithConnectionFlags<T extends Document>(view: View<T>, speech: CommandSpeech): View<T> {
   return { ...view, text: (...shown) => view.text(...shown).map((line) => speech.line(line)) }
 }
 
-function speakingRowsView<Row, T extends Document>(
+function rowsViewWithConnectionFlags<Row, T extends Document>(
   view: RowsView<Row, T>,
   speech: CommandSpeech,
 ): RowsView<Row, T> {
   return { ...view, below: (...shown) => view.below(...shown).map((line) => speech.line(line)) }
 }
 
-function speakingRows<Row, T extends Document>(rows: Rows<Row, T>, speech: CommandSpeech): Rows<Row, T> {
+function rowsWithConnectionFlags<Row, T extends Document>(
+  rows: Rows<Row, T>,
+  speech: CommandSpeech,
+): Rows<Row, T> {
   return {
     add: (more) => rows.add(speech.parts(more)),
     end: (document, status) => rows.end(speech.parts(document), status),

@@ -11,13 +11,17 @@ const roomForLabels = 40
 const labelGap = 2
 const unknown = '<none>'
 
-type Look = Partial<Size> & { paint?: Paint }
+type TableStyle = Partial<Size> & { paint?: Paint }
 
 /**
  * Columns as wide as their widest cell, three blanks apart, no borders, nothing trailing; `<none>` for what is unknown.
  * Where `size.columns` is finite (a terminal) and a row has no room, free text goes on in another line; nothing is cut.
  */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], size: Look): string[] {
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  size: TableStyle,
+): string[] {
   return tableInParts(columns, size)(rows)
 }
 
@@ -27,7 +31,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
  */
 export function tableInParts<Row>(
   columns: readonly Column<Row>[],
-  size: Look,
+  size: TableStyle,
 ): (rows: readonly Row[]) => string[] {
   const shown = columns.filter((column) => size.wide === true || column.wide !== true)
   const holds = shown.map((column) => column.holds)
@@ -44,8 +48,8 @@ export function tableInParts<Row>(
     const layout = layOut({ holds, natural, rows: () => cells.map(widthsTold) }, room, below)
     below = layout.below
     const look = { columns: shown, layout, room, paint: size.paint }
-    const lines = hasHeading ? [] : besideLines(heading, look)
-    for (const line of cells) lines.push(...besideLines(line, look), ...belowLines(line, look))
+    const lines = hasHeading ? [] : linesSideBySide(heading, look)
+    for (const line of cells) lines.push(...linesSideBySide(line, look), ...belowLines(line, look))
     hasHeading = true
     return room < leastRoom ? lines.map((line) => cut(line, room)) : lines
   }
@@ -75,7 +79,7 @@ function widened(widths: readonly number[], cells: readonly (readonly Cell[])[])
   return widest
 }
 
-interface LineLook {
+interface LineStyle {
   columns: readonly Pick<Column<never>, 'name' | 'holds'>[]
   layout: Layout
   room: number
@@ -83,7 +87,7 @@ interface LineLook {
 }
 
 /** The cells that stand side by side, in as many lines as the highest of them takes. */
-function besideLines(cells: readonly Cell[], look: LineLook): string[] {
+function linesSideBySide(cells: readonly Cell[], look: LineStyle): string[] {
   const { layout, room } = look
   return layout.lines.flatMap((indices, number) => {
     const indent = number === 0 ? '' : ' '.repeat(indentFor(room))
@@ -99,7 +103,7 @@ function besideLines(cells: readonly Cell[], look: LineLook): string[] {
   })
 }
 
-function brokenCell(cell: Cell | undefined, index: number, { columns, layout }: LineLook): readonly Cell[] {
+function brokenCell(cell: Cell | undefined, index: number, { columns, layout }: LineStyle): readonly Cell[] {
   const width = layout.widths[index] ?? 0
   if (cell === undefined || cell.width <= width) return cell === undefined ? [] : [cell]
   const texts = columns[index]?.holds === 'text' ? fill(cell.text, width) : pieces(cell.text, width)
@@ -121,7 +125,7 @@ function joined(
 }
 
 /** What a row says below it: a text after its heading where the table has several, a command after an arrow. */
-function belowLines(cells: readonly Cell[], { columns, layout, room, paint }: LineLook): string[] {
+function belowLines(cells: readonly Cell[], { columns, layout, room, paint }: LineStyle): string[] {
   const said = layout.below.filter((index) => cells[index]?.text !== unknown)
   if (said.length === 0) return []
   const labelWidth = room < roomForLabels ? 0 : labelsWidth(layout.below, columns)
@@ -142,8 +146,8 @@ function belowLines(cells: readonly Cell[], { columns, layout, room, paint }: Li
 }
 
 /** Nothing where the table has only one text: that goes without saying. */
-function labelsWidth(below: readonly number[], columns: LineLook['columns']): number {
-  const isText = (column: LineLook['columns'][number] | undefined) => column?.holds === 'text'
+function labelsWidth(below: readonly number[], columns: LineStyle['columns']): number {
+  const isText = (column: LineStyle['columns'][number] | undefined) => column?.holds === 'text'
   if (columns.filter(isText).length < 2) return 0
   const labels = below.flatMap((index) => (isText(columns[index]) ? (columns[index]?.name ?? '') : []))
   return labels.reduce((most, { length }) => Math.max(most, length + labelGap), 0)

@@ -13,7 +13,7 @@ export interface HopFinding {
 
 /** Rules of the version policy (facts 7); nothing in KubeVirt itself enforces them. Empty: the hop is supported. */
 export function hopFindings(from: Version, to: Version, releases: Releases = knownReleases): HopFinding[] {
-  const way: Way = { from, to, releases, ...hop(from, to, releases) }
+  const way: ParsedHop = { from, to, releases, ...hop(from, to, releases) }
   return [
     ...tooOld(from),
     ...downgrade(way),
@@ -24,7 +24,7 @@ export function hopFindings(from: Version, to: Version, releases: Releases = kno
   ]
 }
 
-interface Way extends Hop {
+interface ParsedHop extends Hop {
   from: Version
   to: Version
   releases: Releases
@@ -44,7 +44,7 @@ function tooOld(from: Version): HopFinding[] {
   ]
 }
 
-function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
+function downgrade({ from, to, kind, releases }: ParsedHop): HopFinding[] {
   if (kind !== 'downgrade') return []
   const newest = latestPatch(minorOf(from), releases)
   const forward = newest !== undefined && compareVersions(newest, from) > 0 ? newest : undefined
@@ -62,7 +62,7 @@ function downgrade({ from, to, kind, releases }: Way): HopFinding[] {
   ]
 }
 
-function minorSkipped({ from, to, skipped, releases }: Way): HopFinding[] {
+function minorSkipped({ from, to, skipped, releases }: ParsedHop): HopFinding[] {
   if (skipped === undefined) return []
   const stops = knownStops(skipped, releases)
   const isWhole = stops.length === skipped.length
@@ -91,7 +91,7 @@ function knownStops(minors: readonly string[], releases: Releases): readonly Ver
   return stops.slice(0, unknown < 0 ? stops.length : unknown).filter((stop) => stop !== undefined)
 }
 
-function majorStep({ from, to, kind }: Way): HopFinding[] {
+function majorStep({ from, to, kind }: ParsedHop): HopFinding[] {
   if (kind !== 'major' || from.major === 0) return []
   return [
     {
@@ -103,7 +103,7 @@ function majorStep({ from, to, kind }: Way): HopFinding[] {
   ]
 }
 
-function patchGap({ from, to, kind, releases }: Way): HopFinding[] {
+function patchGap({ from, to, kind, releases }: ParsedHop): HopFinding[] {
   if (kind === 'patch' && to.patch - from.patch > 1) {
     return [
       gap(`only single steps between patches are promised: ${from.text} to ${to.text} leaves out some`, []),

@@ -40,13 +40,13 @@ export function platformMinor(minor: string): PlatformMinor | undefined {
 export function minorsTo(from: string, to: string): readonly string[] | undefined {
   const next = platformMinor(from)?.next ?? []
   if (next.includes(to)) return [to]
-  const ways = next
+  const paths = next
     .filter((minor) => compareMinors(minor, to) < 0)
     .flatMap((minor) => {
       const rest = minorsTo(minor, to)
       return rest === undefined ? [] : [[minor, ...rest]]
     })
-  return ways.toSorted((a, b) => a.length - b.length)[0]
+  return paths.toSorted((a, b) => a.length - b.length)[0]
 }
 
 /** The nearest minor with extended support after that one; undefined where the table ends. */

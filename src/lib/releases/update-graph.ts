@@ -116,7 +116,7 @@ function wrong(origin: string, why: string): Error {
 }
 
 /** A way through the graph, release by release, and what is newer but leads nowhere. */
-interface GraphWay {
+interface GraphPath {
   is: 'way'
   releases: readonly string[]
   /** Newer releases than the chosen ones that have no way to the target (ocp 5.1). */
@@ -124,7 +124,7 @@ interface GraphWay {
 }
 
 /** How far one gets, where there is no way. */
-interface NoGraphWay {
+interface NoGraphPath {
   is: 'none'
   /** The newest release that can be reached, minor by minor. */
   farthest: string
@@ -135,11 +135,11 @@ interface NoGraphWay {
  * The releases to go through: of each minor the newest that still leads on, for the newest of all may have no edge into the next. Where no
  * release of the next minor can be reached from here, a newer patch of this one comes first. Recommended edges only. Pure.
  */
-export function wayThrough(
+export function pathThrough(
   graph: UpdateGraph,
   from: string,
   minors: readonly string[],
-): GraphWay | NoGraphWay {
+): GraphPath | NoGraphPath {
   if (!graph.nodes.has(from))
     return { is: 'none', farthest: from, why: `${graph.origin} does not know ${from}` }
   const releases = shortest(graph, from, minors)

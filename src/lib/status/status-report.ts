@@ -1,14 +1,14 @@
 import type { Reader, Where } from '../kube/cluster.ts'
 import type { Clock } from '../kube/clock.ts'
-import { explainedStanding, type Standing, standing } from '../kubevirt/rollout-status.ts'
+import { explainedStatus, type RolloutStatus, standing } from '../kubevirt/rollout-status.ts'
 import { type Health, takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { type LeaseWatch, leaseWatchOf, lockHolder } from '../kubevirt/lease-holders.ts'
-import { VmLook, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { VmSnapshot, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
 import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
-import { askPlatform, layerKinds, type Layers, lookAtLayers, type SeenVms } from '../openshift/layers.ts'
+import { askPlatform, layerKinds, type Layers, readLayers, type VmsSnapshot } from '../openshift/layers.ts'
 import {
   createCommand,
-  findInstallation,
+  getInstallation,
   type Found,
   type Installation,
   type Manager,
@@ -16,15 +16,15 @@ import {
   type Operator,
 } from '../kubevirt/installation.ts'
 import { itemsOf } from '../kube/known.ts'
-import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
+import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
 import type { Kind } from '../kube/object.ts'
 import { DaemonSets, Deployments, Pods } from '../kube/kinds/workload-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
-import { Bell, ringOnChange } from '../kube/change-signal.ts'
-import { podsBesideVms } from '../kubevirt/installed-components.ts'
+import { ChangeSignal, notifyOnChange } from '../kube/change-signal.ts'
+import { podsOutsideVms } from '../kubevirt/installed-components.ts'
 
 /** Where an installation stands, as plain data. */
-export interface StatusReport extends Partial<Standing>, Partial<Layers> {
+export interface StatusReport extends Partial<RolloutStatus>, Partial<Layers> {
   /** RFC 3339. */
   takenAt: string
   /** Absent when an operator runs without a KubeVirt (night U7). */
@@ -68,13 +68,13 @@ interface Asks {
   /** What earlier looks saw of the Leases; absent: nothing can be watched, as in a saved cluster. */
   leases?: LeaseWatch
   /** Absent: VMs are looked at now. */
-  vms?: VmLook
+  vms?: VmSnapshot
   /** Ends the wait for a Lease that may not be renewed any more. */
   signal?: AbortSignal
   /** Told before such a wait. */
   told?: (line: string) => void
   /** Whether `kvup eus` has loans open; the namespace is KubeVirt's, where it is known. */
-  loansAreOpen?: (namespace: string) => Promise<boolean>
+  overridesAreOpen?: (namespace: string) => Promise<boolean>
 }
 
 /**
@@ -83,8 +83,8 @@ interface Asks {
  */
 export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}): Promise<StatusReport> {
   const platform = askPlatform(reader)
-  const quick = await takeSnapshot(reader, [...standingParts, 'workloads'], clock)
-  const found = findInstallation(quick)
+  const quick = await takeSnapshot(reader, [...statusParts, 'workloads'], clock)
+  const found = getInstallation(quick)
   const onPlatform = await platform
   if (found.is !== 'one') return withoutKubeVirt(reader, quick, { found, onPlatform })
   const asked = healthOf(reader, quick, found.namespace, { clock, asks })
@@ -95,17 +95,18 @@ export async function statusReport(reader: Reader, clock: Clock, asks: Asks = {}
   const snapshot = settled ? quick : await withParts(reader, quick, causeParts)
   const seen = settled
     ? first
-    : await explainedStanding(snapshot, { reader, clock }, asks.logs ?? new LastLines())
+    : await explainedStatus(snapshot, { reader, clock }, asks.logs ?? new LastLines())
   const health = await asked
   const judged = withHealth(seen, health, clock.now())
   const report = reportOf(snapshot, found, { judged, vms: health.vms })
-  const layers = await lookAtLayers(reader, {
+  const layers = await readLayers(reader, {
     at: clock.now(),
     kubevirt: { is: 'one', name: found.name, standing: judged },
-    vms: seenVms(report, found),
+    vms: countedVms(report, found),
     onPlatform,
     managed: found.manager.kind === 'hyperconverged' || found.manager.kind === 'olm',
-    loansAreOpen: asks.loansAreOpen && (async () => asks.loansAreOpen?.(found.namespace) ?? false),
+    overridesAreOpen:
+      asks.overridesAreOpen && (async () => asks.overridesAreOpen?.(found.namespace) ?? false),
   })
   return { ...report, ...layers }
 }
@@ -115,11 +116,11 @@ async function healthOf(
   reader: Reader,
   snapshot: Snapshot,
   namespace: string,
-  { clock, asks: { leases, signal, told, vms: look = new VmLook() } }: { clock: Clock; asks: Asks },
+  { clock, asks: { leases, signal, told, vms: look = new VmSnapshot() } }: { clock: Clock; asks: Asks },
 ): Promise<Health> {
-  const looking = look.now(reader, clock)
+  const reading = look.now(reader, clock)
   // Awaited last; an early failure of it must not go unhandled until then.
-  looking.catch(() => undefined)
+  reading.catch(() => undefined)
   const rest =
     leases === undefined
       ? { leases: [] }
@@ -127,7 +128,7 @@ async function healthOf(
           takeAnswers(reader, namespace),
           leases.settle(itemsOf(snapshot.leases), { namespace, reader, clock, signal, told }),
         ]).then(([answers, silent]) => ({ answers, leases: silent }))
-  const [seen] = itemsOf(await looking)
+  const [seen] = itemsOf(await reading)
   return { ...rest, ...(seen && { vms: seen.troubles }) }
 }
 
@@ -135,7 +136,7 @@ async function healthOf(
 function reportOf(
   snapshot: Snapshot,
   found: Installation,
-  { judged, vms }: { judged: Standing; vms: VmTroubles | undefined },
+  { judged, vms }: { judged: RolloutStatus; vms: VmTroubles | undefined },
 ): StatusReport {
   const running = runningKvup(snapshot, found.namespace)
   return {
@@ -156,7 +157,7 @@ async function withoutKubeVirt(
   if (found.is === 'several') throw notOne(found)
   const operator = found.is === 'none' ? found.operator : undefined
   const at = new Date(snapshot.takenAt)
-  const layers = await lookAtLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
+  const layers = await readLayers(reader, { at, kubevirt: found, onPlatform, managed: false })
   if (!operator && !layers) throw notOne(found)
   return {
     takenAt: snapshot.takenAt,
@@ -166,7 +167,7 @@ async function withoutKubeVirt(
   }
 }
 
-function seenVms({ workloads }: StatusReport, found: Installation): SeenVms | undefined {
+function countedVms({ workloads }: StatusReport, found: Installation): VmsSnapshot | undefined {
   const { instances, outdated } = workloads
   if (instances === undefined || outdated.labelled === undefined) return undefined
   return { instances, outdated: outdated.labelled, held: found.workloadUpdateMethods.length === 0 }
@@ -214,21 +215,21 @@ interface Watching {
   /** Told before a wait that is not for a change. */
   told?: (line: string) => void
   /** See `statusReport`. */
-  loansAreOpen?: (namespace: string) => Promise<boolean>
+  overridesAreOpen?: (namespace: string) => Promise<boolean>
 }
 
 /** Changes come in bursts: one report for all that happens within this time, ms. */
 const burst = 300
 /** A look without any change: verdicts also change by time alone. */
-const lookEvery = 15_000
+const readEvery = 15_000
 
 /** A report now and one whenever it would read differently; ends by throwing the signal's reason. */
 export async function* statusChanges(watching: Watching): AsyncGenerator<StatusReport> {
-  const { reader, clock, signal, told, loansAreOpen } = watching
+  const { reader, clock, signal, told, overridesAreOpen } = watching
   const done = new AbortController()
-  const bell = new Bell()
-  const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmLook() }
-  const asks = { ...kept, signal, ...(told && { told }), ...(loansAreOpen && { loansAreOpen }) }
+  const changed = new ChangeSignal()
+  const kept = { logs: new LastLines(), leases: leaseWatchOf(clock), vms: new VmSnapshot() }
+  const asks = { ...kept, signal, ...(told && { told }), ...(overridesAreOpen && { overridesAreOpen }) }
   let before = ''
   try {
     for (;;) {
@@ -237,12 +238,12 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
       const text = JSON.stringify(rest)
       if (text !== before) yield report
       if (before === '')
-        ringOnChange(reader, followedFor(report), {
-          bell,
+        notifyOnChange(reader, watchedFor(report), {
+          changed,
           signal: AbortSignal.any([signal, done.signal]),
         })
       before = text
-      await bell.wait(clock, lookEvery, signal)
+      await changed.wait(clock, readEvery, signal)
       await clock.sleep(burst, signal)
     }
   } finally {
@@ -250,9 +251,9 @@ export async function* statusChanges(watching: Watching): AsyncGenerator<StatusR
   }
 }
 
-function followedFor(report: StatusReport): readonly (readonly [Kind, Where])[] {
+function watchedFor(report: StatusReport): readonly (readonly [Kind, Where])[] {
   const namespace = report.installation?.namespace ?? report.idleOperator?.namespace
-  const pods = { namespace, labels: podsBesideVms }
+  const pods = { namespace, labels: podsOutsideVms }
   return [
     [KubeVirts, {}],
     [Deployments, { namespace }],

@@ -3,18 +3,18 @@ import type { HopFinding, Method } from '../releases/hop-findings.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import { exitCode, KvupError } from '../kube/errors.ts'
 import { minutes, seconds } from '../kube/clock.ts'
-import { giveWorkloadUpdatesBack } from '../vms/pause-updates.ts'
-import { unlessLeftHeld } from '../vms/update-guard.ts'
+import { restoreWorkloadUpdates } from '../vms/pause-updates.ts'
+import { unlessLeftPaused } from '../vms/update-guard.ts'
 import { onKubeVirt } from '../vms/strategy/settings-owner.ts'
-import { openLoan } from '../vms/update-methods.ts'
+import { openOverride } from '../vms/update-methods.ts'
 import { look } from './upgrade-snapshot.ts'
-import { isUpgradeName, type Seen, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
+import { isUpgradeName, type UpgradeState, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import { upgradeProcedure } from './upgrade-procedure.ts'
 import type { ReleaseManifest } from './methods/operator-manifest.ts'
 import { newControllerAtWork, settledFor } from './steps/component-rollout.ts'
 import { vmsFollow } from './steps/vms-follow.ts'
 import type { KubernetesWindow } from '../releases/releases.ts'
-import type { Entry, Loan } from '../engine/journal.ts'
+import type { Entry, Override } from '../engine/journal.ts'
 
 /** One minor of the path, as a plan of its own. */
 export interface PathLeg {
@@ -218,13 +218,13 @@ class Row {
     const { plan, tools, index } = this.#making
     const { owner, from = '', to, request } = this.#leg.plan
     if (index > 0 || tools.hasBegun) return []
-    const isOwed = openLoan(await cx.journal.loans(), owner.uid) !== undefined
+    const isUnrestored = openOverride(await cx.journal.loans(), owner.uid) !== undefined
     const settled = { version: from, title: 'settle' }
-    const tail = isOwed
+    const tail = isUnrestored
       ? [
           settledFor(owner, { ...settled, id: 'settled', settleMs: request.settleMs }),
           newControllerAtWork(owner),
-          unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
+          unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
           settledFor(owner, { ...settled, id: 'settled-again', settleMs: 0 }),
         ]
       : []
@@ -343,7 +343,7 @@ export interface UpgradePath {
  * The cluster as it will be once a planned step is done, for the plan of the next one: versions, the operator and the tag are another, all else
  * stays. Pure.
  */
-export function seenAfter(seen: Seen, { to, method, tag, request }: UpgradePlan): Seen {
+export function observedAfter(seen: UpgradeState, { to, method, tag, request }: UpgradePlan): UpgradeState {
   const { installation, standing } = seen
   const { kubevirt, operator } = installation
   const version = to.text
@@ -382,7 +382,7 @@ export function seenAfter(seen: Seen, { to, method, tag, request }: UpgradePlan)
 export function enteredNow({
   standing,
   installation,
-}: Pick<Seen, 'standing' | 'installation'>): readonly string[] {
+}: Pick<UpgradeState, 'standing' | 'installation'>): readonly string[] {
   const { observed, target } = standing
   return [target.version, installation.operator?.version]
     .filter((text) => text !== undefined)
@@ -391,7 +391,7 @@ export function enteredNow({
 
 interface LeftBehind {
   entries: readonly Entry[]
-  loans: readonly Loan[]
+  loans: readonly Override[]
   /** Uid of the KubeVirt. */
   kubevirt: string
 }
@@ -405,7 +405,7 @@ export function isPathUnderWay(
   { entries, loans, kubevirt }: LeftBehind,
 ): boolean {
   const name = upgradeName(text)
-  const saved = openLoan(loans, kubevirt)
+  const saved = openOverride(loans, kubevirt)
   if (saved?.procedure === name) return saved.severalMinors === true
   // Whoever goes on to another release resumes it all the same, where the journal shows that it began and that no upgrade has finished since.
   if (saved?.severalMinors) {

@@ -7,11 +7,11 @@ import {
 } from '../releases/hop-findings.ts'
 import type { Releases } from '../releases/releases.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
-import type { Seen, UpgradePlan } from './upgrade-plan.ts'
+import type { UpgradeState, UpgradePlan } from './upgrade-plan.ts'
 import { blocked } from '../kube/errors.ts'
 import { roleRemedy } from '../kube/access-rights.ts'
 import { shellWord } from '../kube/shell-line.ts'
-import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
@@ -20,16 +20,16 @@ import type { Known } from '../kube/known.ts'
  * Whether an update can be left for the version that is installed (night U4). `closes`: as long as virt-operator has not replaced the CRDs, which it
  * does before the first component; `closed`: it has, and the API server takes no older ones. `why` follows "there is no way back: ".
  */
-export type WayBack =
+export type Downgrade =
   | { is: 'open' }
   | { is: 'closes' | 'closed'; why: string; later: readonly LaterCrdVersions[] }
 
 /** The CRDs themselves say whether it is closed, the release data whether it will be (facts 1.6). Pure. */
-export function wayBackOf(
+export function downgradeOf(
   to: Version,
-  { standing, crds }: Pick<Seen, 'standing' | 'crds'>,
+  { standing, crds }: Pick<UpgradeState, 'standing' | 'crds'>,
   releases: Releases,
-): WayBack {
+): Downgrade {
   const back = versionOf(standing.observed.version)
   if (back === undefined || compareVersions(to, back) <= 0) return { is: 'open' }
   const later = laterCrdVersions(back, releases, to)
@@ -39,10 +39,14 @@ export function wayBackOf(
   return { is: crds?.known && crdsAhead(crds.items, later).length > 0 ? 'closed' : 'closes', why, later }
 }
 
-type Scene = Pick<Seen, 'standing' | 'crds'>
+type DowngradeInputs = Pick<UpgradeState, 'standing' | 'crds'>
 
 /** Throws `blocked` where the CRDs keep KubeVirt from going to that release: nobody can accept what the API server refuses. */
-export function refuseClosedWayBack(to: Version, { standing, crds }: Scene, releases: Releases): void {
+export function refuseClosedDowngrade(
+  to: Version,
+  { standing, crds }: DowngradeInputs,
+  releases: Releases,
+): void {
   if (!crds?.known) return
   const found = noWayBack(to, crds.items, { standing, releases })
   if (found === undefined) return
@@ -51,9 +55,9 @@ export function refuseClosedWayBack(to: Version, { standing, crds }: Scene, rele
 }
 
 /** Where the CRDs may not be read, and the release that is left stores what this one does not have: it may be closed. */
-export function unseenWayBack(
+export function unknownDowngrade(
   to: Version,
-  { standing, crds }: Scene,
+  { standing, crds }: DowngradeInputs,
   releases: Releases,
 ): readonly HopFinding[] {
   if (crds === undefined || crds.known) return []
@@ -73,19 +77,22 @@ export function unseenWayBack(
 }
 
 /** How far an update to another version has come, by what going back from it costs (night U4). */
-type Way = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
+type DowngradeState = 'none' | 'joined' | 'untouched' | 'handlers' | 'controllers' | 'all'
 
 /**
  * Where the operator is going now, seen from the version that is wanted. A new operator that takes the present version over
  * (night U2) is going nowhere else: `none`.
  */
-export function runningUpdate({ target, observed, components, verdict }: Standing, to: Version): Way {
+export function runningUpdate(
+  { target, observed, components, verdict }: RolloutStatus,
+  to: Version,
+): DowngradeState {
   const under = target.id !== undefined && observed.id !== undefined && target.id !== observed.id
   if (target.version === to.text) return under || verdict !== 'Settled' ? 'joined' : 'none'
   return under && target.version !== observed.version ? howFar(components) : 'none'
 }
 
-function howFar(components: Standing['components']): Way {
+function howFar(components: RolloutStatus['components']): DowngradeState {
   const moved = components.filter((c) => c.applied).map((c) => c.name)
   if (moved.length === 0) return 'untouched'
   if (moved.every((name) => name === 'virt-handler')) return 'handlers'
@@ -93,14 +100,14 @@ function howFar(components: Standing['components']): Way {
 }
 
 /** Whether `kvup upgrade --to` the version before is done without a risk to accept: virt-controller is not new yet (night U4). */
-function isWayBackOpen(standing: Standing, back: Version): boolean {
+function isDowngradeOpen(standing: RolloutStatus, back: Version): boolean {
   const way = runningUpdate(standing, back)
   return standing.observed.version === back.text && way !== 'controllers' && way !== 'all'
 }
 
 /** What stands against leaving an update that is under way, and what it means. `onNew`: VMIs on its virt-launcher already. */
 export function runningFindings(
-  standing: Standing,
+  standing: RolloutStatus,
   to: Version,
   onNew: readonly string[],
 ): readonly HopFinding[] {
@@ -144,7 +151,7 @@ function anotherUpdate(running: string, to: Version): HopFinding {
 
 /** Graded by what was replaced already: virt-controller of the new version starts VMs that cannot migrate back (night U4). */
 function rollbackLine(
-  way: Way,
+  way: DowngradeState,
   { running, to, onNew }: { running: string; to: Version; onNew: readonly string[] },
 ): readonly HopFinding[] {
   const summary = {
@@ -185,14 +192,14 @@ const riskOf: Readonly<Record<string, string>> = { 'virt-handler': '', 'virt-api
  * itself is the way back, or the CRDs are replaced by then and do not go back. A new operator stays, and takes the components back by a
  * tag (night U4).
  */
-export function undoOf({ from, to, method, wayBack }: UpgradePlan, component?: string): string {
+export function undoOf({ from, to, method, wayBack: downgrade }: UpgradePlan, component?: string): string {
   if (from === undefined || from === to.text || method === 'olm') return 'none'
   const by = method === 'operator-manifest' ? ' --method image-tag' : ''
   const command = `kvup upgrade --to ${from}${by}`
-  if (wayBack.is === 'open') return command + riskTaken(component)
-  return wayBack.is === 'closed' || component !== undefined
-    ? `none: ${wayBack.why}`
-    : `${command}     until the CRDs are replaced: ${wayBack.why}`
+  if (downgrade.is === 'open') return command + riskTaken(component)
+  return downgrade.is === 'closed' || component !== undefined
+    ? `none: ${downgrade.why}`
+    : `${command}     until the CRDs are replaced: ${downgrade.why}`
 }
 
 function riskTaken(component: string | undefined): string {
@@ -202,7 +209,7 @@ function riskTaken(component: string | undefined): string {
 /** What was seen of an update that ended early. */
 export interface LeftUpdate {
   installation: Installation
-  standing: Standing
+  standing: RolloutStatus
   /** Undefined where they were not read. */
   crds: Known<CustomResourceDefinition> | undefined
 }
@@ -211,7 +218,7 @@ export interface LeftUpdate {
  * The command that goes back. Only where it would be done: what is refused when it is pasted helps nobody. The new operator, once it has
  * taken over, stays: it takes the components back by a tag (night U4).
  */
-export function wayBackLine(
+export function downgradeLine(
   plan: UpgradePlan,
   { installation, standing, crds }: LeftUpdate,
 ): readonly string[] {
@@ -219,7 +226,7 @@ export function wayBackLine(
   const back = versionBefore(plan)
   if (back === undefined || installation.uid !== owner.uid) return []
   if (!hasBegun(plan, installation)) return []
-  if (!isWayBackOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
+  if (!isDowngradeOpen(standing, back) || !areCrdsTaken(plan, crds)) return []
   const tookOver = versionOf(installation.kubevirt.status?.operatorVersion)?.text === to.text
   const by = method === 'operator-manifest' && tookOver ? ' --method image-tag' : ''
   return [`kvup upgrade --to ${back.text}${by}     goes back`]
@@ -239,9 +246,9 @@ function hasBegun({ to }: UpgradePlan, { kubevirt, operator }: Installation): bo
 }
 
 /** What the way back takes away besides, where there is one; undefined where there is none, or it takes nothing away. */
-export function wayBackTakes(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+export function downgradeTakes(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
   const back = versionBefore(plan)
-  if (left === undefined || back === undefined || wayBackLine(plan, left).length === 0) return undefined
+  if (left === undefined || back === undefined || downgradeLine(plan, left).length === 0) return undefined
   const goes = crdsThatGo(plan.to, back)
   return goes && `going back to ${back.text}: ${goes}`
 }
@@ -252,19 +259,25 @@ function versionBefore({ from, to, olm }: UpgradePlan): Version | undefined {
 }
 
 /** Why there is none; undefined where there is one, or where it is not known. */
-export function whyNoWayBack({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): string | undefined {
-  if (wayBack.is === 'open') return undefined
-  const isClosed = wayBack.is === 'closed' || (crds?.known && crdsAhead(crds.items, wayBack.later).length > 0)
-  return isClosed ? wayBack.why : undefined
+export function whyNoDowngrade(
+  { wayBack: downgrade }: UpgradePlan,
+  crds: LeftUpdate['crds'],
+): string | undefined {
+  if (downgrade.is === 'open') return undefined
+  const isClosed =
+    downgrade.is === 'closed' || (crds?.known && crdsAhead(crds.items, downgrade.later).length > 0)
+  return isClosed ? downgrade.why : undefined
 }
 
-export function noWayBackNote(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
-  const why = whyNoWayBack(plan, left?.crds)
+export function noDowngradeNote(plan: UpgradePlan, left: LeftUpdate | undefined): string | undefined {
+  const why = whyNoDowngrade(plan, left?.crds)
   return why && `there is no way back: ${why}`
 }
 
 /** Where it depends on them and they could not be read, nothing is promised. */
-function areCrdsTaken({ wayBack }: UpgradePlan, crds: LeftUpdate['crds']): boolean {
-  if (wayBack.is === 'open') return true
-  return wayBack.is === 'closes' && crds?.known === true && crdsAhead(crds.items, wayBack.later).length === 0
+function areCrdsTaken({ wayBack: downgrade }: UpgradePlan, crds: LeftUpdate['crds']): boolean {
+  if (downgrade.is === 'open') return true
+  return (
+    downgrade.is === 'closes' && crds?.known === true && crdsAhead(crds.items, downgrade.later).length === 0
+  )
 }

@@ -9,7 +9,7 @@ import {
   valueText,
 } from '../kube/field-changes.ts'
 import { type Kind, type KubeObject, resourceOf } from '../kube/object.ts'
-import type { Evidence, EvidencePart } from '../kubevirt/full-snapshot.ts'
+import type { FullSnapshot, SnapshotPart } from '../kubevirt/full-snapshot.ts'
 import { type Known, whyUnknown } from '../kube/known.ts'
 import {
   type Becomes,
@@ -21,14 +21,14 @@ import {
   type Unsealed,
 } from '../engine/sealed-plan.ts'
 import { HyperConvergeds, Subscriptions } from '../kube/kinds/operator-kinds.ts'
-import { lookAtOperator } from './methods/operator-manifest.ts'
+import { readOperator } from './methods/operator-manifest.ts'
 import type { OlmPart } from './methods/olm-plan.ts'
 import { storedHyperConverged } from '../openshift/hyperconverged.ts'
 import { Deployments } from '../kube/kinds/workload-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Entry } from '../engine/journal.ts'
-import type { RehearsedStep } from '../engine/procedure-dry-run.ts'
-import { changedFields, type RehearsedChange } from '../engine/dry-run-change.ts'
+import type { DryRunStep } from '../engine/procedure-dry-run.ts'
+import { changedFields, type DryRunChange } from '../engine/dry-run-change.ts'
 import { idIn, idWithout } from './path-procedure.ts'
 import type { UpgradePlan } from './upgrade-plan.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -42,21 +42,21 @@ export interface Relied extends Now {
 }
 
 /** What has to be read of a cluster for `reliedOn`. */
-export const sealedParts: readonly EvidencePart[] = ['crds', 'nodes', 'serverVersion', 'clusterUid']
+export const sealedParts: readonly SnapshotPart[] = ['crds', 'nodes', 'serverVersion', 'clusterUid']
 
 /**
  * What contract "Sealed plan" names: specs of the KubeVirt and of its operator, storedVersions, the version of Kubernetes, the set of
  * nodes. Status, heartbeats and resourceVersions are not among it. Pure: a seal is laid over the very look that the plan was judged by.
  */
-export function reliedOn(evidence: Evidence, owner: Ref): Relied {
-  const { kubevirts, operators, crds, nodes, clusterUid } = evidence
+export function reliedOn(snapshot: FullSnapshot, owner: Ref): Relied {
+  const { kubevirts, operators, crds, nodes, clusterUid } = snapshot
   return {
     cluster: clusterUid.known ? clusterUid.items[0] : undefined,
     ...split([
       readFact('kubevirt', kubevirts, (all) => specOf('kubevirt', 'kubevirts', all.find(isNamed(owner)))),
       readFact('operator', operators, (all) => specOf('operator', 'deployments', all.find(isIn(owner)))),
       readFact('crds', crds, (all) => byName('crds', 'storedVersions', all, storedVersions)),
-      kubernetes(evidence),
+      kubernetes(snapshot),
       readFact('nodes', nodes, (all) => byName('nodes', 'the nodes', all, () => true)),
     ]),
   }
@@ -98,7 +98,7 @@ function readFact<T>(
   return make(part.items) ?? { id, why: 'it is not there' }
 }
 
-function kubernetes({ serverVersion }: Evidence): Read {
+function kubernetes({ serverVersion }: FullSnapshot): Read {
   if (serverVersion === undefined) return { id: 'kubernetes', why: '/version may not be read' }
   return sealedFact('kubernetes', 'Kubernetes', { version: serverVersion.gitVersion })
 }
@@ -126,7 +126,7 @@ export async function withOlmFacts(
 ): Promise<Relied> {
   if (olm === undefined) return relied
   const [{ subscription }, hyperconverged] = await Promise.all([
-    lookAtOperator(reader, olm),
+    readOperator(reader, olm),
     readStored(reader, olm),
   ])
   const { name, namespace } = olm.subscription
@@ -169,7 +169,7 @@ const kindOf: Readonly<Record<string, Kind>> = {
 }
 
 /** A fact with what the rehearsed steps make of its object: what `ownWork` knows them by later. */
-export function withResults(fact: SealedFact, steps: readonly RehearsedStep[]): SealedFact {
+export function withResults(fact: SealedFact, steps: readonly DryRunStep[]): SealedFact {
   const becomes = steps.flatMap(({ id, changes = [] }) =>
     changes
       .filter(({ object }) => isOf(fact, object))
@@ -201,7 +201,7 @@ export function withLaterResults(fact: SealedFact, later: readonly LaterOperator
 }
 
 /** A manifest may hold other Deployments than that of the operator. */
-function isOf({ id, what }: SealedFact, { kind, name, namespace = '' }: RehearsedChange['object']): boolean {
+function isOf({ id, what }: SealedFact, { kind, name, namespace = '' }: DryRunChange['object']): boolean {
   const is = kindOf[id]
   return is?.kind === kind && what === `${is.plural}/${name} in namespace ${namespace}`
 }

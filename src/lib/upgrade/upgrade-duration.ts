@@ -150,12 +150,12 @@ function asInEarlierRuns(steps: readonly RangedStep[], spans: readonly JournalSp
 }
 
 type Part = Told
-type Seen = readonly [JournalSpan, ...(readonly JournalSpan[])]
+type EarlierSpans = readonly [JournalSpan, ...(readonly JournalSpan[])]
 
 /** Those between the same changes together. */
-function bySpan(spans: readonly JournalSpan[]): Seen[] {
+function bySpan(spans: readonly JournalSpan[]): EarlierSpans[] {
   const groups = Map.groupBy(spans, ({ after, before }) => `${after} ${before ?? ''}`)
-  return [...groups.values()].flatMap(([first, ...rest]): Seen[] => (first ? [[first, ...rest]] : []))
+  return [...groups.values()].flatMap(([first, ...rest]): EarlierSpans[] => (first ? [[first, ...rest]] : []))
 }
 
 /** None where one of the two changes is not among these steps. */
@@ -165,7 +165,7 @@ function stepsBetween(steps: readonly RangedStep[], { after, before }: JournalSp
   return from < 0 ? [] : steps.slice(from + 1, Math.max(0, to))
 }
 
-function partOf(steps: readonly RangedStep[], seen: Seen): Part {
+function partOf(steps: readonly RangedStep[], seen: EarlierSpans): Part {
   const known = sumOf(steps)
   const took = { low: Math.min(...seen.map(({ ms }) => ms)), high: Math.max(...seen.map(({ ms }) => ms)) }
   if (steps.every(({ range }) => range !== undefined))

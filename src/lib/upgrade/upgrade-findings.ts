@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
-import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import {
   type HopFinding,
   hopFindings,
@@ -13,13 +13,13 @@ import type { Releases } from '../releases/releases.ts'
 import { versionOf } from '../releases/release-versions.ts'
 import { evictionFinding, type Forecast } from '../vms/forecast/vm-forecast.ts'
 import type { TagTreatment, UpgradeRequest } from './upgrade-plan.ts'
-import { runningFindings, runningUpdate, unseenWayBack } from './rollback.ts'
+import { runningFindings, runningUpdate, unknownDowngrade } from './rollback.ts'
 import { formatDuration } from '../kube/duration.ts'
 
 /** All that a plan is judged by. */
 interface Question {
   installation: Installation
-  standing: Standing
+  standing: RolloutStatus
   crds?: Known<CustomResourceDefinition>
   request: UpgradeRequest
   method: Method
@@ -38,14 +38,14 @@ export function upgradeFindings(question: Question): readonly HopFinding[] {
     ...(question.method === 'olm' ? [] : hops(question)),
     ...(question.method === 'olm' ? [] : runningFindings(standing, request.to, forecast.onLauncher)),
     ...(question.method === 'olm' ? [] : operator(question)),
-    ...(question.method === 'olm' ? [] : unseenWayBack(request.to, question, question.releases)),
+    ...(question.method === 'olm' ? [] : unknownDowngrade(request.to, question, question.releases)),
     ...pinnedImages(question),
     ...idleOperator(question),
     ...drained(forecast.evacuating),
     ...evictions(question),
     ...foreignOwner(question),
     ...registryOfCr(question),
-    ...notHeld(question),
+    ...notPaused(question),
   ]
 }
 
@@ -121,8 +121,8 @@ function drained(evacuating: readonly string[]): readonly HopFinding[] {
 
 /** Once given back, or at once where they are not held, the methods apply to the new version. */
 function evictions({ forecast, methods, request }: Question): readonly HopFinding[] {
-  const stayHeld = request.hold && request.leaveHeld
-  return stayHeld ? [] : evictionFinding(methods, forecast)
+  const stayPaused = request.hold && request.leaveHeld
+  return stayPaused ? [] : evictionFinding(methods, forecast)
 }
 
 /** Helm or GitOps sets back what is written to its objects (night U8). */
@@ -160,7 +160,7 @@ function registryOfCr({ installation, method, request }: Question): readonly Hop
 }
 
 /** KubeVirt moves VMs as soon as it may, also between two rolls of virt-handler (facts 2.8). */
-function notHeld({ request, methods }: Question): readonly HopFinding[] {
+function notPaused({ request, methods }: Question): readonly HopFinding[] {
   if (request.hold || methods.length === 0) return []
   return [
     {

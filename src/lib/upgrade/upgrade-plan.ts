@@ -2,7 +2,7 @@ import type { HopFinding, Method } from '../releases/hop-findings.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { MigrationsPolicy } from '../vms/migrations/migration-snapshot.ts'
 import type { Owner } from '../vms/update-methods.ts'
-import { refuseClosedWayBack, runningUpdate, type WayBack, wayBackOf } from './rollback.ts'
+import { refuseClosedDowngrade, runningUpdate, type Downgrade, downgradeOf } from './rollback.ts'
 import type { UpgradePath } from './path-procedure.ts'
 import type { OlmGoal, OlmPart, OlmRequest } from './methods/olm-plan.ts'
 import { atVersion } from '../kube/object.ts'
@@ -10,11 +10,11 @@ import type { CustomResourceDefinition } from '../kube/kinds/extension-kinds.ts'
 import { KubeVirts } from '../kube/kinds/kubevirt-kinds.ts'
 import type { Installation } from '../kubevirt/installation.ts'
 import type { Known } from '../kube/known.ts'
-import type { Standing } from '../kubevirt/rollout-status.ts'
-import type { Loan } from '../engine/journal.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
+import type { Override } from '../engine/journal.ts'
 import type { Releases } from '../releases/releases.ts'
 import { type Forecast, forecastText } from '../vms/forecast/vm-forecast.ts'
-import { leftHeldText } from '../vms/update-guard.ts'
+import { leftPausedText } from '../vms/update-guard.ts'
 import { failuresTaken } from '../vms/migration-harm.ts'
 import { upgradeFindings } from './upgrade-findings.ts'
 import { commitsOf } from './methods/gitops.ts'
@@ -57,7 +57,7 @@ export interface UpgradePlan {
   /** What happens to spec.imageTag when the operator is replaced (night U2). */
   tag: TagTreatment
   /** To what is installed now. */
-  wayBack: WayBack
+  wayBack: Downgrade
   /** The workload update methods that will be borrowed; empty: none are set. */
   holds: readonly string[]
   request: UpgradeRequest
@@ -80,13 +80,13 @@ export type TagTreatment =
   | { is: 'pin'; tag: string }
 
 /** What the cluster looked like when the plan was made. */
-export interface Seen {
+export interface UpgradeState {
   installation: Installation
-  standing: Standing
+  standing: RolloutStatus
   /** The workload update methods as they will be in the end: those that are borrowed count as set. */
   methods: readonly string[]
   /** Held because VMs came to harm: this is not given back by an upgrade (night W5). */
-  heldForHarm?: Pick<Loan, 'at' | 'by'>
+  pausedForHarm?: Pick<Override, 'at' | 'by'>
   /** What they will do to all VMIs. */
   forecast: Forecast
   /** Those of KubeVirt; absent where it stands still and is not to go back. */
@@ -96,11 +96,11 @@ export interface Seen {
 }
 
 /** Pure. Throws `blocked` where somebody else owns the installation: nothing that kvup writes there would last. */
-export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases): UpgradePlan {
+export function makePlan(request: UpgradeRequest, seen: UpgradeState, releases: Releases): UpgradePlan {
   const { installation, standing } = seen
   refuseForeignOwner(installation, request)
   if (seen.olm) return makeOlmPlan(request, { ...seen, olm: seen.olm }, releases)
-  refuseClosedWayBack(request.to, seen, releases)
+  refuseClosedDowngrade(request.to, seen, releases)
   const method = chooseMethod(request.method, installation, request.to)
   const tag = tagTreatment(method, installation, request.to)
   const isRest = runsTarget({ to: request.to, method, request }, standing)
@@ -111,7 +111,7 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
     method,
     isRest,
     tag,
-    wayBack: wayBackOf(request.to, seen, releases),
+    wayBack: downgradeOf(request.to, seen, releases),
     holds: request.hold ? seen.methods : [],
     request,
     findings: upgradeFindings({ ...seen, request, method, tag, releases }),
@@ -123,7 +123,11 @@ export function makePlan(request: UpgradeRequest, seen: Seen, releases: Releases
 }
 
 /** HyperConverged decides which KubeVirt is installed: the versions of the plan are those that its target brings. */
-function makeOlmPlan(asked: UpgradeRequest, seen: Seen & { olm: OlmGoal }, releases: Releases): UpgradePlan {
+function makeOlmPlan(
+  asked: UpgradeRequest,
+  seen: UpgradeState & { olm: OlmGoal },
+  releases: Releases,
+): UpgradePlan {
   const { installation, standing, olm } = seen
   const request = { ...asked, to: olm.to }
   const method = 'olm'
@@ -163,9 +167,9 @@ function beforehand(to: string): readonly string[] {
 }
 
 /** Giving the methods back makes VMs move: said before the question (contract "Loans"). */
-function afterwards(request: UpgradeRequest, seen: Seen): readonly string[] {
-  const { methods, forecast, heldForHarm } = seen
-  if (heldForHarm) return [leftHeldText(heldForHarm)]
+function afterwards(request: UpgradeRequest, seen: UpgradeState): readonly string[] {
+  const { methods, forecast, pausedForHarm } = seen
+  if (pausedForHarm) return [leftPausedText(pausedForHarm)]
   const moves = Object.values(forecast.counts).some((count) => count > 0)
   if (request.leaveHeld || methods.length === 0 || !moves) return []
   return [
@@ -272,7 +276,7 @@ type Goal = Pick<UpgradePlan, 'to' | 'method' | 'request'>
 /** The operator says that it finished the target: its version, from the registry asked for, and by the manifest method its own too. */
 export function isInstalled(
   { to, method, request }: Goal,
-  { observed, operator }: Pick<Standing, 'observed' | 'operator'>,
+  { observed, operator }: Pick<RolloutStatus, 'observed' | 'operator'>,
 ): boolean {
   const operatorThere = method === 'image-tag' || operator?.version === to.text
   const registry = request.imageRegistry ?? observed.registry
@@ -282,7 +286,7 @@ export function isInstalled(
 /** Every component runs it as well, and nothing else is aimed at: of the upgrade only its end is left. Not so on the way back. */
 function runsTarget(
   goal: Goal,
-  standing: Pick<Standing, 'observed' | 'operator' | 'target' | 'components'>,
+  standing: Pick<RolloutStatus, 'observed' | 'operator' | 'target' | 'components'>,
 ): boolean {
   const { target, components } = standing
   const rolled = components.every(({ state }) => state === 'current' || state === 'absent')
@@ -295,8 +299,8 @@ function runsTarget(
  */
 export function hasBegun(
   plan: UpgradePlan,
-  { standing, installation }: Seen,
-  loans: readonly Loan[],
+  { standing, installation }: UpgradeState,
+  loans: readonly Override[],
 ): boolean {
   const { to, owner } = plan
   // Where nothing moves, what another run or `kvup workloads hold` has left borrowed is no beginning of this one.
@@ -315,7 +319,10 @@ export function hasBegun(
 const isMoving: ReadonlySet<string> = new Set(['Updating', 'Stalled'])
 
 /** The write that starts the update is made; where it moves already, virt-operator has not taken it up yet. */
-function isAskedFor({ method, to }: UpgradePlan, { imageTag, operator }: Seen['installation']): boolean {
+function isAskedFor(
+  { method, to }: UpgradePlan,
+  { imageTag, operator }: UpgradeState['installation'],
+): boolean {
   return method === 'image-tag' ? imageTag === to.text : operator?.version === to.text
 }
 

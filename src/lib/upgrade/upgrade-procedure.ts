@@ -1,22 +1,22 @@
-import type { Standing } from '../kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../kubevirt/rollout-status.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step, type StepState } from '../engine/step.ts'
 import type { Version } from '../releases/release-versions.ts'
-import { type Borrower, giveWorkloadUpdatesBack, holdWorkloadUpdates } from '../vms/pause-updates.ts'
+import { type Borrower, restoreWorkloadUpdates, pauseWorkloadUpdates } from '../vms/pause-updates.ts'
 import { migrationsInFlight } from '../vms/migrations/migration-snapshot.ts'
 import { onKubeVirt, readOwner } from '../vms/strategy/settings-owner.ts'
 import {
-  loanId as workloadUpdatesLoan,
+  overrideId as workloadUpdatesLoan,
   methodsOf,
   methodsPath,
-  openLoan,
+  openOverride,
   type Owner,
   showWriters,
 } from '../vms/update-methods.ts'
-import { isGuards, unlessLeftHeld } from '../vms/update-guard.ts'
+import { isGuards, unlessLeftPaused } from '../vms/update-guard.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../vms/vms-updated.ts'
-import { type Look, look } from './upgrade-snapshot.ts'
-import { followGiveBack, followHold, followVersion } from './methods/gitops.ts'
-import { imageTagLoan, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
+import { type ClusterRead, look } from './upgrade-snapshot.ts'
+import { gitopsRestore, gitopsPause, gitopsVersion } from './methods/gitops.ts'
+import { imageTagOverride, imageTagSteps, putImageTagIn } from './methods/image-tag.ts'
 import { operatorManifestSteps, type ReleaseManifest } from './methods/operator-manifest.ts'
 import { isInstalled, upgradeName, type UpgradePlan } from './upgrade-plan.ts'
 import { runningUpdate, undoOf } from './rollback.ts'
@@ -57,7 +57,7 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   const patience = new Patience()
   return {
     name,
-    loans: plan.request.leaveHeld ? [imageTagLoan] : [workloadUpdatesLoan, imageTagLoan],
+    loans: plan.request.leaveHeld ? [imageTagOverride] : [workloadUpdatesLoan, imageTagOverride],
     leaves: isGuards,
     async reached(cx) {
       const seen = await look(cx, plan.owner, (standing) => isInstalled(plan, standing))
@@ -68,11 +68,15 @@ export function upgradeProcedure(plan: UpgradePlan, tools: Tools): Procedure {
   }
 }
 
-const isReached = (plan: UpgradePlan, { standing }: Look): boolean =>
+const isReached = (plan: UpgradePlan, { standing }: ClusterRead): boolean =>
   standing.verdict === 'Settled' && isInstalled(plan, standing)
 
 /** Nothing is left to do for a run, and still it does not work: no run mends that, and none may write to a KubeVirt whose operator is gone. */
-async function refuseBroken(plan: UpgradePlan, { standing, faults }: Look, cx: ReadContext): Promise<void> {
+async function refuseBroken(
+  plan: UpgradePlan,
+  { standing, faults }: ClusterRead,
+  cx: ReadContext,
+): Promise<void> {
   const [first] = faults
   if (first === undefined || !isInstalled(plan, standing)) return
   if ((await cx.journal.loans()).length > 0) return
@@ -98,7 +102,7 @@ async function stepsNow(
   const seen = await look(cx, owner, (standing) => isInstalled(plan, standing))
   const { standing } = seen
   const { patience } = tools
-  const { hold, change, giveBack, undone } = request.follow ? followed(plan) : written(plan, tools, seen)
+  const { hold, change, giveBack, undone } = request.follow ? watched(plan) : written(plan, tools, seen)
   const guarded = (step: Step) => unlessUndone(step, anyUndone(undone))
   const waits = [
     installStrategy(owner, { version: to.text, undo: undoOf(plan) }),
@@ -145,7 +149,7 @@ async function stepsNow(
 }
 
 /** Not on the way back: virt-handler rolls once more then, and kills migrations once more. */
-function hasBegun(standing: Standing, to: Version): boolean {
+function hasBegun(standing: RolloutStatus, to: Version): boolean {
   const way = runningUpdate(standing, to)
   return way === 'joined' || (way === 'none' && standing.observed.version === to.text)
 }
@@ -159,23 +163,23 @@ interface Writing {
   undone: readonly Undone[]
 }
 
-function followed(plan: UpgradePlan): Writing {
-  const change = [followVersion(plan)]
-  return { hold: followHold(plan), change, giveBack: followGiveBack(plan), undone: [commitUndone(plan)] }
+function watched(plan: UpgradePlan): Writing {
+  const change = [gitopsVersion(plan)]
+  return { hold: gitopsPause(plan), change, giveBack: gitopsRestore(plan), undone: [commitUndone(plan)] }
 }
 
-function written(plan: UpgradePlan, tools: Tools & Borrower, seen: Look): Writing {
+function written(plan: UpgradePlan, tools: Tools & Borrower, seen: ClusterRead): Writing {
   const { owner, method } = plan
   const isTag = method === 'image-tag'
   const change = isTag
     ? imageTagSteps(plan, tools.operatorVersion, seen)
     : operatorManifestSteps(plan, tools.manifest, tools.who)
-  const held = holdUndone(plan)
+  const held = pauseUndone(plan)
   const whileChanging = anyUndone(isTag ? [held] : [held, operatorUndone(plan)])
   return {
-    hold: holdWorkloadUpdates(onKubeVirt(owner), tools),
+    hold: pauseWorkloadUpdates(onKubeVirt(owner), tools),
     change: change.map((step) => (step.apply ? step : unlessUndone(step, whileChanging))),
-    giveBack: unlessLeftHeld(giveWorkloadUpdatesBack(onKubeVirt(owner)), owner),
+    giveBack: unlessLeftPaused(restoreWorkloadUpdates(onKubeVirt(owner)), owner),
     undone: [whileChanging, ...change.filter(setsTag).map((step) => tagUndone(plan, step))],
   }
 }
@@ -194,7 +198,9 @@ function settledStep(
 /** Also when an earlier run took it out: then the plan of this one finds no tag any more. */
 async function isTagOut({ tag, owner }: UpgradePlan, { journal }: ReadContext): Promise<boolean> {
   const loans = await journal.loans()
-  return tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagLoan && object.uid === owner.uid)
+  return (
+    tag.is === 'lift' || loans.some(({ id, object }) => id === imageTagOverride && object.uid === owner.uid)
+  )
 }
 
 type Blocked = Extract<StepState, { is: 'blocked' }>
@@ -210,7 +216,7 @@ function tagUndone({ owner, to }: UpgradePlan, setTag: Step): Undone {
   return async (cx) => {
     if ((await setTag.check(cx)).is !== 'todo') return undefined
     const kubevirt = await readOwner(cx.reader, owner)
-    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt(cx) })
+    return tagRestored(kubevirt, { owner, to: to.text, after: await changedAt(cx) })
   }
 }
 
@@ -231,9 +237,9 @@ function operatorUndone({ owner, to }: UpgradePlan): Undone {
 }
 
 /** Somebody filled the methods in while they are held: KubeVirt would move VMs during the roll (facts 2.8). */
-function holdUndone({ owner, to }: UpgradePlan): Undone {
+function pauseUndone({ owner, to }: UpgradePlan): Undone {
   return async ({ reader, journal }) => {
-    if (openLoan(await journal.loans(), owner.uid) === undefined) return undefined
+    if (openOverride(await journal.loans(), owner.uid) === undefined) return undefined
     const kubevirt = await readOwner(reader, owner)
     const methods = methodsOf(kubevirt)
     if (methods.length === 0) return undefined
@@ -253,7 +259,7 @@ function commitUndone(plan: UpgradePlan): Undone {
   return async ({ reader, journal }) => {
     const kubevirt = await readOwner(reader, owner)
     if (kubevirt.spec?.imageTag === to.text) return undefined
-    return tagBack(kubevirt, { owner, to: to.text, after: await changedAt({ journal }) })
+    return tagRestored(kubevirt, { owner, to: to.text, after: await changedAt({ journal }) })
   }
 }
 
@@ -265,7 +271,7 @@ async function changedAt({ journal }: Pick<ReadContext, 'journal'>): Promise<Dat
   return first && new Date(first.at)
 }
 
-function tagBack(
+function tagRestored(
   kubevirt: KubeVirt,
   { owner, to, after }: { owner: Owner; to: string; after: Date | undefined },
 ): Blocked {

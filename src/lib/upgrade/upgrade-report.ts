@@ -1,4 +1,4 @@
-import { type SeenVms, seeVms, vmCauses, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
+import { type VmsSnapshot, seeVms, vmCauses, type VmTroubles } from '../kubevirt/diagnosis/vm-troubles.ts'
 import type { NewAlerts } from '../openshift/firing-alerts.ts'
 import type { HopFinding } from '../releases/hop-findings.ts'
 import type { Change, Differences } from '../vms/census/vm-census.ts'
@@ -15,7 +15,7 @@ import { readOwner } from '../vms/strategy/settings-owner.ts'
 import type { JournalReader, ReadContext } from '../engine/step.ts'
 import { countUnlabelled } from '../vms/outdated-vms.ts'
 import { forecastOutdated, forecastText } from '../vms/forecast/vm-forecast.ts'
-import { methodsOf, openLoan } from '../vms/update-methods.ts'
+import { methodsOf, openOverride } from '../vms/update-methods.ts'
 import { look } from './upgrade-snapshot.ts'
 import { controllerDoubt } from './steps/component-rollout.ts'
 import { itemsOf, type Known, known } from '../kube/known.ts'
@@ -151,7 +151,7 @@ export async function workloadsAfter(
   return {
     ...count,
     forecast: forecastText(forecast),
-    held: openLoan(loans, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
+    held: openOverride(loans, olm?.hyperconverged.uid ?? owner.uid) !== undefined,
   }
 }
 
@@ -221,7 +221,7 @@ const warningOf = ({ id, sentence, look: remedy }: Doubt): HopFinding => ({
 
 /** For how long VMs that ran are waited for behind the end of a run, ms: KubeVirt may be moving them just now. */
 const patience = 60_000
-const lookEvery = 5000
+const readEvery = 5000
 const namedAtMost = 10
 
 /** What the report says of VMs that should run, and the failure that it ends with; `unread`: they could not be looked at. */
@@ -232,7 +232,7 @@ export class VmsOfRun {
   readonly #reader: Reader
   readonly #clock: Clock
   readonly #told: (line: string) => void
-  #before: SeenVms | undefined
+  #before: VmsSnapshot | undefined
 
   constructor(reader: Reader, clock: Clock, told: (line: string) => void) {
     this.#reader = reader
@@ -254,7 +254,7 @@ export class VmsOfRun {
     const began = ticks(this.#clock)
     if (stuck.length > 0) this.#told(`waiting for ${named(stuck)} to run again, for 1 m at most`)
     while (stuck.length > 0 && this.#passed(began) < patience) {
-      await this.#clock.sleep(lookEvery, signal)
+      await this.#clock.sleep(readEvery, signal)
       const next = await this.#tryLook()
       // A server that was away for one look may answer the next.
       if (next === undefined) continue
@@ -274,12 +274,12 @@ export class VmsOfRun {
     }
   }
 
-  #look(): Promise<Known<SeenVms>> {
+  #look(): Promise<Known<VmsSnapshot>> {
     return known(seeVms(this.#reader, this.#clock.now()).then((seen) => [seen]))
   }
 
   /** Undefined where the cluster does not answer, or does not let us. */
-  async #tryLook(): Promise<SeenVms | undefined> {
+  async #tryLook(): Promise<VmsSnapshot | undefined> {
     try {
       return itemsOf(await this.#look())[0]
     } catch (error) {
@@ -289,7 +289,7 @@ export class VmsOfRun {
   }
 
   /** Also one that was edited meanwhile: KubeVirt itself edits VMs, and one that is down is never passed over. */
-  #stuck(now: SeenVms, among: ReadonlySet<string>): readonly string[] {
+  #stuck(now: VmsSnapshot, among: ReadonlySet<string>): readonly string[] {
     return [...now.idle].filter((name) => among.has(name)).toSorted()
   }
 

@@ -2,29 +2,29 @@ import type { Reader } from '../kube/cluster.ts'
 import { beingDeleted, type Installation, theInstallation } from '../kubevirt/installation.ts'
 import { launcherImage, leaseWatchOf, type SilentLease } from '../kubevirt/lease-holders.ts'
 import { kubeVirtDefinitions } from '../kubevirt/stored-versions.ts'
-import { causeParts, type Snapshot, standingParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
-import { explainedStanding, type Standing, standing } from '../kubevirt/rollout-status.ts'
-import type { Loan } from '../engine/journal.ts'
+import { causeParts, type Snapshot, statusParts, takeSnapshot, withParts } from '../kubevirt/snapshot.ts'
+import { explainedStatus, type RolloutStatus, standing } from '../kubevirt/rollout-status.ts'
+import type { Override } from '../engine/journal.ts'
 import { compareVersions, type Version, versionOf } from '../releases/release-versions.ts'
 import type { Clock } from '../kube/clock.ts'
 import { forecastUpdates } from '../vms/forecast/vm-forecast.ts'
 import { blocked, forbidden } from '../kube/errors.ts'
 import { roleRemedy } from '../kube/access-rights.ts'
 import { isGuards } from '../vms/update-guard.ts'
-import { keptMethods, openLoan, type Owner } from '../vms/update-methods.ts'
-import type { Seen } from './upgrade-plan.ts'
+import { keptMethods, openOverride, type Owner } from '../vms/update-methods.ts'
+import type { UpgradeState } from './upgrade-plan.ts'
 import { DaemonSets, Deployments, Jobs, Pods, ReplicaSets } from '../kube/kinds/workload-kinds.ts'
 import { Events, Leases, Nodes } from '../kube/kinds/core-kinds.ts'
 import type { Cause } from '../kubevirt/diagnosis/pod-trouble.ts'
 import { takeAnswers, withHealth } from '../kubevirt/diagnosis/health.ts'
 import { itemsOf } from '../kube/known.ts'
 import { LastLines } from '../kubevirt/diagnosis/last-log-lines.ts'
-import { podsBesideVms } from '../kubevirt/installed-components.ts'
-import type { Followed, ReadContext } from '../engine/step.ts'
+import { podsOutsideVms } from '../kubevirt/installed-components.ts'
+import type { Watched, ReadContext } from '../engine/step.ts'
 
 interface Asked {
   /** Reads the journal of KubeVirt's namespace. */
-  loansIn?: (namespace: string) => Promise<readonly Loan[]>
+  overridesIn?: (namespace: string) => Promise<readonly Override[]>
   /** Where KubeVirt is to go. */
   to?: Version
 }
@@ -35,15 +35,15 @@ interface Asked {
 export async function seeForUpgrade(
   reader: Reader,
   clock: Clock,
-  { loansIn, to }: Asked = {},
-): Promise<Seen> {
-  const snapshot = await takeSnapshot(reader, [...standingParts, ...causeParts], clock)
+  { overridesIn, to }: Asked = {},
+): Promise<UpgradeState> {
+  const snapshot = await takeSnapshot(reader, [...statusParts, ...causeParts], clock)
   const installation = theInstallation(snapshot)
   ensureStays(installation)
-  ensureOperatorsSeen(snapshot)
-  const loans = (await loansIn?.(installation.namespace)) ?? []
+  ensureOperatorsRead(snapshot)
+  const loans = (await overridesIn?.(installation.namespace)) ?? []
   const loan = uidsOf(installation)
-    .map((uid) => openLoan(loans, uid))
+    .map((uid) => openOverride(loans, uid))
     .find(Boolean)
   const methods = loan ? keptMethods(loan) : installation.workloadUpdateMethods
   const { kubevirt } = installation
@@ -56,7 +56,7 @@ export async function seeForUpgrade(
   return {
     installation,
     methods,
-    ...(loan && isGuards(loan) && { heldForHarm: loan }),
+    ...(loan && isGuards(loan) && { pausedForHarm: loan }),
     standing: judged,
     forecast,
     ...(crds && { crds }),
@@ -66,9 +66,9 @@ export async function seeForUpgrade(
 /** Of a KubeVirt that stands still and is to go forward nothing depends on its CRDs, which are megabytes. */
 async function definitionsFor(
   to: Version | undefined,
-  { verdict, observed }: Standing,
+  { verdict, observed }: RolloutStatus,
   reader: Reader,
-): Promise<Seen['crds']> {
+): Promise<UpgradeState['crds']> {
   if (to === undefined) return undefined
   const now = versionOf(observed.version)
   const isForward = verdict === 'Settled' && now !== undefined && compareVersions(to, now) >= 0
@@ -90,7 +90,7 @@ function ensureStays({ namespace, kubevirt }: Installation): void {
 }
 
 /** Without them it would look as if there were no virt-operator. */
-function ensureOperatorsSeen({ operators }: Snapshot): void {
+function ensureOperatorsRead({ operators }: Snapshot): void {
   if (operators.known) return
   throw forbidden(
     'deployments-not-readable',
@@ -99,9 +99,9 @@ function ensureOperatorsSeen({ operators }: Snapshot): void {
   )
 }
 
-export interface Look {
+export interface ClusterRead {
   snapshot: Snapshot
-  standing: Standing
+  standing: RolloutStatus
   /** What was measured to be broken although KubeVirt itself says that all is well; empty while anything else is missing. */
   faults: readonly Cause[]
 }
@@ -114,10 +114,10 @@ export interface Look {
 export async function look(
   { reader, clock }: ReadContext,
   owner: Owner,
-  mayEnd: (standing: Standing) => boolean = () => true,
-): Promise<Look> {
+  mayEnd: (standing: RolloutStatus) => boolean = () => true,
+): Promise<ClusterRead> {
   const { ref } = owner
-  const quick = await takeSnapshot(reader, standingParts, clock, ref.namespace)
+  const quick = await takeSnapshot(reader, statusParts, clock, ref.namespace)
   const first = standing(quick, clock.now())
   const leases = await silentIn(quick, {
     reader,
@@ -131,11 +131,11 @@ export async function look(
     return { snapshot: quick, standing: judged, faults: judged.why }
   }
   const snapshot = await withParts(reader, quick, causeParts)
-  const judged = await explainedStanding(snapshot, { reader, clock }, keptOf(owner).logs)
+  const judged = await explainedStatus(snapshot, { reader, clock }, keptOf(owner).logs)
   return { snapshot, standing: withHealth(judged, { leases }, clock.now()), faults: [] }
 }
 
-interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
+interface SnapshotOptions extends Pick<ReadContext, 'reader' | 'clock'> {
   owner: Owner
   /** It is settled, and whoever looks would end here. */
   isEnd: boolean
@@ -146,37 +146,37 @@ interface LookingAt extends Pick<ReadContext, 'reader' | 'clock'> {
  */
 async function silentIn(
   { leases }: Snapshot,
-  { reader, clock, owner, isEnd }: LookingAt,
+  { reader, clock, owner, isEnd }: SnapshotOptions,
 ): Promise<readonly SilentLease[]> {
   const { namespace } = owner.ref
   const [watch, seen] = [leaseWatchOf(clock), keptOf(owner)]
-  const first = !seen.looked
-  seen.looked = true
+  const first = !seen.snapshot
+  seen.snapshot = true
   if (isEnd && first) return watch.settle(itemsOf(leases), { namespace, reader, clock })
   return watch.confirmed(itemsOf(leases), { reader, namespace, clock })
 }
 
 interface Kept {
   logs: LastLines
-  looked: boolean
+  snapshot: boolean
 }
 
 /** The steps of a run look at one owner: what a log said is known to all of them. */
 const kept = new WeakMap<Owner, Kept>()
 
 function keptOf(owner: Owner): Kept {
-  const found = kept.get(owner) ?? { logs: new LastLines(), looked: false }
+  const found = kept.get(owner) ?? { logs: new LastLines(), snapshot: false }
   kept.set(owner, found)
   return found
 }
 
 /** What `look` reads: a change in any of it wakes the runner. */
-export function lookFollows({ kind, ref: { namespace } }: Owner): readonly Followed[] {
+export function snapshotWatches({ kind, ref: { namespace } }: Owner): readonly Watched[] {
   return [
     { kind, where: {} },
     { kind: Deployments, where: { namespace } },
     { kind: DaemonSets, where: { namespace } },
-    { kind: Pods, where: { namespace, labels: podsBesideVms } },
+    { kind: Pods, where: { namespace, labels: podsOutsideVms } },
     { kind: ReplicaSets, where: { namespace } },
     { kind: Jobs, where: { namespace, labels: 'kubevirt.io/install-strategy' } },
     { kind: Leases, where: { namespace } },

@@ -4,7 +4,7 @@ import type { Candidate } from './waves/waves.ts'
 import { valueAt } from '../kube/server-side-apply.ts'
 import { VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { placeOfVm } from './vm.ts'
-import type { UpdateLook } from './waves/update-fleet.ts'
+import type { UpdateSnapshot } from './waves/update-fleet.ts'
 import { ApiError } from '../kube/errors.ts'
 import { vmOf } from './migrations/migration.ts'
 import { minutes, seconds } from '../kube/clock.ts'
@@ -17,7 +17,7 @@ export interface Harm {
 }
 
 /** How VMs have moved since somebody began to look. */
-interface MovesSeen {
+interface MigrationMoves {
   /** ms since the epoch. */
   now: number
   ledger: MigrationLedger
@@ -30,18 +30,18 @@ interface MovesSeen {
   known: ReadonlyMap<string, Pick<Candidate, 'uid'>>
 }
 
-interface HarmSeen {
+interface ObservedHarm {
   harm?: Harm
   /** VMs of which a second launcher has not ended: it is about to, or it is harm. */
   doubtful: number
 }
 
 /** VMs that run twice, for a minute at least, and as many VMs as `maxFailures` that failed for one reason. Throws ApiError. */
-export async function lookForHarm(
+export async function readHarm(
   reader: Reader,
-  seen: MovesSeen,
+  seen: MigrationMoves,
   { launchers, maxFailures }: { launchers: Pick<LauncherWatch, 'look'>; maxFailures: number },
-): Promise<HarmSeen> {
+): Promise<ObservedHarm> {
   const { split, doubtful } = await launchers.look(reader, movedIn(seen, seen.known), seen.now)
   const harm = split.length > 0 ? await twice(reader, split) : await failures(reader, seen, maxFailures)
   return { doubtful: doubtful.size, ...(harm && { harm }) }
@@ -57,7 +57,7 @@ async function twice(reader: Reader, split: readonly string[]): Promise<Harm> {
 
 async function failures(
   reader: Reader,
-  { outdated, moves, ledger }: MovesSeen,
+  { outdated, moves, ledger }: MigrationMoves,
   maxFailures: number,
 ): Promise<Harm | undefined> {
   const failing = [...outdated].flatMap((vm) => {
@@ -99,11 +99,11 @@ async function likenessOf(reader: Reader, vm: string): Promise<string> {
     const value = valueAt(spec?.domain, path)
     return typeof value === 'string' ? value : otherwise
   }
-  const machine = word(['machine', 'type'], 'of the default type')
-  return `on ${status?.nodeName ?? 'no node'} with machine ${machine} and CPU ${word(['cpu', 'model'], 'of the default model')}`
+  const oneVm = word(['machine', 'type'], 'of the default type')
+  return `on ${status?.nodeName ?? 'no node'} with machine ${oneVm} and CPU ${word(['cpu', 'model'], 'of the default model')}`
 }
 
-interface Moved extends Pick<UpdateLook, 'ledger'> {
+interface Moved extends Pick<UpdateSnapshot, 'ledger'> {
   moves: Pick<ObservedMoves, 'succeeded'>
   restarts: readonly { vm: string }[]
 }
@@ -164,7 +164,7 @@ export class MovesWatch {
     const open = ledger.open.filter((migration) => this.#known.has(vmOf(migration))).length
     const seen = { now, ledger, moves, restarts: [], outdated: outdated.keys(), known: this.#known }
     const launchers = { look: this.#lookAtLaunchers.bind(this) }
-    return { open, ...(await lookForHarm(reader, seen, { launchers, maxFailures: failuresTaken })) }
+    return { open, ...(await readHarm(reader, seen, { launchers, maxFailures: failuresTaken })) }
   }
 
   /** VMs that were through before the first look. */
@@ -195,7 +195,7 @@ const endsWithin = 1 * minutes
 /** It takes a few seconds mostly: after that nothing else is begun until it is known. */
 const usual = 10 * seconds
 
-interface LaunchersSeen {
+interface ObservedLaunchers {
   /** VMs with two launchers, which may be the one that is about to end. */
   doubtful: ReadonlySet<string>
   /** Of those, the ones for which it takes longer than usual. */
@@ -219,7 +219,7 @@ export class LauncherWatch {
   }
 
   /** `uids` of the VMIs by VM. Throws ApiError. */
-  async look(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<LaunchersSeen> {
+  async look(reader: Reader, uids: ReadonlyMap<string, string>, now: number): Promise<ObservedLaunchers> {
     const asked = [...uids].filter(([vm]) => !this.#clean.has(vm))
     const living = await livingPods(reader, asked, new Date(now))
     const doubtful = new Set<string>()

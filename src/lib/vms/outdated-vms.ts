@@ -1,13 +1,13 @@
 import type { Reader } from '../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../kube/kinds/kubevirt-kinds.ts'
 import { isNotFound } from '../kube/errors.ts'
-import { isOfVm, type Machine, Machines, outdatedIn, placeBehind, type Selection, vmName } from './vm.ts'
+import { isOfVm, type Vm, Vms, outdatedIn, placeBehind, type Selection, vmName } from './vm.ts'
 import {
   type Decision,
   decisionOf,
   dueFor,
   effectiveEviction,
-  type Fate,
+  type VmOutcome,
   isAlone,
   moves,
   type OutlookRules,
@@ -46,7 +46,7 @@ export async function* listOutdated(
   selection: Selection,
   { rules, remedies }: HowListed,
 ): AsyncGenerator<OutdatedPage> {
-  const machines = new Machines(reader)
+  const machines = new Vms(reader)
   try {
     for await (const page of pagesAllowed(reader, VirtualMachineInstances, outdatedIn(selection)))
       yield 'unread' in page
@@ -66,7 +66,7 @@ const nothingOf = (namespace: string, why: string): OutdatedPage => ({
 async function told(
   vmis: readonly VirtualMachineInstance[],
   rules: OutlookRules | undefined,
-  { machines, remedies }: { machines: Machines; remedies: RemediesAsked },
+  { machines, remedies }: { machines: Vms; remedies: RemediesAsked },
 ): Promise<OutdatedPage> {
   const before = new Set(machines.unread.keys())
   const asked = rules ? vmis.filter((vmi) => dependsOnVm(vmi, rules, remedies)) : []
@@ -88,12 +88,12 @@ interface Known {
 
 function itemOf(
   vmi: VirtualMachineInstance,
-  vms: ReadonlyMap<string, Machine>,
+  vms: ReadonlyMap<string, Vm>,
   { rules, unread }: Known,
 ): OutdatedItem {
   const { namespace, name } = placeBehind(vmi)
-  const machinesUnread = unread.has(namespace)
-  return outdatedItem(vmi, vms.get(`${namespace}/${name}`), rules && { ...rules, machinesUnread })
+  const vmsUnread = unread.has(namespace)
+  return outdatedItem(vmi, vms.get(`${namespace}/${name}`), rules && { ...rules, vmsUnread })
 }
 
 /** What its VM says changes nothing for those that migrate: most, mostly. */
@@ -120,7 +120,7 @@ export interface OutdatedItem {
   /** The VMI's own strategy was frozen when it was made; where it has none the cluster's holds, and where there is none, None. */
   evictionStrategy: { value?: string; from: 'vmi' | 'cluster' | 'default' | 'unknown' }
   /** Absent: the methods may not be read. */
-  will?: Fate
+  will?: VmOutcome
   why: readonly Reason[]
   /** Volumes whose content goes with its pod. */
   loses: readonly string[]
@@ -130,7 +130,7 @@ export interface OutdatedItem {
 /** `rules` undefined: what decides may not be read, and nothing is claimed. Pure. */
 function outdatedItem(
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
+  vm: Vm | undefined,
   rules: OutlookRules | undefined,
 ): OutdatedItem {
   const { metadata, status } = vmi
@@ -146,8 +146,8 @@ function outdatedItem(
   }
 }
 
-function outlookPart({ fate, ...rest }: Outlook): Pick<OutdatedItem, 'will' | 'why' | 'loses' | 'remedy'> {
-  return { will: fate, ...rest }
+function outlookPart({ outcome, ...rest }: Outlook): Pick<OutdatedItem, 'will' | 'why' | 'loses' | 'remedy'> {
+  return { will: outcome, ...rest }
 }
 
 function launcherOf(image: string | undefined, rules: OutlookRules | undefined): OutdatedItem['launcher'] {
@@ -198,7 +198,7 @@ const enough = 3
 export interface Totals {
   total: number
   /** Those whose fate is not known are in `total` alone. */
-  byFate: Record<Fate, number>
+  byFate: Record<VmOutcome, number>
   /** On a launcher that is more than a year old. */
   old: number
 }
@@ -258,7 +258,7 @@ function restarting(selection: Selection): string {
 }
 
 /** An outdated VMI that can migrate and did not fail to the last time, `namespace/name`: to be moved by hand, before all the others are (contract "Loans"). */
-export async function findCanary(reader: Reader): Promise<string | undefined> {
+export async function getCanary(reader: Reader): Promise<string | undefined> {
   for await (const { items } of reader.pages(VirtualMachineInstances, outdatedOnes)) {
     const found = items.find(
       (vmi) =>

@@ -1,5 +1,5 @@
 import { lastWriter } from '../kube/last-writer.ts'
-import type { Journal, Loan } from '../engine/journal.ts'
+import type { Journal, Override } from '../engine/journal.ts'
 import { hasNote, noNote, noteGone, noteOf } from '../engine/overrides.ts'
 import type { Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { minutes, seconds } from '../kube/clock.ts'
@@ -18,15 +18,15 @@ import {
 import {
   heldLines,
   keptMethods,
-  loanId,
-  loanOn,
+  overrideId,
+  overrideOn,
   methodsText,
-  openLoan,
+  openOverride,
   type Owner,
   restoreLine,
   sameMethods,
 } from './update-methods.ts'
-import { followsOf, untilPassedOn, untilWritable, writeSettings } from './strategy/settings-writer.ts'
+import { watchesOf, untilPassedOn, untilWritable, writeSettings } from './strategy/settings-writer.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { blocked } from '../kube/errors.ts'
 
@@ -45,13 +45,13 @@ export interface Borrower {
  * (facts 2.8, section 8). Methods that are empty already are left alone and no loan is opened. On HyperConverged only an explicit
  * `[]` holds (hco 3), and it is done once the KubeVirt CR has it as well.
  */
-export function holdWorkloadUpdates(found: SettingsOwner, borrower: Borrower): Step {
+export function pauseWorkloadUpdates(found: SettingsOwner, borrower: Borrower): Step {
   return {
     id: 'hold-workload-updates',
     title: 'hold workload updates',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: followsOf(found),
+    follows: watchesOf(found),
     risk: { undo: restoreLine(borrower), safeToLeave: 'days; hotplug and volume changes wait while held' },
     async check(cx): Promise<StepState> {
       const owner = await storedNow(cx.reader, found)
@@ -77,14 +77,14 @@ async function pauseState(
   { again = false }: Borrower,
 ): Promise<StepState> {
   const methods = methodsIn(await readOwner(cx.reader, owner), owner)
-  const loan = loanOn(owner, await cx.journal.loans())
+  const loan = overrideOn(owner, await cx.journal.loans())
   if (methods.length === 0) return (await untilPassedOn(cx, owner, [])) ?? held(loan)
-  if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhileHeld(methods, loan)
+  if (loan && !again && !sameMethods(methods, keptMethods(loan))) return changedWhilePaused(methods, loan)
   const change = `set workloadUpdateMethods of ${nameOf(owner)} from ${methods.join(', ')} to none, and keep the value`
   return (await untilWritable(cx.reader, owner)) ?? { is: 'todo', change }
 }
 
-function held(loan: Loan | undefined): StepState {
+function held(loan: Override | undefined): StepState {
   return { is: 'done', ...(loan && { note: `kept ${keptMethods(loan).join(', ')}` }) }
 }
 
@@ -97,9 +97,9 @@ async function hold(
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const { kind, ref, uid } = owner
-  await closeFormerLoan(journal, loanId, owner)
-  const loan = await journal.borrow({
-    id: loanId,
+  await closeFormerOverride(journal, overrideId, owner)
+  const loan = await journal.override({
+    id: overrideId,
     procedure,
     object: { apiVersion: kind.apiVersion, kind: kind.kind, namespace: ref.namespace, name: ref.name, uid },
     path: methodsPointer(owner),
@@ -113,7 +113,7 @@ async function hold(
   await writeSettings(cx, owner, patch)
 }
 
-function changedWhileHeld(now: readonly string[], loan: Loan): StepState {
+function changedWhilePaused(now: readonly string[], loan: Override): StepState {
   return {
     is: 'blocked',
     reason: 'hold-changed',
@@ -126,7 +126,7 @@ function changedWhileHeld(now: readonly string[], loan: Loan): StepState {
  * Closes an open loan of this name whose object was deleted: there is nothing to give back to, and its value must not stand
  * for that of the one that is here now.
  */
-export async function closeFormerLoan(
+export async function closeFormerOverride(
   journal: Journal,
   id: string,
   owner: Pick<Owner, 'uid'> & Partial<Pick<SettingsOwner, 'kubevirt'>>,
@@ -136,7 +136,7 @@ export async function closeFormerLoan(
   if (former) await journal.release(id, 'the KubeVirt that it was taken from is gone')
 }
 
-interface GiveBackOptions {
+interface RestoreOptions {
   /** Also where somebody else set another value meanwhile. */
   overwrite?: boolean
   /** The uid that the loan is of: another one than the owner's where that object was deleted and made anew. */
@@ -147,8 +147,8 @@ interface GiveBackOptions {
  * All that it takes: where a HyperConverged owns the methods, the loan is closed in a step of its own, once KubeVirt has them
  * (hco 5).
  */
-export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {}): readonly Step[] {
-  const give = giveWorkloadUpdatesBack(owner, options)
+export function restoreSteps(owner: SettingsOwner, options: RestoreOptions = {}): readonly Step[] {
+  const give = restoreWorkloadUpdates(owner, options)
   return passesOn(owner) ? [give, closeOncePassedOn(owner, options)] : [give]
 }
 
@@ -156,9 +156,9 @@ export function giveBackSteps(owner: SettingsOwner, options: GiveBackOptions = {
  * Sets `workloadUpdateMethods` back to the kept value; on a plain KubeVirt it closes the loan once that was read back. Belongs behind
  * a step that saw the control plane settled (contract "Loans"). Somebody else's value is never overwritten unasked.
  */
-export function giveWorkloadUpdatesBack(
+export function restoreWorkloadUpdates(
   found: SettingsOwner,
-  { overwrite = false, takenFrom = found.uid }: GiveBackOptions = {},
+  { overwrite = false, takenFrom = found.uid }: RestoreOptions = {},
 ): Step {
   return {
     id: 'give-back-workload-updates',
@@ -169,7 +169,7 @@ export function giveWorkloadUpdatesBack(
     dependsOn: ['hold-workload-updates'],
     risk: { undo: 'kvup upgrade --leave-held leaves them held', safeToLeave: 'always' },
     async check({ reader, journal }): Promise<StepState> {
-      const loan = openLoan(await journal.loans(), takenFrom)
+      const loan = openOverride(await journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
       const owner = await storedNow(reader, found)
       if ('is' in owner) return owner
@@ -177,9 +177,9 @@ export function giveWorkloadUpdatesBack(
       return state.is === 'todo' ? ((await untilWritable(reader, owner)) ?? state) : state
     },
     async apply(cx) {
-      const loan = openLoan(await cx.journal.loans(), takenFrom)
+      const loan = openOverride(await cx.journal.loans(), takenFrom)
       const owner = await storedNow(cx.reader, found)
-      if (loan) await giveBack(cx, 'is' in owner ? found : owner, loan)
+      if (loan) await restoreUpdates(cx, 'is' in owner ? found : owner, loan)
     },
   }
 }
@@ -190,7 +190,7 @@ interface Now {
   overwrite: boolean
 }
 
-function resumeState(loan: Loan, { owner, holding, overwrite }: Now): StepState {
+function resumeState(loan: Override, { owner, holding, overwrite }: Now): StepState {
   const now = methodsIn(holding, owner)
   const kept = keptMethods(loan)
   if (sameMethods(now, kept))
@@ -205,7 +205,7 @@ function resumeState(loan: Loan, { owner, holding, overwrite }: Now): StepState 
   return changedMeanwhile(now, loan)
 }
 
-function changedMeanwhile(now: readonly string[], loan: Loan): StepState {
+function changedMeanwhile(now: readonly string[], loan: Override): StepState {
   const kept = keptMethods(loan)
   const restore = restoreLine(loan)
   return {
@@ -223,13 +223,13 @@ function changedMeanwhile(now: readonly string[], loan: Loan): StepState {
  * Writes the kept value with optimistic concurrency and takes its note off in the same patch, unless it has to be passed on first: until then a way back is still needed. Reads it
  * back, and only then writes down that the loan is closed.
  */
-async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Promise<void> {
+async function restoreUpdates(cx: StepContext, owner: SettingsOwner, loan: Override): Promise<void> {
   const { reader, journal } = cx
   await ensureStillStored(reader, owner)
   const holding = await readOwner(reader, owner)
   const kept = keptMethods(loan)
   const fields = sameMethods(methodsIn(holding, owner), kept) ? {} : { workloadUpdateMethods: [...kept] }
-  const note = passesOn(owner) ? {} : noteGone(holding, loanId)
+  const note = passesOn(owner) ? {} : noteGone(holding, overrideId)
   if (Object.keys({ ...fields, ...note }).length > 0)
     await writeSettings(cx, owner, patchAt([[owner.strategy, fields]], holding, note))
   const after = methodsIn(await readOwner(reader, owner), owner)
@@ -241,22 +241,22 @@ async function giveBack(cx: StepContext, owner: SettingsOwner, loan: Loan): Prom
         remedy: [`kvup workloads strategy set --methods ${kept.join(',')}`, showsWriters(owner)],
       },
     )
-  if (!passesOn(owner)) await journal.release(loanId)
+  if (!passesOn(owner)) await journal.release(overrideId)
 }
 
 /** The loan stays open until the value took effect: until then a way back is still needed. */
-function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: GiveBackOptions): Step {
+function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: RestoreOptions): Step {
   return {
     id: 'workload-updates-passed-on',
     title: 'KubeVirt has workload updates back',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     closes: true,
-    follows: followsOf(found),
+    follows: watchesOf(found),
     dependsOn: ['hold-workload-updates', 'give-back-workload-updates'],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const loan = openLoan(await cx.journal.loans(), takenFrom)
+      const loan = openOverride(await cx.journal.loans(), takenFrom)
       if (!loan) return { is: 'done' }
       const owner = await storedNow(cx.reader, found)
       if ('is' in owner) return owner
@@ -268,25 +268,29 @@ function closeOncePassedOn(found: SettingsOwner, { takenFrom = found.uid }: Give
       const todo = { is: 'todo', change: `note workloadUpdateMethods as given back: ${there}` } as const
       return waiting ?? (await untilWritable(cx.reader, owner)) ?? todo
     },
-    apply: (cx) => closeMethodsLoan(cx, found),
+    apply: (cx) => closeMethodsOverride(cx, found),
   }
 }
 
 /** Takes the note off whichever object bears it, changes nothing else, and writes down that the loan is closed. Throws ApiError, and `blocked` where an object is another one. */
-export async function closeMethodsLoan(cx: StepContext, found: SettingsOwner, why?: string): Promise<void> {
+export async function closeMethodsOverride(
+  cx: StepContext,
+  found: SettingsOwner,
+  why?: string,
+): Promise<void> {
   const { reader, writer, journal } = cx
   const stored = await storedNow(reader, found)
   const owner = 'is' in stored ? found : stored
   const holding = await readOwner(reader, owner)
-  if (hasNote(holding, loanId)) {
+  if (hasNote(holding, overrideId)) {
     await ensureStillStored(reader, owner)
-    await writeSettings(cx, owner, patchAt([], holding, noNote(loanId)))
+    await writeSettings(cx, owner, patchAt([], holding, noNote(overrideId)))
   }
   const { kubevirt } = owner
   const below = passesOn(owner) ? await readOwner(reader, kubevirt) : undefined
-  if (below && hasNote(below, loanId))
-    await writer.mergePatch(kubevirt.kind, kubevirt.ref, patchAt([], below, noNote(loanId)))
-  await journal.release(loanId, why)
+  if (below && hasNote(below, overrideId))
+    await writer.mergePatch(kubevirt.kind, kubevirt.ref, patchAt([], below, noNote(overrideId)))
+  await journal.release(overrideId, why)
 }
 
 /** What to do when somebody changed the borrowed setting meanwhile. */
@@ -304,17 +308,17 @@ interface Restoring {
 export function restoreProcedure({ owner, meanwhile, settled, takenFrom }: Restoring): Procedure {
   return {
     name: 'restore workload updates',
-    loans: [loanId],
-    reached: async ({ journal }) => openLoan(await journal.loans(), takenFrom) === undefined,
+    loans: [overrideId],
+    reached: async ({ journal }) => openOverride(await journal.loans(), takenFrom) === undefined,
     steps: async () =>
       meanwhile === 'keep-current'
-        ? [closeLoan(owner, takenFrom)]
-        : [settled, ...giveBackSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
+        ? [closeOverride(owner, takenFrom)]
+        : [settled, ...restoreSteps(owner, { overwrite: meanwhile === 'overwrite', takenFrom })],
   }
 }
 
 /** Closes the loan and leaves somebody else's value where it is. */
-function closeLoan(owner: SettingsOwner, takenFrom: string): Step {
+function closeOverride(owner: SettingsOwner, takenFrom: string): Step {
   return {
     id: 'close-loan',
     title: 'leave workload updates as they are',
@@ -323,13 +327,13 @@ function closeLoan(owner: SettingsOwner, takenFrom: string): Step {
     follows: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ journal }) {
-      return openLoan(await journal.loans(), takenFrom)
+      return openOverride(await journal.loans(), takenFrom)
         ? {
             is: 'todo',
             change: 'leave workloadUpdateMethods as somebody set it, and note it as borrowed no more',
           }
         : { is: 'done' }
     },
-    apply: (cx) => closeMethodsLoan(cx, owner, 'left as somebody else set it'),
+    apply: (cx) => closeMethodsOverride(cx, owner, 'left as somebody else set it'),
   }
 }

@@ -1,16 +1,16 @@
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import type { JournalReader, Procedure, ReadContext, Step, StepContext, StepState } from '../engine/step.ts'
 import { VirtualMachineInstanceMigrations } from '../kube/kinds/kubevirt-kinds.ts'
 import { seconds } from '../kube/clock.ts'
 import { clusterEvictionOf, type Selection } from './vm.ts'
 import { methodsIn, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
-import { heldLines, loanOn, methodsOf, openLoan, type Owner } from './update-methods.ts'
+import { heldLines, overrideOn, methodsOf, openOverride, type Owner } from './update-methods.ts'
 import { narrowedLine } from '../kube/shell-line.ts'
-import { type Harm, lookForHarm } from './migration-harm.ts'
-import type { UpdateLook } from './waves/update-fleet.ts'
+import { type Harm, readHarm } from './migration-harm.ts'
+import type { UpdateSnapshot } from './waves/update-fleet.ts'
 import type { UpdateRun } from './waves/update-run.ts'
-import { holdWorkloadUpdates } from './pause-updates.ts'
+import { pauseWorkloadUpdates } from './pause-updates.ts'
 
 interface Guarding {
   owner: SettingsOwner
@@ -35,7 +35,7 @@ export function guardProcedure(guarding: Guarding): Procedure {
 }
 
 function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
-  const again = holdAgain(owner, who)
+  const again = pauseAgain(owner, who)
   return {
     id: 'kubevirt-updates',
     title: "KubeVirt's own updates",
@@ -46,11 +46,11 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
     async check(cx) {
       const holds = methodsIn(await readOwner(cx.reader, owner), owner).length === 0
       if (holds)
-        return again.tripped ?? nobodyMoves(loanOn(owner, await cx.journal.loans()), run.wanted.selection)
+        return again.tripped ?? nobodyMoves(overrideOn(owner, await cx.journal.loans()), run.wanted.selection)
       const look = await run.look(cx)
       const seen = { ...look, outdated: look.fleet.candidates.keys(), known: run.known }
       const { launchers, wanted } = run
-      const { harm, doubtful } = await lookForHarm(cx.reader, seen, {
+      const { harm, doubtful } = await readHarm(cx.reader, seen, {
         launchers,
         maxFailures: wanted.maxFailures,
       })
@@ -61,7 +61,7 @@ function guardStep({ owner, run, who, timeoutMs }: Guarding): Step {
 }
 
 /** Methods that are borrowed cannot be set. */
-const nobodyMoves = (loan: Loan | undefined, selection: Selection): StepState => ({
+const nobodyMoves = (loan: Override | undefined, selection: Selection): StepState => ({
   is: 'blocked',
   reason: 'nobody-moves',
   by: 'workloadUpdateMethods is empty, so that KubeVirt moves nothing',
@@ -74,7 +74,7 @@ const nobodyMoves = (loan: Loan | undefined, selection: Selection): StepState =>
 })
 
 interface MovingOn extends Pick<Guarding, 'owner' | 'run'> {
-  look: UpdateLook
+  look: UpdateSnapshot
   doubtful: number
 }
 
@@ -95,12 +95,12 @@ async function movingOn(
 const guardName = 'watch workload updates'
 
 /** Whether the guard took it: nobody but `kvup workloads restore` gives it back. */
-export const isGuards = ({ procedure }: Loan): boolean => procedure === guardName
+export const isGuards = ({ procedure }: Override): boolean => procedure === guardName
 
 type Blocked = Extract<StepState, { is: 'blocked' }>
 
 /** What a guard does with harm: it holds workload updates again, journal first, and says why it ends (night W5). */
-export interface HoldAgain {
+export interface PauseAgain {
   /** Why it was held; undefined: it was not, by this one. */
   readonly tripped: Blocked | undefined
   /** There is harm: what is to be done now. */
@@ -108,15 +108,15 @@ export interface HoldAgain {
   apply(cx: StepContext): Promise<void>
 }
 
-export function holdAgain(owner: SettingsOwner, who: string): HoldAgain {
-  const hold = holdWorkloadUpdates(owner, { who, procedure: guardName })
+export function pauseAgain(owner: SettingsOwner, who: string): PauseAgain {
+  const hold = pauseWorkloadUpdates(owner, { who, procedure: guardName })
   let tripped: Blocked | undefined
   return {
     get tripped() {
       return tripped
     },
     trip(harm) {
-      tripped = stoppedBy(harm, 'workload updates are held again', waysOn)
+      tripped = stoppedBy(harm, 'workload updates are held again', resumeHints)
       return { is: 'todo', change: `hold workload updates: ${harm.text}` }
     },
     apply: async (cx) => {
@@ -132,7 +132,7 @@ export const stoppedBy = (
 ): Blocked => ({ is: 'blocked', reason, by: `${text}; ${consequence}`, remedy })
 
 /** By hand, or by KubeVirt again: both, and what to look at before. */
-export const waysOn: readonly string[] = [
+export const resumeHints: readonly string[] = [
   'kvup workloads migrations --history     shows what failed, and of what',
   'kvup workloads update --canary 1     goes on by hand, one first',
   'kvup workloads restore     lets KubeVirt go on',
@@ -156,16 +156,16 @@ export function toEnd({ outdated, open, doubtful }: NotEnded): string | undefine
 }
 
 /** The hold that a guard took because VMs came to harm (night W5), while it is open. */
-export async function guardsLoan(
+export async function guardsOverride(
   journal: JournalReader,
   { uid }: Pick<SettingsOwner, 'uid'>,
-): Promise<Loan | undefined> {
-  const loan = openLoan(await journal.loans(), uid)
+): Promise<Override | undefined> {
+  const loan = openOverride(await journal.loans(), uid)
   return loan && isGuards(loan) ? loan : undefined
 }
 
 /** Gives back, but not into the trouble that made a guard hold: that stays until a person has looked. `holder`: whose the settings are. */
-export function unlessLeftHeld(
+export function unlessLeftPaused(
   giveBack: Step,
   owner: Owner,
   holder: Pick<SettingsOwner, 'uid'> = owner,
@@ -173,24 +173,24 @@ export function unlessLeftHeld(
   return {
     ...giveBack,
     async check(cx): Promise<StepState> {
-      const loan = await guardsLoan(cx.journal, holder)
+      const loan = await guardsOverride(cx.journal, holder)
       const isHeld = loan && methodsOf(await readOwner(cx.reader, owner)).length === 0
-      return isHeld ? { is: 'done', note: leftHeldText(loan) } : giveBack.check(cx)
+      return isHeld ? { is: 'done', note: leftPausedText(loan) } : giveBack.check(cx)
     },
   }
 }
 
 /** `left held: VMs came to harm … `, for a step and for the plan. */
-export const leftHeldText = ({ at, by }: Pick<Loan, 'at' | 'by'>): string =>
+export const leftPausedText = ({ at, by }: Pick<Override, 'at' | 'by'>): string =>
   `workload updates stay held: VMs came to harm when KubeVirt moved them (${by}, ${at}); kvup workloads restore gives them back`
 
 /** Nobody moves them now, and waiting does not mend it. */
-export function heldForHarm({ at, by }: Loan, outdated: number): StepState {
+export function pausedForHarm({ at, by }: Override, outdated: number): StepState {
   const vms = outdated === 1 ? '1 outdated VM' : `${outdated} outdated VMs`
   return {
     is: 'blocked',
     reason: 'held-for-harm',
     by: `${vms} to move, and workload updates were held again at ${at} by ${by}, because VMs came to harm when KubeVirt moved them`,
-    remedy: ['kvup history     shows what happened', ...waysOn],
+    remedy: ['kvup history     shows what happened', ...resumeHints],
   }
 }

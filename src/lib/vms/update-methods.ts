@@ -1,7 +1,7 @@
 import type { Ref } from '../kube/cluster.ts'
 import type { Kind } from '../kube/object.ts'
 import type { KubeVirt } from '../kube/kinds/kubevirt-kinds.ts'
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import { isOfWindow } from '../engine/overrides.ts'
 import type { SettingsOwner } from './strategy/settings-owner.ts'
 
@@ -13,7 +13,7 @@ export interface Owner {
 }
 
 /** The journal's name of the borrowed setting. */
-export const loanId = 'workload-updates'
+export const overrideId = 'workload-updates'
 
 /** JSON pointer of the borrowed setting in the KubeVirt CR. */
 export const methodsPath = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
@@ -32,12 +32,12 @@ export function sameMethods(a: readonly string[], b: readonly string[]): boolean
 export const methodsText = (methods: readonly string[]): string => methods.join(', ') || 'none'
 
 /** The open loan on this very object; one that was taken on an earlier CR of the same name is not ours to give back. */
-export function openLoan(loans: readonly Loan[], uid: string): Loan | undefined {
-  return loans.find((loan) => loan.id === loanId && loan.object.uid === uid)
+export function openOverride(loans: readonly Override[], uid: string): Override | undefined {
+  return loans.find((loan) => loan.id === overrideId && loan.object.uid === uid)
 }
 
 /** The methods as they were before they were borrowed. */
-export function keptMethods(loan: Loan): readonly string[] {
+export function keptMethods(loan: Override): readonly string[] {
   return loan.was.present && Array.isArray(loan.was.value) ? loan.was.value.map(String) : []
 }
 
@@ -46,24 +46,27 @@ export function showWriters({ ref: { name, namespace } }: Owner): string {
   return `kubectl -n ${namespace} get kubevirts ${name} -o yaml --show-managed-fields`
 }
 
-type Held = Pick<Loan, 'procedure'>
+type Paused = Pick<Override, 'procedure'>
 
 /** The command whose end gives held workload updates back: in a window `kvup workloads restore` is refused (`window-open`). */
-export const giveBackLine = (loan: Held | undefined): string =>
+export const restoreUpdatesLine = (loan: Paused | undefined): string =>
   loan !== undefined && isOfWindow(loan) ? 'kvup eus run' : 'kvup workloads restore'
 
 /** The command that ends this one loan, and takes `--keep-current` and `--overwrite`. */
-export const restoreLine = (loan: Held): string =>
-  isOfWindow(loan) ? `kvup eus restore ${loanId}` : 'kvup workloads restore'
+export const restoreLine = (loan: Paused): string =>
+  isOfWindow(loan) ? `kvup eus restore ${overrideId}` : 'kvup workloads restore'
 
 /** What gives held workload updates back, with what it does. None where nothing is held. */
-export function heldLines(loan: Held | undefined, why = ''): readonly string[] {
+export function heldLines(loan: Paused | undefined, why = ''): readonly string[] {
   if (loan === undefined) return []
   const inWindow = '     goes on with the window, which gives workload updates back at its end'
-  return [`${giveBackLine(loan)}${isOfWindow(loan) ? inWindow : why}`]
+  return [`${restoreUpdatesLine(loan)}${isOfWindow(loan) ? inWindow : why}`]
 }
 
 /** The open loan of the methods: on the object that owns them now, or on the KubeVirt CR from before a HyperConverged took it over. */
-export function loanOn({ uid, kubevirt }: SettingsOwner, loans: readonly Loan[]): Loan | undefined {
-  return openLoan(loans, uid) ?? openLoan(loans, kubevirt.uid)
+export function overrideOn(
+  { uid, kubevirt }: SettingsOwner,
+  loans: readonly Override[],
+): Override | undefined {
+  return openOverride(loans, uid) ?? openOverride(loans, kubevirt.uid)
 }

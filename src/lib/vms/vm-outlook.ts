@@ -6,7 +6,7 @@ import {
   decisionOf,
   dueFor,
   effectiveEviction,
-  type Fate,
+  type VmOutcome,
   isAlone,
   isMigrating,
   type Launcher,
@@ -14,9 +14,9 @@ import {
   type OutlookRules,
 } from './workload-updater.ts'
 import { noMethodsText } from '../kube/text.ts'
-import { controllerOf, isOfVm, lostData, type Machine, runStrategyOf, vmName } from './vm.ts'
+import { controllerOf, isOfVm, lostData, type Vm, runStrategyOf, vmName } from './vm.ts'
 import { narrowedLine, shellWord } from '../kube/shell-line.ts'
-import { giveBackLine } from './update-methods.ts'
+import { restoreUpdatesLine } from './update-methods.ts'
 
 /** One cause of what becomes of a VMI. `id` is stable, for scripts; `text` is for a person and may hold words of the cluster. */
 export interface Reason {
@@ -88,14 +88,22 @@ interface End {
 }
 
 /** What the end of its pod means: whether it comes back, and what is gone (night W2). */
-function aboutEnd(fate: Fate, vmi: VirtualMachineInstance, { runStrategy, loses }: End): readonly Reason[] {
+function aboutEnd(
+  outcome: VmOutcome,
+  vmi: VirtualMachineInstance,
+  { runStrategy, loses }: End,
+): readonly Reason[] {
   const gone = loses.length > 0 ? [reason('loses-data', `loses data on ${loses.join(', ')}`)] : []
-  return [aboutReturn(fate, vmi, runStrategy), ...gone]
+  return [aboutReturn(outcome, vmi, runStrategy), ...gone]
 }
 
-function aboutReturn(fate: Fate, vmi: VirtualMachineInstance, runStrategy: string | undefined): Reason {
-  if (fate === 'is lost') return reason('no-vm', 'no VM behind it: it is gone for good')
-  if (fate === 'shuts down')
+function aboutReturn(
+  outcome: VmOutcome,
+  vmi: VirtualMachineInstance,
+  runStrategy: string | undefined,
+): Reason {
+  if (outcome === 'is lost') return reason('no-vm', 'no VM behind it: it is gone for good')
+  if (outcome === 'shuts down')
     return runStrategy === undefined
       ? reason('vm-unread', 'its VM may not be read: whether it comes back is not known')
       : reason('stays-down', `runStrategy ${runStrategy} does not start it again`)
@@ -114,7 +122,7 @@ function aboutLauncher(launcher: Launcher | undefined): readonly Reason[] {
 
 /** What becomes of one VMI, why, and what would change it. */
 export interface Outlook {
-  fate: Fate
+  outcome: VmOutcome
   /** The first one decides; never empty. */
   why: readonly Reason[]
   /** Volumes whose content goes with its pod, `containerDisk root`, should it be shut down or restarted (night W2). */
@@ -127,31 +135,27 @@ export interface Outlook {
  * facts 3.2 to 3.5 and night W2, W9, for a VMI and the VM behind it. Pure. A VMI that is not running, is on its way already, or runs the
  * new launcher is left alone by KubeVirt: that is told as such.
  */
-export function outlookOf(
-  vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
-  rules: OutlookRules,
-): Outlook {
+export function outlookOf(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookRules): Outlook {
   const image = vmi.status?.launcherContainerImageVersion
   const launcher = image ? rules.launcher?.(image) : undefined
-  const [fate, first, decision] = leftAlone(vmi, rules, launcher) ?? decided(vmi, vm, rules)
+  const [outcome, first, decision] = leftAlone(vmi, rules, launcher) ?? decided(vmi, vm, rules)
   const loses = lostData(vmi)
   const why = [
     first,
-    ...(ends.has(fate) ? aboutEnd(fate, vmi, { runStrategy: vm && runStrategyOf(vm), loses }) : []),
+    ...(ends.has(outcome) ? aboutEnd(outcome, vmi, { runStrategy: vm && runStrategyOf(vm), loses }) : []),
     ...aboutLauncher(launcher),
-    ...later(fate, rules),
+    ...later(outcome, rules),
   ]
-  return { fate, why, loses, remedy: fate === 'stays' ? remedyFor(vmi, vm, { decision, rules }) : [] }
+  return { outcome, why, loses, remedy: outcome === 'stays' ? remedyFor(vmi, vm, { decision, rules }) : [] }
 }
 
-const ends: ReadonlySet<Fate> = new Set(['restarts', 'shuts down', 'is lost'])
+const ends: ReadonlySet<VmOutcome> = new Set(['restarts', 'shuts down', 'is lost'])
 
-function later(fate: Fate, { updating }: OutlookRules): readonly Reason[] {
-  return updating && fate !== 'stays' ? [reason('updating', 'not before KubeVirt itself is updated')] : []
+function later(outcome: VmOutcome, { updating }: OutlookRules): readonly Reason[] {
+  return updating && outcome !== 'stays' ? [reason('updating', 'not before KubeVirt itself is updated')] : []
 }
 
-type Judged = readonly [fate: Fate, why: Reason, decision?: Decision]
+type Judged = readonly [fate: VmOutcome, why: Reason, decision?: Decision]
 
 /** What the updater does not look at, or waits for (facts 3.2). */
 function leftAlone(
@@ -175,23 +179,23 @@ function notRunning({ metadata, status }: VirtualMachineInstance): string | unde
 }
 
 /** By the methods; `undefined` of `nodes` is taken for enough. */
-function decided(vmi: VirtualMachineInstance, vm: Machine | undefined, rules: OutlookRules): Judged {
+function decided(vmi: VirtualMachineInstance, vm: Vm | undefined, rules: OutlookRules): Judged {
   const decision = decisionOf(vmi, rules)
   if (moves.has(decision) && isAlone(rules)) return ['stays', oneNode, decision]
-  return [fateBy(decision, vmi, vm, rules), whyBy(decision, vmi, rules), decision]
+  return [outcomeBy(decision, vmi, vm, rules), whyBy(decision, vmi, rules), decision]
 }
 
 const oneNode = reason('one-node', 'no other node takes VMs: its migrations would fail without end')
 
-function fateBy(
+function outcomeBy(
   decision: Decision,
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
-  { machinesUnread }: OutlookRules,
-): Fate {
+  vm: Vm | undefined,
+  { vmsUnread }: OutlookRules,
+): VmOutcome {
   if (moves.has(decision)) return 'migrates'
   if (decision !== 'shut-down') return 'stays'
-  if (vm === undefined && machinesUnread && isOfVm(vmi)) return 'shuts down'
+  if (vm === undefined && vmsUnread && isOfVm(vmi)) return 'shuts down'
   return afterShutdown(vmi, vm && runStrategyOf(vm))
 }
 
@@ -204,20 +208,22 @@ interface Stays {
 /** Commands that give the new launcher to a VMI that stays where it is; none where only waiting helps. */
 function remedyFor(
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
+  vm: Vm | undefined,
   { decision, rules }: Stays,
 ): readonly string[] {
   if (decision === undefined) return []
   if (moves.has(decision) && isAlone(rules)) return ['kubectl get nodes -l kubevirt.io/schedulable=true']
   if (decision === 'no-methods' && isMigratable(vmi))
-    return [rules.held ? giveBackLine(rules.held) : narrowedLine('kvup workloads update', rules.asked ?? {})]
+    return [
+      rules.held ? restoreUpdatesLine(rules.held) : narrowedLine('kvup workloads update', rules.asked ?? {}),
+    ]
   return isJudged(vmi) ? byRestart(vmi, vm, { decision, rules }) : [look(vmi)]
 }
 
 /** The strategy that forbids evictions has to go as well, or the next drain is blocked by it. */
 function byRestart(
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
+  vm: Vm | undefined,
   { decision, rules }: Stays,
 ): readonly string[] {
   const restart = restartOf(vmi, vm, rules)
@@ -236,10 +242,10 @@ const look = ({ metadata: { name, namespace = '' } }: VirtualMachineInstance) =>
 /** Halted and Once refuse a restart with 409 (facts 5, night W3); a bare VMI has no VM to restart. */
 function restartOf(
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
-  { machinesUnread }: OutlookRules,
+  vm: Vm | undefined,
+  { vmsUnread }: OutlookRules,
 ): readonly string[] {
-  if (vm === undefined) return machinesUnread && isOfVm(vmi) ? [`virtctl restart ${place(vmi)}`] : []
+  if (vm === undefined) return vmsUnread && isOfVm(vmi) ? [`virtctl restart ${place(vmi)}`] : []
   const strategy = runStrategyOf(vm)
   if (strategy === 'Halted') return []
   return strategy === 'Once' ? byStopAndStart(vmi) : [`virtctl restart ${place(vmi)}`]

@@ -43,10 +43,10 @@ export function outdatedIn({ namespace, labels, node }: Selection): Where {
 }
 
 /** What has to be known of the VM behind a VMI. */
-export type Machine = Pick<VirtualMachine, 'spec'>
+export type Vm = Pick<VirtualMachine, 'spec'>
 
 /** `running: true` counts as Always (night W1), and neither as Halted. */
-export function runStrategyOf({ spec }: Machine): string {
+export function runStrategyOf({ spec }: Vm): string {
   return spec?.runStrategy ?? (spec?.running === true ? 'Always' : 'Halted')
 }
 
@@ -71,7 +71,7 @@ const oneByOne = 10
 const atOnce = 8
 
 /** The VMs behind VMIs, of which only the runStrategy is kept: read when they are asked for, and once. */
-export class Machines {
+export class Vms {
   readonly #reader: Reader
   /** By `namespace/name`: those that were read one by one. */
   readonly #found = new Map<string, string>()
@@ -88,8 +88,8 @@ export class Machines {
   }
 
   /** By `namespace/name`; what is not in it does not exist, or its namespace is in `unread`. Throws ApiError but 403 and 404. */
-  async behind(places: readonly Place[]): Promise<ReadonlyMap<string, Machine>> {
-    const found = new Map<string, Machine>()
+  async behind(places: readonly Place[]): Promise<ReadonlyMap<string, Vm>> {
+    const found = new Map<string, Vm>()
     const left = [...byNamespace(places)]
     const worker = async () => {
       for (let next = left.pop(); next; next = left.pop()) {

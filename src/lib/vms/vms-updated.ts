@@ -10,13 +10,13 @@ import type { ReadContext, Step, StepState } from '../engine/step.ts'
 import { onKubeVirt, readOwner, type SettingsOwner } from './strategy/settings-owner.ts'
 import { countMoving } from './forecast/vm-forecast.ts'
 import {
-  guardsLoan,
-  heldForHarm,
-  type HoldAgain,
-  holdAgain,
+  guardsOverride,
+  pausedForHarm,
+  type PauseAgain,
+  pauseAgain,
   stoppedBy,
   toEnd,
-  waysOn,
+  resumeHints,
 } from './update-guard.ts'
 import { type NodesNow, nodesNow } from './forecast/cluster-room.ts'
 import { MovesWatch } from './migration-harm.ts'
@@ -31,7 +31,7 @@ import { itemsOf, known } from '../kube/known.ts'
 const every = 15 * seconds
 
 /** Who holds again where VMs come to harm. */
-export interface WhoHolds {
+export interface UpdatesPause {
   who: string
   /** Somebody else owns the setting: nothing is written, and it has to be committed. */
   follow: boolean
@@ -45,11 +45,11 @@ export interface WhoHolds {
  * Waits until no VM is outdated but those that the present methods leave where they are. Two launchers for one VMI, or three VMs that
  * fail for one reason: workload updates are held again (night W5), by whoever owns them.
  */
-export function workloadsMoved(owner: Owner, { who, follow, since: begun, settings }: WhoHolds): Step {
+export function workloadsMoved(owner: Owner, { who, follow, since: begun, settings }: UpdatesPause): Step {
   const holder = settings ?? onKubeVirt(owner)
-  const again = holdAgain(holder, who)
+  const again = pauseAgain(holder, who)
   const watch = new MovesWatch(begun)
-  const heldUp = heldUpNow()
+  const heldUp = delayedNow()
   const nodes = nodesNow()
   return {
     id: 'workloads',
@@ -71,13 +71,13 @@ export function workloadsMoved(owner: Owner, { who, follow, since: begun, settin
       const { moving, note } = found
       const now = cx.clock.now()
       const { harm, ...ending } = await watch.look(cx.reader, moving, now.getTime())
-      if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitHold)
+      if (harm && follow) return stoppedBy(harm, 'nothing is held, for kvup writes nothing here', commitPause)
       if (harm) return again.trip(harm)
       const on = toEnd({ outdated: moving.size, ...ending })
       if (on === undefined) return { is: 'done', ...note }
       return moving.size === 0
         ? { is: 'waiting', on }
-        : heldUpOr(await heldUp(cx.reader, now), moving.size, on)
+        : delayedOr(await heldUp(cx.reader, now), moving.size, on)
     },
     ...(!follow && { apply: (cx) => again.apply(cx) }),
   }
@@ -93,9 +93,9 @@ const changesBefore = [
   'give-back-workload-updates',
 ]
 
-const commitHold = [
+const commitPause = [
   'commit workloadUpdateMethods: []     holds workload updates',
-  ...waysOn.filter((line) => !line.startsWith('kvup workloads restore')),
+  ...resumeHints.filter((line) => !line.startsWith('kvup workloads restore')),
 ]
 
 /** Whether no VM is left that is to move: one look, without the guard. */
@@ -117,10 +117,10 @@ interface Outdated {
 async function outdatedNow(
   cx: ReadContext,
   owner: Owner,
-  { again, holder, nodes }: { again?: HoldAgain; holder: Pick<SettingsOwner, 'uid'>; nodes: NodesNow },
+  { again, holder, nodes }: { again?: PauseAgain; holder: Pick<SettingsOwner, 'uid'>; nodes: NodesNow },
 ): Promise<Outdated | StepState> {
   const kubevirt = await readOwner(cx.reader, owner)
-  const loan = methodsOf(kubevirt).length === 0 ? await guardsLoan(cx.journal, holder) : undefined
+  const loan = methodsOf(kubevirt).length === 0 ? await guardsOverride(cx.journal, holder) : undefined
   const methods = loan ? keptMethods(loan) : methodsOf(kubevirt)
   const rules = rulesOf(kubevirt, methods)
   const count = (more: { nodes?: number }) => countMoving(cx.reader, { ...rules, ...more })
@@ -129,7 +129,7 @@ async function outdatedNow(
   const { moving, staying } =
     first.moving.size === 0 ? first : await count(await nodes(cx.reader, cx.clock.now()))
   if (loan && again?.tripped) return again.tripped
-  if (loan && moving.size > 0) return heldForHarm(loan, moving.size)
+  if (loan && moving.size > 0) return pausedForHarm(loan, moving.size)
   return { moving, note: staying > 0 ? { note: `${staying} stay outdated` } : {} }
 }
 
@@ -139,17 +139,17 @@ const rulesOf = (kubevirt: KubeVirt, methods: readonly string[]) => ({
 })
 
 /** Events are not followed: they are listed as often as is waited at most, not with every change of a migration. */
-function heldUpNow(): typeof heldUpVms {
-  let last: { at: number; found: readonly HeldUp[] } | undefined
+function delayedNow(): typeof delayedVms {
+  let last: { at: number; found: readonly Delayed[] } | undefined
   return async (reader, now) => {
     if (last === undefined || now.getTime() - last.at >= every)
-      last = { at: now.getTime(), found: await heldUpVms(reader, now) }
+      last = { at: now.getTime(), found: await delayedVms(reader, now) }
     return last.found
   }
 }
 
 /** Stalled where none of those that are to move can. */
-function heldUpOr(found: readonly HeldUp[], moving: number, on: string): StepState {
+function delayedOr(found: readonly Delayed[], moving: number, on: string): StepState {
   if (found.length === 0) return { is: 'waiting', on }
   const why = found.map(({ sentence }) => sentence).join('; ')
   const remedy = found.flatMap(({ look }) => look)
@@ -160,7 +160,7 @@ function heldUpOr(found: readonly HeldUp[], moving: number, on: string): StepSta
 }
 
 /** VMs that KubeVirt tries to move again and again, and why it cannot. */
-interface HeldUp {
+interface Delayed {
   /** `namespace/name`. */
   vms: readonly string[]
   sentence: string
@@ -177,7 +177,7 @@ const fresh = 10 * minutes
  * Migrations whose second pod a ResourceQuota refuses (facts 3.3, issue 14957), and evictions that a PodDisruptionBudget forbids; the
  * latter only events tell, and where these may not be read nothing is said. Throws what the Reader throws for anything but 403 and 404.
  */
-export async function heldUpVms(reader: Reader, at: Date): Promise<readonly HeldUp[]> {
+export async function delayedVms(reader: Reader, at: Date): Promise<readonly Delayed[]> {
   const [migrations, events] = await Promise.all([
     known(unfinishedMigrations(reader)),
     known(reader.list(Events, { fields: 'reason=FailedEvict' })),
@@ -185,14 +185,14 @@ export async function heldUpVms(reader: Reader, at: Date): Promise<readonly Held
   return [...refusedByQuota(itemsOf(migrations)), ...protectedPods(itemsOf(events), at)]
 }
 
-function refusedByQuota(migrations: readonly VirtualMachineInstanceMigration[]): HeldUp[] {
+function refusedByQuota(migrations: readonly VirtualMachineInstanceMigration[]): Delayed[] {
   const refused = migrations.filter(
     (one) => condition(one, 'migrationRejectedByResourceQuota')?.status === 'True',
   )
   const [first] = refused
   if (!first) return []
   return [
-    heldUpBy({
+    delayedBy({
       vms: refused.map(({ metadata, spec }) => `${metadata.namespace}/${spec?.vmiName ?? metadata.name}`),
       why: 'cannot migrate: a ResourceQuota leaves no room for the second pod',
       look: `kubectl -n ${first.metadata.namespace} get resourcequotas`,
@@ -201,7 +201,7 @@ function refusedByQuota(migrations: readonly VirtualMachineInstanceMigration[]):
   ]
 }
 
-function protectedPods(events: readonly Event[], at: Date): HeldUp[] {
+function protectedPods(events: readonly Event[], at: Date): Delayed[] {
   const last = new Map<string, Event>()
   for (const event of events) {
     const { namespace, name } = event.involvedObject ?? {}
@@ -211,7 +211,7 @@ function protectedPods(events: readonly Event[], at: Date): HeldUp[] {
   const [first] = last.values()
   if (!first) return []
   return [
-    heldUpBy({
+    delayedBy({
       vms: [...last.keys()],
       why: 'cannot be evicted: a PodDisruptionBudget does not allow it',
       look: `kubectl -n ${first.involvedObject?.namespace} get poddisruptionbudgets`,
@@ -230,7 +230,7 @@ interface Told {
   times: readonly (string | null | undefined)[]
 }
 
-function heldUpBy({ vms, why, look, times }: Told): HeldUp {
+function delayedBy({ vms, why, look, times }: Told): Delayed {
   const names = vms.slice(0, 3).join(', ')
   const who = vms.length === 1 ? `VM ${names}` : `${vms.length} VMs (${names}${vms.length > 3 ? ', …' : ''})`
   const from = earliest(times)

@@ -5,7 +5,7 @@ import {
 } from '../kube/kinds/kubevirt-kinds.ts'
 import { condition } from '../kube/object.ts'
 import { outdatedLabel, type Snapshot, takeSnapshot } from '../kubevirt/snapshot.ts'
-import type { Loan } from '../engine/journal.ts'
+import type { Override } from '../engine/journal.ts'
 import { clusterEvictionOf, type Selection } from './vm.ts'
 import type { Reader } from '../kube/cluster.ts'
 import { type Node, Nodes } from '../kube/kinds/core-kinds.ts'
@@ -19,21 +19,21 @@ import { methodsOf } from './update-methods.ts'
 import { minorOf, versionOf } from '../releases/release-versions.ts'
 
 /** What KubeVirt's own workload updater will do to an outdated VMI. */
-export type Fate = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
+export type VmOutcome = 'migrates' | 'restarts' | 'shuts down' | 'is lost' | 'stays'
 
 /** facts 3.2, 3.4 and 3.5. `runStrategy` is that of the VM behind it; undefined for a bare VMI. */
-export function fateOf(
+export function outcomeOf(
   vmi: VirtualMachineInstance,
   rules: UpdateRules,
   runStrategy: string | undefined,
-): Fate {
+): VmOutcome {
   const decision = decisionOf(vmi, rules)
   if (decision === 'migrate' || decision === 'migrate-volumes' || decision === 'evacuate') return 'migrates'
   return decision === 'shut-down' ? afterShutdown(vmi, runStrategy) : 'stays'
 }
 
 /** facts 3.4: only runStrategy Always starts a VM again; sets and pools replace a VMI that is gone. */
-export function afterShutdown(vmi: VirtualMachineInstance, runStrategy: string | undefined): Fate {
+export function afterShutdown(vmi: VirtualMachineInstance, runStrategy: string | undefined): VmOutcome {
   if (runStrategy === 'Always') return 'restarts'
   if (runStrategy !== undefined) return 'shuts down'
   const owner = vmi.metadata.ownerReferences?.find((o) => o.controller === true)
@@ -161,13 +161,13 @@ export interface OutlookRules extends UpdateRules {
   /** How many nodes take VMs; on one alone nothing can migrate (facts 3.3). */
   nodes?: number
   /** For what the methods are borrowed, where they are: its end gives them back. */
-  held?: Pick<Loan, 'procedure'> | undefined
+  held?: Pick<Override, 'procedure'> | undefined
   /** The VMs that were asked for: what helps one of them is to move no others. */
   asked?: Selection
   /** VMIs with an unfinished migration, `namespace/name`, whoever made it. */
   migrating?: ReadonlySet<string>
   /** VMs may not be read: whether one comes back is not known. */
-  machinesUnread?: boolean
+  vmsUnread?: boolean
   /** What is known of a launcher image (night W9). */
   launcher?: (image: string) => Launcher
 }
@@ -176,7 +176,7 @@ export interface OutlookRules extends UpdateRules {
 export const isAlone = ({ nodes }: OutlookRules): boolean => nodes !== undefined && nodes < 2
 
 /** What lies around the outdated VMIs and decides over them. */
-export interface Surroundings {
+export interface UpdaterContext {
   /** Undefined: it may not be read; `remarks` say so. */
   kubevirt?: KubeVirt
   /** The launcher of new pods. */
@@ -195,12 +195,12 @@ export interface Surroundings {
 }
 
 /** Reads it in two round trips, or in one where KubeVirt's own namespace, `home`, is known. Throws `blocked` where there is no KubeVirt, or several, and what the Reader throws for anything but 403 and 404. */
-export async function readSurroundings(
+export async function readContext(
   reader: Reader,
   clock: Pick<Clock, 'now'>,
   namespace: string | undefined,
   home?: string,
-): Promise<Surroundings> {
+): Promise<UpdaterContext> {
   return readAround(reader, clock, { home, moving: unfinished(reader, namespace) })
 }
 
@@ -209,7 +209,7 @@ export async function readAround(
   reader: Reader,
   clock: Pick<Clock, 'now'>,
   { home, moving }: { home?: string | undefined; moving: Promise<string[]> },
-): Promise<Surroundings> {
+): Promise<UpdaterContext> {
   const [snapshot, nodes, migrating] = await Promise.all([
     takeSnapshot(reader, ['pods', 'leases', 'replicaSets'], clock, home),
     known(nodesForVms(reader)),
@@ -238,7 +238,7 @@ type Part = { known: true } | { known: false; why: string }
 function notKnown(
   { kubevirts }: Snapshot,
   parts: readonly (readonly [what: string, part: Part])[],
-): Pick<Surroundings, 'unread' | 'remarks'> {
+): Pick<UpdaterContext, 'unread' | 'remarks'> {
   if (!kubevirts.known) return { unread: [{ what: 'kubevirts', why: kubevirts.why }], remarks: [] }
   const remarks = parts.flatMap(([what, part]) => (part.known ? [] : [`${what} is not known: ${part.why}`]))
   return { unread: [], remarks }
@@ -285,8 +285,13 @@ async function unfinished(reader: Reader, namespace: string | undefined): Promis
 
 /** What decides here, or undefined where the KubeVirt CR may not be read: then nothing is claimed. `held`: the loan of the methods. */
 export function rulesFrom(
-  { kubevirt, launcher, updating, nodes, migrating }: Surroundings,
-  { held, asked, releases, at }: { held?: Loan | undefined; asked?: Selection; releases: Releases; at: Date },
+  { kubevirt, launcher, updating, nodes, migrating }: UpdaterContext,
+  {
+    held,
+    asked,
+    releases,
+    at,
+  }: { held?: Override | undefined; asked?: Selection; releases: Releases; at: Date },
 ): OutlookRules | undefined {
   if (kubevirt === undefined) return undefined
   const version = kubevirt.status?.observedKubeVirtVersion

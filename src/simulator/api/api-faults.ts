@@ -102,7 +102,7 @@ export class ApiFaults {
   }
 
   /** How a watch that begins now will fare. */
-  watchFate(request: ApiRequest & { user: string }): { endsAfter: number; silent: () => boolean } {
+  watchOutcome(request: ApiRequest & { user: string }): { endsAfter: number; silent: () => boolean } {
     const ends = this.#take('watch-ends', request)
     return {
       endsAfter: ends?.afterEvents ?? Infinity,

@@ -127,10 +127,10 @@ export class History {
   }
 
   record(event: StoreEvent): void {
-    const ring = this.#rings.get(event.resource) ?? []
-    this.#rings.set(event.resource, ring)
-    ring.push(event)
-    const gone = ring.length > this.#limit ? ring.shift() : undefined
+    const notify = this.#rings.get(event.resource) ?? []
+    this.#rings.set(event.resource, notify)
+    notify.push(event)
+    const gone = notify.length > this.#limit ? notify.shift() : undefined
     if (gone) this.#forgotten.set(event.resource, gone.revision)
     for (const listener of this.#listeners) listener(event)
   }

@@ -88,7 +88,7 @@ export function selection(kind: SimKind, where: Listing): (object: KubeObject) =
 }
 
 /** What a watcher of a selection sees of a change: an object that leaves the selection is deleted to it. */
-export function seenAs(
+export function shownAs(
   { type, object, before }: StoreEvent,
   matches: (object: KubeObject) => boolean,
 ): StoreEvent['type'] | undefined {

@@ -21,7 +21,7 @@ import { copy, type Json, shared } from './json.ts'
 import type { Kind, KubeObject } from '../../lib/kube/object.ts'
 import { Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { byPriority } from './kinds/custom-kinds.ts'
-import { nameSelected, seenAs, selection } from './list-options.ts'
+import { nameSelected, shownAs, selection } from './list-options.ts'
 import { callSubresource, Services } from './subresources.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 
@@ -122,7 +122,7 @@ class StoreReader implements Reader {
 
   follow<T extends KubeObject>(kind: Kind<T>, where: Where, signal: AbortSignal): AsyncIterable<Change<T>> {
     const { store, caller } = this.#client
-    return followStore<T>({ store, caller, kind, where: listingOf(where) }, signal)
+    return watchStore<T>({ store, caller, kind, where: listingOf(where) }, signal)
   }
 
   async versions(group: string): Promise<readonly string[]> {
@@ -173,7 +173,7 @@ const metadataAlone = ({ apiVersion, kind, metadata }: KubeObject): KubeObject =
   metadata,
 })
 
-interface Following {
+interface Watching {
   readonly store: Store
   readonly caller: Caller
   readonly kind: Kind
@@ -181,8 +181,8 @@ interface Following {
 }
 
 /** What there is, then `synced`, then every change until the signal. A kind that is not served is waited for. */
-async function* followStore<T extends KubeObject>(
-  following: Following,
+async function* watchStore<T extends KubeObject>(
+  following: Watching,
   signal: AbortSignal,
 ): AsyncGenerator<Change<T>> {
   const queue = new Queue<Change<T>>(signal)
@@ -205,7 +205,7 @@ async function* followStore<T extends KubeObject>(
 
 /** Undefined when it could not begin: the follower has been told that it is lost. */
 function begin<T extends KubeObject>(
-  { store, caller, kind, where }: Following,
+  { store, caller, kind, where }: Watching,
   queue: Queue<Change<T>>,
 ): (() => void) | undefined {
   const { namespace } = where
@@ -218,7 +218,7 @@ function begin<T extends KubeObject>(
     queue.push({ type: 'synced' })
     const matches = selection(resolved, where)
     return store.watch(kind, (event) => {
-      const type = seenAs(event, matches)
+      const type = shownAs(event, matches)
       if (type) queue.push({ type: changes[type], object: shared(event.object) as T })
     })
   } catch (error) {

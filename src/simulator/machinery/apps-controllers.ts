@@ -18,7 +18,7 @@ import {
 } from './controller.ts'
 import {
   asSelector,
-  bearPod,
+  createPod,
   isLiving,
   isOver,
   isReady,
@@ -201,7 +201,7 @@ async function syncReplicaSet(cx: ControllerContext, set: ReplicaSet): Promise<v
 }
 
 async function addReplica(cx: ControllerContext, set: ReplicaSet): Promise<Pod> {
-  const pod = await bearPod(cx, set, {
+  const pod = await createPod(cx, set, {
     template: set.spec?.template ?? {},
     prefix: `${set.metadata.name}-`,
     by: replicaSetController,
@@ -278,7 +278,7 @@ function leavingNow(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]
 }
 
 async function addDaemonPod(cx: ControllerContext, set: DaemonSet, node: Node, hash: string): Promise<Pod> {
-  const pod = await bearPod(cx, set, {
+  const pod = await createPod(cx, set, {
     template: set.spec?.template ?? {},
     prefix: `${set.metadata.name}-`,
     labels: { [revisionLabel]: hash },
@@ -304,14 +304,18 @@ async function removeDaemonPod(cx: ControllerContext, set: DaemonSet, { metadata
   })
 }
 
-interface Standing {
+interface DaemonSetPods {
   nodes: readonly Node[]
   pods: readonly Pod[]
   hash: string
 }
 
 /** Writes the counts of a DaemonSet as its pods have them. */
-async function reportDaemonSet(cx: ControllerContext, set: DaemonSet, standing: Standing): Promise<void> {
+async function reportDaemonSet(
+  cx: ControllerContext,
+  set: DaemonSet,
+  standing: DaemonSetPods,
+): Promise<void> {
   const { nodes, pods, hash } = standing
   const placed = pods.filter((pod) => nodes.some((node) => node.metadata.name === pod.spec?.nodeName))
   const ready = placed.filter((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod)).length

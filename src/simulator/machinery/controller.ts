@@ -15,7 +15,7 @@ export interface ControllerContext {
   readonly random: () => number
   readonly signal: AbortSignal
   /** Takes a bell that is to be rung for more than changes in what is watched: a fault that was switched. */
-  readonly wakes?: (ring: () => void) => void
+  readonly wakes?: (notify: () => void) => void
 }
 
 /** A change here wakes the controller; `concerns` leaves out objects that it has no part in. */
@@ -54,17 +54,17 @@ export async function whenRung(
   reconcile: Reconcile,
   delay: () => number,
 ): Promise<void> {
-  const bell = new Doorbell(cx.clock, cx.signal)
-  cx.wakes?.(() => bell.ring())
-  const followers = Promise.all(watched.map((w) => ringOnChange(cx, w, bell)))
+  const changed = new ChangeSignal(cx.clock, cx.signal)
+  cx.wakes?.(() => changed.ring())
+  const followers = Promise.all(watched.map((w) => notifyOnChange(cx, w, changed)))
   let pause = backOff.shortest
   const working = untilAborted(cx.signal, async () => {
     while (!cx.signal.aborted) {
       const outcome = await attempt(cx, reconcile)
-      await bell.wait(outcome.ok ? outcome.again : pause)
+      await changed.wait(outcome.ok ? outcome.again : pause)
       pause = outcome.ok ? backOff.shortest : Math.min(pause * 2, backOff.longest)
       await cx.clock.sleep(delay(), cx.signal)
-      bell.hush()
+      changed.hush()
     }
   })
   await Promise.all([followers, working])
@@ -83,16 +83,16 @@ async function attempt(cx: ControllerContext, reconcile: Reconcile): Promise<Out
   }
 }
 
-async function ringOnChange(
+async function notifyOnChange(
   cx: ControllerContext,
   watched: Watched | Changing,
-  bell: Doorbell,
+  changed: ChangeSignal,
 ): Promise<void> {
-  if ('onChange' in watched) return watched.onChange(() => bell.ring(), cx.signal)
+  if ('onChange' in watched) return watched.onChange(() => changed.ring(), cx.signal)
   const { kind, where = {}, concerns = () => true } = watched
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.follow(kind, where, cx.signal)) {
-      if (!('object' in change) || concerns(change.object)) bell.ring()
+      if (!('object' in change) || concerns(change.object)) changed.ring()
     }
   })
 }
@@ -116,7 +116,7 @@ export const ownedBy =
 const enoughSlept = new Error('rung')
 
 /** Wakes one waiting loop. Rung twice before it is heard, it wakes once. */
-export class Doorbell {
+export class ChangeSignal {
   readonly #clock: Clock
   readonly #signal: AbortSignal
   #rung = false

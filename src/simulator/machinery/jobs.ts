@@ -1,7 +1,7 @@
 import { type Job, Jobs, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { condition } from '../../lib/kube/object.ts'
 import { control, type ControllerContext, ownedBy, recordEvent } from './controller.ts'
-import { bearPod, podsOf } from './owned-pods.ts'
+import { createPod, podsOf } from './owned-pods.ts'
 
 const by = 'job-controller'
 
@@ -64,7 +64,7 @@ async function start(
   job: Job,
   { labels, failed }: { labels: Record<string, string>; failed: number },
 ): Promise<void> {
-  const pod = await bearPod(cx, job, {
+  const pod = await createPod(cx, job, {
     template: job.spec?.template ?? {},
     prefix: `${job.metadata.name}-`,
     labels: { ...labels, 'job-name': job.metadata.name },

@@ -14,14 +14,14 @@ import { Refusal } from '../api/api-refusal.ts'
 import type { Store } from '../api/store.ts'
 import type { SubresourceCall } from '../api/subresources.ts'
 
-interface Life {
+interface PodRun {
   ending: boolean
   readonly stop: AbortController
 }
 
 /** Plays the kubelet of every node: starts the pods that got a node, and ends those that are deleted. */
 export async function runKubelet(cx: KubeletContext): Promise<void> {
-  const lives = new Map<string, Life>()
+  const lives = new Map<string, PodRun>()
   await untilAborted(cx.signal, async () => {
     for await (const change of cx.reader.follow(Pods, {}, cx.signal)) {
       if (change.type === 'deleted') forget(lives, change.object)
@@ -30,13 +30,13 @@ export async function runKubelet(cx: KubeletContext): Promise<void> {
   })
 }
 
-function forget(lives: Map<string, Life>, { metadata }: Pod): void {
+function forget(lives: Map<string, PodRun>, { metadata }: Pod): void {
   const uid = metadata.uid ?? ''
   lives.get(uid)?.stop.abort()
   lives.delete(uid)
 }
 
-function attend(cx: KubeletContext, lives: Map<string, Life>, pod: Pod): void {
+function attend(cx: KubeletContext, lives: Map<string, PodRun>, pod: Pod): void {
   const uid = pod.metadata.uid ?? ''
   const life = lives.get(uid)
   if (pod.metadata.deletionTimestamp !== undefined) {

@@ -1,7 +1,7 @@
 import { type Node, Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
-import { type ControllerContext, Doorbell, recordEvent } from './controller.ts'
+import { type ControllerContext, ChangeSignal, recordEvent } from './controller.ts'
 import type { Faults, MachineryFaults } from './machinery-faults.ts'
 
 /** A kubelet writes its node's status at least every five minutes. */
@@ -14,12 +14,12 @@ export const rebootingNote = 'simulator.kvup.io/rebooting'
 
 /** Keeps the nodes' heartbeats, and what the node controller makes of a kubelet that has gone silent. */
 export async function runNodes(cx: ControllerContext, faults: Faults<MachineryFaults>): Promise<void> {
-  const bell = new Doorbell(cx.clock, cx.signal)
-  faults.onChange(() => bell.ring(), cx.signal)
+  const changed = new ChangeSignal(cx.clock, cx.signal)
+  faults.onChange(() => changed.ring(), cx.signal)
   while (!cx.signal.aborted) {
     for (const node of await cx.reader.list(Nodes)) await taint(cx, node, faults.on.tainted ?? [])
     for (const node of await cx.reader.list(Nodes)) await tend(cx, node, faults.on.notReady ?? [])
-    await bell.wait(heartbeat)
+    await changed.wait(heartbeat)
   }
 }
 

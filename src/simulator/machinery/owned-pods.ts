@@ -41,7 +41,7 @@ interface Birth {
 }
 
 /** Creates a pod of the owner from a template. A refusal is told in an event, as nothing else would tell of it. */
-export async function bearPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
+export async function createPod(cx: ControllerContext, owner: KubeObject, birth: Birth): Promise<Pod> {
   try {
     return await cx.writer.create(Pods, unborn(cx, owner, birth))
   } catch (error) {

@@ -8,7 +8,7 @@ import { ClusterOperators, ClusterVersions } from '../../lib/kube/kinds/openshif
 import { type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 import { control, type ControllerContext } from '../machinery/controller.ts'
-import { bearPod, isLiving, isReady } from '../machinery/owned-pods.ts'
+import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { msSince, type OlmContext, seconds } from './olm-context.ts'
 import { same } from '../api/json.ts'
 import { contentOf, headOf, type PackageContent } from './catalog-content.ts'
@@ -85,7 +85,7 @@ async function begin(cx: OlmContext, source: CatalogSource): Promise<void> {
   const command = ['/bin/opm', 'serve', '/configs']
   const containers = [{ name: 'registry-server', image, command }]
   try {
-    await bearPod(cx, source, {
+    await createPod(cx, source, {
       template: { metadata: { labels: { [catalogLabel]: name } }, spec: { containers } },
       prefix: `${name}-`,
       by: 'catalog-operator',

@@ -55,7 +55,7 @@ async function advance(
     await removeCsv(cx, csv)
     return []
   }
-  const look = await lookAtCsv(cx, csv, all)
+  const look = await readCsv(cx, csv, all)
   const next = nextPhase(csv, look, times)
   if (next === undefined || isIn(csv, next)) return isAtRest(csv) ? [] : [slow]
   if (next.phase === 'Installing' && csv.status?.phase === 'InstallReady') await installCsv(cx, csv)
@@ -83,7 +83,7 @@ async function write(
   cx: OlmContext,
   { metadata, status }: ClusterServiceVersion,
   next: Phase,
-  { requirements }: CsvLook,
+  { requirements }: CsvSnapshot,
 ): Promise<void> {
   const now = seconds(cx)
   const lastTransitionTime = status?.phase === next.phase ? (status.lastTransitionTime ?? now) : now
@@ -123,7 +123,7 @@ const installTimeout = 300_000
 const backOff = 5000
 
 /** The next phase of a CSV; undefined where it stays as it is. What being in it takes is done by who writes it. */
-function nextPhase(csv: ClusterServiceVersion, look: CsvLook, times: PhaseTimes): Phase | undefined {
+function nextPhase(csv: ClusterServiceVersion, look: CsvSnapshot, times: PhaseTimes): Phase | undefined {
   const phase = csv.status?.phase ?? ''
   if (phase === 'Deleting') return undefined
   if (phase === 'Replacing') return replaced(csv, look)
@@ -137,7 +137,7 @@ function nextPhase(csv: ClusterServiceVersion, look: CsvLook, times: PhaseTimes)
 
 const to = (phase: string, reason: string, message: string): Phase => ({ phase, reason, message })
 
-type Step = (csv: ClusterServiceVersion, look: CsvLook, times: PhaseTimes) => Phase | undefined
+type Step = (csv: ClusterServiceVersion, look: CsvSnapshot, times: PhaseTimes) => Phase | undefined
 
 const steps: Readonly<Record<string, Step>> = {
   '': () => to('Pending', 'RequirementsUnknown', 'requirements not yet checked'),
@@ -156,9 +156,9 @@ const steps: Readonly<Record<string, Step>> = {
 }
 
 /** A hold is looked at here alone: nothing asks again later (ocp 2.5). */
-function pending(csv: ClusterServiceVersion, look: CsvLook): Phase | undefined {
+function pending(csv: ClusterServiceVersion, look: CsvSnapshot): Phase | undefined {
   const isReplaced = look.all.some(({ metadata }) => metadata.name === csv.spec?.replaces)
-  const hold = isReplaced ? holdOf(look.replacedCondition) : undefined
+  const hold = isReplaced ? waitOf(look.replacedCondition) : undefined
   if (hold !== undefined)
     return to('Pending', 'OperatorConditionNotUpgradeable', `operator is not upgradeable: ${hold}`)
   if (look.requirements.some(({ status }) => status !== 'Present'))
@@ -166,7 +166,7 @@ function pending(csv: ClusterServiceVersion, look: CsvLook): Phase | undefined {
   return to('InstallReady', 'AllRequirementsMet', 'all requirements found, attempting install')
 }
 
-function installing(look: CsvLook, { inPhase, failsFor }: PhaseTimes): Phase {
+function installing(look: CsvSnapshot, { inPhase, failsFor }: PhaseTimes): Phase {
   if (inPhase >= installTimeout) return to('Failed', 'InstallCheckFailed', 'install timeout')
   if (look.unhealthy !== undefined) return to('Installing', 'InstallWaiting', look.unhealthy)
   if (failsFor === Infinity) return to('Installing', 'InstallWaiting', unavailableWebhook)
@@ -181,7 +181,7 @@ const pretended = ({ age, failsFor }: PhaseTimes): string | undefined =>
   failsFor < Infinity && age < failsFor ? unavailableWebhook : undefined
 
 /** It goes once its successors led to one that runs; the oldest of a chain goes first. */
-function replaced(csv: ClusterServiceVersion, { all }: CsvLook): Phase | undefined {
+function replaced(csv: ClusterServiceVersion, { all }: CsvSnapshot): Phase | undefined {
   if (all.some(({ metadata }) => metadata.name === csv.spec?.replaces)) return undefined
   let name = csv.metadata.name
   for (let hops = 0; hops < all.length; hops++) {
@@ -198,7 +198,7 @@ function replaced(csv: ClusterServiceVersion, { all }: CsvLook): Phase | undefin
   return undefined
 }
 
-function withoutGroup({ operatorGroups }: CsvLook): Phase | undefined {
+function withoutGroup({ operatorGroups }: CsvSnapshot): Phase | undefined {
   if (operatorGroups === 1) return undefined
   if (operatorGroups === 0) return to('Failed', 'NoOperatorGroup', 'csv in namespace with no operatorgroups')
   const message = "csv created in namespace with multiple operatorgroups, can't pick one automatically"
@@ -209,7 +209,7 @@ function withoutGroup({ operatorGroups }: CsvLook): Phase | undefined {
  * Why OLM does not replace an operator (ocp 2.5): what its OperatorCondition says of Upgradeable, an override before the operator's own
  * word, and a word of an older generation as a no. Undefined where it may be replaced; so may one that says nothing.
  */
-export function holdOf(of: OperatorCondition | undefined): string | undefined {
+export function waitOf(of: OperatorCondition | undefined): string | undefined {
   if (of === undefined) return undefined
   const override = of.spec?.overrides?.find(({ type }) => type === 'Upgradeable')
   const said = override ?? condition(of, 'Upgradeable')
@@ -229,7 +229,7 @@ const sentence = ({ message = '' }: Condition): string => `the operator is not u
 type Requirement = NonNullable<NonNullable<ClusterServiceVersion['status']>['requirementStatus']>[number]
 
 /** What decides about the next phase of a CSV. */
-interface CsvLook {
+interface CsvSnapshot {
   /** The CSVs of its namespace. */
   all: readonly ClusterServiceVersion[]
   operatorGroups: number
@@ -240,11 +240,11 @@ interface CsvLook {
   unhealthy: string | undefined
 }
 
-async function lookAtCsv(
+async function readCsv(
   { reader }: OlmContext,
   csv: ClusterServiceVersion,
   all: readonly ClusterServiceVersion[],
-): Promise<CsvLook> {
+): Promise<CsvSnapshot> {
   const { namespace } = csv.metadata
   const { replaces } = csv.spec ?? {}
   const predecessor =

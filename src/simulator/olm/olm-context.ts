@@ -52,7 +52,7 @@ export interface OlmFaults {
 }
 
 /** What OLM has in a namespace. */
-export interface NamespaceLook {
+export interface NamespaceSnapshot {
   namespace: string
   subscriptions: readonly Subscription[]
   plans: readonly InstallPlan[]
@@ -62,10 +62,10 @@ export interface NamespaceLook {
 }
 
 /** Every namespace that has a Subscription. */
-export async function lookAtNamespaces({ reader }: OlmContext): Promise<NamespaceLook[]> {
+export async function readNamespaces({ reader }: OlmContext): Promise<NamespaceSnapshot[]> {
   const subscriptions = await reader.list(Subscriptions)
   const namespaces = new Set(subscriptions.map(({ metadata }) => metadata.namespace ?? ''))
-  const looks: NamespaceLook[] = []
+  const looks: NamespaceSnapshot[] = []
   for (const namespace of namespaces)
     looks.push({
       namespace,

@@ -38,7 +38,7 @@ export async function runOlm(
   shape: OlmShape,
   faults: Pick<Faults<OlmFaults>, 'on' | 'onChange'>,
 ): Promise<void> {
-  const wakes = (ring: () => void): void => faults.onChange(ring, cx.signal)
+  const wakes = (notify: () => void): void => faults.onChange(notify, cx.signal)
   const own = { ...cx, wakes, shape, faults }
   await Promise.all([
     runCatalog(own),

@@ -14,9 +14,9 @@ import { control, nameSuffix } from '../machinery/controller.ts'
 import type { Release } from './operator-bundle.ts'
 import { servedBy } from './catalog-source.ts'
 import {
-  lookAtNamespaces,
+  readNamespaces,
   msSince,
-  type NamespaceLook,
+  type NamespaceSnapshot,
   type OlmContext,
   type Said,
   saying,
@@ -44,7 +44,7 @@ export function runSubscriptions(cx: OlmContext): Promise<void> {
     const found = await cx.reader.find(CatalogSources, { name, namespace })
     const source = found.is === 'object' ? found.object : undefined
     const again: number[] = []
-    for (const look of await lookAtNamespaces(cx)) {
+    for (const look of await readNamespaces(cx)) {
       const subscriptions: Subscription[] = []
       for (const one of look.subscriptions)
         subscriptions.push(await tellSubscription(cx, one, { look, source }))
@@ -65,7 +65,7 @@ const isMissingPlan = (one: Subscription): boolean =>
 
 async function advance(
   cx: OlmContext,
-  look: NamespaceLook,
+  look: NamespaceSnapshot,
   source: CatalogSource,
 ): Promise<number | undefined> {
   if (look.operatorGroups !== 1 || look.subscriptions.every(isPending)) return undefined
@@ -89,7 +89,7 @@ async function advance(
 }
 
 /** Not when the Subscription knows of it already; its plan may be gone. */
-function isNews(look: NamespaceLook, { status }: Subscription, { entry }: Release): boolean {
+function isNews(look: NamespaceSnapshot, { status }: Subscription, { entry }: Release): boolean {
   const isThere = look.serviceVersions.some(({ metadata }) => metadata.name === entry.name)
   return !isThere && status?.currentCSV !== entry.name
 }
@@ -102,7 +102,7 @@ interface Updates {
 
 async function unpackAndPlan(
   cx: OlmContext,
-  look: NamespaceLook,
+  look: NamespaceSnapshot,
   { updates, changed, source }: Updates,
 ): Promise<number | undefined> {
   const [first] = changed
@@ -133,7 +133,7 @@ function unpackedSaid(why: string | undefined): Said {
   }
 }
 
-function unavailable(cx: OlmContext, look: NamespaceLook): Promise<number> {
+function unavailable(cx: OlmContext, look: NamespaceSnapshot): Promise<number> {
   const { source, sourceNamespace } = cx.shape
   const message =
     `failed to populate resolver cache from source ${source}/${sourceNamespace}: failed to list bundles: ` +
@@ -144,14 +144,14 @@ function unavailable(cx: OlmContext, look: NamespaceLook): Promise<number> {
 /** It is said of every Subscription in the namespace, whosever fault it is (ocp 2.1). */
 async function fail(
   cx: OlmContext,
-  look: NamespaceLook,
+  look: NamespaceSnapshot,
   why: { reason: string; message: string },
 ): Promise<number> {
   await sayAll(cx, look, { ResolutionFailed: { status: 'True', ...why } })
   return retry
 }
 
-async function sayAll(cx: OlmContext, look: NamespaceLook, said: Said): Promise<Subscription[]> {
+async function sayAll(cx: OlmContext, look: NamespaceSnapshot, said: Said): Promise<Subscription[]> {
   const after: Subscription[] = []
   for (const one of look.subscriptions) after.push(await changeStatus(cx, one, {}, said))
   return after
@@ -163,7 +163,7 @@ type Resolution =
   | { is: 'unsatisfiable'; why: string }
 
 /** Each Subscription's next release, by what the catalog shows on this minor of the platform. One that has none holds up no other. */
-function resolve(shape: OlmShape, look: NamespaceLook, minor: string | undefined): Resolution {
+function resolve(shape: OlmShape, look: NamespaceSnapshot, minor: string | undefined): Resolution {
   const releases: { subscription: Subscription; release: Release }[] = []
   for (const subscription of look.subscriptions) {
     const entries = entriesFor(shape, subscription, minor)
@@ -189,7 +189,7 @@ function entriesFor(
 }
 
 function releaseFor(
-  { namespace }: NamespaceLook,
+  { namespace }: NamespaceSnapshot,
   { spec, status }: Subscription,
   entry: EntryShape,
 ): Release {
@@ -199,7 +199,7 @@ function releaseFor(
 
 function nextFor(
   shape: OlmShape,
-  look: NamespaceLook,
+  look: NamespaceSnapshot,
   { spec, status }: Subscription,
   entries: readonly EntryShape[],
 ): EntryShape | undefined {
@@ -222,7 +222,11 @@ function nothingIn({ metadata, spec }: Subscription, isPackage: boolean): string
 }
 
 /** A CSV of the package that is there though its Subscription knows of none (ocp 7 #8). */
-function strayOf(shape: OlmShape, look: NamespaceLook, { spec, status }: Subscription): string | undefined {
+function strayOf(
+  shape: OlmShape,
+  look: NamespaceSnapshot,
+  { spec, status }: Subscription,
+): string | undefined {
   if (status?.installedCSV !== undefined) return undefined
   const channels = contentOf(shape, undefined).find((one) => one.package === spec?.name)?.channels ?? []
   const names = new Set(channels.flatMap(({ entries }) => entries.map(({ name }) => name)))
@@ -252,7 +256,7 @@ interface Update {
  */
 async function makePlan(
   cx: OlmContext,
-  look: NamespaceLook,
+  look: NamespaceSnapshot,
   { updates, changed }: { updates: readonly Update[]; changed: readonly Update[] },
 ): Promise<void> {
   const generation = 1 + Math.max(0, ...look.plans.map(({ spec }) => spec?.generation ?? 0))
@@ -293,7 +297,7 @@ async function makePlan(
 
 function planOf(
   cx: OlmContext,
-  { namespace, subscriptions }: NamespaceLook,
+  { namespace, subscriptions }: NamespaceSnapshot,
   { updates, generation }: { updates: readonly Update[]; generation: number },
 ): InstallPlan {
   const isManual = subscriptions.some(({ spec }) => spec?.installPlanApproval === 'Manual')
@@ -333,7 +337,7 @@ type StatusChange = { [K in keyof Status]?: Status[K] | null } & { installplan?:
 async function tellSubscription(
   cx: OlmContext,
   subscription: Subscription,
-  { look, source }: { look: NamespaceLook; source: CatalogSource | undefined },
+  { look, source }: { look: NamespaceSnapshot; source: CatalogSource | undefined },
 ): Promise<Subscription> {
   const { status = {} } = subscription
   const plan = look.plans.find(({ metadata }) => metadata.name === status.installPlanRef?.name)

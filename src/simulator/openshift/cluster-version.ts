@@ -22,7 +22,7 @@ import { type Condition, condition } from '../../lib/kube/object.ts'
 import { releaseNumber } from './openshift-shape.ts'
 
 type Status = NonNullable<ClusterVersion['status']>
-type Standing = ClusterVersion & { status: Status }
+type ReadClusterVersion = ClusterVersion & { status: Status }
 
 /** In ms: until a change is noticed, a release is fetched and verified, the update service has answered. */
 const takes = { noticing: 2000, loading: 15_000, retrieving: 8000 }
@@ -56,7 +56,7 @@ export function runClusterVersion(cx: PlatformContext): Promise<void> {
   )
 }
 
-async function nextStatus(cx: PlatformContext, version: Standing, memory: Waits): Promise<Status> {
+async function nextStatus(cx: PlatformContext, version: ReadClusterVersion, memory: Waits): Promise<Status> {
   const [now, at] = [cx.clock.now(), seconds(cx)]
   const operators = await cx.reader.list(ClusterOperators)
   const judged = await judgedNow(cx, version, operators)
@@ -72,9 +72,9 @@ const asked = ({ spec }: ClusterVersion): string => JSON.stringify(spec?.desired
 /** With what stands in the way of another minor, as of now. */
 async function judgedNow(
   cx: PlatformContext,
-  version: Standing,
+  version: ReadClusterVersion,
   operators: readonly ClusterOperator[],
-): Promise<Standing> {
+): Promise<ReadClusterVersion> {
   const seen = { version, operators, gates: await readGates(cx), acks: await readAcks(cx) }
   const conditions = withUpgradeable(version.status.conditions ?? [], seen, seconds(cx))
   const observedGeneration = version.metadata.generation ?? 1
@@ -251,7 +251,7 @@ function slowWords(slow: readonly string[]): string {
   return `waiting on ${parts.join(' and ')} which is longer than expected`
 }
 
-interface Seen {
+interface Snapshot {
   version: ClusterVersion
   operators: readonly ClusterOperator[]
   gates: ConfigMap | undefined
@@ -262,7 +262,7 @@ interface Seen {
  * The conditions with what stands in the way of another minor: no `Upgradeable` at all where nothing does, one with the cause, or one
  * for all causes and a further condition for each. As in 4.x up to 4.20; newer ones word the reasons otherwise (ocp 3.2).
  */
-function withUpgradeable(conditions: readonly Condition[], seen: Seen, at: string): Condition[] {
+function withUpgradeable(conditions: readonly Condition[], seen: Snapshot, at: string): Condition[] {
   const causes = causesOf(seen)
   const claims = claimsOf(causes)
   const types = new Set(claims.map(({ type }) => type))
@@ -284,7 +284,7 @@ function claimsOf(causes: readonly Cause[]): Claim[] {
   ]
 }
 
-function causesOf({ version, operators, gates, acks }: Seen): Cause[] {
+function causesOf({ version, operators, gates, acks }: Snapshot): Cause[] {
   const { spec, status } = version
   const overridden = (spec?.overrides ?? []).length > 0
   const acknowledgement = unacknowledged(gates, acks, runningVersion(version))

@@ -256,10 +256,13 @@ export function runMachineConfigStatus(cx: PlatformContext): Promise<void> {
   })
 }
 
-type Seen = { updating: boolean; operator: Parameters<typeof condition>[0] }
+type Snapshot = { updating: boolean; operator: Parameters<typeof condition>[0] }
 
 /** Others may have their own reasons for Degraded. */
-function operatorDegradedClaims(pools: readonly MachineConfigPool[], { updating, operator }: Seen): Claim[] {
+function operatorDegradedClaims(
+  pools: readonly MachineConfigPool[],
+  { updating, operator }: Snapshot,
+): Claim[] {
   const why = failure(pools, updating)
   const type = 'Degraded'
   if (why !== undefined)

@@ -1,4 +1,4 @@
-import { type ControllerContext, Doorbell, untilAborted } from '../machinery/controller.ts'
+import { type ControllerContext, ChangeSignal, untilAborted } from '../machinery/controller.ts'
 import type { Faults } from '../machinery/machinery-faults.ts'
 import { runClusterOperators, runKubeletSkew, versionsOf } from './cluster-operators.ts'
 import { runClusterVersion } from './cluster-version.ts'
@@ -135,9 +135,9 @@ function pastUpdates({ graph, version }: OpenShiftShape, now: Date): UpdateHisto
 
 /** What other people do while an update is under way, when the fault is switched on: once each. */
 async function runInterference(cx: PlatformContext): Promise<void> {
-  const bell = new Doorbell(cx.clock, cx.signal)
+  const changed = new ChangeSignal(cx.clock, cx.signal)
   const unpaused = new Set<string>()
-  cx.faults.onChange(() => bell.ring(), cx.signal)
+  cx.faults.onChange(() => changed.ring(), cx.signal)
   while (!cx.signal.aborted) {
     const { addedPool, unpausedPools = [] } = cx.faults.on
     if (addedPool) await addPool(cx, addedPool)
@@ -146,7 +146,7 @@ async function runInterference(cx: PlatformContext): Promise<void> {
       await cx.writer.mergePatch(MachineConfigPools, { name }, { spec: { paused: false } })
     }
     for (const name of unpaused) if (!unpausedPools.includes(name)) unpaused.delete(name)
-    await bell.wait()
+    await changed.wait()
   }
 }
 

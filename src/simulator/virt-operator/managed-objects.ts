@@ -43,7 +43,7 @@ export async function ensure(cx: OperatorContext, pass: Pass, { kind, object }: 
     await written(`create ${what}`, cx.writer.create(kind, wanted))
     return true
   }
-  if (bearsStamps(found.object, pass.config, pass.generation) && contains(found.object, object)) return false
+  if (hasStamps(found.object, pass.config, pass.generation) && contains(found.object, object)) return false
   await written(`patch ${what}`, cx.writer.mergePatch(kind, object.metadata, changed(found.object, wanted)))
   return true
 }
@@ -126,7 +126,7 @@ function stamped<T extends KubeObject>(object: T, config: DeploymentConfig, gene
 }
 
 /** True when the object belongs to that deployment and has seen that generation of the CR. */
-export function bearsStamps(object: KubeObject, config: DeploymentConfig, generation: number): boolean {
+export function hasStamps(object: KubeObject, config: DeploymentConfig, generation: number): boolean {
   const { annotations } = object.metadata
   return annotations?.[identifier] === config.id && annotations[generationStamp] === String(generation)
 }

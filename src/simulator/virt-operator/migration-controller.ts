@@ -20,7 +20,7 @@ import {
   seconds,
   type VirtControllerContext,
 } from './vmi-controller.ts'
-import { fateAnnotations } from '../vm-shape.ts'
+import { outcomeAnnotations } from '../vm-shape.ts'
 import { condition, type Condition } from '../../lib/kube/object.ts'
 import { ApiError } from '../../lib/kube/errors.ts'
 
@@ -144,19 +144,24 @@ async function watch(
   const { startTimestamp = '', ...nodes } = both.vmi.status?.migrationState ?? {}
   const alone = [nodes.sourceNode, nodes.targetNode].find((node) => node !== undefined && !handled.has(node))
   if (alone !== undefined) return abandon(cx, both, `virt-handler on ${alone} is not there`)
-  const fate = both.vmi.metadata.annotations?.[fateAnnotations.migration]
-  if (fails(fate, both, migrations)) return abandon(cx, both, incompatible)
-  if (fate === 'hang') return undefined
-  const left = Date.parse(startTimestamp) + durationOf(fate) - cx.clock.now().getTime()
+  const outcome = both.vmi.metadata.annotations?.[outcomeAnnotations.migration]
+  if (fails(outcome, both, migrations)) return abandon(cx, both, incompatible)
+  if (outcome === 'hang') return undefined
+  const left = Date.parse(startTimestamp) + durationOf(outcome) - cx.clock.now().getTime()
   return left > 0 ? left : handOver(cx, both)
 }
 
 /** What QEMU says when the target's CPU lacks a feature. */
 const incompatible = "operation failed: guest CPU doesn't match specification: extra features: ht"
-const durationOf = (fate = ''): number => (/^\d/u.test(fate) ? Number.parseFloat(fate) * 1000 : usual)
+const durationOf = (outcome = ''): number =>
+  /^\d/u.test(outcome) ? Number.parseFloat(outcome) * 1000 : usual
 
-function fails(fate: string | undefined, both: Migrated, migrations: MigrationView['migrations']): boolean {
-  return fate === 'fail' || (fate === 'fail-once' && !failedBefore(both, migrations))
+function fails(
+  outcome: string | undefined,
+  both: Migrated,
+  migrations: MigrationView['migrations'],
+): boolean {
+  return outcome === 'fail' || (outcome === 'fail-once' && !failedBefore(both, migrations))
 }
 
 function failedBefore({ vmi }: Migrated, migrations: MigrationView['migrations']): boolean {
@@ -192,7 +197,7 @@ async function handOver(cx: VirtControllerContext, both: Migrated): Promise<unde
       launcherContainerImageVersion: null,
     },
   })
-  const stays = vmi.metadata.annotations?.[fateAnnotations.migration] === 'split'
+  const stays = vmi.metadata.annotations?.[outcomeAnnotations.migration] === 'split'
   if (source && !stays) await finishLauncher(cx, source, seconds(cx))
   await become(cx, migration, 'Succeeded', migrationState)
 }

@@ -11,7 +11,7 @@ import {
 } from '../../lib/kube/kinds/workload-kinds.ts'
 import { Nodes } from '../../lib/kube/kinds/core-kinds.ts'
 import {
-  bearsStamps,
+  hasStamps,
   contains,
   disruptionBudget,
   ensure,
@@ -31,7 +31,7 @@ import { recordEvent } from '../machinery/controller.ts'
 import { isReady } from '../machinery/owned-pods.ts'
 
 /** `changed`: written in this pass. `rolling`: its pods are not through. */
-type Standing = 'changed' | 'rolling' | 'rolled'
+type OperandState = 'changed' | 'rolling' | 'rolled'
 
 const optionalComponents = [
   'virt-exportproxy',
@@ -80,7 +80,7 @@ export async function syncOperands(cx: OperatorContext, pass: Pass): Promise<boo
   return through
 }
 
-async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Promise<Standing> {
+async function rollDeployment(cx: OperatorContext, pass: Pass, name: string): Promise<OperandState> {
   const replicas = await replicasOf(cx, pass, name)
   const wanted = componentDeployment(pass.config, name, replicas)
   const written = await ensure(cx, pass, { kind: Deployments, object: wanted })
@@ -100,13 +100,13 @@ async function replicasOf(cx: OperatorContext, { kubevirt }: Pass, name: string)
 }
 
 /** virt-handler by canary: maxUnavailable 1, with one updated pod ready 10%, with all of them 1 again (facts 2.8). */
-async function rollHandler(cx: OperatorContext, pass: Pass): Promise<Standing> {
+async function rollHandler(cx: OperatorContext, pass: Pass): Promise<OperandState> {
   const ref = { name: 'virt-handler', namespace: pass.config.namespace }
   const found = await cx.reader.find(DaemonSets, ref)
   const before = found.is === 'object' ? found.object : undefined
   const pods = await componentPods(cx, pass, before)
   const wanted = handlerDaemonSet(pass.config, extrasOf(cx, pass, { set: before, pods }))
-  if (before === undefined || !bearsStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
+  if (before === undefined || !hasStamps(before, pass.config, pass.generation) || drifted(before, wanted)) {
     await write(cx, pass, { before, wanted })
     return 'changed'
   }

@@ -200,7 +200,7 @@ async function report(cx: OperatorContext, pass: Pass, outcome: Outcome): Promis
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
   const synced = outcome.is === 'ready'
-  const conditions = conditionsIn(situationOf(pass, outcome), kubevirt.status?.conditions ?? [], {
+  const conditions = conditionsIn(conditionsOf(pass, outcome), kubevirt.status?.conditions ?? [], {
     now,
     synced,
   })
@@ -260,7 +260,7 @@ const observed = ({ config, generation }: Pass): Status => ({
 })
 
 /** facts 1.5: an update is one deployment ID that follows another. */
-function situationOf({ kubevirt, config }: Pass, outcome: Outcome): Situation {
+function conditionsOf({ kubevirt, config }: Pass, outcome: Outcome): DeploymentPhase {
   if (outcome.is === 'failed') {
     return { is: 'failed', message: `An error occurred during deployment: ${outcome.why}` }
   }
@@ -282,7 +282,7 @@ function situationOf({ kubevirt, config }: Pass, outcome: Outcome): Situation {
 }
 
 /** What the operator says of the installation: the rows of facts 1.5. */
-interface Situation {
+interface DeploymentPhase {
   is: 'deploying' | 'updating' | 'ready' | 'failed'
   message: string
 }
@@ -310,11 +310,11 @@ const created = {
 
 /** The conditions of the CR in a situation. `synced` adds Created. */
 function conditionsIn(
-  situation: Situation,
+  conditions: DeploymentPhase,
   before: readonly Condition[],
   { now, synced }: { now: string; synced: boolean },
 ): Condition[] {
-  const { is, message } = situation
+  const { is, message } = conditions
   const common = { reason: reasons[is], message }
   const mainly = (type: 'Available' | 'Progressing' | 'Degraded'): Condition => ({
     type,

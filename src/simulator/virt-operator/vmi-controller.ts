@@ -1,9 +1,9 @@
 import { type ContainerStatus, type Pod, Pods } from '../../lib/kube/kinds/workload-kinds.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../lib/kube/kinds/kubevirt-kinds.ts'
 import { type Condition, condition } from '../../lib/kube/object.ts'
-import { fateAnnotations } from '../vm-shape.ts'
+import { outcomeAnnotations } from '../vm-shape.ts'
 import { control, type ControllerContext, ownedBy, recordEvent } from '../machinery/controller.ts'
-import { bearPod, isLiving, isReady } from '../machinery/owned-pods.ts'
+import { createPod, isLiving, isReady } from '../machinery/owned-pods.ts'
 import { avoidAnnotation } from '../machinery/scheduler.ts'
 
 export const outdatedLabel = 'kubevirt.io/outdatedLauncherImage'
@@ -112,7 +112,7 @@ async function run(cx: VirtControllerContext, vmi: VirtualMachineInstance, pod: 
 
 /** No `lastProbeTime: null` here: it does not survive a merge patch (lab, workloads 12). */
 function conditionsOf({ metadata }: VirtualMachineInstance, now: string): Condition[] {
-  const reason = metadata.annotations?.[fateAnnotations.notMigratable]
+  const reason = metadata.annotations?.[outcomeAnnotations.notMigratable]
   const migratable: Condition =
     reason === undefined
       ? { type: 'LiveMigratable', status: 'True' }
@@ -189,7 +189,7 @@ export function createLauncher(
       containers: [{ name: 'compute', image: cx.launcherImage, command: ['/usr/bin/virt-launcher-monitor'] }],
     },
   }
-  return bearPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
+  return createPod(cx, vmi, { template, prefix: `virt-launcher-${name}-`, by: 'virtualmachine-controller' })
 }
 
 /** The end of a launcher whose guest is elsewhere or gone, as its kubelet would report it. */

@@ -11,7 +11,7 @@ export function followPromises(backend: Backend): void {
   afterEach(() => stops.splice(0).forEach((stop) => stop.abort()))
 
   /** Collects `type name` until told otherwise. */
-  function followed(where: Where, kind = ConfigMaps) {
+  function watched(where: Where, kind = ConfigMaps) {
     const stop = new AbortController()
     stops.push(stop)
     const lines: string[] = []
@@ -35,7 +35,7 @@ export function followPromises(backend: Backend): void {
       const { namespace } = backend()
       const labels = { set }
       await createMap(backend, {}, { name: `${set}-a`, labels })
-      const { until } = followed({ namespace, labels: `set=${set}` })
+      const { until } = watched({ namespace, labels: `set=${set}` })
       await until('synced')
       await createMap(backend, {}, { name: `${set}-b`, labels })
       await writer().mergePatch(ConfigMaps, { name: `${set}-b`, namespace }, { data: { a: '1' } })
@@ -52,7 +52,7 @@ export function followPromises(backend: Backend): void {
     test('what leaves the selection is deleted for it, what enters is added', async () => {
       const set = fresh('followed')
       const made = await createMap(backend, {}, { name: set, labels: { set } })
-      const { until, lines } = followed({ namespace: backend().namespace, labels: `set=${set}` })
+      const { until, lines } = watched({ namespace: backend().namespace, labels: `set=${set}` })
       await until('synced')
       await writer().mergePatch(ConfigMaps, refOf(made), { metadata: { labels: { set: null } } })
       await until(`deleted ${set}`)
@@ -63,7 +63,7 @@ export function followPromises(backend: Backend): void {
 
     test('one object by its name, and nothing of the others', async () => {
       const name = fresh('followed')
-      const { until } = followed({ namespace: backend().namespace, name })
+      const { until } = watched({ namespace: backend().namespace, name })
       await until('synced')
       await createMap(backend, {})
       await createMap(backend, {}, { name })
@@ -73,7 +73,7 @@ export function followPromises(backend: Backend): void {
     test('a deletion that waits for a finalizer is a change first', async () => {
       const name = fresh('followed')
       const made = await createMap(backend, {}, { name, finalizers: ['kvup.io/contract'] })
-      const { until } = followed({ namespace: backend().namespace, name })
+      const { until } = watched({ namespace: backend().namespace, name })
       await until('synced')
       await writer().delete(ConfigMaps, refOf(made))
       await until(`modified ${name}`)
@@ -86,12 +86,12 @@ export function followPromises(backend: Backend): void {
     })
 
     test('a kind that is not served is lost, and no error', async () => {
-      const { until } = followed({}, { ...KubeVirts, apiVersion: 'nothing.kvup.io/v1' })
+      const { until } = watched({}, { ...KubeVirts, apiVersion: 'nothing.kvup.io/v1' })
       expect(await until('lost')).toEqual(['lost'])
     })
 
     test('ends when it is told to', async () => {
-      const { until, stop, ended } = followed({ namespace: backend().namespace, name: fresh('nobody') })
+      const { until, stop, ended } = watched({ namespace: backend().namespace, name: fresh('nobody') })
       await until('synced')
       stop.abort()
       expect(await ended).toBeUndefined()

@@ -14,6 +14,6 @@ test('the evidence that checks are tried on is of a settled v1.8.4, and each cop
 })
 
 test('and it can be of another version', () => {
-  const { standing } = question({ evidence: ofVersion('v1.5.3') })
+  const { standing } = question({ snapshot: ofVersion('v1.5.3') })
   expect([standing.verdict, standing.observed.version]).toEqual(['Settled', 'v1.5.3'])
 })

@@ -2,7 +2,7 @@ import type { Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { CustomResourceDefinition } from '../../../src/lib/kube/kinds/extension-kinds.ts'
 import type { Check, Finding, Question } from '../../../src/lib/checks/check-definition.ts'
 import { type CheckResult, runChecks } from '../../../src/lib/checks/check-run.ts'
-import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { emptyTally, nobody } from '../../../src/lib/kubevirt/snapshot.ts'
 import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import type { Known } from '../../../src/lib/kube/known.ts'
@@ -15,7 +15,7 @@ export const known = <T>(...items: T[]): Known<T> => ({ known: true, items })
 export const unread: Known<never> = { known: false, why: 'nodes is forbidden' }
 
 /** A healthy v1.8.4 on Kubernetes 1.35, every part of it known; the objects of a real one. */
-export function evidence(overrides: Partial<Evidence> = {}): Evidence {
+export function evidence(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
   const { snapshot } = settled()
   return {
     ...snapshot,
@@ -43,10 +43,10 @@ export function evidence(overrides: Partial<Evidence> = {}): Evidence {
 }
 
 /** As `kvup check --to v1.9.0` would ask it; everything is judged 30 s after it was read. */
-export function question({ target, evidence: found = evidence(), ...more }: Partial<Asked> = {}): Question {
+export function question({ target, snapshot: found = evidence(), ...more }: Partial<Asked> = {}): Question {
   const at = new Date(Date.parse(found.takenAt) + 30_000)
   return {
-    evidence: found,
+    snapshot: found,
     installation: more.installation ?? theInstallation(found),
     standing: more.standing ?? standing(found, at),
     method: 'operator-manifest',
@@ -75,16 +75,16 @@ export const said = (findings: readonly Finding[]): string[] =>
   findings.map(({ level, id }) => `${level} ${id}`)
 
 /** The one KubeVirt with other fields in its spec. */
-export function withSpec(spec: object, found: Evidence = evidence()): Evidence {
+export function withSpec(spec: object, found: FullSnapshot = evidence()): FullSnapshot {
   const [kubevirt] = found.kubevirts.known ? found.kubevirts.items : []
   if (kubevirt === undefined) throw new Error('no KubeVirt')
   return { ...found, kubevirts: known({ ...kubevirt, spec: { ...kubevirt.spec, ...spec } }) }
 }
 
 /** The same installation, of another version by every sign of it. */
-export function ofVersion(version: string, found: Evidence = evidence()): Evidence {
+export function ofVersion(version: string, found: FullSnapshot = evidence()): FullSnapshot {
   const text = JSON.stringify(found).replaceAll('v1.8.4', version)
-  return JSON.parse(text) as Evidence
+  return JSON.parse(text) as FullSnapshot
 }
 
 /** The first version is the stored one. */

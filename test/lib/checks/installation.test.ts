@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Check } from '../../../src/lib/checks/check-definition.ts'
 import {
-  cdiBeside,
+  cdiAlongside,
   lastAppliedSize,
   managerCheck,
   oneKubeVirt,
@@ -13,13 +13,13 @@ import {
   operatorNotOlder,
 } from '../../../src/lib/checks/groups/target-checks.ts'
 import { customizeComponents, foreignEdits } from '../../../src/lib/checks/groups/customization-checks.ts'
-import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { ask, crd, evidence, known, question, said, unread, withSpec } from './evidence.ts'
 
-const to = (check: Check, found: Evidence, more: object = {}) =>
-  said(ask(check, { evidence: found, target: 'v1.9.0', ...more }).findings)
+const to = (check: Check, found: FullSnapshot, more: object = {}) =>
+  said(ask(check, { snapshot: found, target: 'v1.9.0', ...more }).findings)
 
 const patched = (patch: string, type = 'strategic', resourceName = 'virt-api') =>
   withSpec({
@@ -65,7 +65,7 @@ test('settled-now', () => {
   expect(said(ask(settledNow, { standing: updating, target: 'v1.9.0' }).findings)).toEqual([
     'info settled-now',
   ])
-  expect(ask(settledNow, { evidence: evidence({ pods: unread }) }).is).toBe('not-checked')
+  expect(ask(settledNow, { snapshot: evidence({ pods: unread }) }).is).toBe('not-checked')
 })
 
 test('one-kubevirt names the one that nobody follows', () => {
@@ -77,7 +77,7 @@ test('one-kubevirt names the one that nobody follows', () => {
   const asked = question()
   expect(ask(oneKubeVirt).is).toBe('passed')
   expect(
-    ask(oneKubeVirt, { evidence: both, installation: asked.installation, standing: asked.standing }).findings,
+    ask(oneKubeVirt, { snapshot: both, installation: asked.installation, standing: asked.standing }).findings,
   ).toMatchObject([{ level: 'blocker', remedy: ['kubectl -n virt delete kubevirt kubevirt'] }])
 })
 
@@ -106,7 +106,7 @@ test.each([
 test('operator-not-older: a tag that is pinned while an operator before v1.7 comes', () => {
   const found = JSON.parse(
     JSON.stringify(withSpec({ imageTag: 'v1.5.0' })).replaceAll('v1.8.4', 'v1.5.3'),
-  ) as Evidence
+  ) as FullSnapshot
   expect(to(operatorNotOlder, found, { target: 'v1.6.6' })).toEqual(['blocker pinned-tag'])
   expect(to(operatorNotOlder, withSpec({ imageTag: 'v1.8.4' }))).toEqual([])
 })
@@ -150,7 +150,7 @@ describe('customize-components', () => {
 describe('crd-stored-versions', () => {
   test('a version that the target drops and that is still stored', () => {
     const { findings } = ask(crdStoredVersions, {
-      evidence: exporting('v1alpha1', 'v1beta1'),
+      snapshot: exporting('v1alpha1', 'v1beta1'),
       target: 'v1.9.0',
     })
     expect(findings).toMatchObject([
@@ -164,7 +164,7 @@ describe('crd-stored-versions', () => {
     ])
   })
   test('the only one that is stored is replaced by the one that will be', () => {
-    const { findings } = ask(crdStoredVersions, { evidence: exporting('v1alpha1'), target: 'v1.9.0' })
+    const { findings } = ask(crdStoredVersions, { snapshot: exporting('v1alpha1'), target: 'v1.9.0' })
     expect(findings[0]?.remedy[1]).toContain('{"storedVersions":["v1beta1"]}')
   })
   test('while it is what new objects are stored as, writing them again would not help', () => {
@@ -173,7 +173,7 @@ describe('crd-stored-versions', () => {
         crd('virtualmachineexports', 'export.kubevirt.io', ['v1alpha1', 'v1beta1'], ['v1alpha1', 'v1beta1']),
       ),
     })
-    expect(ask(crdStoredVersions, { evidence: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
+    expect(ask(crdStoredVersions, { snapshot: found, target: 'v1.9.0' }).findings[0]?.remedy).toEqual([
       'go through a release that stores another version than v1alpha1: kvup releases',
     ])
   })
@@ -196,7 +196,7 @@ describe('crd-stored-versions', () => {
     const found = evidence({
       crds: known(crd('virtualmachineexports', 'export.kubevirt.io', ['v1', 'v1beta1'], ['v1beta1', 'v1'])),
     })
-    expect(said(ask(crdStoredVersions, { evidence: found, target: 'v1.8.4' }).findings)).toEqual([
+    expect(said(ask(crdStoredVersions, { snapshot: found, target: 'v1.8.4' }).findings)).toEqual([
       'blocker no-way-back',
     ])
     expect(to(crdStoredVersions, found)).toEqual([])
@@ -218,7 +218,7 @@ test.each([
 
 describe('foreign-edits', () => {
   test('somebody is named, with object and field', () => {
-    const { findings } = ask(foreignEdits, { evidence: editedBy('kubectl-edit') })
+    const { findings } = ask(foreignEdits, { snapshot: editedBy('kubectl-edit') })
     expect(findings).toMatchObject([{ level: 'warning', objects: ['daemonset/virt-handler'] }])
     expect(findings[0]?.summary).toContain(
       'kubectl-edit edited daemonset/virt-handler (spec.template.spec.containers.resources)',
@@ -229,17 +229,17 @@ describe('foreign-edits', () => {
     ['kube-controller-manager', 'status'],
     ['k3s', 'status'],
   ])('%s is expected', (name, subresource) => {
-    expect(ask(foreignEdits, { evidence: editedBy(name, subresource) }).is).toBe('passed')
+    expect(ask(foreignEdits, { snapshot: editedBy(name, subresource) }).is).toBe('passed')
   })
 })
 
 test('cdi-beside: CDI is said to be there, unless HyperConverged looks after it', () => {
   const found = evidence({ crds: known(crd('datavolumes', 'cdi.kubevirt.io', ['v1beta1'])) })
-  expect(to(cdiBeside, evidence())).toEqual([])
-  expect(to(cdiBeside, found)).toEqual(['info cdi-beside'])
+  expect(to(cdiAlongside, evidence())).toEqual([])
+  expect(to(cdiAlongside, found)).toEqual(['info cdi-beside'])
   Object.assign(itemsOf(found.kubevirts)[0]?.metadata ?? {}, {
     labels: { 'app.kubernetes.io/managed-by': 'hco-operator' },
   })
   expect(theInstallation(found).manager.kind).toBe('hyperconverged')
-  expect(to(cdiBeside, found)).toEqual([])
+  expect(to(cdiAlongside, found)).toEqual([])
 })

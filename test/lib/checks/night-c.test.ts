@@ -19,7 +19,7 @@ test.each([
   ['v1.9.0', 'v1.9.1', {}, []],
 ])('C2 defaults that shift: %s to %s with %j', (version, target, configuration, shifts) => {
   const found = ofVersion(version, withSpec({ configuration }))
-  const { findings } = ask(defaultsThatShift, { evidence: found, target })
+  const { findings } = ask(defaultsThatShift, { snapshot: found, target })
   expect(findings).toHaveLength(shifts.length)
   expect(findings.every(({ level, remedy }) => level === 'warning' && remedy.length === 1)).toBe(true)
 })
@@ -29,7 +29,7 @@ test.each([
   [{ disabledFeatureGates: [], featureGates: ['Sidecar'] }, '["ImageVolume"]'],
 ])('C2 the gates that are listed already stay in the list: %j', (developerConfiguration, list) => {
   const found = withSpec({ configuration: { developerConfiguration } })
-  const { findings } = ask(defaultsThatShift, { evidence: found, target: 'v1.9.0' })
+  const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
   expect(findings.map(({ remedy }) => remedy)).toEqual([
     [
       `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"developerConfiguration":{"disabledFeatureGates":${list}}}}}'`,
@@ -39,12 +39,12 @@ test.each([
 
 test('C2 a gate that was turned on by hand is not turned off', () => {
   const found = withSpec({ configuration: { developerConfiguration: { featureGates: ['ImageVolume'] } } })
-  const { findings } = ask(defaultsThatShift, { evidence: found, target: 'v1.9.0' })
+  const { findings } = ask(defaultsThatShift, { snapshot: found, target: 'v1.9.0' })
   expect(findings).toMatchObject([{ id: 'defaults-that-shift', remedy: [] }])
 })
 
 test('C2 the remedy is a command that keeps the default as it was', () => {
-  const { findings } = ask(defaultsThatShift, { evidence: ofVersion('v1.3.1'), target: 'v1.4.1' })
+  const { findings } = ask(defaultsThatShift, { snapshot: ofVersion('v1.3.1'), target: 'v1.4.1' })
   expect(findings[0]?.remedy).toEqual([
     `kubectl -n kubevirt patch kubevirt kubevirt --type=merge -p '{"spec":{"configuration":{"migrations":{"completionTimeoutPerGiB":800}}}}'`,
   ])
@@ -73,7 +73,7 @@ test('C3 what a running component loses before it is replaced is said', () => {
     { id: 'rbac-diff', level: 'info', objects: ['virt-handler: patch virtualmachineinstances.kubevirt.io'] },
   ])
   expect(findings[0]?.summary).toContain('expect "forbidden"')
-  expect(ask(rbacDiff, { evidence: ofVersion('v1.7.4'), target: 'v1.8.4' }).is).toBe('passed')
+  expect(ask(rbacDiff, { snapshot: ofVersion('v1.7.4'), target: 'v1.8.4' }).is).toBe('passed')
 })
 
 test('C3 what virt-operator may by roles that the manifest does not bring stays, and is not lost', () => {
@@ -82,7 +82,7 @@ test('C3 what virt-operator may by roles that the manifest does not bring stays,
   const twice = { ...role(on(['list'])), metadata: { name: 'added-by-hand' } }
   const found = evidence({ operatorRoles: known(role(on(['get', 'list'])), everybodys, twice) })
   const manifest = [account, role(on(['get']))]
-  expect(ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest }).is).toBe('passed')
+  expect(ask(rbacDiff, { snapshot: found, target: 'v1.8.5', manifest }).is).toBe('passed')
 })
 
 test('C3 with a manifest, what virt-operator gains and loses as well', () => {
@@ -91,7 +91,7 @@ test('C3 with a manifest, what virt-operator gains and loses as well', () => {
     account,
     role(on(['get']), on(['list'], ['virtualmachinebackups'], ['backup.kubevirt.io'])),
   ]
-  const { findings } = ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest })
+  const { findings } = ask(rbacDiff, { snapshot: found, target: 'v1.8.5', manifest })
   expect(findings).toMatchObject([
     {
       objects: [
@@ -108,7 +108,7 @@ test('C3 what it may in its own namespace only from then on is told as that, and
     operatorRoles: known(role(on(['get', 'list'], ['secrets'], ['']), on(['*'], ['*']))),
   })
   const manifest = [account, role(on(['*'], ['*']), on(['get'])), own]
-  const { findings } = ask(rbacDiff, { evidence: found, target: 'v1.8.5', manifest })
+  const { findings } = ask(rbacDiff, { snapshot: found, target: 'v1.8.5', manifest })
   expect(findings).toMatchObject([
     {
       summary:
@@ -130,19 +130,19 @@ test('operator-rights: what a tag cannot bring', () => {
   ]
   const asked = { target: 'v1.8.4', method: 'image-tag', manifest } as const
   const may = (...rules: PolicyRule[]) => evidence({ operatorRoles: known(role(...rules)) })
-  expect(ask(operatorRights, { ...asked, evidence: may(on(['get'])) }).findings).toMatchObject([
+  expect(ask(operatorRights, { ...asked, snapshot: may(on(['get'])) }).findings).toMatchObject([
     {
       level: 'blocker',
       objects: ['delete virtualmachineinstances.kubevirt.io', '* virtualmachinebackups.backup.kubevirt.io'],
     },
   ])
   const everything = may(on(['*'], ['*']), on(['*'], ['*'], ['backup.kubevirt.io']))
-  expect(ask(operatorRights, { ...asked, evidence: everything }).is).toBe('passed')
-  expect(ask(operatorRights, { ...asked, evidence: may(), method: 'operator-manifest' }).is).toBe('passed')
+  expect(ask(operatorRights, { ...asked, snapshot: everything }).is).toBe('passed')
+  expect(ask(operatorRights, { ...asked, snapshot: may(), method: 'operator-manifest' }).is).toBe('passed')
   expect(said(ask(operatorRights, { target: 'v1.8.5', method: 'image-tag' }).findings)).toEqual([
     'info operator-rights',
   ])
-  expect(ask(operatorRights, { ...asked, evidence: evidence({ operatorRoles: unread }) }).is).toBe(
+  expect(ask(operatorRights, { ...asked, snapshot: evidence({ operatorRoles: unread }) }).is).toBe(
     'not-checked',
   )
 })
@@ -152,7 +152,7 @@ test('operator-rights: the operator of the target itself is compared where there
   const manifest = [account, role(on(['get', 'delete']))]
   expect(ask(operatorRights, asked).is).toBe('passed')
   const robbed = evidence({ operatorRoles: known(role(on(['get']))) })
-  expect(said(ask(operatorRights, { ...asked, manifest, evidence: robbed }).findings)).toEqual([
+  expect(said(ask(operatorRights, { ...asked, manifest, snapshot: robbed }).findings)).toEqual([
     'blocker operator-rights',
   ])
 })
@@ -167,15 +167,15 @@ test('rights: required ones block, optional ones warn, and the role that holds t
       answer('list events', false, true),
     ),
   })
-  const { findings } = ask(rights, { evidence: found, target: 'v1.8.5', method: 'image-tag' })
+  const { findings } = ask(rights, { snapshot: found, target: 'v1.8.5', method: 'image-tag' })
   expect(said(findings)).toEqual(['blocker rights', 'warning rights-optional'])
   expect(findings[0]?.objects).toEqual(['patch kubevirts.kubevirt.io'])
   expect(findings[0]?.remedy[0]).toBe(
     'kvup rbac kvup-upgrade --namespace-of-kubevirt kubevirt | kubectl apply -f -',
   )
-  expect(ask(rights, { evidence: found }).findings[0]?.remedy[0]).toContain('kvup rbac kvup-view')
+  expect(ask(rights, { snapshot: found }).findings[0]?.remedy[0]).toContain('kvup rbac kvup-view')
   expect(ask(rights).is).toBe('passed')
-  expect(said(ask(rights, { evidence: evidence({ rights: unread }) }).findings)).toEqual([
+  expect(said(ask(rights, { snapshot: evidence({ rights: unread }) }).findings)).toEqual([
     'not-checked rights',
   ])
 })
@@ -183,12 +183,12 @@ test('rights: required ones block, optional ones warn, and the role that holds t
 test('C7 methods that are empty, and that kvup has not borrowed', () => {
   const wanted = withSpec({ workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } })
   const held = evidence({ borrowed: known({ id: 'workload-updates', by: 'jane@laptop' }) })
-  expect(said(ask(methodsEmpty, { evidence: evidence() }).findings)).toEqual([
+  expect(said(ask(methodsEmpty, { snapshot: evidence() }).findings)).toEqual([
     'warning methods-empty-without-loan',
   ])
-  expect(ask(methodsEmpty, { evidence: wanted }).is).toBe('passed')
-  expect(ask(methodsEmpty, { evidence: held }).is).toBe('passed')
-  expect(ask(methodsEmpty, { evidence: evidence({ borrowed: unread }) }).is).toBe('not-checked')
+  expect(ask(methodsEmpty, { snapshot: wanted }).is).toBe('passed')
+  expect(ask(methodsEmpty, { snapshot: held }).is).toBe('passed')
+  expect(ask(methodsEmpty, { snapshot: evidence({ borrowed: unread }) }).is).toBe('not-checked')
 })
 
 test('C7 mixed identifiers are a half-done update', () => {
@@ -199,10 +199,10 @@ test('C7 mixed identifiers are a half-done update', () => {
     'kubevirt.io/install-strategy-identifier': 'older',
     'kubevirt.io/install-strategy-version': 'v1.7.4',
   })
-  const { findings } = ask(mixedIdentifiers, { evidence: found })
+  const { findings } = ask(mixedIdentifiers, { snapshot: found })
   expect(findings).toMatchObject([{ level: 'blocker', objects: [`deployment/${deployment?.metadata.name}`] }])
   expect(findings[0]?.summary).toContain('1 object is of v1.7.4, not of v1.8.4')
-  expect(said(ask(mixedIdentifiers, { evidence: found, target: 'v1.8.4' }).findings)).toEqual([
+  expect(said(ask(mixedIdentifiers, { snapshot: found, target: 'v1.8.4' }).findings)).toEqual([
     'info mixed-identifiers',
   ])
 })

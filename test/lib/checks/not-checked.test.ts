@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { allChecks, type ReportedCheck } from '../../../src/lib/checks/check-run.ts'
 import type { CheckDocument } from '../../../src/lib/output/views/check-report.ts'
-import type { EvidencePart } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import type { SnapshotPart } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import { rightsOf } from '../../../src/lib/upgrade/role-rights.ts'
 import { runText } from '../run-text.ts'
@@ -12,16 +12,16 @@ import type { Change } from './laid-over.ts'
 import { wholeCluster } from './whole-cluster.ts'
 
 const needs = allChecks.flatMap((check) => check.needs.map((part) => [check.id, part, check] as const))
-const whole = question({ evidence: wholeCluster(), target: 'v1.9.0' })
+const whole = question({ snapshot: wholeCluster(), target: 'v1.9.0' })
 
 /** Unknown is not the same as good. */
 const levelOf = (blocks: boolean) => (blocks ? 'not-checked' : 'warning')
 
 test.each(needs)('%s is not checked without %s', (id, part, check) => {
   const { serverVersion, ...rest } = wholeCluster()
-  const evidence =
+  const snapshot =
     part === 'serverVersion' ? rest : { ...rest, ...(serverVersion && { serverVersion }), [part]: unread }
-  const { is, findings } = ask(check, { ...whole, evidence, target: 'v1.9.0' })
+  const { is, findings } = ask(check, { ...whole, snapshot, target: 'v1.9.0' })
   expect(is).toBe('not-checked')
   expect(findings).toMatchObject([{ id, level: levelOf(check.blocks) }])
   expect(findings[0]?.summary).toContain(`${part}: `)
@@ -30,7 +30,7 @@ test.each(needs)('%s is not checked without %s', (id, part, check) => {
 const stopping = new Set(['blocker', 'not-checked'])
 
 /** What a user may not read, and which parts are unknown then. */
-const resources: readonly (readonly [plural: string, parts: readonly EvidencePart[]])[] = [
+const resources: readonly (readonly [plural: string, parts: readonly SnapshotPart[]])[] = [
   ['deployments', ['operators', 'deployments', 'others']],
   ['daemonsets', ['daemonsets']],
   ['pods', ['pods']],

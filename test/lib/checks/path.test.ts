@@ -23,7 +23,7 @@ test.each([
   ['v1.9.7', 'v1.8.4', ['info release-unknown']],
   ['v0.17.0', 'v0.16.3', ['blocker from-unsupported', 'info release-unknown']],
 ])('hop-supported: to %s from %s', (target, version, findings) => {
-  const result = ask(hopSupported, { evidence: ofVersion(version), target })
+  const result = ask(hopSupported, { snapshot: ofVersion(version), target })
   expect(said(result.findings)).toEqual(findings)
 })
 
@@ -38,20 +38,20 @@ test('hop-supported goes by the release data that are given', () => {
 })
 
 test('hop-supported: minors that are left out are gone through, Kubernetes with them', () => {
-  const [finding] = ask(hopSupported, { evidence: running('v1.33.2', 'v1.7.4'), target: 'v1.9.0' }).findings
+  const [finding] = ask(hopSupported, { snapshot: running('v1.33.2', 'v1.7.4'), target: 'v1.9.0' }).findings
   expect(finding?.remedy).toEqual([
     'kvup upgrade --to v1.8.4',
     'take Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
     'kvup upgrade --to v1.9.0',
   ])
-  const [none] = ask(hopSupported, { evidence: running('v1.35.0', 'v1.5.3'), target: 'v1.9.0' }).findings
+  const [none] = ask(hopSupported, { snapshot: running('v1.35.0', 'v1.5.3'), target: 'v1.9.0' }).findings
   expect(none?.remedy[0]).toContain('v1.6.6 supports Kubernetes up to 1.33, this cluster runs 1.35')
 })
 
 test('hop-supported needs a target, and says when nothing was ever settled', () => {
   expect(ask(hopSupported).is).toBe('skipped')
   const never = ofVersion('devel')
-  expect(said(ask(hopSupported, { evidence: never, target: 'v1.9.0' }).findings)).toEqual([
+  expect(said(ask(hopSupported, { snapshot: never, target: 'v1.9.0' }).findings)).toEqual([
     'warning never-settled',
   ])
 })
@@ -67,12 +67,12 @@ describe('kubernetes-window', () => {
     ['v1.37.0', 'v1.9.0', ['warning', 'warning']],
     ['v1.34.9+k3s1', 'v1.9.0', []],
   ])('on %s, to %s', (runs, target, levels) => {
-    const asked = { evidence: running(runs), ...(target !== undefined && { target }) }
+    const asked = { snapshot: running(runs), ...(target !== undefined && { target }) }
     expect(ask(kubernetesSupported, asked).findings.map(({ level }) => level)).toEqual(levels)
   })
 
   test('names the window and the steps in their order', () => {
-    const [finding] = ask(kubernetesSupported, { evidence: running('v1.33.1'), target: 'v1.9.0' }).findings
+    const [finding] = ask(kubernetesSupported, { snapshot: running('v1.33.1'), target: 'v1.9.0' }).findings
     expect(finding?.summary).toBe('Kubernetes 1.33 is too old for KubeVirt v1.9 (1.34 to 1.36)')
     expect(finding?.remedy).toEqual([
       'take Kubernetes to 1.34 (v1.9.0 needs 1.34 or newer, and v1.8.4 runs on it)',
@@ -82,7 +82,7 @@ describe('kubernetes-window', () => {
 
   test('a minor that is not in the table is judged by rule, and that is said', () => {
     const [finding] = ask(kubernetesSupported, {
-      evidence: running('v1.34.1', 'v1.9.0'),
+      snapshot: running('v1.34.1', 'v1.9.0'),
       target: 'v1.10.0',
     }).findings
     expect(finding?.summary).toContain('1.35 to 1.37, by the rule')
@@ -90,7 +90,7 @@ describe('kubernetes-window', () => {
 
   test('without the version of the server it was not checked, and that blocks', () => {
     const { serverVersion: _, ...unknown } = evidence()
-    expect(said(ask(kubernetesSupported, { evidence: unknown }).findings)).toEqual([
+    expect(said(ask(kubernetesSupported, { snapshot: unknown }).findings)).toEqual([
       'not-checked kubernetes-window',
     ])
   })
@@ -103,7 +103,7 @@ test.each([
   ['v1.9.0', 'v1.9.1', []],
   ['v1.8.4', 'v1.9.0', ['info issue-18670']],
 ])('known-bad: from %s to %s', (version, target, findings) => {
-  expect(said(ask(knownBad, { evidence: ofVersion(version), target }).findings)).toEqual(findings)
+  expect(said(ask(knownBad, { snapshot: ofVersion(version), target }).findings)).toEqual(findings)
 })
 
 test.each([
@@ -111,5 +111,5 @@ test.each([
   ['v0.17.0', []],
   ['v1.8.4', []],
 ])('C8 nothing older than v0.17.0 is promised zero downtime: %s', (version, findings) => {
-  expect(said(ask(zeroDowntime, { evidence: ofVersion(version) }).findings)).toEqual(findings)
+  expect(said(ask(zeroDowntime, { snapshot: ofVersion(version) }).findings)).toEqual(findings)
 })

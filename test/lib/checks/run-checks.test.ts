@@ -10,7 +10,7 @@ test.each([
     'kvup snapshot --to-file',
   ],
 ])('what could not be read: %s', (_, nodes, command) => {
-  const { is, findings } = ask(nodeReady, { evidence: evidence({ nodes }) })
+  const { is, findings } = ask(nodeReady, { snapshot: evidence({ nodes }) })
   expect(is).toBe('not-checked')
   expect(findings[0]?.remedy[0]).toContain(command)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { machineryChecks } from '../../../src/lib/checks/groups/machinery-checks.ts'
 import { nodeChecks } from '../../../src/lib/checks/groups/node-checks.ts'
 import { runChecks, workloadChecks } from '../../../src/lib/checks/check-run.ts'
-import { gatherEvidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import { takeFullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../src/simulator/simulated-cluster.ts'
 import type { OperatorFaults } from '../../../src/simulator/virt-operator/virt-operator-context.ts'
@@ -15,9 +15,9 @@ async function found(faults: OperatorFaults, minutes: number): Promise<Record<st
   const clock = new SimClock()
   const world = await simulate({ clock, version: 'v1.8.4', vms: 5, methods: ['LiveMigrate'], faults })
   await clock.sleep(minutes * 60_000)
-  const evidence = await gatherEvidence(world.cluster(), clock)
+  const snapshot = await takeFullSnapshot(world.cluster(), clock)
   await world.stop()
-  const asked = { ...question({ evidence, target: 'v1.9.0' }), at: clock.now() }
+  const asked = { ...question({ snapshot, target: 'v1.9.0' }), at: clock.now() }
   const results = runChecks(checks, asked).filter(({ is }) => is !== 'passed')
   return Object.fromEntries(results.map(({ check, findings }) => [check.id, findings[0]?.objects ?? []]))
 }

@@ -1,6 +1,6 @@
 import type { Lease, Node } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { ApiService, WebhookConfiguration } from '../../../src/lib/kube/kinds/extension-kinds.ts'
-import type { Evidence } from '../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../src/lib/kubevirt/full-snapshot.ts'
 import { emptyTally, type InstanceTally } from '../../../src/lib/kubevirt/snapshot.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import { evidence, known } from './evidence.ts'
@@ -14,7 +14,7 @@ export const ago = (minutes: number): string => new Date(at.getTime() - minutes 
 export const goodCa = bundle(certificate(at, { since: 2, left: 5 }))
 
 /** The settled v1.8.4 with the nodes that its pods are on, and all that writes go through: no check has anything to say of it. */
-export function wholeCluster(overrides: Partial<Evidence> = {}): Evidence {
+export function wholeCluster(overrides: Partial<FullSnapshot> = {}): FullSnapshot {
   const whole = evidence()
   return {
     ...whole,

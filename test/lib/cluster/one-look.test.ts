@@ -3,7 +3,7 @@ import { Deployments } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { Nodes } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { Reader } from '../../../src/lib/kube/cluster.ts'
 import { metadataOf } from '../../../src/lib/kube/object.ts'
-import { oneLook } from '../../../src/lib/kube/read-cache.ts'
+import { onceCached } from '../../../src/lib/kube/read-cache.ts'
 
 /** Counts what it is asked; `fails` is how often the first lists fail. */
 function counted(fails = 0): { reader: Reader; asked: string[] } {
@@ -29,7 +29,7 @@ function counted(fails = 0): { reader: Reader; asked: string[] } {
 
 test('a list is read once for the same question, also while it is under way', async () => {
   const { reader, asked } = counted()
-  const look = oneLook(reader)
+  const look = onceCached(reader)
   const [one, other] = await Promise.all([look.list(Nodes), look.list(Nodes, {})])
   expect(other).toBe(one)
   await look.list(Deployments, { namespace: 'a' })
@@ -41,7 +41,7 @@ test('a list is read once for the same question, also while it is under way', as
 
 test('who wants whole objects does not get the metadata that somebody else asked for', async () => {
   const { reader, asked } = counted()
-  const look = oneLook(reader)
+  const look = onceCached(reader)
   await look.list(metadataOf(Nodes))
   await look.list(Nodes)
   expect(asked).toEqual(['list nodes ', 'list nodes '])
@@ -49,7 +49,7 @@ test('who wants whole objects does not get the metadata that somebody else asked
 
 test('an object is read anew: a write builds on it', async () => {
   const { reader, asked } = counted()
-  const look = oneLook(reader)
+  const look = onceCached(reader)
   await look.find(Nodes, { name: 'a' })
   await look.find(Nodes, { name: 'a' })
   expect(asked).toEqual(['find nodes', 'find nodes'])
@@ -57,7 +57,7 @@ test('an object is read anew: a write builds on it', async () => {
 
 test('a failure is not remembered', async () => {
   const { reader } = counted(1)
-  const look = oneLook(reader)
+  const look = onceCached(reader)
   await expect(look.list(Nodes)).rejects.toThrow('away')
   await expect(look.list(Nodes)).resolves.toEqual([])
 })

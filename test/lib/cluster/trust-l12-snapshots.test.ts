@@ -28,7 +28,7 @@ const operator = {
     ],
   },
 } as KubeObject
-const machine = {
+const vm = {
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachine',
   metadata: { name: 'web', namespace: 'shop', annotations: { 'corp.test/owner': 'jane' } },
@@ -40,11 +40,11 @@ const machine = {
   },
 } as KubeObject
 
-const plain = JSON.stringify([operator, machine].map(trimmed))
+const plain = JSON.stringify([operator, vm].map(trimmed))
 const index = { objects: 0 } as unknown as KubeObject
 const anonymous = JSON.stringify(
   redacted(
-    [operator, machine].map((one) => trimmed(one) as KubeObject),
+    [operator, vm].map((one) => trimmed(one) as KubeObject),
     { home: 'kubevirt', users: [], index },
   ),
 )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
 import { statusReport } from '../../../src/lib/status/status-report.ts'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
 import { statusView } from '../../../src/lib/output/views/status.ts'
@@ -9,7 +9,7 @@ import { example } from '../facts/example.ts'
 const readme = readFileSync('README.md', 'utf8')
 const before = (time: string, seconds: number) => new Date(Date.parse(time) - seconds * 1000).toISOString()
 
-const loan = (at: string): Loan => ({
+const loan = (at: string): Override => ({
   id: 'workload-updates',
   object: {
     apiVersion: 'kubevirt.io/v1',

@@ -3,11 +3,11 @@ import type { Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
 import { groupedCauses, type TroubledPod } from '../../../src/lib/kubevirt/diagnosis/diagnosis.ts'
 import { itemsOf } from '../../../src/lib/kube/known.ts'
 import type { PodTrouble } from '../../../src/lib/kubevirt/diagnosis/pod-trouble.ts'
-import type { Scene } from '../../../src/lib/kubevirt/installed-components.ts'
+import type { UpgradeSnapshot } from '../../../src/lib/kubevirt/installed-components.ts'
 import { settled } from './settled.ts'
 
 const recorded = settled()
-const scene: Scene = { ...recorded, at: recorded.at(0) }
+const snapshot: UpgradeSnapshot = { ...recorded, at: recorded.at(0) }
 
 const image: PodTrouble = {
   kind: 'image',
@@ -48,12 +48,12 @@ const handlers = (count: number, trouble: PodTrouble) =>
   Array.from({ length: count }, (_, i) =>
     troubled('virt-handler', trouble, { pod: `virt-handler-${i}`, node: `n-${i}` }),
   )
-const saying = (found: readonly TroubledPod[], more: Partial<Scene> = {}) =>
-  groupedCauses(found, { ...scene, ...more }).map(({ sentence }) => sentence)
+const saying = (found: readonly TroubledPod[], more: Partial<UpgradeSnapshot> = {}) =>
+  groupedCauses(found, { ...snapshot, ...more }).map(({ sentence }) => sentence)
 
 test('40 pods with one reason are one line, with their number and three examples', () => {
   const found = [...handlers(20, image), ...handlers(40, { ...image, reason: 'ImagePullBackOff' }).slice(20)]
-  const causes = groupedCauses(found, scene)
+  const causes = groupedCauses(found, snapshot)
   expect(causes.map(({ sentence }) => sentence)).toEqual([
     'virt-handler on 40 nodes (n-0, n-1, n-10, …) cannot pull q/v:1: not found',
   ])
@@ -103,7 +103,7 @@ test('different images, reasons of the scheduler and events stay apart', () => {
     troubled('virt-api', mount),
     troubled('virt-api', { ...mount, reason: 'Unhealthy' }),
   ]
-  expect(groupedCauses(found, scene)).toHaveLength(6)
+  expect(groupedCauses(found, snapshot)).toHaveLength(6)
 })
 
 test('the last log line is quoted of any pod of the group, and not twice', () => {
@@ -121,15 +121,16 @@ test.each([
   ['kubectl -n kubevirt logs virt-handler-0 -c sidecar --previous', { ...crash, container: 'sidecar' }],
   ['kubectl -n kubevirt logs virt-handler-0', { ...crash, container: 'virt-handler', again: false }],
 ])('%s', (command, trouble) => {
-  expect(groupedCauses(handlers(1, trouble), scene)[0]?.look).toEqual([command])
+  expect(groupedCauses(handlers(1, trouble), snapshot)[0]?.look).toEqual([command])
 })
 
 test('an install strategy that does not come: one command back, but not out of an update that was half-way', () => {
   const found = [troubled('install strategy', image)]
-  const back = (one: Scene) => groupedCauses(found, one)[0]?.look.filter((line) => line.startsWith('kvup'))
-  const { observedKubeVirtVersion } = scene.kubevirt.status ?? {}
-  expect(back(scene)).toEqual([expect.stringMatching(`^kvup upgrade --to ${observedKubeVirtVersion}`)])
-  const halfWay = structuredClone(scene)
+  const back = (one: UpgradeSnapshot) =>
+    groupedCauses(found, one)[0]?.look.filter((line) => line.startsWith('kvup'))
+  const { observedKubeVirtVersion } = snapshot.kubevirt.status ?? {}
+  expect(back(snapshot)).toEqual([expect.stringMatching(`^kvup upgrade --to ${observedKubeVirtVersion}`)])
+  const halfWay = structuredClone(snapshot)
   const [handler] = itemsOf(halfWay.snapshot.daemonsets)
   Object.assign(handler?.metadata.annotations ?? {}, { 'kubevirt.io/install-strategy-identifier': 'other' })
   expect(back(halfWay)).toEqual([])

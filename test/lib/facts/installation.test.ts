@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { findInstallation, notOne, theInstallation } from '../../../src/lib/kubevirt/installation.ts'
+import { getInstallation, notOne, theInstallation } from '../../../src/lib/kubevirt/installation.ts'
 import { settled } from './settled.ts'
 
 describe('one', () => {
   test('plain manifests, locked to the operator', () => {
-    expect(findInstallation(settled().snapshot)).toMatchObject({
+    expect(getInstallation(settled().snapshot)).toMatchObject({
       is: 'one',
       name: 'kubevirt',
       namespace: 'kubevirt',
@@ -18,7 +18,7 @@ describe('one', () => {
   test('an empty imageTag is none (facts 2.1)', () => {
     const { snapshot, kubevirt } = settled()
     kubevirt.spec = { ...kubevirt.spec, imageTag: '', imageRegistry: 'mirror.local/kubevirt' }
-    const found = findInstallation(snapshot)
+    const found = getInstallation(snapshot)
     expect(found).toMatchObject({ imageRegistry: 'mirror.local/kubevirt' })
     expect(found).not.toHaveProperty('imageTag')
   })
@@ -55,14 +55,14 @@ describe('one', () => {
   test('who owns the operator owns the installation', () => {
     const { snapshot, operator } = settled()
     operator.metadata.labels = { ...operator.metadata.labels, 'olm.owner': 'csv.v1' }
-    expect(findInstallation(snapshot)).toMatchObject({ manager: { kind: 'olm', name: 'csv.v1' } })
+    expect(getInstallation(snapshot)).toMatchObject({ manager: { kind: 'olm', name: 'csv.v1' } })
   })
 })
 
 test('night U7: an operator without a KubeVirt is a state of its own', () => {
   const { snapshot } = settled()
   snapshot.kubevirts = { known: true, items: [] }
-  const found = findInstallation(snapshot)
+  const found = getInstallation(snapshot)
   expect(found).toMatchObject({ is: 'none', operator: { version: 'v1.8.4' } })
   if (found.is === 'one') throw new Error('one')
   expect(notOne(found)).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noWayBack } from '../../../src/lib/kubevirt/stored-versions.ts'
-import type { Standing } from '../../../src/lib/kubevirt/rollout-status.ts'
+import type { RolloutStatus } from '../../../src/lib/kubevirt/rollout-status.ts'
 import { knownReleases } from '../../../src/lib/releases/releases.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
 import { crd, question } from '../checks/evidence.ts'
@@ -10,7 +10,7 @@ const group = 'export.kubevirt.io'
 const before = crd('virtualmachineexports', group, ['v1beta1', 'v1alpha1'], ['v1beta1'])
 const replaced = crd('virtualmachineexports', group, ['v1', 'v1beta1'], ['v1beta1', 'v1'])
 
-const at = (more: Partial<Standing>): Standing => ({ ...question().standing, ...more })
+const at = (more: Partial<RolloutStatus>): RolloutStatus => ({ ...question().standing, ...more })
 const underWay = at({
   verdict: 'Stalled',
   observed: { version: 'v1.8.4', id: 'a' },
@@ -70,7 +70,7 @@ test('a tag that was set back by hand hangs: the operator that is there tells wh
     verdict: 'Degraded',
     observed: { version: 'v1.8.4', id: 'a' },
     target: { version: 'v1.8.4', id: 'a' },
-    operator: operator as unknown as NonNullable<Standing['operator']>,
+    operator: operator as unknown as NonNullable<RolloutStatus['operator']>,
   })
   expect(back('v1.8.4', [replaced], hung)?.remedy[0]).toBe('kvup upgrade --to v1.9.0     goes on, to the end')
   expect(back('v1.8.4', [replaced], { ...hung, operator: undefined })?.remedy[0]).toBe(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Reader, Where } from '../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
-import { type Part, standingParts, takeSnapshot, withParts } from '../../../src/lib/kubevirt/snapshot.ts'
+import { type Part, statusParts, takeSnapshot, withParts } from '../../../src/lib/kubevirt/snapshot.ts'
 import { LeaseWatch } from '../../../src/lib/kubevirt/lease-holders.ts'
 import { statusReport } from '../../../src/lib/status/status-report.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
@@ -41,7 +41,7 @@ function watched({ reader }: Example, failures: Record<string, number> = {}) {
 
 const now = new Date('2026-12-03T07:31:29Z')
 const clock = { now: () => now }
-const all: readonly Part[] = [...standingParts, 'nodes', 'events', 'migrations', 'workloads']
+const all: readonly Part[] = [...statusParts, 'nodes', 'events', 'migrations', 'workloads']
 const world = example('settled')
 
 test('what was not asked for is not read and not known', async () => {
@@ -54,8 +54,8 @@ test('what was not asked for is not read and not known', async () => {
 
 test('lists are narrowed to the namespace and the labels, one call per part', async () => {
   const { reader, calls } = watched(world)
-  await takeSnapshot(reader, standingParts, clock)
-  expect(calls).toHaveLength(2 + standingParts.length)
+  await takeSnapshot(reader, statusParts, clock)
+  expect(calls).toHaveLength(2 + statusParts.length)
   const narrow = calls.filter((call) => call.resource !== 'kubevirts')
   expect(narrow.every((call) => call.where.namespace === 'kubevirt')).toBe(true)
   expect(calls.find((call) => call.resource === 'pods')?.where.labels).toBe(
@@ -140,7 +140,7 @@ test('a known namespace saves the first round trip', async () => {
 })
 
 test('more parts are added to the same look', async () => {
-  const quick = await takeSnapshot(world.reader, standingParts, clock)
+  const quick = await takeSnapshot(world.reader, statusParts, clock)
   const { reader, calls } = watched(world)
   const more = await withParts(reader, quick, ['nodes', 'events'])
   expect(calls.map((call) => call.resource).toSorted()).toEqual(['events', 'nodes'])

@@ -11,7 +11,7 @@ import {
   manifestChanges,
 } from '../../../src/lib/manifests/apply-manifest.ts'
 import { kindOf, type Manifest } from '../../../src/lib/manifests/manifest.ts'
-import { Recording, rehearsingBy } from '../../../src/lib/engine/procedure-dry-run.ts'
+import { Recording, dryRunningBy } from '../../../src/lib/engine/procedure-dry-run.ts'
 import { changedFields } from '../../../src/lib/engine/dry-run-change.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { Store } from '../../../src/simulator/api/store.ts'
@@ -60,7 +60,7 @@ test.each(cases)(
   async (mode, manager) => {
     const { reader, writer, reviewer } = await installedBy(manager)
     const { objects } = example()
-    const recording = new Recording(reader, (seen) => rehearsingBy(mode, reviewer, seen))
+    const recording = new Recording(reader, (seen) => dryRunningBy(mode, reviewer, seen))
     await applyManifest(objects, recording)
     const before = await Promise.all(objects.map((object) => liveOf(reader, object)))
     await applyManifest(objects, { reader, writer })

@@ -42,7 +42,7 @@ const checks = [
 ]
 
 function documentOf(accepted: readonly AcceptedRisk[] = [], strict = false): CheckDocument {
-  const results = runChecks(checks, question({ evidence: evidence({ nodes: unread }) }))
+  const results = runChecks(checks, question({ snapshot: evidence({ nodes: unread }) }))
   return {
     apiVersion: 'kvup.io/v1alpha1',
     kind: 'CheckReport',

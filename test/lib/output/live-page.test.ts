@@ -62,11 +62,14 @@ describe('a page on a terminal', () => {
   })
 })
 
-interface Seen extends Document {
+interface Snapshot extends Document {
   kind: 'Seen'
   verdict: string
 }
-const view: View<Seen> = { text: ({ verdict }) => [`it is ${verdict}`, 'second line'], names: () => ['seen'] }
+const view: View<Snapshot> = {
+  text: ({ verdict }) => [`it is ${verdict}`, 'second line'],
+  names: () => ['seen'],
+}
 const verdicts = ['updating', 'settled']
 
 /** A command with -w that gives both verdicts, warns in between, and is interrupted. */
@@ -87,7 +90,7 @@ async function watched(
     ...more,
   })
   for (const verdict of verdicts) {
-    printer.result<Seen>({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict }, view)
+    printer.result<Snapshot>({ apiVersion: 'kvup.io/v1alpha1', kind: 'Seen', verdict }, view)
     if (verdict === 'updating') printer.warn('a watch was refused')
   }
   printer.finish(interrupted('SIGINT'))

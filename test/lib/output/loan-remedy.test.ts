@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Loan } from '../../../src/lib/engine/journal.ts'
-import { loanRemedy } from '../../../src/lib/output/views/report-lines.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
+import { overrideRemedy } from '../../../src/lib/output/views/report-lines.ts'
 
 const object = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', name: 'kubevirt', uid: 'u' }
-const loan: Omit<Loan, 'id' | 'path' | 'was'> = {
+const loan: Omit<Override, 'id' | 'path' | 'was'> = {
   by: 'jane@here',
   at: '2026-01-01T00:00:00Z',
   procedure: 'upgrade to v1.8.4',
@@ -13,14 +13,14 @@ const loan: Omit<Loan, 'id' | 'path' | 'was'> = {
 test('workloads restore gives back the methods; an imageTag that was taken out comes back with the upgrade', () => {
   const was = { present: true, value: ['LiveMigrate'] } as const
   const path = '/spec/workloadUpdateStrategy/workloadUpdateMethods'
-  const methods: Loan = { ...loan, id: 'workload-updates', path, was }
-  expect(loanRemedy(methods)).toBe('kvup workloads restore')
+  const methods: Override = { ...loan, id: 'workload-updates', path, was }
+  expect(overrideRemedy(methods)).toBe('kvup workloads restore')
   const tag = { present: true, value: { tag: 'v1.7.4' } } as const
-  const imageTag: Loan = { ...loan, id: 'image-tag', path: '/spec/imageTag', was: tag }
-  expect(loanRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')
+  const imageTag: Override = { ...loan, id: 'image-tag', path: '/spec/imageTag', was: tag }
+  expect(overrideRemedy(imageTag)).toBe('kvup upgrade --to v1.8.4')
 })
 
-const remedy = (id: string, path: string) => loanRemedy({ procedure: 'eus to 4.20', id, path })
+const remedy = (id: string, path: string) => overrideRemedy({ procedure: 'eus to 4.20', id, path })
 
 test('what a window borrowed goes back by the commands of the window', () => {
   expect(remedy('workload-updates', '/spec/workloadUpdateStrategy/workloadUpdateMethods')).toBe(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { paintFor } from '../../../src/lib/output/terminal.ts'
-import { rehearsedLines } from '../../../src/lib/output/views/dry-run.ts'
+import { dryRunLines } from '../../../src/lib/output/views/dry-run.ts'
 
 test('a value that is not there is kept as absent, and a step is named by its title', () => {
   const line = { estimate: 0, risk: { undo: 'none', safeToLeave: 'always' } }
@@ -16,7 +16,7 @@ test('a value that is not there is kept as absent, and a step is named by its ti
     { ...line, id: 'rest', title: 'the rest', state: 'depends' as const, dependsOn: 'pause-health-check-a' },
   ]
   const paint = paintFor({ colour: false, unicode: false })
-  const text = rehearsedLines({ steps, mode: 'client' }, paint, { columns: 80, wide: false }).join('\n')
+  const text = dryRunLines({ steps, mode: 'client' }, paint, { columns: 80, wide: false }).join('\n')
   expect(text).toContain('keeps /spec/pauseRequests: absent')
   expect(text).toContain('depends on pause NodeHealthCheck a, cannot be')
 })
@@ -42,6 +42,6 @@ test('what a later step gives back, and where, is told by the step that keeps it
     },
   ]
   const paint = paintFor({ colour: false, unicode: false })
-  const lines = rehearsedLines({ steps, mode: 'client' }, paint, { columns: Infinity, wide: false })
+  const lines = dryRunLines({ steps, mode: 'client' }, paint, { columns: Infinity, wide: false })
   expect(lines.at(-1)).toBe('unpause pool a   gives spec.paused back: false, which "pause pool a" keeps')
 })

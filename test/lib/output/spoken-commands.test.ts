@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { entries, type Entry } from '../../../src/commands/entries.ts'
-import { openPrinter, speakingPrinter } from '../../../src/lib/output/open-printer.ts'
+import { openPrinter, printerWithConnectionFlags } from '../../../src/lib/output/open-printer.ts'
 import type { Document, View } from '../../../src/lib/output/printer.ts'
-import { commandSpeech, type SpokenFlag } from '../../../src/lib/output/command-line.ts'
+import { commandSpeech, type ConnectionFlag } from '../../../src/lib/output/command-line.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
 import { blocked } from '../../../src/lib/kube/errors.ts'
 import { Pipe } from './terminal.ts'
 
-const context: SpokenFlag = { names: ['--context'], text: '--context prod', kubectl: true }
-const server: SpokenFlag = { names: ['--server', '-s'], text: '--server https://one:6443', kubectl: true }
-const tokenFile: SpokenFlag = { names: ['--token-file'], text: '--token-file t', kubectl: false }
+const context: ConnectionFlag = { names: ['--context'], text: '--context prod', kubectl: true }
+const server: ConnectionFlag = { names: ['--server', '-s'], text: '--server https://one:6443', kubectl: true }
+const tokenFile: ConnectionFlag = { names: ['--token-file'], text: '--token-file t', kubectl: false }
 
 const inProd = commandSpeech({ name: 'kvup', connection: [context, tokenFile] })
 const plugin = commandSpeech({ name: 'kubectl kvup', connection: [context] })
@@ -107,7 +107,7 @@ const view: View<Found> = {
 async function printed(output: string, kind = 'Found') {
   const [stdout, stderr] = [new Pipe(), new Pipe()]
   const open = { stdout, stderr, output, headers: true, color: 'never', env: { LANG: 'C.UTF-8' } } as const
-  const printer = speakingPrinter(await openPrinter({ ...open, clock: new SimClock() }), inProd)
+  const printer = printerWithConnectionFlags(await openPrinter({ ...open, clock: new SimClock() }), inProd)
   const document: Found = {
     apiVersion: 'kvup.io/v1alpha1',
     kind,
@@ -144,16 +144,16 @@ test('objects of the cluster are left as they are', async () => {
 
 test('of rows only those with a command are copied, with all else as it was', () => {
   const plain = { name: 'a', remedy: ['none'], why: [{ id: 'x', text: 'y' }] }
-  const spoken = {
+  const asTyped = {
     name: 'b',
     remedy: ['kvup status'],
     why: [{ id: 'x', text: 'kvup status' }],
     seal: { next: 'kvup status' },
   }
-  const rows = [plain, spoken]
+  const rows = [plain, asTyped]
   const [first, second] = inProd.parts(rows)
   expect(first).toBe(plain)
-  expect(second).toEqual({ ...spoken, remedy: ['kvup status --context prod --token-file t'] })
-  expect(Object.keys(second ?? {})).toEqual(Object.keys(spoken))
-  expect(spoken.remedy).toEqual(['kvup status'])
+  expect(second).toEqual({ ...asTyped, remedy: ['kvup status --context prod --token-file t'] })
+  expect(Object.keys(second ?? {})).toEqual(Object.keys(asTyped))
+  expect(asTyped.remedy).toEqual(['kvup status'])
 })

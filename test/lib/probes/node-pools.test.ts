@@ -19,8 +19,8 @@ function pools(changes: Record<string, (node: Node) => void> = {}, to = 'v1.9.0'
     ...others.map((pod, i) => onNode(pod, `cp-${(i % 3) + 1}`)),
     ...['worker-1', 'worker-2', 'worker-3'].flatMap((name) => (handler ? [onNode(handler, name)] : [])),
   ]
-  const evidence = { ...whole, nodes: known(...all), pods: known(...pods) }
-  return nodePools(question({ evidence, target: to }), parseVersion(to))
+  const snapshot = { ...whole, nodes: known(...all), pods: known(...pods) }
+  return nodePools(question({ snapshot, target: to }), parseVersion(to))
 }
 
 const onNode = (pod: Pod, nodeName: string): Pod => ({ ...pod, spec: { ...pod.spec, nodeName } })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ContainerStatus, Pod } from '../../../src/lib/kube/kinds/workload-kinds.ts'
-import { lookOfPull } from '../../../src/lib/checks/probes/probe-run.ts'
+import { readPull } from '../../../src/lib/checks/probes/probe-run.ts'
 
 const pod = (container: Partial<ContainerStatus> | undefined, status: Pod['status'] = {}): Pod => ({
   apiVersion: 'v1',
@@ -10,7 +10,7 @@ const pod = (container: Partial<ContainerStatus> | undefined, status: Pod['statu
 })
 const waiting = (reason: string, message = '') => ({ state: { waiting: { reason, message } } })
 
-const looks: readonly (readonly [what: string, pod: Pod, is: string])[] = [
+const snapshots: readonly (readonly [what: string, pod: Pod, is: string])[] = [
   ['nothing yet', pod(undefined), 'waiting'],
   ['a container that is being created', pod(waiting('ContainerCreating')), 'waiting'],
   ['a pull that fails', pod(waiting('ErrImagePull')), 'failing'],
@@ -42,12 +42,12 @@ const looks: readonly (readonly [what: string, pod: Pod, is: string])[] = [
   ['a kubelet that has no room', pod(undefined, { phase: 'Failed', reason: 'OutOfpods' }), 'ended'],
 ]
 
-test.each(looks)('C6 %s', (_, look, is) => {
-  expect(lookOfPull(look).is).toBe(is)
+test.each(snapshots)('C6 %s', (_, look, is) => {
+  expect(readPull(look).is).toBe(is)
 })
 
 test('C6 what ended for another reason says which', () => {
-  expect(lookOfPull(pod(undefined, { phase: 'Failed', reason: 'OutOfpods', message: 'too many' }))).toEqual({
+  expect(readPull(pod(undefined, { phase: 'Failed', reason: 'OutOfpods', message: 'too many' }))).toEqual({
     is: 'ended',
     why: 'its pod ended: OutOfpods',
     message: 'too many',

@@ -16,7 +16,7 @@ export const namespace = 'kubevirt'
 /** A setting that steps look at and change: data of a ConfigMap. */
 export const setting = { name: 'setting', namespace }
 
-export interface Machine {
+export interface Vm {
   host?: string
   pid?: number
   alive?: readonly number[]
@@ -44,7 +44,7 @@ export class Engine {
     return configMapJournal(this.fake.cluster(), { namespace, who: 'jane@here', clock })
   }
 
-  lock({ host = 'here', pid = 1, alive = [1], clock = this.clock, takeOver }: Machine = {}) {
+  lock({ host = 'here', pid = 1, alive = [1], clock = this.clock, takeOver }: Vm = {}) {
     const holder = {
       who: `jane@${host}`,
       host,
@@ -55,13 +55,13 @@ export class Engine {
     return leaseLock(this.fake.cluster(), { namespace, holder, clock, takeOver })
   }
 
-  run(procedure: Procedure, limits: Partial<RunLimits> = {}, machine: Machine = {}) {
-    const clock = machine.clock ?? this.clock
+  run(procedure: Procedure, limits: Partial<RunLimits> = {}, vm: Vm = {}) {
+    const clock = vm.clock ?? this.clock
     return runProcedure(procedure, {
       cluster: this.fake.cluster(),
       clock,
       journal: this.journal(clock),
-      lock: this.lock(machine),
+      lock: this.lock(vm),
       emit: (event) => this.events.push({ ...event, after: this.elapsed }),
       signal: this.stop.signal,
       who: 'jane@here',

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { configMapJournal } from '../../../src/lib/engine/journal-config-map.ts'
 import { guardedWriter } from '../../../src/lib/engine/run-session.ts'
-import { type Entry, type Loan, memoryJournal } from '../../../src/lib/engine/journal.ts'
-import type { Held } from '../../../src/lib/engine/lease.ts'
+import { type Entry, type Override, memoryJournal } from '../../../src/lib/engine/journal.ts'
+import type { HeldLease } from '../../../src/lib/engine/lease.ts'
 import { locked } from '../../../src/lib/kube/errors.ts'
 import { Engine, namespace, setting } from './engine.ts'
 
-const lost: Held = {
+const lost: HeldLease = {
   signal: new AbortController().signal,
   confirm: () => Promise.reject(locked('lock-lost', 'somebody else holds it')),
 }
@@ -34,7 +34,7 @@ test('nor is anything written down', async () => {
   const journal = inner.under(lost)
   const writes = [
     () => journal.record({} as Entry),
-    () => journal.borrow({ was: { present: false } } as Loan),
+    () => journal.override({ was: { present: false } } as Override),
     () => journal.release('x'),
     () => journal.keep('x', 1),
   ]
@@ -51,7 +51,7 @@ test('a try after a conflict asks for the lock again: who took it over wrote mea
   const { fake, clock } = new Engine()
   const place = { namespace, who: 'jane@here', clock }
   let isMine = true
-  const held: Held = {
+  const held: HeldLease = {
     signal: new AbortController().signal,
     confirm: async () => {
       if (!isMine) throw locked('lock-lost', 'somebody else holds it')

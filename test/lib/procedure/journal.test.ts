@@ -6,7 +6,7 @@ import {
   bounded,
   type Entry,
   type Journal,
-  type Loan,
+  type Override,
   memoryJournal,
 } from '../../../src/lib/engine/journal.ts'
 import { configMapJournal } from '../../../src/lib/engine/journal-config-map.ts'
@@ -42,7 +42,7 @@ const entry = (text: string, over: Partial<Entry> = {}): Entry => ({
   ...over,
 })
 
-const loan = (id: string, value: unknown = ['LiveMigrate']): Loan => ({
+const loan = (id: string, value: unknown = ['LiveMigrate']): Override => ({
   id,
   procedure: 'upgrade',
   object: { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', namespace, name: 'kubevirt', uid: 'u' },
@@ -101,8 +101,8 @@ describe.each<[string, () => Promise<Journal>]>([
 describe('loans of a journal in memory', () => {
   test('the first value of a loan wins, and giving back is written down', async () => {
     const journal = memoryJournal()
-    await journal.borrow(loan('methods'))
-    expect(await journal.borrow(loan('methods', []))).toEqual(loan('methods'))
+    await journal.override(loan('methods'))
+    expect(await journal.override(loan('methods', []))).toEqual(loan('methods'))
     expect(await journal.loans()).toEqual([loan('methods')])
     await journal.release('methods')
     await journal.release('methods')
@@ -111,19 +111,19 @@ describe('loans of a journal in memory', () => {
       'borrowed methods',
       'gave-back methods',
     ])
-    expect(await journal.borrow(loan('methods', []))).toEqual(loan('methods', []))
+    expect(await journal.override(loan('methods', []))).toEqual(loan('methods', []))
   })
 
   test('absence is a value that can be kept', async () => {
     const journal = memoryJournal()
-    await journal.borrow({ ...loan('tag'), was: { present: false } })
+    await journal.override({ ...loan('tag'), was: { present: false } })
     expect((await journal.loans())[0]?.was).toEqual({ present: false })
   })
 
   test('refuses another loan when there is no room for it', async () => {
     const journal = memoryJournal()
-    await journal.borrow(loan('big', 'x'.repeat(300 * 1024)))
-    await expect(journal.borrow(loan('bigger', 'x'.repeat(300 * 1024)))).rejects.toMatchObject({
+    await journal.override(loan('big', 'x'.repeat(300 * 1024)))
+    await expect(journal.override(loan('bigger', 'x'.repeat(300 * 1024)))).rejects.toMatchObject({
       reason: 'journal-full',
     })
     expect(await journal.loans()).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('loans of a journal in memory', () => {
 
 test('a memory journal lies over the real one and leaves it alone', async () => {
   const real = memoryJournal()
-  await real.borrow(loan('methods'))
+  await real.override(loan('methods'))
   await real.keep('k', 1)
   const over = memoryJournal(real)
   await over.keep('k', 2)
@@ -148,11 +148,11 @@ async function overridden(value: readonly string[] = ['LiveMigrate']) {
   const metadata = { name: 'kubevirt', namespace }
   const made = await cluster.writer.create(KubeVirts, { apiVersion, kind, metadata })
   const journal = on(cluster)
-  const here: Loan = {
+  const here: Override = {
     ...loan('workload-updates', value),
     object: { apiVersion, kind, namespace, name: 'kubevirt', uid: made.metadata.uid ?? '' },
   }
-  const annotations = noteOf(await journal.borrow(here))
+  const annotations = noteOf(await journal.override(here))
   await cluster.writer.mergePatch(KubeVirts, metadata, { metadata: { annotations } })
   return { cluster, journal, here }
 }
@@ -170,7 +170,7 @@ test('contract: the first value wins against what the journal claims', async () 
   const forged = { ...here, was: { present: true, value: ['Evict'] } }
   await cluster.writer.mergePatch(ConfigMaps, ref, { data: { loans: `${JSON.stringify(forged)}\n` } })
   expect(await on(cluster).loans()).toEqual([here])
-  expect(await on(cluster).borrow({ ...here, was: { present: true, value: [] } })).toEqual(here)
+  expect(await on(cluster).override({ ...here, was: { present: true, value: [] } })).toEqual(here)
   expect(await journal.missing()).toEqual([])
 })
 
@@ -193,7 +193,7 @@ test('contract: a loan that is closed is written down, in a journal that was del
 
 test('a claim of what is as it was is closed with the run that finds it so', async () => {
   const cluster = await stored()
-  await on(cluster).borrow(loan('workload-updates'))
+  await on(cluster).override(loan('workload-updates'))
   await on(cluster).record(entry('', { what: 'finished' }))
   expect((await on(cluster).entries()).map(({ what }) => what)).toEqual(['borrowed', 'closed', 'finished'])
 })

@@ -43,7 +43,7 @@ function borrowing(): Procedure {
       return { is: 'todo', change: 'empty methods' }
     },
     async apply({ reader, writer, journal }) {
-      const loan = await journal.borrow({
+      const loan = await journal.override({
         id: saved,
         procedure: 'upgrade',
         object: { apiVersion: KubeVirts.apiVersion, kind: 'KubeVirt', ...ref, uid: 'u' },

@@ -3,14 +3,18 @@ import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ClusterVersions, MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { Subscriptions } from '../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { Kind, KubeObject } from '../../../src/lib/kube/object.ts'
-import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
 import { noteOf, Overrides, savedOn } from '../../../src/lib/engine/overrides.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
 const namespace = 'openshift-cnv'
 
-function loanOn(kind: Kind, metadata: KubeObject['metadata'], over: Pick<Loan, 'id' | 'path' | 'was'>): Loan {
+function overrideOn(
+  kind: Kind,
+  metadata: KubeObject['metadata'],
+  over: Pick<Override, 'id' | 'path' | 'was'>,
+): Override {
   const { name, namespace: within, uid = '' } = metadata
   return {
     procedure: 'eus to 4.20',
@@ -35,7 +39,7 @@ function subscribed(within: string, noted: boolean) {
   const fake = new FakeCluster()
   const metadata = { name: 'operator', namespace: within, uid: 'u' }
   const loan = {
-    ...loanOn(Subscriptions, metadata, { ...approval, was: manual }),
+    ...overrideOn(Subscriptions, metadata, { ...approval, was: manual }),
     taken: { value: 'Automatic', step: 'approval' },
   }
   const annotations = noted ? noteOf(loan) : {}
@@ -76,7 +80,7 @@ describe('a note is read strictly', () => {
     path: '/spec/workloadUpdateStrategy/workloadUpdateMethods',
     was: { present: true, value: ['LiveMigrate', 'Evict'] },
   } as const
-  const whole = loanOn(KubeVirts, metadata, methods)
+  const whole = overrideOn(KubeVirts, metadata, methods)
   const [key = '', text = ''] = Object.entries(noteOf(whole))[0] ?? []
   const on = (note: string, kind: Kind = KubeVirts, name = key) =>
     savedOn({

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { type ConfigMap, ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import type { Writer } from '../../../src/lib/kube/cluster.ts'
-import { rehearse, type RehearseContext } from '../../../src/lib/engine/procedure-dry-run.ts'
+import { dryRunProcedure, type DryRunContext } from '../../../src/lib/engine/procedure-dry-run.ts'
 import type { Step, StepContext } from '../../../src/lib/engine/step.ts'
 import { ApiError, usageError } from '../../../src/lib/kube/errors.ts'
 import { Engine, flip, namespace, procedureOf, setting } from './engine.ts'
 
-type Mode = RehearseContext['mode']
+type Mode = DryRunContext['mode']
 const modes: Mode[] = ['client', 'server', 'auto']
 
 async function rehearsed(engine: Engine, mode: Mode, ...steps: Step[]) {
-  return rehearse(procedureOf(...steps), {
+  return dryRunProcedure(procedureOf(...steps), {
     cluster: engine.fake.cluster(),
     clock: engine.clock,
     journal: engine.journal(),
@@ -115,8 +115,8 @@ describe.each(modes)('by %s', (mode) => {
       by: 'jane',
       at: engine.clock.now().toISOString(),
     } as const
-    const borrowing = doing(({ journal }) => journal.borrow(loan))
-    const [step] = await rehearsed(engine, mode, borrowing, flip('b'), flip('back', { dependsOn: ['a'] }))
+    const overriding = doing(({ journal }) => journal.override(loan))
+    const [step] = await rehearsed(engine, mode, overriding, flip('b'), flip('back', { dependsOn: ['a'] }))
     expect(step?.keeps).toEqual([{ loan: 'x', path: '/data/a', value: ['LiveMigrate'], givenBackBy: 'back' }])
     expect(step).not.toHaveProperty('changes')
     expect(await engine.journal().loans()).toEqual([])

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
-import { rehearse } from '../../../src/lib/engine/procedure-dry-run.ts'
+import { dryRunProcedure } from '../../../src/lib/engine/procedure-dry-run.ts'
 import type { Procedure } from '../../../src/lib/engine/step.ts'
 import { ApiError } from '../../../src/lib/kube/errors.ts'
 import { awaitOn, Engine, flip, procedureOf, setting } from './engine.ts'
 
 const rehearsed = (engine: Engine, procedure: Procedure, mode: 'client' | 'server') =>
-  rehearse(procedure, {
+  dryRunProcedure(procedure, {
     cluster: engine.fake.cluster(),
     clock: engine.clock,
     journal: engine.journal(),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ConfigMaps } from '../../../src/lib/kube/kinds/core-kinds.ts'
 import { ApiError, interrupted } from '../../../src/lib/kube/errors.ts'
 import { KubeVirts } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
 import { noteOf } from '../../../src/lib/engine/overrides.ts'
 import type { StepState } from '../../../src/lib/engine/step.ts'
 import { awaitOn, Engine, flip, minute, procedureOf, second } from './engine.ts'
@@ -17,7 +17,7 @@ test('a reached goal without an open loan: nothing to do, no lock and no write',
 test('a reached goal with an open loan of its own is still run', async () => {
   const engine = new Engine({ a: 'on' })
   const kubevirt = { name: 'kubevirt', namespace: 'kubevirt', uid: 'u' }
-  const loan: Loan = {
+  const loan: Override = {
     id: 'workload-updates',
     procedure: 'flip all',
     object: { apiVersion: KubeVirts.apiVersion, kind: 'KubeVirt', ...kubevirt },

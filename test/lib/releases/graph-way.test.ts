@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { parseUpdateGraph, wayThrough } from '../../../src/lib/releases/update-graph.ts'
+import { parseUpdateGraph, pathThrough } from '../../../src/lib/releases/update-graph.ts'
 
 /** `4.18.21 > 4.19.14 > 4.20.3`: each arrow an edge. */
-function graphOf(...ways: readonly string[]) {
-  const pairs = ways.flatMap((way) => {
+function graphOf(...paths: readonly string[]) {
+  const pairs = paths.flatMap((way) => {
     const releases = way.split(' > ')
     return releases.slice(1).map((to, i) => [releases[i] ?? '', to] as const)
   })
@@ -30,7 +30,7 @@ test('ocp 5.1: the newest release of the minor in between has no way on; the new
       '4.18.21 > 4.19.16',
     ),
   )
-  expect(wayThrough(graph, '4.18.21', minors)).toEqual({
+  expect(pathThrough(graph, '4.18.21', minors)).toEqual({
     is: 'way',
     releases: ['4.19.14', '4.20.5'],
     deadEnds: ['4.19.16'],
@@ -40,16 +40,16 @@ test('ocp 5.1: the newest release of the minor in between has no way on; the new
 
 test('4.9 is not newer than 4.10, and 4.19.9 not than 4.19.14', () => {
   const graph = read(graphOf('4.18.1 > 4.19.9 > 4.20.0', '4.18.1 > 4.19.14 > 4.20.0'))
-  expect(wayThrough(graph, '4.18.1', minors)).toMatchObject({ releases: ['4.19.14', '4.20.0'] })
+  expect(pathThrough(graph, '4.18.1', minors)).toMatchObject({ releases: ['4.19.14', '4.20.0'] })
 })
 
 test('a patch comes first only where nothing leads on without', () => {
   const first = read(graphOf('4.18.1 > 4.18.21 > 4.19.14 > 4.20.3'))
-  expect(wayThrough(first, '4.18.1', minors)).toMatchObject({ releases: ['4.18.21', '4.19.14', '4.20.3'] })
+  expect(pathThrough(first, '4.18.1', minors)).toMatchObject({ releases: ['4.18.21', '4.19.14', '4.20.3'] })
   const straight = read(
     graphOf('4.18.1 > 4.19.14 > 4.19.16 > 4.20.5', '4.18.1 > 4.19.9 > 4.20.3', '4.18.1 > 4.18.21 > 4.19.16'),
   )
-  expect(wayThrough(straight, '4.18.1', minors)).toMatchObject({ releases: ['4.19.9', '4.20.3'] })
+  expect(pathThrough(straight, '4.18.1', minors)).toMatchObject({ releases: ['4.19.9', '4.20.3'] })
 })
 
 test('says how far it is possible, and does not take a conditional edge', () => {
@@ -59,13 +59,13 @@ test('says how far it is possible, and does not take a conditional edge', () => 
       { edges: [{ from: '4.19.14', to: '4.20.5' }], risks: [{ name: 'NodesLoseDns', message: 'they do' }] },
     ],
   })
-  expect(wayThrough(graph, '4.18.21', minors)).toEqual({
+  expect(pathThrough(graph, '4.18.21', minors)).toEqual({
     is: 'none',
     farthest: '4.19.14',
     why: 'no recommended update leads from 4.19.14 to a release of 4.20',
   })
   expect(graph.conditional.get('4.19.14')).toEqual([{ to: '4.20.5', risks: ['NodesLoseDns'] }])
-  expect(wayThrough(graph, '4.17.0', minors)).toMatchObject({ is: 'none', farthest: '4.17.0' })
+  expect(pathThrough(graph, '4.17.0', minors)).toMatchObject({ is: 'none', farthest: '4.17.0' })
 })
 
 test.each([

@@ -52,9 +52,9 @@ describe('all pairs of releases', () => {
   const pairs = releases.flatMap((from) => releases.map((to) => [from, to] as const))
 
   test('every step of every path is a supported hop, and each path ends at its target', () => {
-    const ways = pairs.filter(([from, to]) => hop(from, to).kind !== 'downgrade')
-    expect(ways.length).toBeGreaterThan(1000)
-    expect(ways.map(([from, to]) => faultOf(from, to)).filter((fault) => fault !== undefined)).toEqual([])
+    const paths = pairs.filter(([from, to]) => hop(from, to).kind !== 'downgrade')
+    expect(paths.length).toBeGreaterThan(1000)
+    expect(paths.map(([from, to]) => faultOf(from, to)).filter((fault) => fault !== undefined)).toEqual([])
   })
 
   test('there is no way back', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
 import { parseVersion } from '../../../src/lib/releases/release-versions.ts'
-import { hasBegun, type Seen, type UpgradePlan } from '../../../src/lib/upgrade/upgrade-plan.ts'
+import { hasBegun, type UpgradeState, type UpgradePlan } from '../../../src/lib/upgrade/upgrade-plan.ts'
 
 const planned = (method: UpgradePlan['method'] = 'image-tag') =>
   ({ to: parseVersion('v1.8.4'), method, owner: { uid: 'ours' } }) as unknown as UpgradePlan
@@ -22,10 +22,10 @@ const seen = ({ verdict = 'Settled', observed = 'v1.7.4', target = observed, ...
       components: [],
     },
     installation: { imageTag: installed.imageTag, operator: { version: installed.operator } },
-  }) as unknown as Seen
+  }) as unknown as UpgradeState
 
 const loan = (uid: string, procedure = 'upgrade to v1.8.4') =>
-  ({ object: { uid }, procedure }) as unknown as Loan
+  ({ object: { uid }, procedure }) as unknown as Override
 
 test.each([
   ['nothing of it', {}, 'image-tag', [], false],

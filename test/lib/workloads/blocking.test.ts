@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachine, VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { blockingOf } from '../../../src/lib/vms/unblock/unblock-vms.ts'
-import { loanStanding } from '../../../src/lib/vms/unblock/restore-vms.ts'
-import { loanAnnotation, loanOf } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideStatus } from '../../../src/lib/vms/unblock/restore-vms.ts'
+import { overrideAnnotation, overrideOf } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 
 const apiVersion = 'kubevirt.io/v1'
 const metadata = { name: 'db', namespace: 'shop' }
@@ -25,7 +25,7 @@ function machine({ runStrategy, running, eviction, loan, owner }: Shape): Virtua
     kind: 'VirtualMachine',
     metadata: {
       ...metadata,
-      ...(loan !== undefined && { annotations: { [loanAnnotation]: loan } }),
+      ...(loan !== undefined && { annotations: { [overrideAnnotation]: loan } }),
       ...(owner !== undefined && { ownerReferences }),
     },
     spec: {
@@ -58,7 +58,9 @@ function instance(
 const evictionPath = '/spec/template/spec/evictionStrategy'
 const lentBy = (shape: Shape, vmi = instance(shape.eviction ?? 'LiveMigrate'), clusterEviction?: string) => {
   const blocking = blockingOf(machine(shape), vmi, { clusterEviction })
-  return blocking.is === 'blocks' ? blocking.lends.map(({ path, lent }) => `${path} ${lent}`) : blocking.is
+  return blocking.is === 'blocks'
+    ? blocking.overrides.map(({ path, lent }) => `${path} ${lent}`)
+    : blocking.is
 }
 const [toNone, toAlways] = [`${evictionPath} None`, '/spec/runStrategy Always']
 
@@ -135,7 +137,7 @@ test.each<[string, Shape, VirtualMachineInstance | undefined, object]>([
     { is: 'to-give-back', fields: [{}] },
   ],
 ])('W1 give back: %s', (_, shape, vmi, expected) => {
-  expect(loanStanding(machine(shape), vmi)).toMatchObject(expected)
+  expect(overrideStatus(machine(shape), vmi)).toMatchObject(expected)
 })
 
 test.each([
@@ -155,8 +157,8 @@ test.each([
   loan(eviction()).replace('2026-11-20T', 'soon'),
 ])('a note that was damaged is refused, never guessed: %s', (text) => {
   const vm = machine({ runStrategy: 'Always', eviction: 'LiveMigrate', loan: text })
-  expect(loanOf(vm)).toBe('unreadable')
-  expect(loanStanding(vm, instance(undefined))).toMatchObject({ is: 'unreadable' })
+  expect(overrideOf(vm)).toBe('unreadable')
+  expect(overrideStatus(vm, instance(undefined))).toMatchObject({ is: 'unreadable' })
   expect(blockingOf(vm, instance('LiveMigrate'), { clusterEviction: undefined })).toMatchObject({
     is: 'refused',
     id: 'loan-unreadable',

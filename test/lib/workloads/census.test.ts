@@ -6,7 +6,7 @@ import {
   type Census,
   type Change,
   changesBetween,
-  type Seen,
+  type CensusCircumstances,
   takeCensus,
 } from '../../../src/lib/vms/census/vm-census.ts'
 import { mostCensusBytes, pack, packCounts, unpack } from '../../../src/lib/vms/census/saved-census.ts'
@@ -23,7 +23,7 @@ function readerOf(world: World): Reader {
   return { pages } as unknown as Reader
 }
 
-const nothing: Seen = { asked: new Set(), shutDown: new Set(), evicted: 'nobody' }
+const nothing: CensusCircumstances = { asked: new Set(), shutDown: new Set(), evicted: 'nobody' }
 
 interface Shape {
   /** Uid of the VM and of its instance. */
@@ -72,7 +72,11 @@ function web({ vm, vmi, generation = 1, runStrategy = 'Always', phase = 'Running
   }
 }
 
-async function changes(before: World, after: World, seen: Partial<Seen> = {}): Promise<readonly Change[]> {
+async function changes(
+  before: World,
+  after: World,
+  seen: Partial<CensusCircumstances> = {},
+): Promise<readonly Change[]> {
   const packed = unpack(pack(await takeCensus(readerOf(before))))
   if (packed?.is !== 'by-name') throw new Error('not by name')
   const reader = readerOf(after)
@@ -116,7 +120,7 @@ describe('what its owner did is listed', () => {
     after: World,
     what: string,
     why: RegExp,
-    seen?: Partial<Seen>,
+    seen?: Partial<CensusCircumstances>,
   ])[] = [
     ['VM deleted', ran, web({}), 'deleted', /was deleted$/],
     ['VM made again', ran, web({ vm: 'b', vmi: '2' }), 'replaced', /made again/],

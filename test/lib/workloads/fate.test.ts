@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { fateOf } from '../../../src/lib/vms/workload-updater.ts'
+import { outcomeOf } from '../../../src/lib/vms/workload-updater.ts'
 
 const vmi = (
   migratable: 'True' | 'False' | undefined,
@@ -33,11 +33,13 @@ test.each([
   [[], 'True', 'LiveMigrate', 'Always', 'stays'],
 ] as const)(
   'methods %j, migratable %s, eviction %s, runStrategy %s: %s',
-  (...[methods, migratable, eviction, run, fate]) => {
-    expect(fateOf(vmi(migratable, eviction), { methods, clusterEviction: undefined }, run)).toBe(fate)
+  (...[methods, migratable, eviction, run, outcome]) => {
+    expect(outcomeOf(vmi(migratable, eviction), { methods, clusterEviction: undefined }, run)).toBe(outcome)
   },
 )
 
 test('a VMI without a strategy of its own follows the cluster’s', () => {
-  expect(fateOf(vmi('False'), { methods: ['Evict'], clusterEviction: 'LiveMigrate' }, 'Always')).toBe('stays')
+  expect(outcomeOf(vmi('False'), { methods: ['Evict'], clusterEviction: 'LiveMigrate' }, 'Always')).toBe(
+    'stays',
+  )
 })

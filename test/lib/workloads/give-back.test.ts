@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachine } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { loanStanding } from '../../../src/lib/vms/unblock/restore-vms.ts'
-import { type LentField, loanAnnotation } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideStatus } from '../../../src/lib/vms/unblock/restore-vms.ts'
+import { type OverrideField, overrideAnnotation } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { aVmi } from './outdated/a-vmi.ts'
 
-const eviction: LentField = {
+const eviction: OverrideField = {
   path: '/spec/template/spec/evictionStrategy',
   was: { present: true, value: 'LiveMigrate' },
   lent: 'None',
 }
-const run = (value: string): LentField => ({
+const run = (value: string): OverrideField => ({
   path: '/spec/runStrategy',
   was: { present: true, value },
   lent: 'Always',
@@ -22,13 +22,18 @@ interface Now {
   of?: string
 }
 
-function vmWith(fields: readonly LentField[], now: Now = {}) {
+function vmWith(fields: readonly OverrideField[], now: Now = {}) {
   const { runStrategy = 'Always', evictionStrategy = 'None', of } = now
   const text = JSON.stringify({ by: 'jane@here', at: '2026-01-10T12:00:00Z', uid: of, fields })
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
-    metadata: { name: 'db-0', namespace: 'shop', uid: 'its-own', annotations: { [loanAnnotation]: text } },
+    metadata: {
+      name: 'db-0',
+      namespace: 'shop',
+      uid: 'its-own',
+      annotations: { [overrideAnnotation]: text },
+    },
     spec: { runStrategy, template: { spec: { evictionStrategy } } },
   } as VirtualMachine
 }
@@ -85,6 +90,6 @@ test.each<[string, VirtualMachine, typeof running | undefined, string]>([
     'copied-note',
   ],
 ])('%s', (_, vm, vmi, expected) => {
-  const standing = loanStanding(vm, vmi)
+  const standing = overrideStatus(vm, vmi)
   expect(standing?.is === 'asks' ? standing.id : standing?.is).toBe(expected)
 })

@@ -6,7 +6,7 @@ import type { StepContext } from '../../../src/lib/engine/step.ts'
 import { storeCluster } from '../../../src/simulator/api/store-client.ts'
 import { seed, Store } from '../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../src/simulator/simulated-clock.ts'
-import { giveWorkloadUpdatesBack, holdWorkloadUpdates } from '../../../src/lib/vms/pause-updates.ts'
+import { restoreWorkloadUpdates, pauseWorkloadUpdates } from '../../../src/lib/vms/pause-updates.ts'
 import { onKubeVirt } from '../../../src/lib/vms/strategy/settings-owner.ts'
 import { methodsOf, type Owner } from '../../../src/lib/vms/update-methods.ts'
 
@@ -45,8 +45,8 @@ const set = (methods: string[]) =>
     spec: { workloadUpdateStrategy: { workloadUpdateMethods: methods } },
   })
 
-const hold = () => holdWorkloadUpdates(onKubeVirt(owner), borrower)
-const giveBack = (options = {}) => giveWorkloadUpdatesBack(onKubeVirt(owner), options)
+const hold = () => pauseWorkloadUpdates(onKubeVirt(owner), borrower)
+const restoreUpdates = (options = {}) => restoreWorkloadUpdates(onKubeVirt(owner), options)
 
 describe('hold', () => {
   beforeEach(() => install(['LiveMigrate', 'Evict']))
@@ -108,7 +108,7 @@ describe('hold', () => {
 
   test('a KubeVirt that took the place of ours is not touched', async () => {
     const stranger = { ...owner, uid: 'another' }
-    await expect(holdWorkloadUpdates(onKubeVirt(stranger), borrower).check(cx)).rejects.toMatchObject({
+    await expect(pauseWorkloadUpdates(onKubeVirt(stranger), borrower).check(cx)).rejects.toMatchObject({
       reason: 'kubevirt-replaced',
     })
   })
@@ -121,29 +121,29 @@ describe('give back', () => {
   })
 
   test('sets the kept value and closes the loan once it was read back', async () => {
-    expect((await giveBack().check(cx)).is).toBe('todo')
-    await giveBack().apply?.(cx)
+    expect((await restoreUpdates().check(cx)).is).toBe('todo')
+    await restoreUpdates().apply?.(cx)
     expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
     expect(await journal.loans()).toEqual([])
-    expect(await giveBack().check(cx)).toEqual({ is: 'done' })
+    expect(await restoreUpdates().check(cx)).toEqual({ is: 'done' })
   })
 
   test('killed between the patch and the journal: only the loan is left to close', async () => {
     await set(['Evict', 'LiveMigrate'])
-    expect(await giveBack().check(cx)).toMatchObject({
+    expect(await restoreUpdates().check(cx)).toMatchObject({
       is: 'todo',
       change: expect.stringMatching(/^note workloadUpdateMethods of .* as given back: it is /u),
     })
-    await giveBack().apply?.(cx)
+    await restoreUpdates().apply?.(cx)
     expect(methodsOf(await read())).toEqual(['Evict', 'LiveMigrate'])
     expect(await journal.loans()).toEqual([])
   })
 
   test('somebody else’s value is asked about, and overwritten only when told to', async () => {
     await set(['LiveMigrate'])
-    expect(await giveBack().check(cx)).toMatchObject({ is: 'blocked', reason: 'changed-meanwhile' })
-    expect((await giveBack({ overwrite: true }).check(cx)).is).toBe('todo')
-    await giveBack({ overwrite: true }).apply?.(cx)
+    expect(await restoreUpdates().check(cx)).toMatchObject({ is: 'blocked', reason: 'changed-meanwhile' })
+    expect((await restoreUpdates({ overwrite: true }).check(cx)).is).toBe('todo')
+    await restoreUpdates({ overwrite: true }).apply?.(cx)
     expect(methodsOf(await read())).toEqual(['LiveMigrate', 'Evict'])
   })
 
@@ -152,12 +152,12 @@ describe('give back', () => {
       ...cx,
       writer: { ...cx.writer, mergePatch: async (_kind, _ref, change) => change as never },
     }
-    await expect(giveBack().apply?.(deaf)).rejects.toMatchObject({ reason: 'give-back-undone' })
+    await expect(restoreUpdates().apply?.(deaf)).rejects.toMatchObject({ reason: 'give-back-undone' })
     expect(await journal.loans()).toHaveLength(1)
   })
 
   test('nothing borrowed is nothing to do', async () => {
-    await giveBack().apply?.(cx)
-    expect(await giveBack().check(cx)).toEqual({ is: 'done' })
+    await restoreUpdates().apply?.(cx)
+    expect(await restoreUpdates().check(cx)).toEqual({ is: 'done' })
   })
 })

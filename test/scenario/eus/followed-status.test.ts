@@ -10,7 +10,7 @@ import { eusRunOn, eusStatusOn, small418 } from './window-stage.ts'
 const unpainted = paintFor({ colour: false, unicode: true })
 
 /** Each look of `kvup eus status -w` reads the Infrastructure once: when it did, ms. */
-const looks = (stage: Stage, mark: number): readonly number[] =>
+const snapshots = (stage: Stage, mark: number): readonly number[] =>
   stage
     .requests(mark)
     .filter(({ resource }) => resource === 'infrastructures')
@@ -35,7 +35,7 @@ test('-w looks seldom where nothing changes, and within seconds where a pool is 
     const [mark, began] = [stage.mark, stage.now]
     await following(stage, async () => {
       await stage.until(10 * minute)
-      const quiet = looks(stage, mark)
+      const quiet = snapshots(stage, mark)
       expect(quiet[0]).toBeLessThan(began + second)
       expect(quiet.length).toBeLessThan(15)
       const before = stage.mark
@@ -46,7 +46,7 @@ test('-w looks seldom where nothing changes, and within seconds where a pool is 
       )
       const changed = stage.now
       await stage.until(5 * second)
-      const [first = Infinity] = looks(stage, before)
+      const [first = Infinity] = snapshots(stage, before)
       expect(first - changed).toBeLessThan(4 * second)
     })
   }))

@@ -1,7 +1,7 @@
 import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
 import { VirtualMachines } from '../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import type { KubeObject } from '../../../src/lib/kube/object.ts'
-import { loanAnnotation, loanLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideAnnotation, overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { ocpOlm } from '../../../src/simulator/olm/olm-shape.ts'
 import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts'
 import type { Simulation } from '../../../src/simulator/simulated-cluster.ts'
@@ -50,8 +50,8 @@ export const lentFields = (stage: Stage) => ({
     .list(VirtualMachines)
     .items.map(({ spec, metadata: { labels, annotations } }: KubeObject & { spec?: object }) => ({
       spec,
-      note: annotations?.[loanAnnotation],
-      label: labels?.[loanLabel],
+      note: annotations?.[overrideAnnotation],
+      label: labels?.[overrideLabel],
     })),
 })
 

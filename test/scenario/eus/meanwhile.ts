@@ -1,4 +1,4 @@
-import type { Loan } from '../../../src/lib/engine/journal.ts'
+import type { Override } from '../../../src/lib/engine/journal.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
 import { planEus } from '../../../src/commands/eus/eus-plan-document.ts'
 import type { EusRunOptions } from '../../../src/commands/eus/planned-eus.ts'
@@ -35,7 +35,7 @@ export const after =
     if (event.kind === kind && 'step' in event && event.step?.id === id) act()
   }
 
-export const loanIds = async (stage: Stage): Promise<readonly Loan['id'][]> =>
+export const loanIds = async (stage: Stage): Promise<readonly Override['id'][]> =>
   (await stage.journal.loans()).map(({ id }) => id)
 
 export const writesTo = (stage: Stage, resource: string, mark = 0) =>

@@ -5,7 +5,7 @@ import { ocp418to420 } from '../../../src/simulator/openshift/openshift-shape.ts
 import { play, type Stage } from '../stage.ts'
 import { denying } from './denying-cluster.ts'
 import type { RunEvent } from '../../../src/lib/engine/step.ts'
-import { loanLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
+import { overrideLabel } from '../../../src/lib/vms/unblock/vm-overrides.ts'
 import { lentFields, playLent, restartDb, run } from './lending-window.ts'
 import { doneSteps, eus418, eusRunOn } from './window-stage.ts'
 
@@ -18,7 +18,7 @@ const compact = {
 const db = { name: 'db', namespace: 'demo' }
 const toItsEnd = async (stage: Stage) =>
   expect(await run(stage, {}, { until: 'rolled-worker' })).toMatchObject({ code: 0 })
-const unlabelled: object = { [loanLabel]: null }
+const unlabelled: object = { [overrideLabel]: null }
 const listsVms = (verb: string, plural: string) => verb === 'list' && plural === 'virtualmachines'
 const isOpen = async ({ journal }: Stage) => (await keptBaseline(journal, 'eus to 4.20')) !== undefined
 const setEviction = ({ cluster }: Stage, evictionStrategy: string) =>

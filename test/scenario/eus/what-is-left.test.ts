@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MachineConfigPools } from '../../../src/lib/kube/kinds/openshift-kinds.ts'
-import { platformStanding } from '../../../src/lib/openshift/platform-status.ts'
-import { poolStanding } from '../../../src/lib/openshift/machine-config-pools.ts'
+import { assessPlatform } from '../../../src/lib/openshift/platform-status.ts'
+import { assessPool } from '../../../src/lib/openshift/machine-config-pools.ts'
 import { minute, play, type Stage } from '../stage.ts'
 import { eus418, eusRunOn, eusStatusOn, platformOf, small418 } from './window-stage.ts'
 
@@ -37,8 +37,8 @@ test('while the platform updates, what its operator says is done is taken off wh
     expect(await eusRunOn(stage, { until: 'accepted-4.19' })).toMatchObject({ code: 0 })
     const percents: (number | undefined)[] = []
     const lefts = await watched(stage, 5 * minute, () => {
-      percents.push(platformStanding(platformOf(stage)).percent)
-      return platformStanding(platformOf(stage)).state === 'idle'
+      percents.push(assessPlatform(platformOf(stage)).percent)
+      return assessPlatform(platformOf(stage)).state === 'idle'
     })
     expectNeverMore(lefts)
     expect(new Set(lefts.map(({ highSeconds }) => highSeconds)).size).toBeGreaterThan(4)
@@ -56,7 +56,7 @@ test('while the pools roll, machines that have followed are taken off', () =>
     const isRolled = () =>
       stage.simulated.store
         .list(MachineConfigPools)
-        .items.every((pool) => poolStanding(pool as never).state === 'updated')
+        .items.every((pool) => assessPool(pool as never).state === 'updated')
     const lefts = await watched(stage, 2 * minute, isRolled)
     expectNeverMore(lefts)
     expect(lefts[0]?.lowSeconds).toBeGreaterThan(0)
@@ -75,7 +75,7 @@ test('how long a pool is expected to roll goes by its machines, and by how many 
     const machines = (name: string) =>
       stage.simulated.store
         .list(MachineConfigPools)
-        .items.map((pool) => poolStanding(pool as never))
+        .items.map((pool) => assessPool(pool as never))
         .find((pool) => pool.name === name)?.machines ?? 0
     expect([machines('gpu'), machines('worker')]).toEqual([2, 3])
     expect([expected('rolled-gpu'), expected('rolled-worker')]).toEqual([2 * 13 * minute, 2 * 13 * minute])

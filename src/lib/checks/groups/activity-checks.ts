@@ -11,8 +11,8 @@ export const migrationsInFlight: Check = {
   title: 'no migration is in flight',
   needs: ['migrations'],
   blocks: false,
-  assess({ evidence }) {
-    const names = itemsOf(evidence.migrations).map(nameOf)
+  assess({ snapshot }) {
+    const names = itemsOf(snapshot.migrations).map(nameOf)
     if (names.length === 0) return []
     return [
       {
@@ -65,8 +65,8 @@ export const dataJobsInFlight: Check = {
 
 type Job = { kind: string; name: string; phase: string }
 
-function jobs({ evidence }: Question): Finding[] {
-  const all = itemsOf(evidence.dataJobs)
+function jobs({ snapshot }: Question): Finding[] {
+  const all = itemsOf(snapshot.dataJobs)
   const harmless = all.filter(goesOn)
   const own = all.filter((job) => !goesOn(job))
   return [
@@ -128,7 +128,7 @@ export const othersAtWork: Check = {
 
 function cordonedWithVms(question: Question): Finding[] {
   const { nodes: held } = instancesOf(question)
-  const found = itemsOf(question.evidence.nodes)
+  const found = itemsOf(question.snapshot.nodes)
     .filter(({ spec, metadata }) => spec?.unschedulable && (held[metadata.name] ?? 0) > 0)
     .map(({ metadata }) => metadata.name)
   const [first] = found
@@ -146,8 +146,8 @@ function cordonedWithVms(question: Question): Finding[] {
 }
 
 /** Nodes that a pool of OpenShift, a cluster autoscaler or Cluster API is changing or about to delete. */
-function rolling({ evidence }: Question): Finding[] {
-  const found = itemsOf(evidence.nodes).filter(isChanging)
+function rolling({ snapshot }: Question): Finding[] {
+  const found = itemsOf(snapshot.nodes).filter(isChanging)
   const [first] = found
   if (!first) return []
   const names = found.map(({ metadata }) => metadata.name)
@@ -173,8 +173,8 @@ function isChanging({ metadata: { annotations = {} }, spec }: Node): boolean {
   return current !== desired || (spec?.taints ?? []).some(({ key }) => leaving.test(key))
 }
 
-function others({ evidence }: Question): Finding[] {
-  return itemsOf(evidence.others).map(({ kind, name, what }) => ({
+function others({ snapshot }: Question): Finding[] {
+  return itemsOf(snapshot.others).map(({ kind, name, what }) => ({
     id: 'others-at-work',
     level: 'warning',
     summary: `${kind} ${name}: ${what}`,

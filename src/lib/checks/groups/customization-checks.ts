@@ -53,10 +53,10 @@ const risks: readonly Risk[] = [
 ]
 
 /** Only of the kinds that are looked at; other kinds are believed to be there. */
-function isThere(name: string, type: string, { evidence }: Question): boolean {
+function isThere(name: string, type: string, { snapshot }: Question): boolean {
   const kind = type.toLowerCase()
   if (!/^(?:deployment|daemonset)s?$/u.test(kind) || name === '*') return true
-  const objects = kind.startsWith('deployment') ? evidence.deployments : evidence.daemonsets
+  const objects = kind.startsWith('deployment') ? snapshot.deployments : snapshot.daemonsets
   return itemsOf<{ metadata: { name: string } }>(objects).some(({ metadata }) => metadata.name === name)
 }
 
@@ -106,7 +106,7 @@ interface Edit {
   fields: readonly string[]
 }
 
-function managed({ evidence: { deployments, daemonsets, crds } }: Question): readonly KubeObject[] {
+function managed({ snapshot: { deployments, daemonsets, crds } }: Question): readonly KubeObject[] {
   return [...itemsOf(daemonsets), ...itemsOf(deployments), ...itemsOf(crds)].filter(isOperand)
 }
 

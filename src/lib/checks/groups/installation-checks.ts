@@ -1,11 +1,11 @@
-import type { Doubt, Standing } from '../../kubevirt/rollout-status.ts'
-import { type Check, type Finding, isHeldByKvup, type Question } from '../check-definition.ts'
+import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
+import { type Check, type Finding, isPausedByKvup, type Question } from '../check-definition.ts'
 import { itemsOf } from '../../kube/known.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import {
   identifierOf,
   podsOf,
-  type Scene,
+  type UpgradeSnapshot,
   stampedVersion,
   unlistedWorkloads,
   workloads,
@@ -46,7 +46,7 @@ const doubted = ({ id, sentence, look }: Doubt): Finding => ({
   remedy: [...look],
 })
 
-function reason({ why, waitingFor }: Standing): string {
+function reason({ why, waitingFor }: RolloutStatus): string {
   const said = why.map(({ sentence }) => sentence).join('; ')
   return said || `waiting for ${waitingFor ?? 'virt-operator'}`
 }
@@ -58,8 +58,8 @@ export const oneKubeVirt: Check = {
   title: 'there is one KubeVirt resource',
   needs: ['kubevirts'],
   blocks: true,
-  assess({ evidence, installation }) {
-    const others = itemsOf(evidence.kubevirts).filter(({ metadata }) => metadata.uid !== installation.uid)
+  assess({ snapshot, installation }) {
+    const others = itemsOf(snapshot.kubevirts).filter(({ metadata }) => metadata.uid !== installation.uid)
     if (others.length === 0) return []
     const names = others.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
     return [
@@ -105,11 +105,11 @@ export const mixedIdentifiers: Check = {
 }
 
 /** What virt-operator stamped, and the pods that it owns: ended ones do not count, a virt-operator that only manages is not of a revision, and a pod with copied stamps is nobody's. */
-function stamped({ evidence: snapshot, installation, at }: Question): readonly KubeObject[] {
+function stamped({ snapshot, installation, at }: Question): readonly KubeObject[] {
   const { kubevirt, deployment: operator } = installation
-  const scene: Scene = { snapshot, kubevirt, operator, at }
-  const own = [...workloads(scene), ...unlistedWorkloads(scene)]
-  const pods = own.flatMap((workload) => podsOf(scene, workload))
+  const observed: UpgradeSnapshot = { snapshot, kubevirt, operator, at }
+  const own = [...workloads(observed), ...unlistedWorkloads(observed)]
+  const pods = own.flatMap((workload) => podsOf(observed, workload))
   return [...own.map(({ object }) => object), ...pods].filter((object) => identifierOf(object) !== undefined)
 }
 
@@ -143,7 +143,7 @@ interface Words {
   remedy: (to: string) => readonly string[]
 }
 
-const setBack: Words = {
+const reset: Words = {
   summary: (owner) => `KubeVirt belongs to ${owner}: what kvup writes would be set back at its next sync`,
   remedy: (to) => [`kvup upgrade --to ${to} --follow`],
 }
@@ -160,8 +160,8 @@ const said: Record<Exclude<Manager['kind'], 'plain'>, Words> = {
       'approve the one of its Subscription, then: kvup status -w',
     ],
   },
-  helm: setBack,
-  gitops: setBack,
+  helm: reset,
+  gitops: reset,
 }
 
 function ownerOf({ manager: { owner, name, kind } }: Installation): string {
@@ -176,8 +176,8 @@ export const methodsEmpty: Check = {
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   needs: ['kubevirts', 'borrowed'],
   blocks: false,
-  assess({ evidence, installation: { workloadUpdateMethods, name, namespace, manager } }) {
-    if (workloadUpdateMethods.length > 0 || isHeldByKvup(evidence)) return []
+  assess({ snapshot, installation: { workloadUpdateMethods, name, namespace, manager } }) {
+    if (workloadUpdateMethods.length > 0 || isPausedByKvup(snapshot)) return []
     return [
       {
         id: 'methods-empty-without-loan',
@@ -207,7 +207,7 @@ export const lastAppliedSize: Check = {
   title: 'what kubectl apply has kept in annotations leaves room',
   needs: ['crds', 'kubevirts', 'operators'],
   blocks: false,
-  assess: ({ evidence: { crds, kubevirts, operators } }) =>
+  assess: ({ snapshot: { crds, kubevirts, operators } }) =>
     [...itemsOf(crds), ...itemsOf(kubevirts), ...itemsOf(operators)].flatMap(judged),
 }
 
@@ -235,15 +235,15 @@ function sizeOf(annotations: Readonly<Record<string, string>>): number {
 }
 
 /** Night C7: the Containerized Data Importer has releases of its own. */
-export const cdiBeside: Check = {
+export const cdiAlongside: Check = {
   id: 'cdi-beside',
   group: 'installation',
   title: 'no CDI beside KubeVirt has to be kept in step',
   needs: ['crds'],
   needsTarget: true,
   blocks: false,
-  assess({ evidence, installation }) {
-    const cdi = itemsOf(evidence.crds).filter(({ spec }) => spec?.group === 'cdi.kubevirt.io')
+  assess({ snapshot, installation }) {
+    const cdi = itemsOf(snapshot.crds).filter(({ spec }) => spec?.group === 'cdi.kubevirt.io')
     if (cdi.length === 0 || installation.manager.kind === 'hyperconverged') return []
     return [
       {

@@ -16,7 +16,7 @@ export const apiServices: Check = {
   title: 'the APIs that KubeVirt adds are available',
   needs: ['apiServices'],
   blocks: true,
-  assess: ({ evidence }) => itemsOf(evidence.apiServices).filter(isUnavailable).map(apiServiceFinding),
+  assess: ({ snapshot }) => itemsOf(snapshot.apiServices).filter(isUnavailable).map(apiServiceFinding),
 }
 
 /** One that the API server answers itself has no service and cannot be unavailable. */
@@ -59,10 +59,10 @@ export const webhooksAnswering: Check = {
 }
 
 /** One line for ten webhooks of the same configuration with the same fault. */
-function gatesByFault({ evidence, installation, standing }: Question): Map<string, readonly Gate[]> {
-  const ready = new Map(itemsOf(evidence.endpoints).map((item) => [item.service, item.ready]))
+function gatesByFault({ snapshot, installation, standing }: Question): Map<string, readonly Gate[]> {
+  const ready = new Map(itemsOf(snapshot.endpoints).map((item) => [item.service, item.ready]))
   const byFault = new Map<string, Gate[]>()
-  const configurations = itemsOf(evidence.webhooks).filter((item) => !isBarrier(item, standing))
+  const configurations = itemsOf(snapshot.webhooks).filter((item) => !isBarrier(item, standing))
   for (const gate of configurations.flatMap((item) => gatesOf(item, installation.namespace))) {
     const fault = webhookFault(gate, ready)
     if (fault === undefined) continue
@@ -143,13 +143,13 @@ export const certificatesCheck: Check = {
 }
 
 /** Each object once per bundle: the ten webhooks of a configuration carry the same one. */
-function carriers({ evidence, installation }: Question): readonly Carrier[] {
+function carriers({ snapshot, installation }: Question): readonly Carrier[] {
   const found = [
-    ...itemsOf(evidence.apiServices).map(({ metadata, spec }) => ({
+    ...itemsOf(snapshot.apiServices).map(({ metadata, spec }) => ({
       object: `apiservice/${metadata.name}`,
       caBundle: spec?.caBundle,
     })),
-    ...itemsOf(evidence.webhooks).flatMap(({ kind, metadata, webhooks = [] }) =>
+    ...itemsOf(snapshot.webhooks).flatMap(({ kind, metadata, webhooks = [] }) =>
       webhooks
         .filter(({ clientConfig }) => clientConfig?.service?.namespace === installation.namespace)
         .map(({ clientConfig }) => ({
@@ -236,7 +236,7 @@ export const leaderLeases: Check = {
 
 function judgedLease(name: string, question: Question): Finding[] {
   const { namespace } = question.installation
-  const lease = itemsOf(question.evidence.leases).find(
+  const lease = itemsOf(question.snapshot.leases).find(
     ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
   )
   const fault = leaseFault(name, lease, question)
@@ -256,18 +256,18 @@ function judgedLease(name: string, question: Question): Finding[] {
 }
 
 /** Outside of a cluster network a process is known by its machine's name: of that nothing can be said. */
-function isGone(name: string, holder: string, { pods }: Question['evidence']): boolean {
+function isGone(name: string, holder: string, { pods }: Question['snapshot']): boolean {
   return holder.startsWith(`${name}-`) && !itemsOf(pods).some((pod) => holds(pod, holder))
 }
 
-function leaseFault(name: string, lease: Lease | undefined, { evidence, at }: Question): string | undefined {
+function leaseFault(name: string, lease: Lease | undefined, { snapshot, at }: Question): string | undefined {
   const holder = lease?.spec?.holderIdentity
   if (!lease) return 'its Lease is not there'
   if (!holder) return 'nobody holds its Lease'
   const age = since(lease.spec?.renewTime, at)
-  if ((age ?? Infinity) > handover && isGone(name, holder, evidence))
+  if ((age ?? Infinity) > handover && isGone(name, holder, snapshot))
     return `its Lease is held by ${holder}, which is not there`
-  return evidence.silentLeases?.known ? silent(name, evidence.silentLeases.items) : unrenewed(holder, age)
+  return snapshot.silentLeases?.known ? silent(name, snapshot.silentLeases.items) : unrenewed(holder, age)
 }
 
 function silent(name: string, leases: readonly SilentLease[]): string | undefined {

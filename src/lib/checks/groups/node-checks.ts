@@ -16,7 +16,7 @@ import {
 import { compareVersions, type Version, versionOf } from '../../releases/release-versions.ts'
 import type { Releases } from '../../releases/releases.ts'
 import { gatesOf, undecided } from '../../kubevirt/installation.ts'
-import type { Evidence } from '../../kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../kubevirt/full-snapshot.ts'
 
 /** Facts 2.9: one such node keeps virt-handler short for ever, and no condition says why. */
 export const nodeReady: Check = {
@@ -45,10 +45,10 @@ export const nodeReady: Check = {
 
 const waitedFor = (question: Question): readonly string[] => waitedForNodes(question).map(nameOfNode)
 
-function waitedForNodes({ evidence }: Question): readonly Node[] {
-  const held = new Set(nodesWithHandler(evidence))
-  const set = handlerSet(evidence)
-  return itemsOf(evidence.nodes).filter(
+function waitedForNodes({ snapshot }: Question): readonly Node[] {
+  const held = new Set(nodesWithHandler(snapshot))
+  const set = handlerSet(snapshot)
+  return itemsOf(snapshot.nodes).filter(
     (node) => !isNodeReady(node) && (held.has(node) || wantsHandler(node, set)),
   )
 }
@@ -65,9 +65,9 @@ export const nodeSchedulable: Check = {
   title: 'every node with a virt-handler takes new pods',
   needs: ['nodes', 'pods', 'daemonsets'],
   blocks: false,
-  assess({ evidence }) {
-    const set = handlerSet(evidence)
-    const held = nodesWithHandler(evidence)
+  assess({ snapshot }) {
+    const set = handlerSet(snapshot)
+    const held = nodesWithHandler(snapshot)
     const tainted = held.filter((node) => untolerated(node, set).length > 0)
     const cordoned = held.filter((node) => node.spec?.unschedulable === true)
     return [...taintFinding(tainted), ...cordonFinding(cordoned)]
@@ -116,7 +116,7 @@ export const heartbeat: Check = {
   needs: ['nodes', 'pods'],
   blocks: false,
   assess(question) {
-    const silent = nodesWithHandler(question.evidence).filter((node) => silence(node, question) > patience)
+    const silent = nodesWithHandler(question.snapshot).filter((node) => silence(node, question) > patience)
     const [first] = silent
     if (!first) return []
     const { namespace } = question.installation
@@ -148,8 +148,8 @@ export const controlPlaneLabel: Check = {
   needsTarget: true,
   blocks: true,
   assess(question) {
-    const { target, evidence } = question
-    if (!target || itemsOf(evidence.nodes).some(isControlPlane)) return []
+    const { target, snapshot } = question
+    if (!target || itemsOf(snapshot.nodes).some(isControlPlane)) return []
     const who = affected(question, target)
     if (who.length === 0) return []
     return [
@@ -173,7 +173,7 @@ function affected(question: Question, target: Version): string[] {
 /** What helps the operands does not help the operator: there only the label does. */
 function relief(question: Question, target: Version): string[] {
   const { namespace, name } = question.installation
-  const [node] = itemsOf(question.evidence.nodes)
+  const [node] = itemsOf(question.snapshot.nodes)
   if (operatorNeedsControlPlane(question, target))
     return node ? [`kubectl label node ${node.metadata.name} node-role.kubernetes.io/control-plane=`] : []
   return [
@@ -212,7 +212,7 @@ export const newGates: Check = {
   needsTarget: true,
   blocks: true,
   assess(question) {
-    const nodes = nodesWithHandler(question.evidence)
+    const nodes = nodesWithHandler(question.snapshot)
     return turnedOn(question).flatMap((gate) => findings(gate, nodes, question))
   },
 }
@@ -307,7 +307,7 @@ export const roomForSurge: Check = {
   blocks: false,
   assess(question) {
     const places = placesOf(question)
-    if (places.nodes.some((node) => mayTakeOne(node, question.evidence))) return []
+    if (places.nodes.some((node) => mayTakeOne(node, question.snapshot))) return []
     const what = places.controlPlane ? 'control-plane node' : 'node'
     return [
       {
@@ -324,13 +324,13 @@ export const roomForSurge: Check = {
 }
 
 function placesOf(question: Question): { controlPlane: boolean; nodes: readonly Node[] } {
-  const nodes = itemsOf(question.evidence.nodes)
+  const nodes = itemsOf(question.snapshot.nodes)
   const { target } = question
   const controlPlane = target !== undefined && operandsNeedControlPlane(question, target)
   return { controlPlane, nodes: controlPlane ? nodes.filter(isControlPlane) : nodes }
 }
 
-function mayTakeOne(node: Node, { pods }: Evidence): boolean {
+function mayTakeOne(node: Node, { pods }: FullSnapshot): boolean {
   if (!isNodeReady(node) || node.spec?.unschedulable) return false
   const there = itemsOf(pods).filter(({ spec }) => spec?.nodeName === node.metadata.name).length
   const limit = Number(node.status?.allocatable?.['pods'] ?? Number.POSITIVE_INFINITY)
@@ -361,9 +361,9 @@ export const versionSkew: Check = {
   },
 }
 
-function nodesByVersion({ evidence }: Question): Map<string, string[]> {
+function nodesByVersion({ snapshot }: Question): Map<string, string[]> {
   const byVersion = new Map<string, string[]>()
-  for (const { metadata, status } of itemsOf(evidence.nodes)) {
+  for (const { metadata, status } of itemsOf(snapshot.nodes)) {
     const version = status?.nodeInfo?.kubeletVersion
     if (version !== undefined) byVersion.set(version, [...(byVersion.get(version) ?? []), metadata.name])
   }

@@ -15,7 +15,7 @@ import {
   kubernetesMinor,
   pathFromHere,
   type Question,
-  wayTo,
+  hopPath,
 } from '../check-definition.ts'
 import { issuesOf } from '../../releases/release-path.ts'
 
@@ -41,7 +41,7 @@ export const hopSupported: Check = {
     const hop = hopOf(question)
     if (hop === undefined) return [neverSettled]
     return [
-      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withWay(found, question)),
+      ...hopFindings(hop.from, hop.to, question.releases).map((found) => withPath(found, question)),
       ...unknown(hop.to, question.releases),
     ]
   },
@@ -51,13 +51,13 @@ export const hopSupported: Check = {
  * Several minors on, `kvup upgrade` goes minor by minor in one run, and judges each when its turn comes: that is said. Where Kubernetes has to be taken
  * along, or no way is known, it does not get there by itself.
  */
-function withWay(found: Finding, question: Question): Finding {
+function withPath(found: Finding, question: Question): Finding {
   const { target } = question
   if (found.id !== 'minor-skipped' || target === undefined) return found
   const way = pathFromHere(target, question)
   const isOneRun = way?.is === 'path' && way.steps.every((step) => step.is === 'kubevirt')
   if (!isOneRun || question.method === 'olm')
-    return { ...found, remedy: wayTo(target, question, found.remedy) }
+    return { ...found, remedy: hopPath(target, question, found.remedy) }
   const inBetween = way.steps
     .slice(0, -1)
     .map(({ to }) => to)
@@ -99,7 +99,7 @@ export const kubernetesSupported: Check = {
   needs: ['serverVersion', 'kubevirts'],
   blocks: true,
   assess(question) {
-    const runs = kubernetesMinor(question.evidence.serverVersion)
+    const runs = kubernetesMinor(question.snapshot.serverVersion)
     if (runs === undefined) return []
     const now = misfit(versionOf(question.standing.observed.version), runs, question)
     const after = misfit(question.target, runs, question)
@@ -148,15 +148,15 @@ function then(after: Misfit, question: Question, now: Misfit | undefined): Findi
     id: 'kubernetes-window',
     level: noWorse ? 'warning' : 'blocker',
     summary: sentence(after),
-    remedy: wayThere(after, question),
+    remedy: pathThere(after, question),
   }
 }
 
 const sentence = ({ version, runs, is, window }: Misfit) =>
   `Kubernetes 1.${runs} is ${is} for KubeVirt ${minorOf(version)} (${window})`
 
-function wayThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
-  const way = is === 'too old' ? wayTo(version, question) : []
+function pathThere({ version, runs, is }: Misfit, question: Question): readonly string[] {
+  const way = is === 'too old' ? hopPath(version, question) : []
   return way.length > 0 ? way : [`choose a version that supports Kubernetes 1.${runs}: kvup releases`]
 }
 

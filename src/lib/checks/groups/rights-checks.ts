@@ -14,7 +14,7 @@ export const rights: Check = {
   needs: ['rights'],
   blocks: true,
   assess(question) {
-    const refused = itemsOf(question.evidence.rights).filter(({ allowed }) => !allowed)
+    const refused = itemsOf(question.snapshot.rights).filter(({ allowed }) => !allowed)
     const missing = refused.filter(({ optional }) => !optional).map(({ what }) => what)
     const extra = refused.filter(({ optional }) => optional).map(({ what }) => what)
     return [
@@ -154,8 +154,8 @@ function goneText(lost: readonly string[], narrowed: readonly string[]): string 
 }
 
 /** What virt-operator may do now. */
-function operatorMay({ evidence }: Question): ReadonlySet<string> {
-  return all(itemsOf(evidence.operatorRoles))
+function operatorMay({ snapshot }: Question): ReadonlySet<string> {
+  return all(itemsOf(snapshot.operatorRoles))
 }
 
 /** What the roles of the operator in the manifest allow; roles for people (`kubevirt.io:operator`) are not the operator's. */
@@ -180,10 +180,10 @@ interface OperatorChange {
  * Counted role by role, as the plan counts. What another of its roles holds as well is not lost: the manifest replaces the roles that it brings; others stay, such as
  * those of the groups that every account is in.
  */
-function operatorChange(manifest: readonly KubeObject[], { evidence }: Question): OperatorChange {
+function operatorChange(manifest: readonly KubeObject[], { snapshot }: Question): OperatorChange {
   const brought = operatorsIn(manifest)
   const keys = new Set(manifest.filter(isRole).map(keyOf))
-  const now = itemsOf(evidence.operatorRoles)
+  const now = itemsOf(snapshot.operatorRoles)
   const after = [...brought, ...now.filter((role) => !keys.has(keyOf(role)))]
   const everywhere = all(after.filter(({ kind }) => kind === 'ClusterRole'))
   const here = all(after)

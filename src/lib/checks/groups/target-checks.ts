@@ -83,7 +83,7 @@ export const imagesPullable: Check = {
   needsProbes: true,
   blocks: true,
   assess(question) {
-    const probes = itemsOf(question.evidence.probes ?? { known: true, items: [] })
+    const probes = itemsOf(question.snapshot.probes ?? { known: true, items: [] })
     return [
       ...alike(probes, 'refused').map((some) => refused(some, question)),
       ...alike(probes, 'untried').map((some) => untried(some, question)),
@@ -176,9 +176,9 @@ export const crdStoredVersions: Check = {
   needs: ['crds'],
   needsTarget: true,
   blocks: true,
-  assess({ evidence, target, releases, standing, manifest = [] }) {
+  assess({ snapshot, target, releases, standing, manifest = [] }) {
     if (target === undefined) return []
-    const crds = itemsOf(evidence.crds)
+    const crds = itemsOf(snapshot.crds)
     const back = noWayBack(target, crds, { standing, releases })
     if (back !== undefined) return [back]
     return crds.flatMap((crd) => {

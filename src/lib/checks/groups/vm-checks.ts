@@ -2,12 +2,12 @@ import {
   type Check,
   type Finding,
   instancesOf,
-  isHeldByKvup,
+  isPausedByKvup,
   type Question,
-  wayTo,
+  hopPath,
 } from '../check-definition.ts'
 import { counted, someOf } from '../../kube/text.ts'
-import type { Evidence, ResourceQuota } from '../../kubevirt/full-snapshot.ts'
+import type { FullSnapshot, ResourceQuota } from '../../kubevirt/full-snapshot.ts'
 import { parseImage } from '../../kubevirt/installation.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { allReleases, type Releases } from '../../releases/releases.ts'
@@ -73,7 +73,7 @@ export const launcherAge: Check = {
 }
 
 function launchersOf(question: Question): readonly Launcher[] {
-  const now = launcherInUse(question.evidence)
+  const now = launcherInUse(question.snapshot)
   const { version } = question.standing.observed
   return Object.entries(instancesOf(question).launchers).map(([image, count]) => ({
     image,
@@ -84,7 +84,7 @@ function launchersOf(question: Question): readonly Launcher[] {
 }
 
 /** What virt-controller compares every VMI with (facts 2.10): it tells the version of a digest. */
-function launcherInUse({ deployments }: Evidence): string | undefined {
+function launcherInUse({ deployments }: FullSnapshot): string | undefined {
   const controller = itemsOf(deployments).find(({ metadata }) => metadata.name === 'virt-controller')
   const words = controller?.spec?.template?.spec?.containers?.flatMap(({ command = [], args = [] }) =>
     command.concat(args),
@@ -93,27 +93,27 @@ function launcherInUse({ deployments }: Evidence): string | undefined {
   return at < 0 ? undefined : words?.[at + 1]
 }
 
-interface WayOut {
+interface LauncherHint {
   sentence: string
   remedy: (images: readonly string[]) => readonly string[]
 }
 
-const renewed: WayOut = {
+const renewed: LauncherHint = {
   sentence: 'migrate or restart them before the upgrade',
   remedy: listByLauncher,
 }
 
-function throughReleases(question: Question): WayOut {
+function throughReleases(question: Question): LauncherHint {
   return {
     sentence: 'it is the installed one, so only the releases in between help',
-    remedy: () => (question.target ? wayTo(question.target, question) : []),
+    remedy: () => (question.target ? hopPath(question.target, question) : []),
   }
 }
 
 function tooOld(
   launchers: readonly Launcher[],
   { target, releases }: Question,
-  { sentence, remedy }: WayOut,
+  { sentence, remedy }: LauncherHint,
 ): Finding[] {
   if (!target) return []
   const old = launchers.filter(({ version }) => version && isTooOld(version, target, releases))
@@ -193,10 +193,10 @@ export const vmsThatStay: Check = {
   runbook: 'OutdatedVirtualMachineInstanceWorkloads',
   blocks: false,
   assess(question) {
-    const { installation, evidence } = question
+    const { installation, snapshot } = question
     const tally = instancesOf(question)
     const methods = installation.workloadUpdateMethods
-    const isOff = methods.length === 0 && !isHeldByKvup(evidence)
+    const isOff = methods.length === 0 && !isPausedByKvup(snapshot)
     const summary = whyTheyStay(tally, methods, isOff)
     if (summary === undefined) return []
     const { namespace, name } = installation
@@ -252,8 +252,8 @@ export const twoNodes: Check = {
   },
 }
 
-function placesForVms({ evidence }: Question): number {
-  return itemsOf(evidence.nodes).filter(
+function placesForVms({ snapshot }: Question): number {
+  return itemsOf(snapshot.nodes).filter(
     (node) =>
       node.metadata.labels?.['kubevirt.io/schedulable'] === 'true' &&
       isNodeReady(node) &&
@@ -269,7 +269,7 @@ export const migrationQuota: Check = {
   needs: ['quotas', 'instances'],
   blocks: false,
   assess(question) {
-    const broken = itemsOf(question.evidence.quotas).flatMap((quota) => breach(quota, question))
+    const broken = itemsOf(question.snapshot.quotas).flatMap((quota) => breach(quota, question))
     const [first] = broken
     if (!first) return []
     const { namespace, name } = first.quota.metadata
@@ -348,8 +348,8 @@ export const restartRequired: Check = {
   title: 'no VM waits for a restart',
   needs: ['machines'],
   blocks: false,
-  assess({ evidence }) {
-    const waiting = itemsOf(evidence.machines)[0]?.restartRequired
+  assess({ snapshot }) {
+    const waiting = itemsOf(snapshot.machines)[0]?.restartRequired
     if (!waiting || waiting.count === 0) return []
     return [
       {

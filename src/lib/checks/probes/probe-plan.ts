@@ -73,11 +73,11 @@ interface NodePool {
 
 /** Every node on which a component of the target is going to run, in pools, sorted by name. */
 export function nodePools(question: Question, target: Version): readonly NodePool[] {
-  const nodes = itemsOf(question.evidence.nodes)
+  const nodes = itemsOf(question.snapshot.nodes)
   const homes = homesOf(question, target)
   const pools = Map.groupBy(
     nodes.filter((node) => placesOf(node, homes).length > 0).toSorted(byName),
-    (node) => JSON.stringify([placesOf(node, homes), looksOf(node)]),
+    (node) => JSON.stringify([placesOf(node, homes), snapshotsOf(node)]),
   )
   return [...pools.values()].map((pool) => poolOf(pool, homes))
 }
@@ -101,21 +101,21 @@ const placesOf = ({ metadata }: Node, homes: Homes): Place[] =>
 
 /** Facts 2.1: what has to be on the control plane is there; elsewhere it is taken to stay where it is now. */
 function homesOf(question: Question, target: Version): Homes {
-  const { evidence } = question
-  const controlPlane = itemsOf(evidence.nodes).filter(isControlPlane).map(nameOfNode)
+  const { snapshot } = question
+  const controlPlane = itemsOf(snapshot.nodes).filter(isControlPlane).map(nameOfNode)
   const on = (needed: boolean, now: (component: string) => boolean) =>
     new Set(needed && controlPlane.length > 0 ? controlPlane : nodesNow(question, now))
   return {
     operator: on(operatorNeedsControlPlane(question, target), (name) => name === 'virt-operator'),
     infra: on(operandsNeedControlPlane(question, target), (name) => !elsewhere.has(name)),
-    workloads: new Set(nodesWithHandler(evidence).map(nameOfNode)),
+    workloads: new Set(nodesWithHandler(snapshot).map(nameOfNode)),
   }
 }
 
 const elsewhere: ReadonlySet<string> = new Set(['virt-operator', 'virt-handler', 'virt-launcher'])
 
-function nodesNow({ evidence }: Question, isMeant: (component: string) => boolean): string[] {
-  return itemsOf(evidence.pods).flatMap((pod) => {
+function nodesNow({ snapshot }: Question, isMeant: (component: string) => boolean): string[] {
+  return itemsOf(snapshot.pods).flatMap((pod) => {
     const component = componentLabel(pod)
     return component && isMeant(component) && pod.spec?.nodeName ? [pod.spec.nodeName] : []
   })
@@ -135,7 +135,7 @@ const poolLabels = [
 /** A taint of a trouble that passes makes no pool of its own. */
 const isPassing = (key: string): boolean => key.startsWith('node.kubernetes.io/')
 
-function looksOf({ metadata, spec, status }: Node): unknown {
+function snapshotsOf({ metadata, spec, status }: Node): unknown {
   const { architecture, containerRuntimeVersion, osImage } = status?.nodeInfo ?? {}
   const labels = metadata.labels ?? {}
   const roles = Object.keys(labels).filter((key) => key.startsWith('node-role.kubernetes.io/'))

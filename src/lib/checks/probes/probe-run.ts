@@ -17,7 +17,7 @@ interface ProbeWork {
   run: string
 }
 
-interface ProbeHands {
+interface ProbeEnvironment {
   cluster: Pick<Cluster, 'reader' | 'writer'>
   clock: Clock
   signal: AbortSignal
@@ -48,8 +48,11 @@ interface Try {
  * Night C6: makes a pod for each probe, ten at a time, sees what becomes of its pull, and removes it. However it ends, Ctrl-C included, the
  * pods of this run are removed. Throws what the server answers when it cannot be asked, and the signal's reason.
  */
-export async function runProbes(work: ProbeWork, hands: ProbeHands): Promise<readonly ImageProbe[]> {
-  const run = new ProbeRun(work, hands)
+export async function runProbes(
+  work: ProbeWork,
+  environment: ProbeEnvironment,
+): Promise<readonly ImageProbe[]> {
+  const run = new ProbeRun(work, environment)
   try {
     return await run.results()
   } finally {
@@ -58,7 +61,7 @@ export async function runProbes(work: ProbeWork, hands: ProbeHands): Promise<rea
 }
 
 class ProbeRun {
-  readonly #hands: ProbeHands
+  readonly #hands: ProbeEnvironment
   readonly #namespace: string
   readonly #run: string
   readonly #pods: ProbePods
@@ -70,11 +73,11 @@ class ProbeRun {
   #made = 0
   #lastWord: number
 
-  constructor({ probes, namespace, run }: ProbeWork, hands: ProbeHands) {
-    this.#hands = hands
+  constructor({ probes, namespace, run }: ProbeWork, environment: ProbeEnvironment) {
+    this.#hands = environment
     this.#namespace = namespace
     this.#run = run
-    this.#pods = new ProbePods(hands.cluster, { namespace, run })
+    this.#pods = new ProbePods(environment.cluster, { namespace, run })
     this.#probes = probes
     this.#waiting = [...probes]
     this.#lastWord = this.#now
@@ -146,7 +149,7 @@ class ProbeRun {
 
   /** Undefined: not yet. */
   async #outcome(one: Try, pod: Pod): Promise<Outcome | undefined> {
-    const look = lookOfPull(pod)
+    const look = readPull(pod)
     if (look.is === 'pulled') return look
     if (look.is === 'ended') return one.failing ? refusedBy(one.failing.text) : { ...look, is: 'untried' }
     if (look.is === 'failing') return this.#failing(one, pod, look)
@@ -155,7 +158,7 @@ class ProbeRun {
     return { is: 'untried', why: 'it was not there in time', ...(text && { message: shorten(text) }) }
   }
 
-  async #failing(one: Try, pod: Pod, { reason, message }: Extract<PullLook, { is: 'failing' }>) {
+  async #failing(one: Try, pod: Pod, { reason, message }: Extract<PullSnapshot, { is: 'failing' }>) {
     one.failing ??= { since: this.#now, text: message || reason }
     // The words of a back-off have lost the cause; the event of the failure keeps it.
     if (pullFailure(one.failing.text) === undefined) {
@@ -315,7 +318,7 @@ function probePod({ image, node, pulling }: Probe, { name, namespace, run }: Pod
 }
 
 /** What a pod says of its pull. */
-type PullLook =
+type PullSnapshot =
   | { is: 'pulled' }
   /** It is tried again, with pauses: whether that can help the words have to tell. */
   | { is: 'failing'; reason: string; message: string }
@@ -327,14 +330,14 @@ type PullLook =
  * Only the pull counts: a container that cannot be created or started had its image. Kubelets pull before they create
  * (kubernetes pkg/kubelet/kuberuntime startContainer).
  */
-export function lookOfPull(pod: Pod): PullLook {
+export function readPull(pod: Pod): PullSnapshot {
   const { status = {} } = pod
   const container = status.containerStatuses?.[0]
   if (container && isPast(container)) return { is: 'pulled' }
   return status.phase === 'Failed' || status.phase === 'Succeeded' ? endOf(status) : waitOf(container?.state)
 }
 
-function waitOf(state: ContainerState | undefined): PullLook {
+function waitOf(state: ContainerState | undefined): PullSnapshot {
   const { reason = '', message = '' } = state?.waiting ?? {}
   return isImageReason(reason) ? { is: 'failing', reason, message } : { is: 'waiting' }
 }
@@ -354,7 +357,7 @@ const created: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
 ])
 
-function endOf({ reason = 'Failed', message = '' }: NonNullable<Pod['status']>): PullLook {
+function endOf({ reason = 'Failed', message = '' }: NonNullable<Pod['status']>): PullSnapshot {
   const why = reason === 'DeadlineExceeded' ? 'it was not there in time' : `its pod ended: ${reason}`
   return { is: 'ended', why, message }
 }

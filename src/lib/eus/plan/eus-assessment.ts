@@ -1,7 +1,7 @@
 import type { Releases } from '../../releases/releases.ts'
 import type { EusHop, EusPlan, HealthCheckRef, PoolToPause } from './eus-plan.ts'
 import type { ChannelChoice, Chosen, Route } from './platform-path.ts'
-import type { OperatorWay } from './operator-path.ts'
+import type { OperatorPath } from './operator-path.ts'
 import type {
   MachineConfigPool,
   MachineHealthCheck,
@@ -9,37 +9,37 @@ import type {
 } from '../../kube/kinds/openshift-kinds.ts'
 import { itemsOf } from '../../kube/known.ts'
 import { type RecognisedWindow, type Topology, topologyOf } from '../../openshift/eus-window.ts'
-import { type PlatformStanding, platformStanding } from '../../openshift/platform-status.ts'
-import { type PoolStanding, poolStanding } from '../../openshift/machine-config-pools.ts'
+import { type PlatformStatus, assessPlatform } from '../../openshift/platform-status.ts'
+import { type PoolStatus, assessPool } from '../../openshift/machine-config-pools.ts'
 import { minorOfPlatform, platformVersionOf } from '../../releases/release-versions.ts'
 import { blocked, forbidden, usageError } from '../../kube/errors.ts'
 import { roleRemedy } from '../../kube/access-rights.ts'
-import { type EusEvidence, windowIn } from './eus-snapshot.ts'
+import { type EusClusterSnapshot, windowIn } from './eus-snapshot.ts'
 import type { Finding } from '../../checks/check-definition.ts'
 
 /** What findings are judged by: the look, and the way that was chosen. */
 export interface Judged {
-  sight: EusSight
+  snapshot: EusSnapshot
   route: Route
   channel: ChannelChoice
   chosen: Chosen
   hops: readonly EusHop[]
   releases: Pick<Releases, 'hyperconverged'>
   /** Of the operator; undefined without one. */
-  operatorWay: OperatorWay | undefined
+  operatorPath: OperatorPath | undefined
   /** From when to when the window lasts if it begins now, at the least: ms. */
   lasts: { low: number; high: number }
 }
 
 /** The control plane is ahead of paused pools: a window was begun, by kvup or by hand. */
-export function isMidWindow({ sight }: Pick<Judged, 'sight'>): boolean {
-  return sight.began !== sight.here
+export function isMidWindow({ snapshot }: Pick<Judged, 'snapshot'>): boolean {
+  return snapshot.began !== snapshot.here
 }
 
 /** What the evidence says of the platform, judged once. */
-export interface EusSight {
-  evidence: EusEvidence
-  standing: PlatformStanding
+export interface EusSnapshot {
+  snapshot: EusClusterSnapshot
+  standing: PlatformStatus
   pools: readonly JudgedPool[]
   topology: Topology
   flavour: EusPlan['flavour']
@@ -53,33 +53,33 @@ export interface EusSight {
   window: RecognisedWindow | undefined
 }
 
-export type JudgedPool = PoolStanding & { pool: MachineConfigPool }
+export type JudgedPool = PoolStatus & { pool: MachineConfigPool }
 
-const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...poolStanding(pool), pool })
+const judgedPool = (pool: MachineConfigPool): JudgedPool => ({ ...assessPool(pool), pool })
 
 /** Throws `blocked` where this is no OKD or OpenShift, or one that is still being installed; `forbidden` where that cannot be told. */
-export function sightOf(evidence: EusEvidence): EusSight {
-  const { clusterVersion } = evidence.platform
+export function snapshotOf(snapshot: EusClusterSnapshot): EusSnapshot {
+  const { clusterVersion } = snapshot.platform
   if (!clusterVersion.known) throw unread(clusterVersion.why)
   const [cv] = clusterVersion.items
   if (cv === undefined)
     throw blocked('no-cluster-version', 'this is no OKD or OpenShift: there is no ClusterVersion', {
       remedy: 'kvup plan --to VERSION      plans an update of KubeVirt alone',
     })
-  const standing = platformStanding(cv)
+  const standing = assessPlatform(cv)
   const release = standing.state === 'idle' ? standing.version : (standing.target ?? standing.version)
   if (release === undefined || minorOfPlatform(release) === '')
     throw blocked('platform-version-unknown', `the ClusterVersion does not say which release it runs`, {
       remedy: 'oc get clusterversion version -o yaml',
     })
-  const pools = itemsOf(evidence.platform.pools).map(judgedPool)
+  const pools = itemsOf(snapshot.platform.pools).map(judgedPool)
   const here = minorOfPlatform(release)
-  const window = windowIn(evidence)
+  const window = windowIn(snapshot)
   return {
-    evidence,
+    snapshot,
     standing,
     pools,
-    topology: topologyOf(evidence.platform),
+    topology: topologyOf(snapshot.platform),
     flavour: flavourOf(release, standing.channel),
     release,
     here,
@@ -105,15 +105,15 @@ function flavourOf(release: string, channel = ''): EusPlan['flavour'] {
 }
 
 /** Whether kvup itself has borrowed it, by the id of the loan: `pool-paused/worker`. */
-export function isBorrowed({ evidence }: Pick<EusSight, 'evidence'>, id: string): boolean {
-  return itemsOf(evidence.loans).some((loan) => loan.id === id)
+export function isOverridden({ snapshot }: Pick<EusSnapshot, 'snapshot'>, id: string): boolean {
+  return itemsOf(snapshot.loans).some((loan) => loan.id === id)
 }
 
 /** Every pool but master that has machines, custom ones too: a node in one is not the worker pool's (ocp 3.5). */
-export function poolsToPause(sight: EusSight): readonly PoolToPause[] {
-  return sight.pools
+export function poolsToPause(snapshot: EusSnapshot): readonly PoolToPause[] {
+  return snapshot.pools
     .filter(({ isMaster, machines }) => !isMaster && machines > 0)
-    .map((pool) => toPause(pool, isBorrowed(sight, `pool-paused/${pool.name}`)))
+    .map((pool) => toPause(pool, isOverridden(snapshot, `pool-paused/${pool.name}`)))
 }
 
 function toPause(
@@ -131,7 +131,7 @@ function toPause(
 }
 
 /** What replaces a node that is away for longer than an update takes (night E7). */
-export function healthChecksOf({ evidence: { platform } }: EusSight): readonly HealthCheckRef[] {
+export function healthChecksOf({ snapshot: { platform } }: EusSnapshot): readonly HealthCheckRef[] {
   return [
     ...itemsOf(platform.machineHealthChecks).map(machineHealthCheck),
     ...itemsOf(platform.nodeHealthChecks).map(nodeHealthCheck),
@@ -169,7 +169,7 @@ export const standsInTheWay: ReadonlySet<string> = new Set([
 ])
 
 /** kvup has borrowed something for a window, and not given it back. */
-export const isWindowOpen = ({ window }: Pick<EusSight, 'window'>): boolean => window?.by === 'loans'
+export const isWindowOpen = ({ window }: Pick<EusSnapshot, 'window'>): boolean => window?.by === 'loans'
 
 /**
  * The findings judge a cluster that stands still, and in an open window everything moves: its steps judge anew and wait for what passes. So the

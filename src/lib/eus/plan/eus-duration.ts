@@ -5,7 +5,7 @@ import { platformsOfKubernetes } from '../../releases/platform-releases.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
 import { inTurn, type Range, rangeWords, rounded } from '../../upgrade/upgrade-duration.ts'
 import type { EusPlan, PoolToPause } from './eus-plan.ts'
-import type { EusSight } from './eus-assessment.ts'
+import type { EusSnapshot } from './eus-assessment.ts'
 
 /** An update of a platform that nothing is known of (ocp 4.2: an hour is the usual guess). */
 const guess: Range = { low: 45 * minutes, high: 2 * hours }
@@ -17,8 +17,8 @@ const nodeRoll: Range = { low: 6 * minutes, high: 20 * minutes }
 const least = 10 * minutes
 
 /** How long one hop of the platform takes, from what its updates took; and what it is made from. */
-export function platformHop({ evidence }: EusSight): Range & { basis: 'own-updates' | 'guess' } {
-  const [cv] = itemsOf(evidence.platform.clusterVersion)
+export function platformHop({ snapshot }: EusSnapshot): Range & { basis: 'own-updates' | 'guess' } {
+  const [cv] = itemsOf(snapshot.platform.clusterVersion)
   const { history = [] } = cv?.status ?? {}
   // The oldest entry is the installation.
   const spans = history.slice(0, -1).flatMap(spanOf)
@@ -27,9 +27,9 @@ export function platformHop({ evidence }: EusSight): Range & { basis: 'own-updat
 }
 
 /** Of a hop that is under way: what its operator says is done is taken off. */
-export function platformLeft(sight: EusSight): Range {
-  const { low, high } = platformHop(sight)
-  const left = 1 - (sight.standing.percent ?? 0) / 100
+export function platformLeft(snapshot: EusSnapshot): Range {
+  const { low, high } = platformHop(snapshot)
+  const left = 1 - (snapshot.standing.percent ?? 0) / 100
   return { low: low * left, high: high * left }
 }
 
@@ -40,15 +40,15 @@ function spanOf({ state, startedTime, completionTime }: UpdateHistory): number[]
 }
 
 /** Once the platform is where it goes, machines whose kubelets have followed are done. */
-export function poolsLeft(sight: EusSight, pools: readonly PoolToPause[]): Range {
-  const { nodes, pools: all } = sight.evidence.platform
+export function poolsLeft(snapshot: EusSnapshot, pools: readonly PoolToPause[]): Range {
+  const { nodes, pools: all } = snapshot.snapshot.platform
   const there = itemsOf(nodes).filter(({ status }) =>
-    platformsOfKubernetes(status?.nodeInfo?.kubeletVersion).includes(sight.here),
+    platformsOfKubernetes(status?.nodeInfo?.kubeletVersion).includes(snapshot.here),
   )
-  const followed = (name: string) =>
+  const watched = (name: string) =>
     there.filter((node) => poolOf(node, itemsOf(all))?.metadata.name === name).length
   return poolRolls(
-    pools.map((pool) => ({ ...pool, machines: Math.max(0, pool.machines - followed(pool.name)) })),
+    pools.map((pool) => ({ ...pool, machines: Math.max(0, pool.machines - watched(pool.name)) })),
   )
 }
 

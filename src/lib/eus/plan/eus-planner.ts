@@ -13,7 +13,7 @@ import {
   type Route,
   routeOf,
 } from './platform-path.ts'
-import type { EusEvidence } from './eus-snapshot.ts'
+import type { EusClusterSnapshot } from './eus-snapshot.ts'
 import {
   alertFindings,
   expectedAlertNotes,
@@ -24,24 +24,24 @@ import { beingDeletedFindings, lifecycleFindings, operatorFindings } from './fin
 import {
   onceFindings,
   operatorChannelFindings,
-  operatorWayFindings,
+  operatorPathFindings,
   unpauseBefore,
-  wayFindings,
+  pathFindings,
 } from './findings/path-findings.ts'
 import { workloadFindings } from './findings/workload-findings.ts'
 import { hopsOf, minorsAhead } from './minor-updates.ts'
 import {
-  type EusSight,
+  type EusSnapshot,
   healthChecksOf,
   inOpenWindow,
   isMidWindow,
   isWindowOpen,
   type Judged,
   poolsToPause,
-  sightOf,
+  snapshotOf,
 } from './eus-assessment.ts'
 import { objectsOf, operatorMinorNow, operatorNow } from './installed-operator.ts'
-import { operatorWay as wayOfOperator } from './operator-path.ts'
+import { operatorPath as wayOfOperator } from './operator-path.ts'
 import { platformHop, poolRolls, poolsLeft, wholeTime } from './eus-duration.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { platformMinor, platformMinorsAsOf } from '../../releases/platform-releases.ts'
@@ -62,15 +62,15 @@ export interface EusPlanRequest {
  * From a look to a plan: pure. Throws `usage` for a target that is none, `blocked` where this is no OKD or OpenShift; whatever else speaks
  * against it is a finding.
  */
-export function makeEusPlan(evidence: EusEvidence, request: EusPlanRequest = {}): EusPlan {
-  const sight = sightOf(evidence)
-  const { flavour, here, began, topology, release } = sight
+export function makeEusPlan(snapshot: EusClusterSnapshot, request: EusPlanRequest = {}): EusPlan {
+  const eusSnapshot = snapshotOf(snapshot)
+  const { flavour, here, began, topology, release } = eusSnapshot
   const route = routeOf({ flavour, here, began, topology: topology.is, to: request.to })
-  const judged = judge(sight, route, request)
-  const { channel, hops, operatorWay } = judged
-  const operator = operatorNow(evidence)
+  const judged = judge(eusSnapshot, route, request)
+  const { channel, hops, operatorPath: pathOfOperator } = judged
+  const operator = operatorNow(snapshot)
   const deadline = unpauseBefore(judged)
-  const [methods] = itemsOf(evidence.methods)
+  const [methods] = itemsOf(snapshot.methods)
   return {
     flavour,
     topology: topology.is,
@@ -81,8 +81,8 @@ export function makeEusPlan(evidence: EusEvidence, request: EusPlanRequest = {})
     ...(channel.is === 'change' && { channel: changeOf(channel) }),
     hops,
     ...awayOf(judged),
-    ...(operator && { operator: { ...operator, ...(operatorWay && { path: operatorWay.path }) } }),
-    ...objectsOf(evidence),
+    ...(operator && { operator: { ...operator, ...(pathOfOperator && { path: pathOfOperator.path }) } }),
+    ...objectsOf(snapshot),
     methods: methods ?? [],
     ...(methods === undefined && { methodsUnknown: true }),
     ...(deadline !== undefined && { unpauseBefore: deadline }),
@@ -94,12 +94,12 @@ export function makeEusPlan(evidence: EusEvidence, request: EusPlanRequest = {})
 }
 
 /** What stays behind, what would take nodes that are away for lost, and which VMs nothing can take meanwhile. */
-function awayOf({ route, sight, hops }: Judged): Pick<EusPlan, 'pools' | 'healthChecks' | 'outages'> {
+function awayOf({ route, snapshot, hops }: Judged): Pick<EusPlan, 'pools' | 'healthChecks' | 'outages'> {
   const staysBehind = route.way === 'control-plane-only'
-  const outages = hops.length > 0 ? itemsOf(sight.evidence.outages) : []
+  const outages = hops.length > 0 ? itemsOf(snapshot.snapshot.outages) : []
   return {
-    pools: staysBehind ? poolsToPause(sight) : [],
-    healthChecks: staysBehind || hops.length > 0 ? healthChecksOf(sight) : [],
+    pools: staysBehind ? poolsToPause(snapshot) : [],
+    healthChecks: staysBehind || hops.length > 0 ? healthChecksOf(snapshot) : [],
     ...(outages.length > 0 && { outages }),
   }
 }
@@ -109,8 +109,8 @@ const changeOf = ({ from, to }: Extract<ChannelChoice, { is: 'change' }>) => ({
   to,
 })
 
-function judge(sight: EusSight, route: Route, request: EusPlanRequest): Judged {
-  const { standing, flavour } = sight
+function judge(snapshot: EusSnapshot, route: Route, request: EusPlanRequest): Judged {
+  const { standing, flavour } = snapshot
   const { minors, to, way } = route
   const channel = chooseChannel({
     flavour,
@@ -118,9 +118,9 @@ function judge(sight: EusSight, route: Route, request: EusPlanRequest): Judged {
     offered: standing.channels,
     to: way === 'plain' ? (minors[0] ?? to) : to,
     hops: way === 'plain' ? Math.min(1, minors.length) : minors.length,
-    reaches: offers(sight, minors[0]),
+    reaches: offers(snapshot, minors[0]),
   })
-  const chosen = choose(sight, {
+  const chosen = choose(snapshot, {
     minors,
     channel,
     graph: request.graph,
@@ -128,18 +128,33 @@ function judge(sight: EusSight, route: Route, request: EusPlanRequest): Judged {
   })
   const releases = request.releases ?? knownReleases
   const { catalog } = request
-  const ahead = minorsAhead({ sight, minors, releases })
-  const operatorWay = wayOfOperator(sight.evidence, { minors: ahead, catalog, releases })
-  const operator = { way: operatorWay, certain: catalog !== undefined }
-  const hops = hopsOf({ sight, stops: withChannels(chosen.stops, route, sight), way, releases, operator })
-  return { sight, route, channel, chosen, hops, releases, operatorWay, lasts: lastsOf(sight, hops, way) }
+  const ahead = minorsAhead({ snapshot, minors, releases })
+  const pathOfOperator = wayOfOperator(snapshot.snapshot, { minors: ahead, catalog, releases })
+  const operator = { way: pathOfOperator, certain: catalog !== undefined }
+  const hops = hopsOf({
+    snapshot,
+    stops: withChannels(chosen.stops, route, snapshot),
+    way,
+    releases,
+    operator,
+  })
+  return {
+    snapshot,
+    route,
+    channel,
+    chosen,
+    hops,
+    releases,
+    operatorPath: pathOfOperator,
+    lasts: lastsOf(snapshot, hops, way),
+  }
 }
 
-const offers = ({ standing }: EusSight, minor: string | undefined): boolean =>
+const offers = ({ standing }: EusSnapshot, minor: string | undefined): boolean =>
   (standing.available ?? []).some(({ version = '' }) => minorOfPlatform(version) === minor)
 
 function choose(
-  sight: EusSight,
+  snapshot: EusSnapshot,
   {
     minors,
     channel,
@@ -153,7 +168,7 @@ function choose(
   },
 ): Chosen {
   return choosePlatform({
-    standing: sight.standing,
+    standing: snapshot.standing,
     minors,
     graph,
     channel: channel.is === 'change' ? channel.to : undefined,
@@ -165,7 +180,7 @@ function choose(
 function withChannels(
   stops: Chosen['stops'],
   { way }: Route,
-  { flavour, standing }: EusSight,
+  { flavour, standing }: EusSnapshot,
 ): Chosen['stops'] {
   const prefix = /^(?<prefix>[a-z]+)-\d/u.exec(standing.channel ?? '')?.groups?.['prefix']
   if (way !== 'plain' || flavour === 'okd' || prefix === undefined) return stops
@@ -175,15 +190,15 @@ function withChannels(
   )
 }
 
-function lastsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']): Range {
-  return inTurn([...hops.map(rangeOf), rollsOf(sight, hops, way)])
+function lastsOf(snapshot: EusSnapshot, hops: readonly EusHop[], way: EusPlan['way']): Range {
+  return inTurn([...hops.map(rangeOf), rollsOf(snapshot, hops, way)])
 }
 
 /** On a plain way the pools roll in each hop. */
-function rollsOf(sight: EusSight, hops: readonly EusHop[], way: EusPlan['way']): Range {
+function rollsOf(snapshot: EusSnapshot, hops: readonly EusHop[], way: EusPlan['way']): Range {
   const isThere = hops.every(({ platform }) => platform.done)
-  const pools = poolsToPause(sight)
-  const once = isThere ? poolsLeft(sight, pools) : poolRolls(pools)
+  const pools = poolsToPause(snapshot)
+  const once = isThere ? poolsLeft(snapshot, pools) : poolRolls(pools)
   if (way === 'control-plane-only' || isThere) return once
   const times = hops.filter(({ platform }) => !platform.done).length
   return { low: once.low * times, high: once.high * times }
@@ -194,37 +209,37 @@ const rangeOf = ({ time: { lowSeconds, highSeconds } }: EusHop): Range => ({
   high: highSeconds * seconds,
 })
 
-function timeOf({ sight, hops, route }: Judged): EusPlan['time'] {
-  const isRolling = sight.pools.some(({ isMaster, state }) => !isMaster && state !== 'updated')
+function timeOf({ snapshot, hops, route }: Judged): EusPlan['time'] {
+  const isRolling = snapshot.pools.some(({ isMaster, state }) => !isMaster && state !== 'updated')
   const left = hops.length > 0 || route.way === 'control-plane-only' || isRolling
-  const rolls = left ? rollsOf(sight, hops, route.way) : nothing
-  return wholeTime(hops.map(rangeOf), rolls, platformHop(sight).basis)
+  const rolls = left ? rollsOf(snapshot, hops, route.way) : nothing
+  return wholeTime(hops.map(rangeOf), rolls, platformHop(snapshot).basis)
 }
 
 function findingsOf(judged: Judged): EusPlan['findings'] {
   const found = [
     ...platformFindings(judged),
-    ...wayFindings(judged),
+    ...pathFindings(judged),
     ...poolFindings(judged),
     ...beingDeletedFindings(judged),
     ...operatorFindings(judged),
-    ...operatorWayFindings(judged),
+    ...operatorPathFindings(judged),
     ...operatorChannelFindings(judged),
     ...lifecycleFindings(judged),
     ...onceFindings(judged),
     ...workloadFindings(judged),
     ...alertFindings(judged),
   ]
-  return isWindowOpen(judged.sight) ? inOpenWindow(found) : found
+  return isWindowOpen(judged.snapshot) ? inOpenWindow(found) : found
 }
 
 /** What it means for the cluster: sentences for people, in the order in which it comes. */
 function notesOf(judged: Judged): readonly string[] {
-  const { chosen, route, sight, hops } = judged
+  const { chosen, route, snapshot, hops } = judged
   return [
     ...chosen.notes,
     ...(isMidWindow(judged)
-      ? [`a window is open: the control plane is at ${sight.release}, paused pools at ${sight.began}`]
+      ? [`a window is open: the control plane is at ${snapshot.release}, paused pools at ${snapshot.began}`]
       : []),
     ...(route.way === 'control-plane-only' ? windowNotes(judged) : []),
     ...(hops.some(({ operators }) => operators.some(({ done }) => !done))
@@ -233,14 +248,14 @@ function notesOf(judged: Judged): readonly string[] {
     ...(hops.length > 0 ? [forecastNote(judged)] : []),
     ...expectedAlertNotes(judged),
     ...minorNotes(judged),
-    ...wayBackNotes(judged),
+    ...rollbackNotes(judged),
     ...plannedNotes(judged),
   ]
 }
 
-function windowNotes({ sight }: Judged): readonly string[] {
-  const pools = poolsToPause(sight)
-  const checks = healthChecksOf(sight)
+function windowNotes({ snapshot }: Judged): readonly string[] {
+  const pools = poolsToPause(snapshot)
+  const checks = healthChecksOf(snapshot)
   return [
     'while workload updates are held, CPU and memory hotplug and moves to another storage wait, and the alert OutdatedVirtualMachineInstanceWorkloads fires after 24 h: both are expected',
     ...(pools.length > 0
@@ -256,7 +271,7 @@ function windowNotes({ sight }: Judged): readonly string[] {
 }
 
 /** Night E2. That etcd was saved cannot be seen from here. */
-function wayBackNotes(judged: Judged): readonly string[] {
+function rollbackNotes(judged: Judged): readonly string[] {
   if (judged.hops.length === 0) return []
   return [
     ...(isMidWindow(judged)
@@ -269,9 +284,9 @@ function wayBackNotes(judged: Judged): readonly string[] {
 }
 
 /** Night E12. */
-function forecastNote({ sight: { evidence } }: Judged): string {
-  const [methods] = itemsOf(evidence.methods)
-  const [forecast] = itemsOf(evidence.forecast)
+function forecastNote({ snapshot: { snapshot } }: Judged): string {
+  const [methods] = itemsOf(snapshot.methods)
+  const [forecast] = itemsOf(snapshot.forecast)
   if (methods === undefined || forecast === undefined)
     return 'what becomes of the VMs at the end is not known'
   const names = methods.length === 0 ? 'no methods' : methods.join(', ')
@@ -319,9 +334,9 @@ const lifecycleParts = {
 
 /** What could not be read, and what is not asked for. */
 function unknownOf(judged: Judged): readonly string[] {
-  const { chosen, hops, route, sight } = judged
-  const { evidence } = sight
-  const { platform, lifecycle, methods, forecast, undrainable, outages, loans } = evidence
+  const { chosen, hops, route, snapshot } = judged
+  const { snapshot: observed } = snapshot
+  const { platform, lifecycle, methods, forecast, undrainable, outages, loans } = observed
   const later = hops.filter(({ platform: { version } }) => version === undefined).map(({ minor }) => minor)
   return [
     ...chosen.unknown,
@@ -339,14 +354,14 @@ function unknownOf(judged: Judged): readonly string[] {
         loans: 'what kvup has borrowed already',
       },
     ),
-    ...unread({ alerts: evidence.alerts }, { alerts: 'which alerts fire' }),
+    ...unread({ alerts: observed.alerts }, { alerts: 'which alerts fire' }),
   ]
 }
 
 /** Night E8 cannot be judged then. */
-function operatorUnknown({ sight: { evidence }, releases }: Judged): readonly string[] {
-  const version = operatorNow(evidence)?.version
-  if (version === undefined || operatorMinorNow(evidence, releases) !== undefined) return []
+function operatorUnknown({ snapshot: { snapshot }, releases }: Judged): readonly string[] {
+  const version = operatorNow(snapshot)?.version
+  if (version === undefined || operatorMinorNow(snapshot, releases) !== undefined) return []
   return [`which minor of the platform the operator ${version} belongs to: the release data do not know it`]
 }
 

@@ -6,44 +6,44 @@ import {
   NodeMaintenances,
   OldNodeMaintenances,
 } from '../../kube/kinds/openshift-kinds.ts'
-import { findKubeVirts, type InstanceTally } from '../../kubevirt/snapshot.ts'
+import { listKubeVirts, type InstanceTally } from '../../kubevirt/snapshot.ts'
 import { itemsOf, type Known, known, listServed, notAsked } from '../../kube/known.ts'
 import { type FiringAlert, firingAlerts } from '../../openshift/firing-alerts.ts'
-import { type PlatformSnapshot, platformStanding, takePlatform } from '../../openshift/platform-status.ts'
+import { type PlatformSnapshot, assessPlatform, takePlatform } from '../../openshift/platform-status.ts'
 import { type LifecycleSnapshot, takeLifecycle } from '../../openshift/olm-status.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import { type Forecast, forecastUpdates } from '../../vms/forecast/vm-forecast.ts'
 import type { RemovedApi, VmOutage } from './eus-plan.ts'
 import type { Cluster, Reader } from '../../kube/cluster.ts'
-import { inOnePass, oneLook } from '../../kube/read-cache.ts'
-import { gatherEvidence } from '../../kubevirt/full-snapshot.ts'
-import { findHyperConverged, storedHyperConverged } from '../../openshift/hyperconverged.ts'
+import { inOnePass, onceCached } from '../../kube/read-cache.ts'
+import { takeFullSnapshot } from '../../kubevirt/full-snapshot.ts'
+import { getHyperConverged, storedHyperConverged } from '../../openshift/hyperconverged.ts'
 import { type RecognisedWindow, recogniseWindow, topologyOf } from '../../openshift/eus-window.ts'
-import { openLoans } from '../../engine/journal-config-map.ts'
+import { openOverrides } from '../../engine/journal-config-map.ts'
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { type Clock, hours } from '../../kube/clock.ts'
 import { isNotFound, KvupError } from '../../kube/errors.ts'
-import { clusterEvictionOf, lostData, Machines, runStrategyOf, vmName } from '../../vms/vm.ts'
-import { findBlockers } from '../../vms/unblock/unblock-vms.ts'
+import { clusterEvictionOf, lostData, Vms, runStrategyOf, vmName } from '../../vms/vm.ts'
+import { listBlockers } from '../../vms/unblock/unblock-vms.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import type { Kind } from '../../kube/object.ts'
 import { managerOf } from '../../kubevirt/installation.ts'
 import { isWrittenByKvup } from '../../kube/last-writer.ts'
-import { findSettingsOwner, methodsIn, methodsPointer } from '../../vms/strategy/settings-owner.ts'
-import { keptMethods, loanId } from '../../vms/update-methods.ts'
+import { getSettingsOwner, methodsIn, methodsPointer } from '../../vms/strategy/settings-owner.ts'
+import { keptMethods, overrideId } from '../../vms/update-methods.ts'
 import { afterShutdown } from '../../vms/workload-updater.ts'
 import { X509Certificate } from 'node:crypto'
 import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 
 /** All that a plan is made from, as plain data. Every part is known, or not and why. */
-export interface EusEvidence {
+export interface EusClusterSnapshot {
   at: Date
   platform: PlatformSnapshot
   lifecycle: LifecycleSnapshot
   hyperconverged: Known<HyperConverged>
   kubevirts: Known<KubeVirt>
   /** Open ones, of any procedure. */
-  loans: Known<Loan>
+  loans: Known<Override>
   /** One item: the methods that are set on the HyperConverged, or were before kvup borrowed them. */
   methods: Known<readonly string[]>
   /** They are empty by a write of kvup that no open loan tells of: the journal was deleted, or somebody asked kvup for it. */
@@ -74,13 +74,13 @@ export interface EusEvidence {
  * Everything that a plan is made from, by reading alone. What may not be read (403), is not served (404) or was not saved is an unknown
  * part; any other ApiError is thrown.
  */
-export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvidence> {
-  const reader = oneLook(cluster.reader)
+export async function readEusCluster(cluster: Cluster, clock: Clock): Promise<EusClusterSnapshot> {
+  const reader = onceCached(cluster.reader)
   const platform = takePlatform(reader)
   const [lifecycle, hyperconverged, oldMaintenances, maintenances, virtualization, about, seen] =
     await Promise.all([
       takeLifecycle(reader),
-      findHyperConverged(reader),
+      getHyperConverged(reader),
       known(listServed(reader, OldNodeMaintenances)),
       known(listServed(reader, NodeMaintenances)),
       aboutVirtualization({ ...cluster, reader }, clock, platform),
@@ -100,7 +100,7 @@ export async function lookForEus(cluster: Cluster, clock: Clock): Promise<EusEvi
 }
 
 type Virtualization = Omit<
-  EusEvidence,
+  EusClusterSnapshot,
   'at' | 'platform' | 'lifecycle' | 'hyperconverged' | 'oldMaintenances' | 'maintenances' | keyof Platform
 >
 
@@ -108,26 +108,30 @@ type Virtualization = Omit<
 async function aboutVirtualization(
   cluster: Cluster,
   clock: Clock,
-  platform: Promise<EusEvidence['platform']>,
+  platform: Promise<EusClusterSnapshot['platform']>,
 ): Promise<Virtualization> {
   const { reader } = cluster
-  const [kubevirt] = itemsOf(await findKubeVirts(reader))
-  const loans = await loansIn(cluster, clock, kubevirt?.metadata.namespace)
+  const [kubevirt] = itemsOf(await listKubeVirts(reader))
+  const loans = await overridesIn(cluster, clock, kubevirt?.metadata.namespace)
   const { methods, emptiedByKvup } = await methodsNow(reader, { kubevirt, loans })
   const isSingle = topologyOf(await platform).is === 'single-node'
-  const [evidence, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
-    (shared) => gatherEvidence({ reader: shared }, clock, { only: ['instances', 'clusterUid'] }),
+  const [snapshot, forecast, undrainable, outages] = await inOnePass(reader, VirtualMachineInstances, [
+    (shared) => takeFullSnapshot({ reader: shared }, clock, { only: ['instances', 'clusterUid'] }),
     (shared) => forecastFor(shared, kubevirt, itemsOf(methods)[0] ?? []),
     (shared) => (kubevirt === undefined ? notAsked : known(undrainableIn(shared, kubevirt))),
     (shared) => (isSingle ? known(outagesIn(shared)) : notAsked),
   ])
-  const { kubevirts, instances, clusterUid } = evidence
+  const { kubevirts, instances, clusterUid } = snapshot
   return { kubevirts, loans, methods, emptiedByKvup, instances, clusterUid, forecast, undrainable, outages }
 }
 
-async function loansIn(cluster: Cluster, clock: Clock, namespace: string | undefined): Promise<Known<Loan>> {
+async function overridesIn(
+  cluster: Cluster,
+  clock: Clock,
+  namespace: string | undefined,
+): Promise<Known<Override>> {
   if (namespace === undefined) return { known: true, items: [] }
-  const found = await openLoans(cluster, { namespace, clock })
+  const found = await openOverrides(cluster, { namespace, clock })
   return 'loans' in found ? { known: true, items: found.loans } : { known: false, why: found.unread }
 }
 
@@ -135,25 +139,25 @@ async function forecastFor(
   reader: Reader,
   kubevirt: KubeVirt | undefined,
   methods: readonly string[],
-): Promise<EusEvidence['forecast']> {
+): Promise<EusClusterSnapshot['forecast']> {
   if (kubevirt === undefined) return notAsked
   return known(forecastUpdates(reader, { kubevirt, methods }).then((one) => [one]))
 }
 
 async function undrainableIn(reader: Reader, kubevirt: KubeVirt): Promise<readonly string[]> {
-  const found = await findBlockers(reader, {
+  const found = await listBlockers(reader, {
     namespace: undefined,
     clusterEviction: clusterEvictionOf(kubevirt),
   })
   return [...found.machines, ...found.bare].map(({ namespace, name }) => `${namespace}/${name}`)
 }
 
-type Platform = Pick<EusEvidence, 'removedApis' | 'kubeletSigner' | 'alerts'>
+type Platform = Pick<EusClusterSnapshot, 'removedApis' | 'kubeletSigner' | 'alerts'>
 
-async function aboutPlatform(reader: Reader, platform: EusEvidence['platform']): Promise<Platform> {
+async function aboutPlatform(reader: Reader, platform: EusClusterSnapshot['platform']): Promise<Platform> {
   const [cv] = itemsOf(platform.clusterVersion)
   if (cv === undefined) return { removedApis: notAsked, kubeletSigner: notAsked, alerts: notAsked }
-  const here = minorOfPlatform(platformStanding(cv).version ?? '')
+  const here = minorOfPlatform(assessPlatform(cv).version ?? '')
   const [removedApis, signer, alerts] = await Promise.all([
     known(removedApisOf(reader)),
     compareMinors(here, '4.14') < 0 ? known(kubeletSigner(reader)) : notAsked,
@@ -194,20 +198,20 @@ async function removedApisOf(reader: Reader): Promise<readonly RemovedApi[]> {
 export const windowIn = ({
   platform,
   loans,
-}: Pick<EusEvidence, 'platform' | 'loans'>): RecognisedWindow | undefined =>
+}: Pick<EusClusterSnapshot, 'platform' | 'loans'>): RecognisedWindow | undefined =>
   recogniseWindow(platform, itemsOf(loans).some(isOfWindow))
 
-type Methods = Pick<EusEvidence, 'methods' | 'emptiedByKvup'>
+type Methods = Pick<EusClusterSnapshot, 'methods' | 'emptiedByKvup'>
 
 const not = { emptiedByKvup: false } as const
 
 /** Of the HyperConverged in the version that is stored, never of the KubeVirt, where "none" and "nobody said" are one (ocp 1.6). */
 async function methodsNow(
   reader: Reader,
-  { kubevirt, loans }: { kubevirt: KubeVirt | undefined; loans: Known<Loan> },
+  { kubevirt, loans }: { kubevirt: KubeVirt | undefined; loans: Known<Override> },
 ): Promise<Methods> {
   if (kubevirt === undefined) return { methods: { known: false, why: 'there is no KubeVirt' }, ...not }
-  const loan = itemsOf(loans).find(({ id }) => id === loanId)
+  const loan = itemsOf(loans).find(({ id }) => id === overrideId)
   if (loan) return { methods: { known: true, items: [keptMethods(loan)] }, ...not }
   try {
     return await methodsOn(reader, kubevirt)
@@ -221,7 +225,7 @@ async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {
   const { metadata, apiVersion } = kubevirt
   const ref = { name: metadata.name, namespace: metadata.namespace ?? '' }
   const kind: Kind<KubeVirt> = { apiVersion, kind: 'KubeVirt', plural: 'kubevirts', namespaced: true }
-  const owner = await findSettingsOwner(
+  const owner = await getSettingsOwner(
     reader,
     { kind, ref, uid: metadata.uid ?? '' },
     managerOf(kubevirt) ?? { kind: 'plain' },
@@ -237,7 +241,7 @@ async function methodsOn(reader: Reader, kubevirt: KubeVirt): Promise<Methods> {
 
 /** What becomes of each running VM when its only node reboots (night E10, W2), the worst first. Throws ApiError. */
 async function outagesIn(reader: Reader): Promise<readonly VmOutage[]> {
-  const machines = new Machines(reader)
+  const machines = new Vms(reader)
   const found: VmOutage[] = []
   try {
     for await (const { items } of reader.pages(VirtualMachineInstances)) {
@@ -247,11 +251,11 @@ async function outagesIn(reader: Reader): Promise<readonly VmOutage[]> {
       )
       for (const vmi of running) {
         const vm = behind.get(vmName(vmi))
-        const fate = afterShutdown(vmi, vm && runStrategyOf(vm))
+        const outcome = afterShutdown(vmi, vm && runStrategyOf(vm))
         const loses = lostData(vmi)
         found.push({
           vm: vmName(vmi),
-          afterwards: words[fate] ?? 'stays-down',
+          afterwards: words[outcome] ?? 'stays-down',
           ...(loses.length > 0 && { loses }),
         })
       }

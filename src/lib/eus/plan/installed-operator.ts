@@ -1,26 +1,26 @@
 import type { HyperConverged } from '../../kube/kinds/operator-kinds.ts'
-import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../kube/known.ts'
-import { type SubscriptionStanding, subscriptionStanding } from '../../openshift/olm-status.ts'
+import { type SubscriptionStatus, assessSubscription } from '../../openshift/olm-status.ts'
 import { platformOfOperator, type Releases } from '../../releases/releases.ts'
 import { operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import type { EusHop, ObjectRef, OperatorNow } from './eus-plan.ts'
-import type { EusEvidence } from './eus-snapshot.ts'
+import type { EusClusterSnapshot } from './eus-snapshot.ts'
 import { knownMinors } from '../../releases/platform-releases.ts'
 
 /** The one Subscription of the package, if it is one. */
-export function subscriptionOf({ lifecycle }: EusEvidence): SubscriptionStanding | undefined {
+export function subscriptionOf({ lifecycle }: EusClusterSnapshot): SubscriptionStatus | undefined {
   const [one, second] = itemsOf(lifecycle.subscriptions)
-  return one && !second ? subscriptionStanding(one) : undefined
+  return one && !second ? assessSubscription(one) : undefined
 }
 
 /** Undefined without a Subscription, or with several. */
-export function operatorNow(evidence: EusEvidence): OperatorNow | undefined {
-  const standing = subscriptionOf(evidence)
-  const [object] = itemsOf(evidence.lifecycle.subscriptions)
+export function operatorNow(snapshot: EusClusterSnapshot): OperatorNow | undefined {
+  const standing = subscriptionOf(snapshot)
+  const [object] = itemsOf(snapshot.lifecycle.subscriptions)
   if (standing === undefined || object === undefined) return undefined
   const { namespace, name, channel, approval, installed } = standing
-  const version = operatorVersion(evidence)
+  const version = operatorVersion(snapshot)
   return {
     package: standing.package,
     subscription: { namespace, name, uid: object.metadata.uid ?? '' },
@@ -32,23 +32,23 @@ export function operatorNow(evidence: EusEvidence): OperatorNow | undefined {
 }
 
 /** By the HyperConverged, which says it when all is through; else by the CSV that is there (ocp 9.7). */
-function operatorVersion(evidence: EusEvidence): string | undefined {
-  const [hco] = itemsOf(evidence.hyperconverged)
-  const said = hco && hyperConvergedStanding(hco).operatorVersion
-  return said ?? versionOfCsv(subscriptionOf(evidence)?.installed)?.text
+function operatorVersion(snapshot: EusClusterSnapshot): string | undefined {
+  const [hco] = itemsOf(snapshot.hyperconverged)
+  const said = hco && assessHyperConverged(hco).operatorVersion
+  return said ?? versionOfCsv(subscriptionOf(snapshot)?.installed)?.text
 }
 
 /** The platform's minor that the operator belongs to (night E8); undefined where no version or no row of the table tells. */
 export function operatorMinorNow(
-  evidence: EusEvidence,
+  snapshot: EusClusterSnapshot,
   releases: Pick<Releases, 'hyperconverged'>,
 ): string | undefined {
-  const version = operatorVersionOf(operatorVersion(evidence))
+  const version = operatorVersionOf(operatorVersion(snapshot))
   return version && platformOfOperator(version, releases)
 }
 
 /** Which HyperConverged and KubeVirt a plan is about; several are a finding. */
-export function objectsOf({ hyperconverged, kubevirts }: EusEvidence): {
+export function objectsOf({ hyperconverged, kubevirts }: EusClusterSnapshot): {
   hyperconverged?: ObjectRef
   kubevirt?: ObjectRef
 } {
@@ -70,20 +70,20 @@ type Rows = Pick<Releases, 'hyperconverged'>
  * The release of this minor that the operator has still to get to, as a CSV: what OLM resolved, or the head of the channel. Undefined where all of what is installed
  * runs and nothing of the minor comes after it: that its version belongs to the minor says nothing of that (night E4).
  */
-export function releaseLeft(evidence: EusEvidence, minor: string, releases: Rows): string | undefined {
-  const standing = subscriptionOf(evidence)
+export function releaseLeft(snapshot: EusClusterSnapshot, minor: string, releases: Rows): string | undefined {
+  const standing = subscriptionOf(snapshot)
   const { installed = '', latest = installed, channel } = standing ?? {}
   const isOfMinor = (csv: string) => {
     const version = operatorVersionOf(versionOfCsv(csv)?.text)
     return version !== undefined && platformOfOperator(version, releases) === minor
   }
-  const left = [latest, headOf(evidence, channel)].find((csv) => csv !== installed && isOfMinor(csv))
+  const left = [latest, headOf(snapshot, channel)].find((csv) => csv !== installed && isOfMinor(csv))
   if (left !== undefined) return left
-  const runs = operatorNow(evidence)?.version
+  const runs = operatorNow(snapshot)?.version
   return runs !== versionOfCsv(installed)?.text && isOfMinor(installed) ? installed : undefined
 }
 
-function headOf({ lifecycle }: EusEvidence, channel: string | undefined): string {
+function headOf({ lifecycle }: EusClusterSnapshot, channel: string | undefined): string {
   const channels = itemsOf(lifecycle.packageManifests).flatMap(({ status }) => status?.channels ?? [])
   return channels.find(({ name }) => name === channel)?.currentCSV ?? ''
 }

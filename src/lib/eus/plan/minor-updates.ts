@@ -13,27 +13,27 @@ import {
   operatorNow,
   releaseLeft,
 } from './installed-operator.ts'
-import { channelOf, type OperatorWay, type WayStop } from './operator-path.ts'
-import type { EusSight } from './eus-assessment.ts'
+import { channelOf, type OperatorPath, type PathStop } from './operator-path.ts'
+import type { EusSnapshot } from './eus-assessment.ts'
 import { inSeconds, operatorHop, platformHop, platformLeft } from './eus-duration.ts'
-import type { EusEvidence } from './eus-snapshot.ts'
+import type { EusClusterSnapshot } from './eus-snapshot.ts'
 
 /** What the hops are made from. */
 interface HopsQuestion {
-  sight: EusSight
+  snapshot: EusSnapshot
   stops: readonly { minor: string; stop: PlatformStop }[]
   way: 'control-plane-only' | 'plain'
   releases: Pick<Releases, 'hyperconverged'>
   /** Of the operator, as far as it is known; `certain`: from the edges of a catalog file. */
-  operator: { way: OperatorWay | undefined; certain: boolean }
+  operator: { way: OperatorPath | undefined; certain: boolean }
 }
 
 /** All that is still to be done, in order; first the hop that the control plane has begun, where its operator is not there yet. */
 export function hopsOf(question: HopsQuestion): readonly EusHop[] {
-  const { sight, stops } = question
+  const { snapshot, stops } = question
   const ahead = stops.map(({ minor, stop }, i) => ({ minor, stop, before: stops[i - 1]?.minor }))
-  const all = isHereDone(question) ? ahead : [{ minor: sight.here, stop: stopHere(sight) }, ...ahead]
-  let set = operatorNow(sight.evidence)?.channel
+  const all = isHereDone(question) ? ahead : [{ minor: snapshot.here, stop: stopHere(snapshot) }, ...ahead]
+  let set = operatorNow(snapshot.snapshot)?.channel
   return all.map((one) => {
     const made = hop(question, { ...one, set })
     set = channelBehind(made.operators, set)
@@ -43,31 +43,31 @@ export function hopsOf(question: HopsQuestion): readonly EusHop[] {
 
 /** Those that the operator has to get to, in their order. */
 export function minorsAhead({
-  sight,
+  snapshot,
   minors,
   releases,
-}: Pick<HopsQuestion, 'sight' | 'releases'> & { minors: readonly string[] }): readonly string[] {
-  return isHereDone({ sight, releases }) ? minors : [sight.here, ...minors]
+}: Pick<HopsQuestion, 'snapshot' | 'releases'> & { minors: readonly string[] }): readonly string[] {
+  return isHereDone({ snapshot, releases }) ? minors : [snapshot.here, ...minors]
 }
 
-type Here = Pick<HopsQuestion, 'sight' | 'releases'>
+type Here = Pick<HopsQuestion, 'snapshot' | 'releases'>
 
 /** Inside of a window releases of the operator may lie ahead in the minor that it has reached (ocp 2.3). */
-function isHereDone({ sight, releases }: Here): boolean {
-  const isInside = sight.began !== sight.here
+function isHereDone({ snapshot, releases }: Here): boolean {
+  const isInside = snapshot.began !== snapshot.here
   return (
-    isHereReached({ sight, releases }) &&
-    !(isInside && releaseLeft(sight.evidence, sight.here, releases) !== undefined)
+    isHereReached({ snapshot, releases }) &&
+    !(isInside && releaseLeft(snapshot.snapshot, snapshot.here, releases) !== undefined)
   )
 }
 
 /** The platform is through with this minor, and the operator belongs to it. Where the operator's version is not known nothing is to be done. */
-function isHereReached({ sight, releases }: Here): boolean {
-  const operator = operatorMinorNow(sight.evidence, releases)
-  return sight.standing.state === 'idle' && (operator === undefined || operator === sight.here)
+function isHereReached({ snapshot, releases }: Here): boolean {
+  const operator = operatorMinorNow(snapshot.snapshot, releases)
+  return snapshot.standing.state === 'idle' && (operator === undefined || operator === snapshot.here)
 }
 
-function stopHere({ standing, release }: EusSight): PlatformStop {
+function stopHere({ standing, release }: EusSnapshot): PlatformStop {
   const done = standing.state === 'idle'
   return { version: release, chosenBecause: done ? 'the platform is there' : 'it is under way', done }
 }
@@ -81,12 +81,12 @@ interface Ahead {
 }
 
 function hop(question: HopsQuestion, ahead: Ahead): EusHop {
-  const { sight, releases } = question
+  const { snapshot, releases } = question
   const { minor, stop, set } = ahead
-  const operators = operatorStops(sight.evidence, { minor, set, releases, ...question.operator })
-  const before = ahead.before ?? sight.here
-  const leaves = before === sight.here && minor !== before
-  const gates = leaves ? gatesOn(sight, before) : []
+  const operators = operatorStops(snapshot.snapshot, { minor, set, releases, ...question.operator })
+  const before = ahead.before ?? snapshot.here
+  const leaves = before === snapshot.here && minor !== before
+  const gates = leaves ? gatesOn(snapshot, before) : []
   const mustBeZero = minor !== before && outdatedMustBeZero(question, leaves)
   return {
     minor,
@@ -94,11 +94,13 @@ function hop(question: HopsQuestion, ahead: Ahead): EusHop {
     operators,
     gate: gateOf(minor, { hasGates: gates.length > 0, mustBeZero, offered: channelGate(operators, ahead) }),
     adminGates: gates,
-    removedApis: removedBy(itemsOf(sight.evidence.removedApis), before, minor),
+    removedApis: removedBy(itemsOf(snapshot.snapshot.removedApis), before, minor),
     outdatedMustBeZero: mustBeZero,
     time: inSeconds(
       inTurn([
-        ...(stop.done ? [] : [stop.version === sight.release ? platformLeft(sight) : platformHop(sight)]),
+        ...(stop.done
+          ? []
+          : [stop.version === snapshot.release ? platformLeft(snapshot) : platformHop(snapshot)]),
         ...operators.filter(({ done }) => !done).map(() => operatorHop),
       ]),
     ),
@@ -106,7 +108,7 @@ function hop(question: HopsQuestion, ahead: Ahead): EusHop {
 }
 
 /** Those of the minor that the control plane runs stand before the next one (ocp 3.3). */
-function gatesOn({ evidence: { platform } }: EusSight, minor: string): readonly AdminGate[] {
+function gatesOn({ snapshot: { platform } }: EusSnapshot, minor: string): readonly AdminGate[] {
   return openGates(itemsOf(platform.adminGates)[0], itemsOf(platform.adminAcks)[0], minor)
 }
 
@@ -114,8 +116,8 @@ function gatesOn({ evidence: { platform } }: EusSight, minor: string): readonly 
  * From 4.16 on a window does not begin while VMs run an older virt-launcher (ocp 6.3). Inside of it they are to; where pools follow, each
  * hop begins anew.
  */
-function outdatedMustBeZero({ sight, way }: HopsQuestion, leaves: boolean): boolean {
-  if (compareMinors(sight.began, '4.16') < 0 || sight.began !== sight.here) return false
+function outdatedMustBeZero({ snapshot, way }: HopsQuestion, leaves: boolean): boolean {
+  if (compareMinors(snapshot.began, '4.16') < 0 || snapshot.began !== snapshot.here) return false
   return way === 'plain' || leaves
 }
 
@@ -166,7 +168,7 @@ interface StopsQuestion {
   /** The channel that is set when the hop begins: of hops before it, where they change it. */
   set: string | undefined
   /** What is known of all minors ahead; undefined without an operator. */
-  way: OperatorWay | undefined
+  way: OperatorPath | undefined
   /** It is from the edges of a catalog file. */
   certain: boolean
 }
@@ -175,19 +177,19 @@ interface StopsQuestion {
  * Where the operator has to be in a hop: at the platform's minor (night E8), on the way that is known (night E4). Where none is, it is what OLM resolves then
  * (ocp 2.6). On OpenShift the catalog changes with the platform and the channel stays; upstream has a channel for each minor.
  */
-function operatorStops(evidence: EusEvidence, question: StopsQuestion): readonly OperatorStop[] {
-  const now = operatorNow(evidence)
+function operatorStops(snapshot: EusClusterSnapshot, question: StopsQuestion): readonly OperatorStop[] {
+  const now = operatorNow(snapshot)
   const { minor, releases, way, set } = question
-  if (now?.version !== undefined && operatorMinorNow(evidence, releases) === minor)
-    return [thereNow(now, now.version), ...stillLeft(evidence, question, now.version)]
+  if (now?.version !== undefined && operatorMinorNow(snapshot, releases) === minor)
+    return [thereNow(now, now.version), ...stillLeft(snapshot, question, now.version)]
   const stops = way?.stops.filter((stop) => stop.minor === minor) ?? []
-  return stops.length === 0 ? [headNow(evidence, { minor, set, releases })] : stopsOnPath(stops, question)
+  return stops.length === 0 ? [headNow(snapshot, { minor, set, releases })] : stopsOnPath(stops, question)
 }
 
 /** Whether a way leads there is not known: the head of the channel that belongs to the minor, where there is one yet. */
-function headNow(evidence: EusEvidence, asked: Parameters<typeof channelOf>[1]): OperatorStop {
+function headNow(snapshot: EusClusterSnapshot, asked: Parameters<typeof channelOf>[1]): OperatorStop {
   const { minor, set } = asked
-  const { currentCSV: csv, name: channel } = channelOf(evidence, asked) ?? {}
+  const { currentCSV: csv, name: channel } = channelOf(snapshot, asked) ?? {}
   const version = versionOfCsv(csv)?.text
   if (csv !== undefined && version !== undefined) return asStop({ minor, csv, version, channel }, set, shown)
   return { chosenBecause: `decided when it is there: ${resolvedThen(asked)}`, done: false }
@@ -211,11 +213,11 @@ const thereNow = ({ csv }: OperatorNow, version: string): OperatorStop => ({
 
 /** A later release of the same minor, which OLM has found or is about to install: the next hop waits for it. */
 function stillLeft(
-  evidence: EusEvidence,
+  snapshot: EusClusterSnapshot,
   { minor, releases, way, certain }: StopsQuestion,
   runs: string,
 ): readonly OperatorStop[] {
-  const csv = releaseLeft(evidence, minor, releases)
+  const csv = releaseLeft(snapshot, minor, releases)
   const version = versionOfCsv(csv)?.text
   if (csv === undefined || version === undefined || version === runs) return []
   // By its edges it may lead nowhere (ocp 9.15).
@@ -224,7 +226,7 @@ function stillLeft(
 }
 
 function stopsOnPath(
-  stops: readonly WayStop[],
+  stops: readonly PathStop[],
   { set, certain }: Pick<StopsQuestion, 'set' | 'certain'>,
 ): readonly OperatorStop[] {
   return stops.map((stop, at) => {
@@ -233,7 +235,7 @@ function stopsOnPath(
   })
 }
 
-type Why = (stop: Pick<WayStop, 'minor' | 'channel'>) => string
+type Why = (stop: Pick<PathStop, 'minor' | 'channel'>) => string
 
 const shown: Why = ({ minor, channel = '' }) => `the head of channel ${channel}, which belongs to ${minor}`
 
@@ -243,7 +245,7 @@ const certainly =
     isLast ? `the newest of ${minor} on the way of the catalog` : 'comes before it on the way of the catalog'
 
 function asStop(
-  stop: Omit<WayStop, 'channel'> & { channel?: string | undefined },
+  stop: Omit<PathStop, 'channel'> & { channel?: string | undefined },
   set: string | undefined,
   why: Why,
 ): OperatorStop {

@@ -16,19 +16,19 @@ import {
   versionOfCsv,
 } from '../../releases/release-versions.ts'
 import { packageIn } from '../../upgrade/methods/operator-target.ts'
-import type { EusEvidence } from './eus-snapshot.ts'
+import type { EusClusterSnapshot } from './eus-snapshot.ts'
 import { operatorNow } from './installed-operator.ts'
 
 /** What is known of the operator's way through the minors that lie ahead of it. */
-export interface OperatorWay {
-  stops: readonly WayStop[]
+export interface OperatorPath {
+  stops: readonly PathStop[]
   /** CSVs of which it is known that they lead on to the last stop: what is installed, and whatever may come between. */
   path: readonly string[]
   /** The first minor of which it is not known whether a release of it is reached; `none`: the catalog says that none is. */
   open?: { is: 'unknown' | 'none'; from: string; minor: string }
 }
 
-interface WayQuestion {
+interface PathQuestion {
   /** Of the platform, ahead of the operator. */
   minors: readonly string[]
   catalog: readonly CatalogPackage[] | undefined
@@ -39,13 +39,13 @@ interface WayQuestion {
  * By the edges of a catalog file, else by what the cluster shows of its catalog (ocp 2.6). Undefined where no Subscription has installed anything. Pure. Throws
  * `blocked` for a catalog file without the package.
  */
-export function operatorWay(evidence: EusEvidence, question: WayQuestion): OperatorWay | undefined {
-  const now = operatorNow(evidence)
+export function operatorPath(snapshot: EusClusterSnapshot, question: PathQuestion): OperatorPath | undefined {
+  const now = operatorNow(snapshot)
   if (now?.csv === undefined) return undefined
   const begin = { csv: now.csv, ...(now.channel !== undefined && { channel: now.channel }) }
   const { catalog } = question
   return catalog === undefined
-    ? byShownCatalog(evidence, begin, question)
+    ? byShownCatalog(snapshot, begin, question)
     : byCatalogFile(packageIn(catalog, now.package, catalogOfTheEnd), begin, question)
 }
 
@@ -56,9 +56,9 @@ interface Begin {
 
 const catalogOfTheEnd = 'of the catalog that the Subscription names, of the minor at the end'
 
-function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: WayQuestion): OperatorWay {
+function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: PathQuestion): OperatorPath {
   const at = { csv, version: versionOfCsv(csv)?.text }
-  const { stops, missing } = catalogWay(pack, { at, channel }, question)
+  const { stops, missing } = catalogPath(pack, { at, channel }, question)
   const path = [...new Set([csv, ...stops.map((stop) => stop.csv)])]
   if (missing === undefined) return { stops, path }
   return { stops, path, open: { is: 'none', from: path.at(-1) ?? csv, minor: missing } }
@@ -68,13 +68,17 @@ function byCatalogFile(pack: CatalogPackage, { csv, channel }: Begin, question: 
  * A channel has one head, and each of its entries leads there in the end; whether what is installed is among them is all that is shown. A catalog that has no
  * release of a minor yet says nothing.
  */
-function byShownCatalog(evidence: EusEvidence, { csv, channel }: Begin, question: WayQuestion): OperatorWay {
+function byShownCatalog(
+  snapshot: EusClusterSnapshot,
+  { csv, channel }: Begin,
+  question: PathQuestion,
+): OperatorPath {
   const { minors, releases } = question
-  let way: OperatorWay = { stops: [], path: [csv] }
+  let way: OperatorPath = { stops: [], path: [csv] }
   let set = channel
   for (const minor of minors) {
     const from = way.stops.at(-1)?.csv ?? csv
-    const found = channelOf(evidence, { minor, set, releases })
+    const found = channelOf(snapshot, { minor, set, releases })
     const stop = found && headOf(found, minor)
     if (found === undefined || stop === undefined || !leadsOn(found, from))
       return { ...way, open: { is: 'unknown', from, minor } }
@@ -86,8 +90,8 @@ function byShownCatalog(evidence: EusEvidence, { csv, channel }: Begin, question
 
 /** The channel whose head belongs to that minor; of several the one that is set, else the one with the newest head. */
 export function channelOf(
-  { lifecycle }: Pick<EusEvidence, 'lifecycle'>,
-  { minor, set, releases }: { minor: string; set: string | undefined; releases: WayQuestion['releases'] },
+  { lifecycle }: Pick<EusClusterSnapshot, 'lifecycle'>,
+  { minor, set, releases }: { minor: string; set: string | undefined; releases: PathQuestion['releases'] },
 ): PackageChannel | undefined {
   const [manifest] = itemsOf(lifecycle.packageManifests)
   const fitting = (manifest?.status?.channels ?? []).filter(({ currentCSV }) => {
@@ -102,7 +106,7 @@ function newestChannelFirst(a: PackageChannel, b: PackageChannel): number {
   return one && other ? compareOperatorVersions(other, one) : 0
 }
 
-function headOf({ name, currentCSV }: PackageChannel, minor: string): WayStop | undefined {
+function headOf({ name, currentCSV }: PackageChannel, minor: string): PathStop | undefined {
   const version = versionOfCsv(currentCSV)?.text
   if (currentCSV === undefined || version === undefined) return undefined
   return { minor, csv: currentCSV, version, ...(name !== undefined && { channel: name }) }
@@ -119,7 +123,7 @@ function leadsOn({ entries = [], currentCSVDesc }: PackageChannel, from: string)
 function between(
   { entries = [] }: PackageChannel,
   from: string,
-  { csv, version }: WayStop,
+  { csv, version }: PathStop,
 ): readonly string[] {
   const [begin, end] = [versionOfCsv(from), operatorVersionOf(version)]
   const passed = entries.flatMap(({ name = '' }) => {
@@ -132,7 +136,7 @@ function between(
 }
 
 /** A release of the operator on its way. */
-export interface WayStop {
+export interface PathStop {
   /** Of the platform: the hop in which it is installed. */
   minor: string
   csv: string
@@ -153,11 +157,11 @@ interface Beginning {
  * Through these minors of the platform, one after the other: in each to the newest release that still leads on (ocp 9.15), by the edges that OLM takes from a catalog
  * of that minor (ocp 2.6): later minors are not in it yet. `missing`: the first minor that no release leads to. Pure.
  */
-export function catalogWay(
+export function catalogPath(
   pack: CatalogPackage,
   begin: Beginning,
   { minors, releases }: { minors: readonly string[]; releases: Rows },
-): { stops: readonly WayStop[]; missing?: string } {
+): { stops: readonly PathStop[]; missing?: string } {
   const ordered = { ...pack, channels: pack.channels.toSorted(nearestHeadFirst) }
   for (let count = minors.length; count >= 0; count--) {
     const stops = through(ordered, begin, { minors: minors.slice(0, count), releases })
@@ -188,11 +192,11 @@ function through(
   pack: CatalogPackage,
   begin: Beginning,
   { minors, releases }: Ahead,
-): readonly WayStop[] | undefined {
+): readonly PathStop[] | undefined {
   const [minor, ...rest] = minors
   if (minor === undefined) return []
   const seen = upTo(pack, minor, releases)
-  for (const way of waysInto(seen, begin, { minor, releases })) {
+  for (const way of pathsInto(seen, begin, { minor, releases })) {
     const [end] = way.slice(-1)
     if (end === undefined) continue
     const further = through(pack, { at: end, channel: end.channel }, { minors: rest, releases })
@@ -221,13 +225,13 @@ function minorOf(text: string | undefined, releases: Rows): string | undefined {
 }
 
 /** To each release of that minor, the newest first; releases of earlier minors may come before it. */
-function waysInto(
+function pathsInto(
   { channels }: CatalogPackage,
   begin: Beginning,
   { minor, releases }: { minor: string; releases: Rows },
-): readonly (readonly WayStop[])[] {
-  const found = new Map<string, readonly WayStop[]>([[begin.at.csv, hereAlready(begin, minor, releases)]])
-  let edge: readonly (readonly WayStop[])[] = [[]]
+): readonly (readonly PathStop[])[] {
+  const found = new Map<string, readonly PathStop[]>([[begin.at.csv, hereAlready(begin, minor, releases)]])
+  let edge: readonly (readonly PathStop[])[] = [[]]
   while (edge.length > 0) {
     const next = edge.flatMap((way) => furtherFrom(way, begin, { channels, releases }))
     edge = next.filter((way) => !found.has(lastOf(way)))
@@ -240,19 +244,19 @@ function waysInto(
 }
 
 /** Its release is of that minor already: to stay is a way as well. */
-function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly WayStop[] {
+function hereAlready({ at }: Beginning, minor: string, releases: Rows): readonly PathStop[] {
   const { csv, version } = at
   return version === undefined || minorOf(version, releases) !== minor ? [] : [{ minor, csv, version }]
 }
 
-const lastOf = (way: readonly WayStop[]): string => way.at(-1)?.csv ?? ''
+const lastOf = (way: readonly PathStop[]): string => way.at(-1)?.csv ?? ''
 
 /** In the channel that is set first, as long as that leads on. */
 function furtherFrom(
-  way: readonly WayStop[],
+  way: readonly PathStop[],
   begin: Beginning,
   { channels, releases }: Pick<CatalogPackage, 'channels'> & { releases: Rows },
-): readonly (readonly WayStop[])[] {
+): readonly (readonly PathStop[])[] {
   const last = way.at(-1)
   const at: Installed = last ?? begin.at
   const set = last === undefined ? begin.channel : last.channel
@@ -266,7 +270,7 @@ function furtherFrom(
   })
 }
 
-function newestReleaseFirst(a: readonly WayStop[], b: readonly WayStop[]): number {
+function newestReleaseFirst(a: readonly PathStop[], b: readonly PathStop[]): number {
   const [one, other] = [a, b].map((way) => operatorVersionOf(way.at(-1)?.version))
   return one && other ? compareOperatorVersions(other, one) : 0
 }

@@ -3,8 +3,8 @@ import { firstIntolerant, minorsTo, nextEus, platformMinor } from '../../release
 import { compareMinors, minorOfPlatform } from '../../releases/release-versions.ts'
 import { usageError } from '../../kube/errors.ts'
 import type { ChannelChange, EusPlan, PlatformStop } from './eus-plan.ts'
-import type { PlatformStanding } from '../../openshift/platform-status.ts'
-import { newestOf, type UpdateGraph, wayThrough } from '../../releases/update-graph.ts'
+import type { PlatformStatus } from '../../openshift/platform-status.ts'
+import { newestOf, type UpdateGraph, pathThrough } from '../../releases/update-graph.ts'
 
 /** What the way depends on; minors such as `4.18`. */
 export interface Whereabouts {
@@ -38,7 +38,7 @@ export function routeOf(whereabouts: Whereabouts): Route {
   const { here, began } = whereabouts
   const to = whereabouts.to ?? defaultTarget(whereabouts)
   const minors = to === here ? [] : minorsTo(here, to)
-  if (minors === undefined) throw noWayTo(to, whereabouts)
+  if (minors === undefined) throw noPathTo(to, whereabouts)
   const plainBecause = whyPlain(whereabouts, to)
   if (plainBecause !== undefined) return { to, minors, way: 'plain', plainBecause }
   const behind = began === here ? minors : [here, ...minors]
@@ -68,7 +68,7 @@ function whyPlain({ flavour, topology, began, here }: Whereabouts, to: string): 
   return all.length < 2 ? 'it is one hop: pools that stayed behind would reboot as often' : undefined
 }
 
-function noWayTo(to: string, { here }: Whereabouts): Error {
+function noPathTo(to: string, { here }: Whereabouts): Error {
   const order = compareMinors(to, here)
   const why =
     platformMinor(to) === undefined
@@ -137,7 +137,7 @@ const minorIn = (channel: string): string => named.exec(channel)?.groups?.['mino
 
 /** What the releases of the platform are chosen by. */
 interface Choosing {
-  standing: PlatformStanding
+  standing: PlatformStatus
   /** Ahead of the control plane, the target last. */
   minors: readonly string[]
   graph?: UpdateGraph | undefined
@@ -168,7 +168,7 @@ export function choosePlatform(choosing: Choosing): Chosen {
 }
 
 function byGraph({ standing, minors, channel }: Choosing, graph: UpdateGraph): Chosen {
-  const way = wayThrough(graph, standing.target ?? '', minors)
+  const way = pathThrough(graph, standing.target ?? '', minors)
   if (way.is === 'none')
     return {
       stops: minors.map((minor) => ({ minor, stop: later(minor, channel) })),
@@ -286,7 +286,7 @@ function offeredStop(
   }
 }
 
-function notOffered(offers: readonly string[], { channel, target }: PlatformStanding, minor: string): string {
+function notOffered(offers: readonly string[], { channel, target }: PlatformStatus, minor: string): string {
   const patches = newestOf(offers, minorOfPlatform(target ?? ''))
   const first = patches[0] === undefined ? '' : `; ${patches[0]} is, and may lead there`
   return `no release of ${minor} is offered to ${target ?? 'this release'} in channel ${channel ?? '(none)'}${first}`
@@ -300,7 +300,7 @@ function later(minor: string, channel?: string): PlatformStop {
   }
 }
 
-function conditionalNotes({ conditional }: PlatformStanding, minor: string): string[] {
+function conditionalNotes({ conditional }: PlatformStatus, minor: string): string[] {
   return conditional.flatMap(({ release, recommended }) => {
     if (release.version === undefined || minorOfPlatform(release.version) !== minor) return []
     if (recommended.is === 'yes') return []

@@ -2,11 +2,11 @@ import { shellWord } from '../../kube/shell-line.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { type MachineConfigPool, MachineConfigPools } from '../../kube/kinds/openshift-kinds.ts'
 import { isMasterPool } from '../../openshift/machine-config-pools.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
-import { keptMethods, loanId, methodsOf, methodsText, type Owner } from '../../vms/update-methods.ts'
-import { findBorrowed, showsBorrowed, valueText, whatIs } from './saved-setting.ts'
-import { fieldOfLoan } from './eus-settings.ts'
+import { keptMethods, overrideId, methodsOf, methodsText, type Owner } from '../../vms/update-methods.ts'
+import { getOverridden, showsOverridden, valueText, whatIs } from './saved-setting.ts'
+import { fieldOfOverride } from './eus-settings.ts'
 import { type Baseline, keptBaseline } from '../baseline.ts'
 import { nameOf, readOwner } from '../../vms/strategy/settings-owner.ts'
 
@@ -50,7 +50,7 @@ async function disturbance(
 }
 
 interface Known {
-  loans: readonly Loan[]
+  loans: readonly Override[]
   began: Baseline | undefined
   watching: Watching
 }
@@ -79,13 +79,13 @@ function poolsRolling(
 /** Health checks and the approval. Where it was accepted that they are other ones it was said at the start of the run. */
 async function settingChanged(
   reader: Reader,
-  loans: readonly Loan[],
+  loans: readonly Override[],
   { name, accepted, command }: Watching,
 ): Promise<StepState | undefined> {
   if (accepted.includes('borrowed-changed')) return undefined
   for (const loan of loans.filter((one) => one.procedure === name && !isPause(one))) {
-    const field = fieldOfLoan(loan)
-    const found = field && (await findBorrowed(reader, field, loan.object.uid))
+    const field = fieldOfOverride(loan)
+    const found = field && (await getOverridden(reader, field, loan.object.uid))
     if (field === undefined || found?.is !== 'there') continue
     const { object } = found
     if (field.isTaken(object) || field.suffices?.(object) === true) continue
@@ -96,14 +96,14 @@ async function settingChanged(
       remedy: [
         `${command} --accept borrowed-changed     takes it again`,
         `kvup eus restore ${shellWord(loan.id)} --keep-current     leaves it as it is and forgets the kept value`,
-        `${showsBorrowed(field)}     shows who writes it`,
+        `${showsOverridden(field)}     shows who writes it`,
       ],
     }
   }
   return undefined
 }
 
-const isPause = ({ id }: Loan): boolean => id.startsWith('pool-paused/')
+const isPause = ({ id }: Override): boolean => id.startsWith('pool-paused/')
 
 function unpausedBy(pool: string, command: string): StepState {
   return {
@@ -131,7 +131,7 @@ export function poolAppeared(pool: string, command: string): Extract<StepState, 
   }
 }
 
-interface Holding {
+interface ChangeQuestion {
   /** Of the procedure. */
   name: string
   accepted: readonly string[]
@@ -146,21 +146,21 @@ interface Holding {
  */
 async function methodsSetAgain(
   reader: Reader,
-  loans: readonly Loan[],
-  holding: Holding,
+  loans: readonly Override[],
+  holding: ChangeQuestion,
 ): Promise<StepState | undefined> {
   const now = methodsOf(await readOwner(reader, holding.kubevirt))
   return now.length === 0
     ? undefined
     : setAgain(
         now,
-        loans.find(({ id }) => id === loanId),
+        loans.find(({ id }) => id === overrideId),
         holding,
       )
 }
 
 /** The hold of a window: done by an earlier run, and undone by somebody since, is asked about and not quietly done again. */
-export function heldOnce(hold: Step, holding: Holding): Step {
+export function heldOnce(hold: Step, holding: ChangeQuestion): Step {
   return {
     ...hold,
     async check(cx): Promise<StepState> {
@@ -168,14 +168,18 @@ export function heldOnce(hold: Step, holding: Holding): Step {
       const isUndone = state.is === 'todo' || (state.is === 'blocked' && state.reason === 'hold-changed')
       if (!isUndone || holding.accepted.includes('borrowed-changed')) return state
       const loans = await cx.journal.loans()
-      const loan = loans.find(({ id, procedure }) => id === loanId && procedure === holding.name)
+      const loan = loans.find(({ id, procedure }) => id === overrideId && procedure === holding.name)
       if (loan === undefined) return state
       return setAgain(methodsOf(await readOwner(cx.reader, holding.kubevirt)), loan, holding)
     },
   }
 }
 
-function setAgain(now: readonly string[], loan: Loan | undefined, { kubevirt, command }: Holding): StepState {
+function setAgain(
+  now: readonly string[],
+  loan: Override | undefined,
+  { kubevirt, command }: ChangeQuestion,
+): StepState {
   const before = loan === undefined ? 'they were none before' : `kept: ${methodsText(keptMethods(loan))}`
   return {
     is: 'blocked',

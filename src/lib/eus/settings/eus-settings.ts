@@ -6,26 +6,27 @@ import {
   NodeHealthChecks,
 } from '../../kube/kinds/openshift-kinds.ts'
 import { Subscriptions } from '../../kube/kinds/operator-kinds.ts'
-import type { Loan } from '../../engine/journal.ts'
-import { type Borrowable, borrowedEntry, borrowedField, type Place } from './saved-setting.ts'
+import type { Override } from '../../engine/journal.ts'
+import { type Borrowable, overriddenEntry, overriddenField, type Place } from './saved-setting.ts'
 import { isFields } from '../../kube/server-side-apply.ts'
 
 /** An object that was looked at. */
-interface Looked {
+interface ReadObject {
   name: string
   namespace?: string | undefined
   uid: string
 }
 
-const refOf = ({ name, namespace }: Looked): Ref => (namespace === undefined ? { name } : { name, namespace })
+const refOf = ({ name, namespace }: ReadObject): Ref =>
+  namespace === undefined ? { name } : { name, namespace }
 
 const weeks =
   'for weeks; nodes of the pool get no new configuration meanwhile, and the next minor waits for them'
 const unwatched = 'for days; nodes that fail are not replaced meanwhile'
 
 /** Keeps the nodes of a pool where they are (ocp 3.5). */
-export const poolPaused = ({ name, uid }: Looked): Borrowable =>
-  borrowedField(
+export const poolPaused = ({ name, uid }: ReadObject): Borrowable =>
+  overriddenField(
     {
       loan: `pool-paused/${name}`,
       kind: MachineConfigPools,
@@ -42,13 +43,13 @@ export const poolPaused = ({ name, uid }: Looked): Borrowable =>
 const byKvup = 'kvup'
 
 /** A machine that reboots is no machine to replace (night E7). The annotation counts by being there, so one that others set is left to them. */
-export const machineHealthCheckPaused = (looked: Looked): Borrowable =>
-  borrowedField(
+export const machineHealthCheckPaused = (snapshot: ReadObject): Borrowable =>
+  overriddenField(
     {
-      loan: `machine-health-check/${looked.namespace ?? ''}/${looked.name}`,
+      loan: `machine-health-check/${snapshot.namespace ?? ''}/${snapshot.name}`,
       kind: MachineHealthChecks,
-      ref: refOf(looked),
-      uid: looked.uid,
+      ref: refOf(snapshot),
+      uid: snapshot.uid,
       path: ['metadata', 'annotations', 'cluster.x-k8s.io/paused'],
       harmless: unwatched,
     },
@@ -57,8 +58,8 @@ export const machineHealthCheckPaused = (looked: Looked): Borrowable =>
   )
 
 /** An entry of ours among the requests of others. */
-export const nodeHealthCheckPaused = ({ name, uid }: Looked): Borrowable =>
-  borrowedEntry(
+export const nodeHealthCheckPaused = ({ name, uid }: ReadObject): Borrowable =>
+  overriddenEntry(
     {
       loan: `node-health-check/${name}`,
       kind: NodeHealthChecks,
@@ -74,13 +75,13 @@ export const nodeHealthCheckPaused = ({ name, uid }: Looked): Borrowable =>
 export type Approval = 'Manual' | 'Automatic'
 
 /** How OLM goes on, for as long as the window is open (night E7). */
-export const approvalOf = (looked: Looked, approval: Approval): Borrowable =>
-  borrowedField(
+export const approvalOf = (snapshot: ReadObject, approval: Approval): Borrowable =>
+  overriddenField(
     {
       loan: 'approval',
       kind: Subscriptions,
-      ref: refOf(looked),
-      uid: looked.uid,
+      ref: refOf(snapshot),
+      uid: snapshot.uid,
       path: ['spec', 'installPlanApproval'],
       harmless: 'for days; other operators of the namespace are approved in the same way',
     },
@@ -89,8 +90,8 @@ export const approvalOf = (looked: Looked, approval: Approval): Borrowable =>
   )
 
 /** The channel of the ClusterVersion: given back only where no hop was accepted (night E2). */
-export const platformChannel = ({ name, uid }: Looked, channel: string): Borrowable =>
-  borrowedField(
+export const platformChannel = ({ name, uid }: ReadObject, channel: string): Borrowable =>
+  overriddenField(
     {
       loan: 'platform-channel',
       kind: ClusterVersions,
@@ -104,16 +105,20 @@ export const platformChannel = ({ name, uid }: Looked, channel: string): Borrowa
   )
 
 /** What a loan is of: pools, health checks, approval. Undefined for those that are more than a field. */
-export function fieldOfLoan({ id, object: { name, namespace, uid }, taken }: Loan): Borrowable | undefined {
+export function fieldOfOverride({
+  id,
+  object: { name, namespace, uid },
+  taken,
+}: Override): Borrowable | undefined {
   const [family = ''] = id.split('/')
   return makers[family]?.({ name, namespace, uid }, taken?.value)
 }
 
-const makers: Readonly<Record<string, (looked: Looked, taken: unknown) => Borrowable>> = {
+const makers: Readonly<Record<string, (snapshot: ReadObject, taken: unknown) => Borrowable>> = {
   'pool-paused': poolPaused,
   'machine-health-check': machineHealthCheckPaused,
   'node-health-check': nodeHealthCheckPaused,
-  approval: (looked, taken) => approvalOf(looked, taken === 'Automatic' ? 'Automatic' : 'Manual'),
+  approval: (snapshot, taken) => approvalOf(snapshot, taken === 'Automatic' ? 'Automatic' : 'Manual'),
 }
 
 /** A release that the ClusterVersion is asked for. */
@@ -129,7 +134,7 @@ const ofOneRequest: ReadonlySet<string> = new Set(['version', 'image', 'force', 
  * What the ClusterVersion is asked for: ours until it is accepted (night E6). Whatever else desiredUpdate holds stays (accepted risks, as oc keeps them; ocp 4.1),
  * but nothing is ever forced.
  */
-export function desiredUpdate({ name, uid }: Looked, update: Update): Borrowable {
+export function desiredUpdate({ name, uid }: ReadObject, update: Update): Borrowable {
   const place: Place = {
     loan: 'desired-update',
     kind: ClusterVersions,
@@ -139,12 +144,12 @@ export function desiredUpdate({ name, uid }: Looked, update: Update): Borrowable
     harmless: 'not at all while it is refused: it starts by itself once nothing is in the way any more',
   }
   const words = { meanwhile: update.version }
-  const field = borrowedField(place, update, words)
+  const field = overriddenField(place, update, words)
   return {
     ...field,
     isTaken: (object) => isAskedFor(field.valueIn(object), update),
     takenValue: (object) => merged(field.valueIn(object), update),
-    take: (object) => borrowedField(place, merged(field.valueIn(object), update), words).take(object),
+    take: (object) => overriddenField(place, merged(field.valueIn(object), update), words).take(object),
   }
 }
 

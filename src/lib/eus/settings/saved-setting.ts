@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { valueAt } from '../../kube/server-side-apply.ts'
 import type { JsonOperation, Reader, Ref } from '../../kube/cluster.ts'
 import { type Kind, type KubeObject, resourceOf } from '../../kube/object.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 
 /** One setting of one object that is other than its owner wants it while the window is open, and is put back at its end. */
 export interface Borrowable {
@@ -25,10 +25,10 @@ export interface Borrowable {
   /** It is so already by somebody else's doing: nothing is taken then. Default: only what reads as kvup would write it. */
   suffices?(object: KubeObject): boolean
   /** It means what it meant before it was borrowed. */
-  isBack(object: KubeObject, was: Loan['was']): boolean
+  isBack(object: KubeObject, was: Override['was']): boolean
   /** Guarded by `test`: refused where the object is another one, or the field was written since it was read. */
   take(object: KubeObject): readonly JsonOperation[]
-  give(object: KubeObject, was: Loan['was']): readonly JsonOperation[]
+  give(object: KubeObject, was: Override['was']): readonly JsonOperation[]
 }
 
 /** What a borrowed thing is of, and what the journal says of it. */
@@ -45,7 +45,7 @@ interface OneValue {
 }
 
 /** A field that has one value. */
-export function borrowedField(
+export function overriddenField(
   { path, ...place }: Place,
   value: unknown,
   { meanwhile, absentMeans, presenceCounts }: OneValue,
@@ -71,7 +71,7 @@ export function borrowedField(
 }
 
 /** One entry in a list that others write as well: theirs stay. */
-export function borrowedEntry(
+export function overriddenEntry(
   { path, ...place }: Place,
   entry: string,
   { meanwhile }: { meanwhile: string },
@@ -98,13 +98,13 @@ export function borrowedEntry(
 }
 
 /** `machineconfigpools.machineconfiguration.openshift.io/worker`, with its namespace where it has one. */
-export function nameOfBorrowed({ kind, ref }: Pick<Borrowable, 'kind' | 'ref'>): string {
+export function nameOfOverridden({ kind, ref }: Pick<Borrowable, 'kind' | 'ref'>): string {
   const name = `${resourceOf(kind)}/${ref.name}`
   return ref.namespace === undefined ? name : `${name} in namespace ${ref.namespace}`
 }
 
 /** Command that shows who writes which field of it. */
-export function showsBorrowed({ kind, ref }: Pick<Borrowable, 'kind' | 'ref'>): string {
+export function showsOverridden({ kind, ref }: Pick<Borrowable, 'kind' | 'ref'>): string {
   const where = ref.namespace === undefined ? '' : `-n ${ref.namespace} `
   return `kubectl ${where}get ${resourceOf(kind)} ${ref.name} -o yaml --show-managed-fields`
 }
@@ -143,7 +143,7 @@ export type Sought =
   | { is: 'gone' }
 
 /** Throws ApiError. An object that is being deleted counts as gone: what is written to it lasts for nobody. */
-export async function findBorrowed(
+export async function getOverridden(
   reader: Reader,
   { kind, ref }: Pick<Borrowable, 'kind' | 'ref'>,
   uid: string,
@@ -155,7 +155,7 @@ export async function findBorrowed(
 }
 
 /** The open loan of this name, whichever object it was taken from. */
-export const loanNamed = (loans: readonly Loan[], name: string): Loan | undefined =>
+export const overrideNamed = (loans: readonly Override[], name: string): Override | undefined =>
   loans.find(({ id }) => id === name)
 
 /** `spec.paused of MachineConfigPool worker`, with its namespace where it has one. */
@@ -170,4 +170,4 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-export const keptText = ({ was }: Loan): string => valueText(was.present ? was.value : undefined)
+export const keptText = ({ was }: Override): string => valueText(was.present ? was.value : undefined)

@@ -2,23 +2,23 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../kube/object.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
 import { closeNoted, removingNotes, savingNote } from '../../engine/overrides.ts'
-import type { Loan } from '../../engine/journal.ts'
-import type { Followed, NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { Override } from '../../engine/journal.ts'
+import type { Watched, NotApplied, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import {
   type Borrowable,
-  findBorrowed,
+  getOverridden,
   keptText,
-  loanNamed,
-  nameOfBorrowed,
-  showsBorrowed,
+  overrideNamed,
+  nameOfOverridden,
+  showsOverridden,
   type Sought,
   valueText,
   whatIs,
 } from './saved-setting.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
-import { fieldOfLoan } from './eus-settings.ts'
+import { fieldOfOverride } from './eus-settings.ts'
 
 export interface Taking {
   /** Of the step. */
@@ -38,7 +38,7 @@ export interface Taking {
  * What somebody undid or changed since is asked about (`borrowed-changed`), never quietly set again.
  */
 export function takeField(field: Borrowable, taking: Taking): Step {
-  const follows: Followed[] = [{ kind: field.kind, where: field.ref }]
+  const follows: Watched[] = [{ kind: field.kind, where: field.ref }]
   return {
     id: taking.id,
     title: taking.title,
@@ -46,21 +46,21 @@ export function takeField(field: Borrowable, taking: Taking): Step {
     estimate: 2 * seconds,
     follows,
     risk: { undo: 'kvup eus abort', safeToLeave: field.harmless },
-    shows: showsBorrowed(field),
+    shows: showsOverridden(field),
     check: (cx) => overrideState(cx, field, taking),
     apply: (cx) => take(cx, field, taking),
     async blame({ reader }, after) {
-      const found = await findBorrowed(reader, field, field.uid)
+      const found = await getOverridden(reader, field, field.uid)
       return found.is === 'gone' ? undefined : lastWriter(found.object, field.pointer, after)
     },
   }
 }
 
 async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking): Promise<StepState> {
-  const found = await findBorrowed(cx.reader, field, field.uid)
-  if (found.is === 'gone') return { is: 'done', note: `${nameOfBorrowed(field)} is gone` }
+  const found = await getOverridden(cx.reader, field, field.uid)
+  if (found.is === 'gone') return { is: 'done', note: `${nameOfOverridden(field)} is gone` }
   if (found.is === 'replaced') return recreatedSinceOverride(field, taking)
-  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  const loan = overrideNamed(await cx.journal.loans(), field.loan)
   const ours = loan?.object.uid === field.uid ? loan : undefined
   if (isSo(field, found.object, loan))
     return { is: 'done', note: ours ? `kept ${keptText(ours)}` : `${field.meanwhile} already: not kvup's` }
@@ -69,13 +69,13 @@ async function overrideState(cx: ReadContext, field: Borrowable, taking: Taking)
 }
 
 /** As kvup writes it, or, where nothing is borrowed, as somebody else wants it just so. */
-function isSo(field: Borrowable, object: KubeObject, loan: Loan | undefined): boolean {
+function isSo(field: Borrowable, object: KubeObject, loan: Override | undefined): boolean {
   return field.isTaken(object) || (loan === undefined && field.suffices?.(object) === true)
 }
 
 function notTaken(
   field: Borrowable,
-  { taking, ours, object }: { taking: Taking; ours: Loan | undefined; object: KubeObject },
+  { taking, ours, object }: { taking: Taking; ours: Override | undefined; object: KubeObject },
 ): StepState {
   const value = field.valueIn(object)
   const change = `set ${whatIs(field)}: ${field.meanwhile}; it was ${valueText(value)}`
@@ -84,18 +84,18 @@ function notTaken(
 }
 
 /** As an earlier run set it, to another value than this one would. */
-function isByKvup(field: Borrowable, object: KubeObject, { taken }: Loan): boolean {
+function isByKvup(field: Borrowable, object: KubeObject, { taken }: Override): boolean {
   return taken !== undefined && isDeepStrictEqual(field.valueIn(object), taken.value)
 }
 
 async function take(cx: StepContext, field: Borrowable, taking: Taking): Promise<void> {
-  const found = await findBorrowed(cx.reader, field, field.uid)
+  const found = await getOverridden(cx.reader, field, field.uid)
   if (found.is !== 'there')
-    throw blocked('borrowed-replaced', `${nameOfBorrowed(field)} is another one than was looked at`, {
-      object: nameOfBorrowed(field),
+    throw blocked('borrowed-replaced', `${nameOfOverridden(field)} is another one than was looked at`, {
+      object: nameOfOverridden(field),
       remedy: 'run the same command again',
     })
-  const loan = loanNamed(await cx.journal.loans(), field.loan)
+  const loan = overrideNamed(await cx.journal.loans(), field.loan)
   if (!isSo(field, found.object, loan)) await keepAndTake(cx, field, { taking, object: found.object })
 }
 
@@ -108,11 +108,11 @@ export async function keepAndTake(
   field: Borrowable,
   { taking, object }: { taking: Pick<Taking, 'id' | 'who' | 'procedure'>; object: KubeObject },
 ): Promise<void> {
-  const former = loanNamed(await journal.loans(), field.loan)
+  const former = overrideNamed(await journal.loans(), field.loan)
   if (former !== undefined && former.object.uid !== field.uid)
     await journal.release(field.loan, 'the object that it was taken from is gone')
   const value = field.valueIn(object)
-  const loan = await journal.borrow({
+  const loan = await journal.override({
     id: field.loan,
     procedure: taking.procedure,
     object: {
@@ -137,7 +137,7 @@ const defaultCommand = 'kvup eus run'
 
 function changedSinceOverride(
   field: Borrowable,
-  { loan, taking: { command = defaultCommand } }: { loan: Loan; taking: Taking },
+  { loan, taking: { command = defaultCommand } }: { loan: Override; taking: Taking },
   now: unknown,
 ): StepState {
   return {
@@ -147,7 +147,7 @@ function changedSinceOverride(
     remedy: [
       `${command} --accept borrowed-changed     takes it again`,
       `kvup eus restore ${field.loan} --keep-current     leaves it as it is and forgets the kept value`,
-      `${showsBorrowed(field)}     shows who writes it`,
+      `${showsOverridden(field)}     shows who writes it`,
     ],
   }
 }
@@ -156,12 +156,12 @@ function recreatedSinceOverride(field: Borrowable, { command = defaultCommand }:
   return {
     is: 'blocked',
     reason: 'borrowed-replaced',
-    by: `${nameOfBorrowed(field)} was deleted and made anew since it was looked at`,
+    by: `${nameOfOverridden(field)} was deleted and made anew since it was looked at`,
     remedy: [`${command} --accept borrowed-changed     takes the new one as well`, 'kvup eus status'],
   }
 }
 
-export interface Giving {
+export interface Restoring {
   /** Of the step. */
   id: string
   title: string
@@ -172,7 +172,7 @@ export interface Giving {
   dependsOn?: readonly string[]
 }
 
-type Way =
+type RestoreChoice =
   | { is: 'write'; object: KubeObject }
   | { is: 'close'; why?: string }
   | { is: 'ask'; state: StepState }
@@ -181,25 +181,29 @@ type Way =
  * Sets the field back to the kept value and takes its note off in the same patch, reads it back, and only then writes down that the loan is closed. Without a loan it is done at once. What somebody
  * else set meanwhile, or an object that was made anew, is asked about (`changed-meanwhile`).
  */
-export function giveField(field: Borrowable, giving: Giving): Step {
+export function restoreField(field: Borrowable, restoring: Restoring): Step {
   return {
-    id: giving.id,
-    title: giving.title,
+    id: restoring.id,
+    title: restoring.title,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
     follows: [],
-    ...(giving.dependsOn && { dependsOn: giving.dependsOn }),
+    ...(restoring.dependsOn && { dependsOn: restoring.dependsOn }),
     risk: { undo: 'none', safeToLeave: 'always' },
-    shows: showsBorrowed(field),
-    check: (cx) => restoreState(cx, field, giving),
-    apply: (cx) => give(cx, field, giving),
+    shows: showsOverridden(field),
+    check: (cx) => restoreState(cx, field, restoring),
+    apply: (cx) => restore(cx, field, restoring),
   }
 }
 
-async function restoreState(cx: ReadContext, field: Borrowable, giving: Giving): Promise<StepState> {
-  const loan = loanNamed(await cx.journal.loans(), field.loan)
+async function restoreState(cx: ReadContext, field: Borrowable, restoring: Restoring): Promise<StepState> {
+  const loan = overrideNamed(await cx.journal.loans(), field.loan)
   if (loan === undefined) return { is: 'done' }
-  const way = wayOf(await findBorrowed(cx.reader, field, loan.object.uid), { field, loan, giving })
+  const way = pathOf(await getOverridden(cx.reader, field, loan.object.uid), {
+    field,
+    loan,
+    giving: restoring,
+  })
   if (way.is === 'ask') return way.state
   if (way.is === 'write') return { is: 'todo', change: `set ${whatIs(field)} back to ${keptText(loan)}` }
   const change =
@@ -209,13 +213,13 @@ async function restoreState(cx: ReadContext, field: Borrowable, giving: Giving):
   return { is: 'todo', change }
 }
 
-function wayOf(
+function pathOf(
   found: Sought,
-  { field, loan, giving }: { field: Borrowable; loan: Loan; giving: Giving },
-): Way {
-  const { meanwhile = 'ask', closeBecause } = giving
+  { field, loan, giving: restoring }: { field: Borrowable; loan: Override; giving: Restoring },
+): RestoreChoice {
+  const { meanwhile = 'ask', closeBecause } = restoring
   if (closeBecause !== undefined) return { is: 'close', why: closeBecause }
-  if (found.is === 'gone') return { is: 'close', why: `${nameOfBorrowed(field)} is gone` }
+  if (found.is === 'gone') return { is: 'close', why: `${nameOfOverridden(field)} is gone` }
   const { object } = found
   if (field.isBack(object, loan.was)) return { is: 'close' }
   if (meanwhile === 'keep-current') return { is: 'close', why: 'left as somebody else set it' }
@@ -228,53 +232,53 @@ function wayOf(
   return { is: 'ask', state: asked }
 }
 
-async function give(cx: StepContext, field: Borrowable, giving: Giving): Promise<NotApplied | void> {
+async function restore(cx: StepContext, field: Borrowable, restoring: Restoring): Promise<NotApplied | void> {
   const { reader, writer, journal } = cx
-  const loan = loanNamed(await journal.loans(), field.loan)
+  const loan = overrideNamed(await journal.loans(), field.loan)
   if (loan === undefined) return
-  const way = wayOf(await findBorrowed(reader, field, loan.object.uid), { field, loan, giving })
+  const way = pathOf(await getOverridden(reader, field, loan.object.uid), { field, loan, giving: restoring })
   if (way.is === 'ask') return { notApplied: `somebody changed ${whatIs(field)} meanwhile` }
   if (way.is === 'close') return closeNoted(cx, field, [field.loan], way.why)
   const operations = [...field.give(way.object, loan.was), ...removingNotes(way.object, [field.loan])]
   await writer.jsonPatch(field.kind, field.ref, operations)
-  const after = await findBorrowed(reader, field, way.object.metadata.uid ?? '')
+  const after = await getOverridden(reader, field, way.object.metadata.uid ?? '')
   if (after.is === 'there' && !field.isBack(after.object, loan.was))
     throw blocked(
       'give-back-undone',
       `${whatIs(field)} was set back to ${keptText(loan)}, but reads ${valueText(field.valueIn(after.object))}`,
-      { object: nameOfBorrowed(field), remedy: [showsBorrowed(field)] },
+      { object: nameOfOverridden(field), remedy: [showsOverridden(field)] },
     )
   await journal.release(field.loan)
 }
 
-const waysOn = ({ loan }: Borrowable): readonly string[] => [
+const resumeHints = ({ loan }: Borrowable): readonly string[] => [
   `kvup eus restore ${loan} --keep-current     closes the loan and leaves their value`,
   `kvup eus restore ${loan} --overwrite     sets the kept value`,
 ]
 
-function changedBeforeRestore(field: Borrowable, loan: Loan, now: unknown): StepState {
+function changedBeforeRestore(field: Borrowable, loan: Override, now: unknown): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
     by: `${whatIs(field)} was ${keptText(loan)} when it was borrowed; somebody set it to ${valueText(now)} meanwhile`,
-    remedy: [...waysOn(field), `${showsBorrowed(field)}     shows who writes it`],
+    remedy: [...resumeHints(field), `${showsOverridden(field)}     shows who writes it`],
   }
 }
 
-function recreatedBeforeRestore(field: Borrowable, loan: Loan): StepState {
+function recreatedBeforeRestore(field: Borrowable, loan: Override): StepState {
   return {
     is: 'blocked',
     reason: 'changed-meanwhile',
-    by: `${nameOfBorrowed(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(loan)})`,
-    remedy: waysOn(field),
+    by: `${nameOfOverridden(field)} was deleted and made anew since ${whatIs(field)} was borrowed (kept: ${keptText(loan)})`,
+    remedy: resumeHints(field),
   }
 }
 
 /** Gives one borrowed setting back, whichever run took it; none for loans that have steps of their own (methods, requests). */
-export function fieldBack(loan: Loan, meanwhile: Meanwhile = 'ask'): readonly Step[] {
-  const field = fieldOfLoan(loan)
+export function fieldRestored(loan: Override, meanwhile: Meanwhile = 'ask'): readonly Step[] {
+  const field = fieldOfOverride(loan)
   if (field === undefined) return []
   const { kind, name } = loan.object
   const id = `give-back-${loan.id.replaceAll('/', '-')}`
-  return [giveField(field, { id, title: `give ${kind} ${name} back`, meanwhile })]
+  return [restoreField(field, { id, title: `give ${kind} ${name} back`, meanwhile })]
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../kube/cluster.ts'
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
-import { type ArmedUpdate, type PlatformStanding, platformStanding } from '../../openshift/platform-status.ts'
-import type { Followed } from '../../engine/step.ts'
+import { type ArmedUpdate, type PlatformStatus, assessPlatform } from '../../openshift/platform-status.ts'
+import type { Watched } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import {
   compareMinors,
@@ -12,24 +12,24 @@ import {
 import { isDeepStrictEqual } from 'node:util'
 import { isFields } from '../../kube/server-side-apply.ts'
 import type { JournalReader } from '../../engine/journal.ts'
-import { loanNamed } from '../settings/saved-setting.ts'
+import { overrideNamed } from '../settings/saved-setting.ts'
 
 /** The one object that says which release the platform runs and is asked for. */
 export const theClusterVersion = { name: 'version' } as const
-export const platformFollows: readonly Followed[] = [{ kind: ClusterVersions, where: theClusterVersion }]
+export const platformFollows: readonly Watched[] = [{ kind: ClusterVersions, where: theClusterVersion }]
 export const showsPlatform = 'oc get clusterversion version -o yaml --show-managed-fields'
 
 /** Throws `blocked` where this is neither OKD nor OpenShift. */
 export async function readPlatform(
   reader: Reader,
-): Promise<{ cv: ClusterVersion; standing: PlatformStanding }> {
+): Promise<{ cv: ClusterVersion; standing: PlatformStatus }> {
   const found = await reader.find(ClusterVersions, theClusterVersion)
   if (found.is !== 'object')
     throw blocked('no-platform', 'there is no ClusterVersion: this is neither OKD nor OpenShift', {
       object: 'clusterversions/version',
       remedy: 'kvup upgrade --to VERSION     updates KubeVirt on any other cluster',
     })
-  return { cv: found.object, standing: platformStanding(found.object) }
+  return { cv: found.object, standing: assessPlatform(found.object) }
 }
 
 /** Where a hop ends: a minor, and the release where several hops share it (a patch that has to come first). */
@@ -49,10 +49,10 @@ function isAtStop(release: string | undefined, stop: Stop): boolean {
 }
 
 /** The platform follows that stop now, or has reached it: the request was accepted. */
-export const isAccepted = (standing: PlatformStanding, stop: Stop): boolean => isAtStop(standing.target, stop)
+export const isAccepted = (standing: PlatformStatus, stop: Stop): boolean => isAtStop(standing.target, stop)
 
 /** It was reached in full. */
-export const isReached = (standing: PlatformStanding, stop: Stop): boolean => isAtStop(standing.version, stop)
+export const isReached = (standing: PlatformStatus, stop: Stop): boolean => isAtStop(standing.version, stop)
 
 /** What the ClusterVersion is asked for by kvup. */
 export interface Request {
@@ -67,10 +67,10 @@ export interface Request {
 export async function ourRequest(
   journal: Pick<JournalReader, 'loans'>,
   name: string,
-  { cv, standing: { armed } }: { cv: ClusterVersion; standing: Pick<PlatformStanding, 'armed'> },
+  { cv, standing: { armed } }: { cv: ClusterVersion; standing: Pick<PlatformStatus, 'armed'> },
 ): Promise<Request | undefined> {
   if (armed?.version === undefined) return undefined
-  const loan = loanNamed(await journal.loans(), 'desired-update')
+  const loan = overrideNamed(await journal.loans(), 'desired-update')
   if (loan?.procedure !== name || loan.taken === undefined) return undefined
   const [written, now] = [said(loan.taken.value), said(cv.spec?.desiredUpdate)]
   if (!isDeepStrictEqual(written, now)) return undefined

@@ -4,14 +4,14 @@ import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { evictionFinding, forecastOutdated, forecastText } from '../../vms/forecast/vm-forecast.ts'
 import { readOwner, type SettingsOwner } from '../../vms/strategy/settings-owner.ts'
-import { keptMethods, loanOn, methodsOf, type Owner } from '../../vms/update-methods.ts'
+import { keptMethods, overrideOn, methodsOf, type Owner } from '../../vms/update-methods.ts'
 import { vmName } from '../../vms/vm.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import type { EusRequest } from '../window.ts'
-import { type WhoHolds, workloadsMoved } from '../../vms/vms-updated.ts'
-import { giveMachineBack, machinesInOrder, type RefusedVms } from '../../vms/unblock/restore-vms.ts'
-import { lentMachines, type MachineRef } from '../../vms/unblock/vm-overrides.ts'
+import { type UpdatesPause, workloadsMoved } from '../../vms/vms-updated.ts'
+import { restoreVm, vmsInOrder, type RefusedVms } from '../../vms/unblock/restore-vms.ts'
+import { overriddenVms, type VmRef } from '../../vms/unblock/vm-overrides.ts'
 
 /** Ids of the risks that are taken, and the line that takes one more. */
 type Taken = Pick<EusRequest, 'accepted' | 'command'>
@@ -26,7 +26,7 @@ export function forecastStep(settings: SettingsOwner, { accepted, command }: Tak
     follows: [],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, journal }: ReadContext): Promise<StepState> {
-      const loan = loanOn(settings, await journal.loans())
+      const loan = overrideOn(settings, await journal.loans())
       if (loan === undefined) return { is: 'done' }
       const kubevirt: KubeVirt = await readOwner(reader, settings.kubevirt)
       const methods = keptMethods(loan)
@@ -97,7 +97,7 @@ const risk = 'vms-that-stay'
  * Waits until KubeVirt has moved what it can. A VM that its methods would move, and that no node has room for, is waited for as long as nobody has taken it that
  * VMs stay; from then on it is not (ocp 6.3: none outdated, or accepted by name).
  */
-export function vmsMoved(kubevirt: Owner, holds: WhoHolds, { accepted, command }: Taken): Step {
+export function vmsMoved(kubevirt: Owner, holds: UpdatesPause, { accepted, command }: Taken): Step {
   const step = workloadsMoved(kubevirt, holds)
   const stuck = stuckNow(kubevirt)
   return {
@@ -109,7 +109,7 @@ export function vmsMoved(kubevirt: Owner, holds: WhoHolds, { accepted, command }
       if (state.is === 'waiting' && staying === 0) return state
       return accepted.includes(risk)
         ? { is: 'done', note: `not waited for: ${state.is === 'stalled' ? state.why : cannotMove(staying)}` }
-        : withWayOn(state, staying, command)
+        : withResumeHint(state, staying, command)
     },
   }
 }
@@ -117,7 +117,7 @@ export function vmsMoved(kubevirt: Owner, holds: WhoHolds, { accepted, command }
 const cannotMove = (count: number): string =>
   `${count} outdated ${count === 1 ? 'VM has' : 'VMs have'} nowhere to go as things are`
 
-function withWayOn(state: Unmoved, staying: number, command: string): StepState {
+function withResumeHint(state: Unmoved, staying: number, command: string): StepState {
   const remedy = [
     ...(state.remedy ?? []),
     'kvup workloads forecast     shows what keeps each where it is',
@@ -152,33 +152,29 @@ async function stuckIn(reader: Reader, owner: Owner): Promise<number> {
  * Gives VMs back what `kvup workloads unblock` lent them, as `kvup workloads restore` does: behind the pools, for the drains of their nodes need it. One that the server
  * refuses is told, keeps its note, and keeps no window open.
  */
-export const machinesBack = (
-  machines: readonly MachineRef[],
-  refused: RefusedVms = new Map(),
-): readonly Step[] => machines.map((ref) => giveMachineBack(ref, 'ask', refused))
+export const vmsRestored = (machines: readonly VmRef[], refused: RefusedVms = new Map()): readonly Step[] =>
+  machines.map((ref) => restoreVm(ref, 'ask', refused))
 
 /**
  * The same at the end of a window, whoever lent it meanwhile: steps are listed often, so that each VM is read only where there is one that was not seen before. Those
  * that were seen stay, whether or not they are still listed: each is asked for itself. Where VMs may not be listed (403) none comes to them. Throws any other ApiError.
  */
-export function machinesBackNow(
-  atFirst: readonly MachineRef[],
-): (reader: Reader) => Promise<readonly Step[]> {
+export function vmsRestoredNow(atFirst: readonly VmRef[]): (reader: Reader) => Promise<readonly Step[]> {
   let seen = atFirst
   const refused: RefusedVms = new Map()
   return async (reader) => {
     try {
-      const { lent, unreadable } = await lentMachines(reader)
+      const { lent, unreadable } = await overriddenVms(reader)
       if (![...lent, ...unreadable].every((ref) => has(seen, ref))) {
-        const now = await machinesInOrder(reader)
+        const now = await vmsInOrder(reader)
         seen = [...seen.filter((ref) => !has(now, ref)), ...now]
       }
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
     }
-    return machinesBack(seen, refused)
+    return vmsRestored(seen, refused)
   }
 }
 
-const has = (refs: readonly MachineRef[], { namespace, name }: MachineRef): boolean =>
+const has = (refs: readonly VmRef[], { namespace, name }: VmRef): boolean =>
   refs.some((one) => one.namespace === namespace && one.name === name)

@@ -1,6 +1,10 @@
 import { PatienceByHealth, type ReadContext, type Step, type StepState } from '../../engine/step.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/methods/operator-manifest.ts'
+import {
+  readOperator,
+  type OperatorRollSnapshot,
+  rollSnapshotWatches,
+} from '../../upgrade/methods/operator-manifest.ts'
 import type { OperatorPart } from './operator-steps.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import type { CatalogSource, Subscription } from '../../kube/kinds/operator-kinds.ts'
@@ -39,18 +43,18 @@ export function operatorLatest(part: OperatorPart, latest: Latest): Step {
     title: `releases of virtualization for ${part.minor}`,
     patience,
     estimate: 10 * minutes,
-    follows: sceneFollows({ subscription }),
+    follows: rollSnapshotWatches({ subscription }),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader, clock }: ReadContext): Promise<StepState> {
-      const scene = await lookAtOperator(reader, { subscription })
-      const last = csvsOnPath(scene, latest.hop).at(-1)
+      const snapshot = await readOperator(reader, { subscription })
+      const last = csvsOnPath(snapshot, latest.hop).at(-1)
       if (last !== undefined && last.csv !== latest.after?.csv)
         return { is: 'done', note: `${last.version} is next` }
       const end = plannedEnd(part, latest)
       if (end !== undefined) return { is: 'done', note: `${end}, as planned` }
-      const catalog = await catalogNow(reader, scene.subscription, latest.command)
+      const catalog = await catalogNow(reader, snapshot.subscription, latest.command)
       patience.saw(catalog.is === 'answers' ? 'well' : 'wrong', ticks(clock))
-      return noneLeft({ scene, latest }, catalog)
+      return noneLeft({ snapshot, latest }, catalog)
     },
   }
 }
@@ -64,27 +68,30 @@ function plannedEnd({ stops }: OperatorPart, { after, hop }: Latest): string | u
 }
 
 interface Question {
-  scene: OperatorScene
+  snapshot: OperatorRollSnapshot
   latest: Latest
 }
 
 function noneLeft(question: Question, catalog: Awaited<ReturnType<typeof catalogNow>>): StepState {
   if (catalog.is === 'waits') return catalog.state
-  const { scene, latest } = question
+  const { snapshot, latest } = question
   const { after, hop } = latest
-  if (after !== undefined && isLatest(scene, after, catalog.head))
+  if (after !== undefined && isLatest(snapshot, after, catalog.head))
     return { is: 'done', note: `${after.version} is the latest` }
   const isOfMinor = minorOfCsv(catalog.head, hop.releases) === hop.minor
-  const stray = isOfMinor ? offPath(scene, hop) : undefined
+  const stray = isOfMinor ? offPath(snapshot, hop) : undefined
   return stray === undefined ? waitingFor(question, catalog.head) : straying(stray, question)
 }
 
-function isLatest({ subscription }: OperatorScene, { csv }: NamedCsv, head: string): boolean {
+function isLatest({ subscription }: OperatorRollSnapshot, { csv }: NamedCsv, head: string): boolean {
   const { installedCSV, state } = subscription.status ?? {}
   return state === 'AtLatestKnown' && installedCSV === csv && head === csv
 }
 
-function waitingFor({ scene: { subscription }, latest: { after, hop } }: Question, head: string): StepState {
+function waitingFor(
+  { snapshot: { subscription }, latest: { after, hop } }: Question,
+  head: string,
+): StepState {
   const { source = '', channel = '', name = '' } = subscription.spec ?? {}
   const on =
     after === undefined
@@ -99,9 +106,9 @@ function waitingFor({ scene: { subscription }, latest: { after, hop } }: Questio
 }
 
 /** It blocks every later one (ocp 2.3 #3); kvup itself deletes none. */
-function straying(csv: string, { scene, latest }: Question): StepState {
+function straying(csv: string, { snapshot, latest }: Question): StepState {
   const { hop, command } = latest
-  const { name = '', namespace = '' } = scene.plan?.metadata ?? {}
+  const { name = '', namespace = '' } = snapshot.plan?.metadata ?? {}
   const path = (pathInHop(hop) ?? []).join(' → ')
   return {
     is: 'blocked',
@@ -239,12 +246,12 @@ function pathInHop({ minor, path, releases }: HopPath): readonly string[] | unde
  * What is installed, resolved or about to be, for this hop; the oldest first. Where the path is known, nothing else is among them but what is there already, by
  * whomever: it has to be seen through.
  */
-export function csvsOnPath(scene: OperatorScene, hop: HopPath): readonly NamedCsv[] {
+export function csvsOnPath(snapshot: OperatorRollSnapshot, hop: HopPath): readonly NamedCsv[] {
   const inHop = pathInHop(hop)
   const fits = (csv: string) =>
     inHop?.includes(csv) === true ||
-    (minorOfCsv(csv, hop.releases) === hop.minor && (inHop === undefined || isBegun(scene, csv)))
-  return named(scene)
+    (minorOfCsv(csv, hop.releases) === hop.minor && (inHop === undefined || isBegun(snapshot, csv)))
+  return named(snapshot)
     .filter(fits)
     .flatMap((csv) => {
       const version = versionOfCsv(csv)
@@ -255,28 +262,28 @@ export function csvsOnPath(scene: OperatorScene, hop: HopPath): readonly NamedCs
 }
 
 /** The release of the same operator that the InstallPlan would install, though it is not on the path; undefined where none waits. */
-function offPath(scene: OperatorScene, hop: HopPath): string | undefined {
+function offPath(snapshot: OperatorRollSnapshot, hop: HopPath): string | undefined {
   const inHop = pathInHop(hop)
-  const { plan } = scene
+  const { plan } = snapshot
   if (inHop === undefined || plan === undefined || plan.status?.phase === 'Complete') return undefined
-  const own = ownIn(scene).find((csv) => plan.spec?.clusterServiceVersionNames?.includes(csv))
-  return own !== undefined && !inHop.includes(own) && !isBegun(scene, own) ? own : undefined
+  const own = ownIn(snapshot).find((csv) => plan.spec?.clusterServiceVersionNames?.includes(csv))
+  return own !== undefined && !inHop.includes(own) && !isBegun(snapshot, own) ? own : undefined
 }
 
 /** Of this operator, whoever names them. */
-function named(scene: OperatorScene): readonly string[] {
-  const { installedCSV = '', currentCSV = '' } = scene.subscription.status ?? {}
-  return [...new Set([installedCSV, currentCSV, ...ownIn(scene)])].filter((csv) => csv !== '')
+function named(snapshot: OperatorRollSnapshot): readonly string[] {
+  const { installedCSV = '', currentCSV = '' } = snapshot.subscription.status ?? {}
+  return [...new Set([installedCSV, currentCSV, ...ownIn(snapshot)])].filter((csv) => csv !== '')
 }
 
-function ownIn({ subscription, plan }: OperatorScene): readonly string[] {
+function ownIn({ subscription, plan }: OperatorRollSnapshot): readonly string[] {
   const { installedCSV = '', currentCSV = '' } = subscription.status ?? {}
   const stem = stemOf(installedCSV || currentCSV)
   return (plan?.spec?.clusterServiceVersionNames ?? []).filter((csv) => stemOf(csv) === stem)
 }
 
 /** Its CSV is there, or its InstallPlan is approved. */
-function isBegun({ subscription, csvs, plan }: OperatorScene, csv: string): boolean {
+function isBegun({ subscription, csvs, plan }: OperatorRollSnapshot, csv: string): boolean {
   return (
     subscription.status?.installedCSV === csv ||
     csvs.some(({ metadata }) => metadata.name === csv) ||

@@ -1,7 +1,15 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
-import { channelChange, withChannelBack, writeChannel } from '../../upgrade/methods/install-plan-approval.ts'
+import {
+  channelChange,
+  withChannelRestored,
+  writeChannel,
+} from '../../upgrade/methods/install-plan-approval.ts'
 import { operatorHopSteps } from '../../upgrade/methods/operator-update.ts'
-import { lookAtOperator, type OperatorScene, sceneFollows } from '../../upgrade/methods/operator-manifest.ts'
+import {
+  readOperator,
+  type OperatorRollSnapshot,
+  rollSnapshotWatches,
+} from '../../upgrade/methods/operator-manifest.ts'
 import type { OperatorNow, OperatorStop } from '../plan/eus-plan.ts'
 import type { EusWindow } from '../window.ts'
 import { csvsOnPath, minorOfCsv, type NamedCsv, operatorLatest } from './operator-releases.ts'
@@ -13,7 +21,7 @@ import {
   versionOfCsv,
 } from '../../releases/release-versions.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
-import { findHyperConverged, hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { getHyperConverged, assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../kube/known.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { platformOfOperator, type Releases } from '../../releases/releases.ts'
@@ -40,15 +48,15 @@ export async function operatorPart(
   const { subscription, package: pack } = part.operator
   const { request, releases, kubevirt } = window
   const hop = { minor: part.minor, path: heldPath(window, part), releases }
-  const scene = await lookAtOperator(reader, { subscription })
-  const csvs = csvsOnPath(scene, hop)
-  const channel = nextChannel(part, scene.subscription.status?.installedCSV)
+  const snapshot = await readOperator(reader, { subscription })
+  const csvs = csvsOnPath(snapshot, hop)
+  const channel = nextChannel(part, snapshot.subscription.status?.installedCSV)
   const { accepted, command } = request
   const tools = { kubevirt, accepted, releases, procedure: window.name, command }
   const of = { procedure: window.name, label: part.minor }
   const ask = (step: Step) =>
-    withChannelBack(request.approve ? step : onlyWhenAsked(step, request), of, subscription)
-  const ahead = accepted.includes('hyperconverged-degraded') ? repairing(csvs, scene) : csvs
+    withChannelRestored(request.approve ? step : onlyWhenAsked(step, request), of, subscription)
+  const ahead = accepted.includes('hyperconverged-degraded') ? repairing(csvs, snapshot) : csvs
   const hops = ahead.flatMap(({ csv, version }) =>
     operatorHopSteps(
       {
@@ -73,7 +81,7 @@ export async function operatorPart(
 /** What is installed does not settle any more before the release that repairs it (night E1): the gate of that one judges. */
 const repairing = (
   csvs: readonly NamedCsv[],
-  { subscription: { status } }: OperatorScene,
+  { subscription: { status } }: OperatorRollSnapshot,
 ): readonly NamedCsv[] => csvs.filter(({ csv }, at) => csv !== status?.installedCSV || at === csvs.length - 1)
 
 /** Who accepted that the operator may be stranded has left the path: then whatever OLM resolves will do. */
@@ -148,7 +156,7 @@ function operatorChannel(
     risk: { undo: 'none: the platform has left the minor before', safeToLeave: 'always' },
     shows: `oc -n ${namespace} get subscriptions.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
-      const now = (await lookAtOperator(reader, { subscription })).subscription.spec?.channel
+      const now = (await readOperator(reader, { subscription })).subscription.spec?.channel
       if (now === channel) return { is: 'done' }
       return { is: 'todo', change: channelChange(name, now, channel) }
     },
@@ -177,7 +185,7 @@ function operatorInStep({ minor, operator }: OperatorPart, releases: Rows): Step
           on: `HyperConverged to be of ${minor}, it is ${now.version ?? 'unknown'}`,
           remedy,
         }
-      const unsettled = installedUnsettled(await lookAtOperator(reader, operator))
+      const unsettled = installedUnsettled(await readOperator(reader, operator))
       if (unsettled) return unsettled
       const [why] = now.why
       return why === undefined
@@ -192,10 +200,10 @@ export async function operatorMinorIn(
   reader: Reader,
   releases: Rows,
 ): Promise<{ version?: string; minor?: string; why: readonly string[] }> {
-  const found = await findHyperConverged(reader)
+  const found = await getHyperConverged(reader)
   const [hco] = itemsOf(found)
   if (hco === undefined) return { why: [found.known ? 'there is no HyperConverged' : found.why] }
-  const { operatorVersion, why } = hyperConvergedStanding(hco)
+  const { operatorVersion, why } = assessHyperConverged(hco)
   const version = operatorVersionOf(operatorVersion)
   const minor = version && platformOfOperator(version, releases)
   return {
@@ -217,7 +225,7 @@ function migrationsBefore(approving: Step, accepted: readonly string[]): Step[] 
   return [{ ...migrations, id: approving.id.replace('approve', 'migrations'), check }]
 }
 
-type Following = Pick<EusWindow, 'releases'> & {
+type Watching = Pick<EusWindow, 'releases'> & {
   id: string
   stop: Stop
   operator: NonNullable<EusWindow['plan']['operator']>
@@ -232,25 +240,25 @@ type Following = Pick<EusWindow, 'releases'> & {
  * Before the platform goes to another minor it has to be known that a release of the operator for it is reached from the one that is installed (ocp 9.15, night
  * E4): one without an edge is stranded behind the platform, and there is no way back. Passed once the hop was accepted.
  */
-export function operatorLeadsOn(following: Following): Step {
+export function operatorLeadsOn(following: Watching): Step {
   const { id, stop, operator } = following
   return {
     id,
     title: `the operator's way to ${stop.minor}`,
     patience: { every: 15 * seconds, atMost: hours },
     estimate: seconds,
-    follows: [...platformFollows, ...sceneFollows(operator)],
+    follows: [...platformFollows, ...rollSnapshotWatches(operator)],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check({ reader }: ReadContext): Promise<StepState> {
       const { standing } = await readPlatform(reader)
       if (isAccepted(standing, stop) || minorOfPlatform(standing.target) === stop.minor) return { is: 'done' }
-      const { subscription } = await lookAtOperator(reader, operator)
+      const { subscription } = await readOperator(reader, operator)
       return leadsOn(subscription.status?.installedCSV ?? '', following)
     },
   }
 }
 
-function leadsOn(installed: string, following: Following): StepState {
+function leadsOn(installed: string, following: Watching): StepState {
   const { operator, stop, releases, accepted, command, isStranded } = following
   const { path = [] } = operator
   const at = path.indexOf(installed)

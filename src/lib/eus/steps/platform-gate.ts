@@ -9,14 +9,14 @@ import {
   kubeletSkew,
   openGates,
   operatorConditionGate,
-  type PlatformStanding,
+  type PlatformStatus,
   takePlatform,
 } from '../../openshift/platform-status.ts'
 import { minorOfPlatform } from '../../releases/release-versions.ts'
 import { type HyperConverged, OperatorConditions } from '../../kube/kinds/operator-kinds.ts'
 import { condition } from '../../kube/object.ts'
-import { findHyperConverged, hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
-import { csvOf, lookAtOperator, type OperatorScene } from '../../upgrade/methods/operator-manifest.ts'
+import { getHyperConverged, assessHyperConverged } from '../../openshift/hyperconverged.ts'
+import { csvOf, readOperator, type OperatorRollSnapshot } from '../../upgrade/methods/operator-manifest.ts'
 import { roleRemedy } from '../../kube/access-rights.ts'
 
 /**
@@ -63,7 +63,7 @@ export async function platformShut(reader: Reader, of: GateOf): Promise<Shut | u
 }
 
 /** It says "no" as well while what was updated just now settles: so that is waited for, but an open admin gate is not. */
-async function nextMinorShut(reader: Reader, standing: PlatformStanding): Promise<Shut | undefined> {
+async function nextMinorShut(reader: Reader, standing: PlatformStatus): Promise<Shut | undefined> {
   const { clusterOperators, adminGates, adminAcks } = await takePlatform(reader, {
     parts: ['clusterOperators', 'adminGates', 'adminAcks'],
   })
@@ -106,7 +106,7 @@ async function operatorShut(
   reader: Reader,
   subscription: SubscriptionRef | undefined,
 ): Promise<Shut | undefined> {
-  const found = await findHyperConverged(reader)
+  const found = await getHyperConverged(reader)
   const unseen = unread(found, 'HyperConverged lets the platform go on')
   if (unseen) return unseen
   const hcos = itemsOf(found)
@@ -116,7 +116,7 @@ async function operatorShut(
 }
 
 function notGood(hco: HyperConverged): Shut | undefined {
-  const { good, why, name, namespace, current } = hyperConvergedStanding(hco)
+  const { good, why, name, namespace, current } = assessHyperConverged(hco)
   if (good) return undefined
   const on = `HyperConverged ${name} to be good in every condition`
   const remedy = [`oc -n ${namespace} get hyperconvergeds.hco.kubevirt.io ${name} -o yaml`]
@@ -138,10 +138,10 @@ const missing = ({ namespace, name }: SubscriptionRef): Shut => ({
 /** The OperatorCondition bears the name of the CSV that is installed (ocp 1.8), which has to be Succeeded still. */
 async function heldByOperator(reader: Reader, subscription: SubscriptionRef): Promise<Shut | undefined> {
   const { namespace } = subscription
-  const scene = await lookAtOperator(reader, { subscription })
-  const unsettled = installedUnsettled(scene)
+  const snapshot = await readOperator(reader, { subscription })
+  const unsettled = installedUnsettled(snapshot)
   if (unsettled) return unsettled
-  const name = scene.subscription.status?.installedCSV ?? ''
+  const name = snapshot.subscription.status?.installedCSV ?? ''
   const found = await reader.find(OperatorConditions, { name, namespace })
   // None lets everything through (ocp 2.5).
   if (found.is !== 'object') return undefined
@@ -153,8 +153,8 @@ async function heldByOperator(reader: Reader, subscription: SubscriptionRef): Pr
  * What is not so of the CSV that the Subscription says is installed; undefined where it is Succeeded at this look. A CSV falls back whenever its Deployments
  * do (ocp 2.4), so that an earlier Succeeded says nothing.
  */
-export function installedUnsettled(scene: OperatorScene): Shut | undefined {
-  const { metadata, status = {} } = scene.subscription
+export function installedUnsettled(snapshot: OperatorRollSnapshot): Shut | undefined {
+  const { metadata, status = {} } = snapshot.subscription
   const { namespace = '', name } = metadata
   const { installedCSV } = status
   if (installedCSV === undefined)
@@ -163,7 +163,7 @@ export function installedUnsettled(scene: OperatorScene): Shut | undefined {
       on: `subscriptions/${name} to say which ClusterServiceVersion is installed`,
       remedy: [`oc -n ${namespace} get subscriptions.operators.coreos.com ${name} -o yaml`],
     }
-  const { phase = 'none', reason, message } = csvOf(scene, { csv: installedCSV })?.status ?? {}
+  const { phase = 'none', reason, message } = csvOf(snapshot, { csv: installedCSV })?.status ?? {}
   if (phase === 'Succeeded') return undefined
   const why = [reason, message].filter(Boolean).join(': ')
   return {

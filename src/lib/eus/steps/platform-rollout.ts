@@ -4,11 +4,11 @@ import {
   MachineConfigPools,
 } from '../../kube/kinds/openshift-kinds.ts'
 import {
-  clusterOperatorStandings,
+  assessClusterOperators,
   platformNodes,
-  type PlatformStanding,
+  type PlatformStatus,
 } from '../../openshift/platform-status.ts'
-import type { Followed, Step, StepContext, StepState } from '../../engine/step.ts'
+import type { Watched, Step, StepContext, StepState } from '../../engine/step.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
 import { isReached, platformFollows, readPlatform, type Stop } from './cluster-version-status.ts'
 import { type Node, Nodes } from '../../kube/kinds/core-kinds.ts'
@@ -17,15 +17,10 @@ import { compareMinors, minorOfPlatform } from '../../releases/release-versions.
 import { keepPool, keptPool, type PoolBefore } from '../baseline.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
-import {
-  isMasterPool,
-  poolOf,
-  type PoolStanding,
-  poolStanding,
-} from '../../openshift/machine-config-pools.ts'
+import { isMasterPool, poolOf, type PoolStatus, assessPool } from '../../openshift/machine-config-pools.ts'
 import { blocked } from '../../kube/errors.ts'
 import { poolRolls } from '../plan/eus-duration.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 
 /**
  * Done once the history has the release as Completed and every ClusterOperator, whose versions that tells, is there: Available, neither Degraded nor Progressing. Degraded
@@ -46,7 +41,7 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
       const { standing } = await readPlatform(reader)
       if (!isReached(standing, stop)) return onItsWay(standing)
       if (standing.state !== 'idle') return { is: 'done', note: `at ${standing.target}` }
-      const left = clusterOperatorStandings(await reader.list(ClusterOperators)).filter(
+      const left = assessClusterOperators(await reader.list(ClusterOperators)).filter(
         ({ available, degraded, progressing }) => !available || degraded || progressing,
       )
       const [first] = left
@@ -62,7 +57,7 @@ export function platformUpdated({ id, stop }: { id: string; stop: Stop }): Step 
   }
 }
 
-function onItsWay({ target, message, failing, since, slow, percent }: PlatformStanding): StepState {
+function onItsWay({ target, message, failing, since, slow, percent }: PlatformStatus): StepState {
   const on = `the platform to reach ${target ?? 'its release'}`
   const from = {
     ...(since !== undefined && { since }),
@@ -140,12 +135,12 @@ function masterPaused({ standing: { name } }: PoolNow): StepState {
   }
 }
 
-export const poolFollows: readonly Followed[] = [{ kind: MachineConfigPools, where: {} }]
+export const poolFollows: readonly Watched[] = [{ kind: MachineConfigPools, where: {} }]
 
 /** A pool with the nodes that follow it. */
 export interface PoolNow {
   pool: MachineConfigPool
-  standing: PoolStanding
+  standing: PoolStatus
   nodes: readonly Node[]
   /** Of the nodes of the control plane: what the others have to come to. `1.33` */
   kubernetes: string
@@ -165,7 +160,7 @@ export async function readPool(reader: Reader, name: string | undefined): Promis
     nodes.filter((node) => poolOf(node, pools)?.metadata.name === owner?.metadata.name)
   return {
     pool,
-    standing: poolStanding(pool),
+    standing: assessPool(pool),
     nodes: of(pool),
     kubernetes: oldestKubernetes(of(master)),
   }
@@ -231,14 +226,14 @@ export interface PausablePool {
 export async function pausablePools(reader: Reader): Promise<readonly PausablePool[]> {
   const pools = await reader.list(MachineConfigPools)
   return pools
-    .filter((pool) => !poolStanding(pool).isMaster && poolStanding(pool).machines > 0)
+    .filter((pool) => !assessPool(pool).isMaster && assessPool(pool).machines > 0)
     .map(pausable)
     .toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
 /** As a step takes it. */
 export function pausable(pool: MachineConfigPool): PausablePool {
-  const { machines } = poolStanding(pool)
+  const { machines } = assessPool(pool)
   const { low, high } = poolRolls([{ machines, maxUnavailable: pool.spec?.maxUnavailable ?? 1 }])
   return { name: pool.metadata.name, uid: pool.metadata.uid ?? '', rollsFor: (low + high) / 2 }
 }
@@ -253,10 +248,10 @@ export function inOrder<T extends { name: string }>(
 }
 
 /** Loans of pools that are gone, or have lost their machines since: they are given back without a drain to judge or to wait for. */
-export function poolsWithoutMachines(
-  loans: readonly Loan[],
+export function poolsWithoutNodes(
+  loans: readonly Override[],
   pools: readonly PausablePool[],
-): readonly Loan[] {
+): readonly Override[] {
   const names = new Set(pools.map(({ name }) => `pool-paused/${name}`))
   return loans.filter(({ id }) => id.startsWith('pool-paused/') && !names.has(id))
 }

@@ -1,8 +1,8 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { hours, minutes, seconds } from '../../kube/clock.ts'
 import { poolPaused } from '../settings/eus-settings.ts'
-import { loanNamed } from '../settings/saved-setting.ts'
-import { giveField, takeField, type Taking } from '../settings/setting-steps.ts'
+import { overrideNamed } from '../settings/saved-setting.ts'
+import { restoreField, takeField, type Taking } from '../settings/setting-steps.ts'
 import { poolAppeared } from '../settings/changed-overrides.ts'
 import { keepPool, keptBaseline, keptPool } from '../baseline.ts'
 import {
@@ -58,7 +58,7 @@ export function pausePool(
     patience: untilQuiet,
     async check(cx): Promise<StepState> {
       const state = await take.check(cx)
-      if (state.is !== 'todo' || loanNamed(await cx.journal.loans(), field.loan)) return state
+      if (state.is !== 'todo' || overrideNamed(await cx.journal.loans(), field.loan)) return state
       if (!(await isKnown(window, pool, cx))) return poolAppeared(pool.name, window.request.command)
       return untilUpdated(await readPool(cx.reader, pool.name)) ?? state
     },
@@ -90,12 +90,12 @@ interface Unpausing extends Draining {
 export function unpausePool(unpausing: Unpausing): readonly Step[] {
   const { pool } = unpausing
   const isOurs = async ({ journal }: ReadContext) =>
-    loanNamed(await journal.loans(), `pool-paused/${pool.name}`) !== undefined
+    overrideNamed(await journal.loans(), `pool-paused/${pool.name}`) !== undefined
   return [roomForPool(unpausing, isOurs), unpause(unpausing), rolledPool(unpausing)]
 }
 
 function unpause({ pool, name, meanwhile = 'ask' }: Unpausing): Step {
-  const give = giveField(poolPaused(pool), {
+  const give = restoreField(poolPaused(pool), {
     id: `unpause-${pool.name}`,
     title: `unpause pool ${pool.name}`,
     meanwhile,
@@ -287,7 +287,7 @@ async function drainRoom(reader: Reader, kubevirt: KubeVirt, nodes: ReadonlySet<
   const [largest] = [...load.memory].toSorted(([, a], [, b]) => b - a)
   if (largest === undefined) return { blocking: load.blocking }
   const [node, asks] = largest
-  const free = await freeBeside(await readPlaces(reader), node)
+  const free = await freeNextTo(await readPlaces(reader), node)
   if (free === undefined || asks <= free) return { blocking: load.blocking }
   return { blocking: load.blocking, tooSmall: { node, asks, free } }
 }
@@ -329,7 +329,7 @@ const memoryOf = (vmi: VirtualMachineInstance, sharing: Sharing): number =>
   launcherResources(vmi, sharing)['memory'] ?? 0
 
 /** Undefined where the room on a node is not known. */
-async function freeBeside(places: Places, node: string): Promise<number | undefined> {
+async function freeNextTo(places: Places, node: string): Promise<number | undefined> {
   const others = places.nodes.filter((place) => place.metadata.name !== node && takesVms(place))
   const free = await Promise.all(others.map((place) => places.freeOn(place)))
   if (free.includes(undefined)) return undefined

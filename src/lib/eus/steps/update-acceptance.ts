@@ -1,13 +1,13 @@
 import { type ClusterVersion, ClusterVersions } from '../../kube/kinds/openshift-kinds.ts'
 import { isFields } from '../../kube/server-side-apply.ts'
-import type { PlatformStanding } from '../../openshift/platform-status.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { PlatformStatus } from '../../openshift/platform-status.ts'
+import type { Override } from '../../engine/journal.ts'
 import { closeNoted, removingNotes } from '../../engine/overrides.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { blocked } from '../../kube/errors.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
 import { desiredUpdate, isAskedFor, platformChannel } from '../settings/eus-settings.ts'
-import { loanNamed } from '../settings/saved-setting.ts'
+import { overrideNamed } from '../settings/saved-setting.ts'
 import {
   isAccepted,
   ourRequest,
@@ -19,7 +19,7 @@ import {
 } from './cluster-version-status.ts'
 import { lookedAt } from './update-request.ts'
 import type { Meanwhile } from '../../vms/pause-updates.ts'
-import { giveField } from '../settings/setting-steps.ts'
+import { restoreField } from '../settings/setting-steps.ts'
 
 interface Accepting {
   id: string
@@ -63,7 +63,7 @@ export function updateAccepted(accepting: Accepting): Step {
     },
     async apply(cx) {
       const { standing } = await readPlatform(cx.reader)
-      if (isAccepted(standing, stop)) await closeLoans(cx)
+      if (isAccepted(standing, stop)) await closeOverrides(cx)
       else await withdraw(cx, accepting.name)
     },
   }
@@ -74,8 +74,8 @@ const untilAccepted = ['desired-update', 'platform-channel'] as const
 
 const fieldNames = { 'desired-update': 'desiredUpdate', 'platform-channel': 'channel' } as const
 
-function closing(loans: readonly Loan[]): StepState {
-  const open = untilAccepted.filter((id) => loanNamed(loans, id))
+function closing(loans: readonly Override[]): StepState {
+  const open = untilAccepted.filter((id) => overrideNamed(loans, id))
   return open.length === 0
     ? { is: 'done' }
     : {
@@ -86,7 +86,7 @@ function closing(loans: readonly Loan[]): StepState {
 
 const theOne = { kind: ClusterVersions, ref: theClusterVersion }
 
-const closeLoans = (cx: StepContext): Promise<void> =>
+const closeOverrides = (cx: StepContext): Promise<void> =>
   closeNoted(cx, theOne, untilAccepted, 'a hop was accepted')
 
 /**
@@ -98,7 +98,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
   const { cv, standing } = seen
   const ours = await ourRequest(cx.journal, name, seen)
   if (ours === undefined) return closeNoted(cx, theOne, ['desired-update'], whyNotOurs(cv, standing))
-  const loan = loanNamed(await cx.journal.loans(), 'desired-update')
+  const loan = overrideNamed(await cx.journal.loans(), 'desired-update')
   const back = desiredUpdate(lookedAt(cv), ours).give(cv, before(loan, standing))
   const operations = [...back, ...removingNotes(cv, ['desired-update'])]
   await cx.writer.jsonPatch(ClusterVersions, theClusterVersion, operations)
@@ -107,7 +107,7 @@ async function withdraw(cx: StepContext, name: string): Promise<void> {
   await cx.journal.release('desired-update')
 }
 
-function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStanding): string {
+function whyNotOurs({ spec }: ClusterVersion, { target }: PlatformStatus): string {
   const asked = spec?.desiredUpdate?.version
   return asked !== undefined && asked === target ? 'a hop was accepted' : 'it was taken back already'
 }
@@ -124,7 +124,7 @@ function notTakenBack(version: string): Error {
 }
 
 /** What was there before is put back only where it is what runs now. */
-function before(loan: Loan | undefined, { version }: PlatformStanding): Loan['was'] {
+function before(loan: Override | undefined, { version }: PlatformStatus): Override['was'] {
   if (loan?.was.present !== true) return { present: false }
   const { value } = loan.was
   return isFields(value) && value['version'] === version ? loan.was : { present: false }
@@ -190,7 +190,7 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
       if (meanwhile === 'keep-current') return keeping(await journal.loans())
       const ours = await ourRequest(journal, name, await readPlatform(reader))
       if (ours) return { is: 'todo', change: `take the request for ${ours.version} back` }
-      return loanNamed(await journal.loans(), 'desired-update')
+      return overrideNamed(await journal.loans(), 'desired-update')
         ? {
             is: 'todo',
             change: 'note desiredUpdate of the ClusterVersion as given back: nothing of ours is requested',
@@ -209,8 +209,8 @@ export function withdrawRequest(name: string, meanwhile: Meanwhile = 'ask'): Ste
   }
 }
 
-function keeping(loans: readonly Loan[]): StepState {
-  return loanNamed(loans, 'desired-update')
+function keeping(loans: readonly Override[]): StepState {
+  return overrideNamed(loans, 'desired-update')
     ? {
         is: 'todo',
         change: 'leave desiredUpdate of the ClusterVersion as it is, and note it as borrowed no more',
@@ -227,8 +227,8 @@ export async function channelBack(
   { isAccepted: acceptedBefore, meanwhile = 'ask' }: { isAccepted: boolean; meanwhile?: Meanwhile },
 ): Promise<Step> {
   const { cv } = await readPlatform(reader)
-  const taken = loanNamed(await journal.loans(), 'platform-channel')?.taken?.value
-  return giveField(platformChannel(lookedAt(cv), typeof taken === 'string' ? taken : ''), {
+  const taken = overrideNamed(await journal.loans(), 'platform-channel')?.taken?.value
+  return restoreField(platformChannel(lookedAt(cv), typeof taken === 'string' ? taken : ''), {
     id: 'give-back-platform-channel',
     title: 'give the channel back',
     meanwhile,

@@ -22,7 +22,7 @@ import {
 } from './cluster-version-status.ts'
 import { keepMaster } from './platform-rollout.ts'
 import { type GateOf, platformShut } from './platform-gate.ts'
-import type { PlatformStanding } from '../../openshift/platform-status.ts'
+import type { PlatformStatus } from '../../openshift/platform-status.ts'
 import { newestOf } from '../../releases/update-graph.ts'
 import type { PlatformStop } from '../plan/eus-plan.ts'
 
@@ -61,7 +61,7 @@ export function requestUpdate(requesting: Requesting): Step {
   }
 }
 
-type Seen = Awaited<ReturnType<typeof readPlatform>>
+type Snapshot = Awaited<ReturnType<typeof readPlatform>>
 type Ready = { is: 'ready'; request: Request } | { is: 'not-yet'; state: StepState }
 
 async function requestState(cx: ReadContext, requesting: Requesting): Promise<StepState> {
@@ -73,7 +73,11 @@ async function requestState(cx: ReadContext, requesting: Requesting): Promise<St
 const notYet = (state: StepState): Ready => ({ is: 'not-yet', state })
 
 /** What is to be written, by one look at the ClusterVersion. */
-async function ready({ reader, journal }: ReadContext, seen: Seen, requesting: Requesting): Promise<Ready> {
+async function ready(
+  { reader, journal }: ReadContext,
+  seen: Snapshot,
+  requesting: Requesting,
+): Promise<Ready> {
   const { stop, name } = requesting
   const { cv, standing: now } = seen
   if (isAccepted(now, stop)) return notYet({ is: 'done' })
@@ -156,7 +160,7 @@ type Choice = { is: 'release'; version: string; image?: string } | { is: 'not-ye
  * What the plan names has to be offered still, and to be of the image that it names: exactly this, or nothing. Otherwise the newest of the minor;
  * releases with known risks are not among them. One that may lead nowhere takes a person's word. Pure.
  */
-function offeredRelease(standing: PlatformStanding, wanting: Wanting): Choice {
+function offeredRelease(standing: PlatformStatus, wanting: Wanting): Choice {
   const { wanted, accepted, command } = wanting
   const { available = [] } = standing
   const found = chosen(available, wanting)
@@ -210,7 +214,7 @@ function mayLeadNowhere(version: string, command: string): StepState {
 }
 
 function notOffered(
-  { available, channel, notRetrieved }: PlatformStanding,
+  { available, channel, notRetrieved }: PlatformStatus,
   { wanted, stop }: Wanting,
 ): StepState {
   const what = wanted.version ?? `a release of ${stop.minor}`

@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream'
 const poll = 10_000
 const pollsPerTry = 6
 /** A watch that lived this long was a good one: its end is no reason to wait before the next. */
-const goodLife = 5_000
+const goodWhile = 5_000
 
 interface Tools {
   clock: Clock
@@ -29,7 +29,7 @@ export async function* follow<T extends KubeObject>(
   tools: Tools,
   signal: AbortSignal,
 ): AsyncGenerator<Change<T>> {
-  const following = new Following(source, tools, signal)
+  const following = new WatchState(source, tools, signal)
   try {
     while (!signal.aborted) yield* following.once()
   } catch (error) {
@@ -37,7 +37,7 @@ export async function* follow<T extends KubeObject>(
   }
 }
 
-class Following<T extends KubeObject> {
+class WatchState<T extends KubeObject> {
   readonly #source: WatchSource<T>
   readonly #tools: Tools
   readonly #signal: AbortSignal
@@ -100,7 +100,7 @@ class Following<T extends KubeObject> {
       else if (type !== 'BOOKMARK') yield* this.#known.seen(object)
     }
     // A server that ends every watch at once must not be asked without a pause.
-    if (this.#now() - began < goodLife) await this.#pause(backoff(this.#failures++, this.#tools.random))
+    if (this.#now() - began < goodWhile) await this.#pause(backoff(this.#failures++, this.#tools.random))
     else this.#failures = 0
   }
 

@@ -157,8 +157,8 @@ const trims: Readonly<Record<string, Trim>> = {
   RoleBinding: withoutPeople,
   Node: nodeWithoutImages,
   Pod: podWithoutMounts,
-  VirtualMachine: machineWithoutDisks,
-  VirtualMachineInstance: machineWithoutDisks,
+  VirtualMachine: vmWithoutDisks,
+  VirtualMachineInstance: vmWithoutDisks,
   DataVolume: jobWithoutSource,
   VirtualMachineSnapshot: jobWithoutSource,
   VirtualMachineRestore: jobWithoutSource,
@@ -266,7 +266,7 @@ function jobWithoutSource(object: KubeObject): KubeObject {
 }
 
 /** A VM or VMI: its volumes only by name and kind (cloud-init holds passwords), nothing that its guest says of itself. */
-function machineWithoutDisks(object: KubeObject): KubeObject {
+function vmWithoutDisks(object: KubeObject): KubeObject {
   const { spec, status } = object as Loose
   const template = spec?.['template'] as { metadata?: unknown; spec?: Json } | undefined
   const bare = template

@@ -246,8 +246,8 @@ function wordsOf(places: StandIns, { known, registries, users }: Vocabulary): Wo
   const wordOf = (one: string): string => {
     if (spared.has(one)) return one
     const { before = '', vm = '', after = '' } = launcher.exec(one)?.groups ?? {}
-    const machine = machines.get(vm)
-    return names.get(one) ?? (machine === undefined ? one : `${before}${machine}${after}`)
+    const oneVm = machines.get(vm)
+    return names.get(one) ?? (oneVm === undefined ? one : `${before}${oneVm}${after}`)
   }
   const textOf = (text: string): string => {
     let result = text

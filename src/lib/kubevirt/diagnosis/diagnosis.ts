@@ -10,7 +10,7 @@ import {
   operatorName,
   operatorPods,
   podsOf,
-  type Scene,
+  type UpgradeSnapshot,
   strategyComponent,
   strategyPods,
   targetId,
@@ -29,21 +29,21 @@ import { isSelected, strategyJob, untolerated } from '../component-status.ts'
 const terminalPatience = 15_000
 
 /** Everything that was found to be in the way, grouped by cause, the deepest first. Pure: the same look gives the same causes. */
-export function causes(scene: Scene): Cause[] {
-  const found = podGroups(scene).flatMap(({ component, pods }) =>
+export function causes(snapshot: UpgradeSnapshot): Cause[] {
+  const found = podGroups(snapshot).flatMap(({ component, pods }) =>
     pods.flatMap((pod) => {
-      const trouble = podTrouble(pod, surroundings(scene, pod))
+      const trouble = podTrouble(pod, surroundings(snapshot, pod))
       return trouble ? [{ component, pod, trouble }] : []
     }),
   )
-  const failure = failureCause(scene)
+  const failure = failureCause(snapshot)
   const all = [
-    ...groupedCauses(found, scene),
-    ...refusedPods(scene),
-    ...misscheduledPods(scene),
+    ...groupedCauses(found, snapshot),
+    ...refusedPods(snapshot),
+    ...misscheduledPods(snapshot),
     ...(failure ? [failure] : []),
   ]
-  const condition = unmetCondition(scene.kubevirt)
+  const condition = unmetCondition(snapshot.kubevirt)
   return condition === undefined ? all : all.map((cause) => Object.assign(cause, { condition }))
 }
 
@@ -52,31 +52,31 @@ export function isTerminal(cause: Cause, at: Date): boolean {
   return cause.terminal && (since(cause.since, at) ?? 0) >= terminalPatience
 }
 
-function podGroups(scene: Scene): { component: string; pods: readonly Pod[] }[] {
+function podGroups(snapshot: UpgradeSnapshot): { component: string; pods: readonly Pod[] }[] {
   return [
-    { component: operatorName, pods: operatorPods(scene) },
-    { component: strategyComponent, pods: jobPods(scene) },
-    ...workloads(scene).map((workload) => ({
+    { component: operatorName, pods: operatorPods(snapshot) },
+    { component: strategyComponent, pods: jobPods(snapshot) },
+    ...workloads(snapshot).map((workload) => ({
       component: workload.object.metadata.name,
-      pods: podsOf(scene, workload),
+      pods: podsOf(snapshot, workload),
     })),
   ]
 }
 
 /** Of the target's Job only: that of a wrong tag stays behind after the way back, and means nothing then (lab 5). */
-function jobPods(scene: Scene): readonly Pod[] {
-  const { observedDeploymentID: observed } = scene.kubevirt.status ?? {}
-  if (observed === targetId(scene)) return []
-  const ofTarget = itemsOf(scene.snapshot.jobs).filter((job) => identifierOf(job) === targetId(scene))
+function jobPods(snapshot: UpgradeSnapshot): readonly Pod[] {
+  const { observedDeploymentID: observed } = snapshot.kubevirt.status ?? {}
+  if (observed === targetId(snapshot)) return []
+  const ofTarget = itemsOf(snapshot.snapshot.jobs).filter((job) => identifierOf(job) === targetId(snapshot))
   const jobs = new Set(ofTarget.map((job) => job.metadata.uid))
-  return strategyPods(scene).filter((pod) => {
+  return strategyPods(snapshot).filter((pod) => {
     if (pod.status?.phase === 'Succeeded') return false
     const owner = pod.metadata.ownerReferences?.find((reference) => reference.kind === 'Job')
     return owner !== undefined && jobs.has(owner.uid)
   })
 }
 
-function surroundings({ snapshot, at }: Scene, pod: Pod) {
+function surroundings({ snapshot, at }: UpgradeSnapshot, pod: Pod) {
   return {
     node: itemsOf(snapshot.nodes).find((node) => node.metadata.name === pod.spec?.nodeName),
     events: itemsOf(snapshot.events).filter((event) => isAbout(event, pod)),
@@ -102,7 +102,7 @@ type Group = readonly [TroubledPod, ...TroubledPod[]]
  * One cause for all pods with the same reason. ErrImagePull and ImagePullBackOff alternate: they are one, and so are the steps
  * of a crash loop; nodes that are lost are one for every component that has pods there.
  */
-export function groupedCauses(found: readonly TroubledPod[], scene: Scene): Cause[] {
+export function groupedCauses(found: readonly TroubledPod[], snapshot: UpgradeSnapshot): Cause[] {
   const groups = new Map<string, [TroubledPod, ...TroubledPod[]]>()
   for (const one of found) {
     const key = keyOf(one)
@@ -110,7 +110,7 @@ export function groupedCauses(found: readonly TroubledPod[], scene: Scene): Caus
     if (group) group.push(one)
     else groups.set(key, [one])
   }
-  return [...groups.values()].map((group) => causeOfGroup(group, scene))
+  return [...groups.values()].map((group) => causeOfGroup(group, snapshot))
 }
 
 function keyOf({ component, trouble }: TroubledPod): string {
@@ -120,12 +120,12 @@ function keyOf({ component, trouble }: TroubledPod): string {
   return JSON.stringify([component, kind, image, told])
 }
 
-function causeOfGroup(group: Group, scene: Scene): Cause {
+function causeOfGroup(group: Group, snapshot: UpgradeSnapshot): Cause {
   const [{ component, trouble, pod }] = group
-  const cause = { ...whatIsKnown(group), ...lastWords(group, scene) }
+  const cause = { ...whatIsKnown(group), ...lastWords(group, snapshot) }
   const { sentence, look } = troubleSentence(cause)
   const shows = trouble.kind === 'crash' ? [logCommand(pod, trouble)] : look
-  return { ...cause, sentence, look: [...shows, ...wayBack(component, scene)] }
+  return { ...cause, sentence, look: [...shows, ...downgradeCause(component, snapshot)] }
 }
 
 function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'look'> {
@@ -149,7 +149,7 @@ function whatIsKnown(group: Group): Omit<Cause, 'sentence' | 'look'> {
   }
 }
 
-function lastWords(group: Group, { lastLines = [] }: Scene): Pick<Cause, 'lastLog'> {
+function lastWords(group: Group, { lastLines = [] }: UpgradeSnapshot): Pick<Cause, 'lastLog'> {
   const [{ trouble }] = group
   if (trouble.kind !== 'crash') return {}
   const said = lastLines.find(
@@ -169,18 +169,19 @@ function logCommand({ metadata, spec }: Pod, { container, again }: PodTrouble): 
  * Nothing has rolled before the strategy is there: the former version is one command away. Not where another update was left for this one half-way:
  * its components are there, and its CRDs; and not where HyperConverged owns it, which takes nothing back.
  */
-function wayBack(component: string, scene: Scene): string[] {
-  const { status, spec } = scene.kubevirt
+function downgradeCause(component: string, snapshot: UpgradeSnapshot): string[] {
+  const { status, spec } = snapshot.kubevirt
   const observed = status?.observedKubeVirtVersion
-  if (component !== strategyComponent || !observed || isOfHyperConverged(scene.kubevirt)) return []
-  if (workloads(scene).some(({ object }) => identifierOf(object) !== status.observedDeploymentID)) return []
+  if (component !== strategyComponent || !observed || isOfHyperConverged(snapshot.kubevirt)) return []
+  if (workloads(snapshot).some(({ object }) => identifierOf(object) !== status.observedDeploymentID))
+    return []
   // Without a tag the version is the operator's own, which is new by now.
   const by = spec?.imageTag ? '' : ' --method image-tag'
   return [`kvup upgrade --to ${observed}${by}`]
 }
 
 /** DeploymentFailed as a cause: what virt-operator itself says, told by its last part, where the reason is (lab 13). */
-function failureCause({ kubevirt }: Scene): Cause | undefined {
+function failureCause({ kubevirt }: UpgradeSnapshot): Cause | undefined {
   const failure = deploymentFailure(kubevirt)
   if (!failure) return undefined
   const { namespace = '' } = kubevirt.metadata
@@ -303,15 +304,15 @@ const readings: readonly Reading[] = [refused, rbacRefusal, storedVersions, cana
 const fresh = 15 * 60_000
 
 /** Pods that a quota, a webhook or a policy keeps from being created: only FailedCreate events tell. */
-function refusedPods(scene: Scene): Cause[] {
-  const { operator } = scene
+function refusedPods(snapshot: UpgradeSnapshot): Cause[] {
+  const { operator } = snapshot
   const all: readonly Workload[] = [
     ...(operator ? [{ kind: 'Deployment', object: operator } as const] : []),
-    ...workloads(scene),
+    ...workloads(snapshot),
   ]
-  const job = strategyJob(scene)
+  const job = strategyJob(snapshot)
   return [
-    ...(job && !hasPod(scene, job.name) ? [{ owner: job.name, component: strategyComponent }] : []),
+    ...(job && !hasPod(snapshot, job.name) ? [{ owner: job.name, component: strategyComponent }] : []),
     ...all.filter(isShort).map(
       ({
         object: {
@@ -320,14 +321,14 @@ function refusedPods(scene: Scene): Cause[] {
       }) => ({ owner: name, component: name }),
     ),
   ].flatMap(({ owner, component }) => {
-    const events = itemsOf(scene.snapshot.events).filter((event) => refuses(event, owner, scene.at))
+    const events = itemsOf(snapshot.snapshot.events).filter((event) => refuses(event, owner, snapshot.at))
     const last = events.at(-1)
     return last ? [refusalCause(component, last, earliest(events.map(begin)))] : []
   })
 }
 
-function hasPod(scene: Scene, job: string): boolean {
-  return strategyPods(scene).some(({ metadata }) =>
+function hasPod(snapshot: UpgradeSnapshot, job: string): boolean {
+  return strategyPods(snapshot).some(({ metadata }) =>
     metadata.ownerReferences?.some(({ name }) => name === job),
   )
 }
@@ -376,10 +377,10 @@ function withoutName(message: string): string {
  * New pods of a DaemonSet on nodes that it does not want any more, of a taint or label that came later. virt-operator counts
  * them as ready, has more than it wants, and does not go on (facts 2.8, 2.9). Nothing while Kubernetes counts none.
  */
-function misscheduledPods(scene: Scene): Cause[] {
-  return workloads(scene).flatMap((workload) => {
+function misscheduledPods(snapshot: UpgradeSnapshot): Cause[] {
+  return workloads(snapshot).flatMap((workload) => {
     if (workload.kind !== 'DaemonSet' || !workload.object.status?.numberMisscheduled) return []
-    const found = strays(scene, workload)
+    const found = strays(snapshot, workload)
     return found.length > 0 ? [misscheduledCause(workload.object, found)] : []
   })
 }
@@ -392,10 +393,10 @@ interface Stray {
   since: string | undefined
 }
 
-function strays(scene: Scene, workload: Workload & { kind: 'DaemonSet' }): Stray[] {
-  const target = targetId(scene)
-  return podsOf(scene, workload).flatMap((pod) => {
-    const node = itemsOf(scene.snapshot.nodes).find(({ metadata }) => metadata.name === pod.spec?.nodeName)
+function strays(snapshot: UpgradeSnapshot, workload: Workload & { kind: 'DaemonSet' }): Stray[] {
+  const target = targetId(snapshot)
+  return podsOf(snapshot, workload).flatMap((pod) => {
+    const node = itemsOf(snapshot.snapshot.nodes).find(({ metadata }) => metadata.name === pod.spec?.nodeName)
     if (!node || !isUpdated(pod, target) || !isReady(pod)) return []
     const [taint] = untolerated(node, workload.object)
     if (taint) return [{ pod, node, why: `the taint ${taint.key}:${taint.effect}`, since: taint.timeAdded }]
@@ -425,13 +426,13 @@ function misscheduledCause({ metadata }: DaemonSet, found: readonly Stray[]): Ca
 const silence = 60_000
 
 /** For a verdict that nothing else explains: what is waited for, and whether virt-operator is alive at all. */
-export function quietCause(scene: Scene, waitingFor: string): Cause {
-  const { kubevirt, at } = scene
+export function quietCause(snapshot: UpgradeSnapshot, waitingFor: string): Cause {
+  const { kubevirt, at } = snapshot
   const namespace = kubevirt.metadata.namespace ?? ''
-  const renewed = lastRenewal(scene)
+  const renewed = lastRenewal(snapshot)
   const silent = (since(renewed, at) ?? 0) >= silence
-  const [said] = scene.lastLines ?? []
-  const from = silent ? renewed : lastChange(scene)
+  const [said] = snapshot.lastLines ?? []
+  const from = silent ? renewed : lastChange(snapshot)
   const cause = {
     kind: 'quiet' as const,
     component: operatorName,
@@ -451,7 +452,7 @@ export function quietCause(scene: Scene, waitingFor: string): Cause {
   }
 }
 
-function lastRenewal({ snapshot, kubevirt }: Scene): string | undefined {
+function lastRenewal({ snapshot, kubevirt }: UpgradeSnapshot): string | undefined {
   const lease = itemsOf(snapshot.leases).find(
     ({ metadata }) => metadata.name === operatorName && metadata.namespace === kubevirt.metadata.namespace,
   )

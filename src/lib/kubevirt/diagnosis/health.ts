@@ -2,7 +2,7 @@ import type { Cause } from './pod-trouble.ts'
 import { isTerminal } from './diagnosis.ts'
 import { earliest } from '../../kube/timestamps.ts'
 import { isOperand, operatorName } from '../installed-components.ts'
-import type { Standing, Verdict } from '../rollout-status.ts'
+import type { RolloutStatus, Verdict } from '../rollout-status.ts'
 import { vmCauses, type VmTroubles } from './vm-troubles.ts'
 import { type SilentLease, silentLeaseCause } from '../lease-holders.ts'
 import type { Reader } from '../../kube/cluster.ts'
@@ -34,7 +34,7 @@ export interface Health {
  * The standing with what else was measured. A leader that is gone is Degraded whatever is under way, unless the pods of it tell why already. An
  * API that nobody answers is part of every roll of virt-api: it counts once nothing is under way, after 15 s. Pure.
  */
-export function withHealth(judged: Standing, health: Health, at: Date): Standing {
+export function withHealth(judged: RolloutStatus, health: Health, at: Date): RolloutStatus {
   const dead = health.leases.filter(({ name }) => !isReplaced(judged, name)).map(silentLeaseCause)
   const silent = health.answers ? silentAnswers(health.answers) : []
   const unread = health.answers ? answersUnread(health.answers) : []
@@ -55,13 +55,13 @@ export function withHealth(judged: Standing, health: Health, at: Date): Standing
 }
 
 /** While its pods are replaced nobody leads for as long as the new ones take to start, and these tell why. */
-function isReplaced({ operator, components }: Standing, name: string): boolean {
+function isReplaced({ operator, components }: RolloutStatus, name: string): boolean {
   const part = name === operatorName ? operator : components.find((component) => component.name === name)
   return part?.rolled === false
 }
 
 function verdictWith(
-  { verdict, why, since }: Standing,
+  { verdict, why, since }: RolloutStatus,
   { dead, silent }: Record<'dead' | 'silent', readonly Cause[]>,
   at: Date,
 ): Verdict {
@@ -79,7 +79,7 @@ function waitedFor({ kind, component }: Cause): string {
   return `somebody to answer behind Service ${component}`
 }
 
-function sinceOf(faults: readonly Cause[]): Pick<Standing, 'since'> {
+function sinceOf(faults: readonly Cause[]): Pick<RolloutStatus, 'since'> {
   const from = earliest(faults.map(({ since }) => since))
   return from === undefined ? {} : { since: from }
 }
@@ -229,21 +229,21 @@ function causeOf(kind: 'api' | 'webhook-silent', silent: Silent, namespace: stri
     message,
     ...(since !== undefined && { since }),
     sentence: `nobody answers for ${named}: ${message}`,
-    look: kind === 'api' ? apiLook(silent, namespace) : webhookLook(silent, namespace),
+    look: kind === 'api' ? apiHealth(silent, namespace) : webhookHealth(silent, namespace),
   }
 }
 
-function apiLook({ objects: [first], service, message }: Silent, namespace: string): readonly string[] {
+function apiHealth({ objects: [first], service, message }: Silent, namespace: string): readonly string[] {
   return [
     `kubectl describe apiservice ${first}`,
-    ...(isOfCertificate(message) ? certificateLook(service, namespace) : [listSlices(service, namespace)]),
+    ...(isOfCertificate(message) ? certificateHealth(service, namespace) : [listSlices(service, namespace)]),
   ]
 }
 
 const isOfCertificate = (message: string): boolean => /x509|certificate/iu.test(message)
 
 /** virt-operator renews the certificates; virt-api's lies in a Secret of this name (facts 2.10). */
-function certificateLook(service: string, namespace: string): readonly string[] {
+function certificateHealth(service: string, namespace: string): readonly string[] {
   const ends = `kubectl -n ${namespace} get secret kubevirt-virt-api-certs -o jsonpath='{.data.tls\\.crt}' | base64 -d | openssl x509 -noout -enddate     says when it ends`
   return [
     ...(service === 'virt-api' ? [ends] : []),
@@ -251,7 +251,7 @@ function certificateLook(service: string, namespace: string): readonly string[] 
   ]
 }
 
-function webhookLook({ service }: Silent, namespace: string): readonly string[] {
+function webhookHealth({ service }: Silent, namespace: string): readonly string[] {
   return [listSlices(service, namespace), `kubectl -n ${namespace} get pods -l kubevirt.io -o wide`]
 }
 

@@ -77,7 +77,7 @@ type Unworded = Omit<Cause, keyof Worded>
 /** One sentence a person can act on, and the commands that show more. */
 export function troubleSentence(cause: Unworded): Worded {
   const sentence = words[cause.kind](cause, subjectOf(cause))
-  return { sentence, look: looks(cause) }
+  return { sentence, look: snapshots(cause) }
 }
 
 const words: Record<Cause['kind'], (cause: Unworded, subject: Subject) => string> = {
@@ -117,7 +117,7 @@ function logged(message = '', lastLog: string | undefined): string {
   return lastLog === undefined || message.includes(lastLog) ? '' : `, last log line: "${lastLog}"`
 }
 
-function looks({ kind, namespace, pods, nodes }: Unworded): string[] {
+function snapshots({ kind, namespace, pods, nodes }: Unworded): string[] {
   const [pod, node] = [pods[0], nodes[0]]
   if ((kind === 'node' || kind === 'misscheduled') && node) return [`kubectl describe node ${node}`]
   if (pod) return [`kubectl -n ${namespace} describe pod ${pod}`]
@@ -198,7 +198,7 @@ export interface PodTrouble {
   since?: string
 }
 
-interface Surroundings {
+interface PodContext {
   node: Node | undefined
   /** Warnings on this pod. */
   events: readonly Event[]
@@ -225,7 +225,7 @@ const containerReasons = new Set([
 ])
 
 /** Why this pod is not ready, or undefined when nothing points at trouble: it may just be starting. */
-export function podTrouble(pod: Pod, around: Surroundings): PodTrouble | undefined {
+export function podTrouble(pod: Pod, around: PodContext): PodTrouble | undefined {
   if (pod.metadata.deletionTimestamp) return stuckTerminating(pod, around)
   if (isReady(pod)) return undefined
   return (
@@ -250,7 +250,7 @@ function nodeTrouble(node: Node | undefined): PodTrouble | undefined {
 }
 
 /** deletionTimestamp is when the grace period ends, so half a minute later something holds the pod. */
-function stuckTerminating(pod: Pod, { node, at }: Surroundings): PodTrouble | undefined {
+function stuckTerminating(pod: Pod, { node, at }: PodContext): PodTrouble | undefined {
   const over = since(pod.metadata.deletionTimestamp, at)
   if (over === undefined || over < 30_000) return undefined
   const lost = nodeTrouble(node)
@@ -265,7 +265,7 @@ function stuckTerminating(pod: Pod, { node, at }: Surroundings): PodTrouble | un
   )
 }
 
-function containerTrouble(pod: Pod, around: Surroundings): PodTrouble | undefined {
+function containerTrouble(pod: Pod, around: PodContext): PodTrouble | undefined {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
   for (const status of statuses) {
     const trouble = waitingTrouble(status, around.events) ?? crashTrouble(status)

@@ -64,7 +64,7 @@ interface Trouble {
 type Judged = { is: 'runs' } | { is: 'starting' } | { is: 'troubled'; trouble: Trouble } | undefined
 
 /** All that one look saw. */
-export interface SeenVms {
+export interface VmsSnapshot {
   troubles: VmTroubles
   /** `namespace/name` of those that run; of a large cluster none. */
   running: ReadonlySet<string>
@@ -76,7 +76,7 @@ export interface SeenVms {
  * One look at VMs and VMIs. Of a large cluster VMIs that no node has taken yet, by their label: what keeps them is what keeps VMs from starting, and
  * the rest is said to be left out. Throws ApiError.
  */
-export async function seeVms(reader: Reader, at: Date): Promise<SeenVms> {
+export async function seeVms(reader: Reader, at: Date): Promise<VmsSnapshot> {
   const [vms, vmis] = await Promise.all([
     allOf(reader, VirtualMachines),
     allOf(reader, VirtualMachineInstances),
@@ -97,7 +97,7 @@ async function allOf<T extends KubeObject>(reader: Reader, kind: Kind<T>): Promi
 /** KubeVirt sets it once a node has the VMI (facts 6). */
 const unplaced = '!kubevirt.io/nodeName'
 
-async function judgeUnplaced(reader: Reader, at: Date): Promise<SeenVms> {
+async function judgeUnplaced(reader: Reader, at: Date): Promise<VmsSnapshot> {
   const found: Trouble[] = []
   for await (const { items } of reader.pages(VirtualMachineInstances, { labels: unplaced }))
     for (const vmi of items) {
@@ -112,11 +112,11 @@ function judgeAll(
   vms: readonly VirtualMachine[],
   vmis: readonly VirtualMachineInstance[],
   at: Date,
-): SeenVms {
+): VmsSnapshot {
   const instances = new Map(vmis.map((vmi) => [nameOf(vmi), vmi]))
   const named = new Set(vms.map(nameOf))
   const judged = [
-    ...vms.map((vm) => [nameOf(vm), judgeMachine(vm, instances.get(nameOf(vm)), at)] as const),
+    ...vms.map((vm) => [nameOf(vm), judgeVm(vm, instances.get(nameOf(vm)), at)] as const),
     ...vmis
       .filter((vmi) => !named.has(nameOf(vmi)))
       .map((vmi) => [nameOf(vmi), judgeInstance(vmi, undefined, at)] as const),
@@ -140,7 +140,7 @@ function judgeAll(
 }
 
 /** Somebody wants it to run: its strategy, or whoever started it; not one that was stopped, ends, or whose guest shut itself down. */
-function judgeMachine(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, at: Date): Judged {
+function judgeVm(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, at: Date): Judged {
   const printable = vm.status?.printableStatus ?? ''
   const strategy = strategyOf(vm)
   if (vm.metadata.deletionTimestamp !== undefined || isStopping(vm) || strategy === 'Halted') return undefined
@@ -344,14 +344,14 @@ export function vmCauses({ reasons, shouldRun }: VmTroubles, at: Date): readonly
 }
 
 /** Looks at VMs at most every 15 s, however often what else changes is told. */
-export class VmLook {
+export class VmSnapshot {
   #at = -Infinity
-  #last: Promise<Known<SeenVms>> | undefined
+  #last: Promise<Known<VmsSnapshot>> | undefined
 
   /** What may not be read is unknown. Throws any other ApiError. */
-  async now(reader: Reader, clock: Clock): Promise<Known<SeenVms>> {
+  async now(reader: Reader, clock: Clock): Promise<Known<VmsSnapshot>> {
     const now = ticks(clock)
-    if (this.#last === undefined || now - this.#at >= lookEvery) {
+    if (this.#last === undefined || now - this.#at >= readEvery) {
       this.#at = now
       this.#last = known(seeVms(reader, clock.now()).then((seen) => [seen]))
     }
@@ -359,4 +359,4 @@ export class VmLook {
   }
 }
 
-const lookEvery = 15_000
+const readEvery = 15_000

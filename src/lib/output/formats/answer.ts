@@ -126,7 +126,7 @@ function viewAnswer(how: Answering): Answer {
       .map((line) => inLocale(unbroken(onlyColours(line)), how.paint))
   const timed = (given: Given) => {
     const size = how.size()
-    return timedLines(shown(given, { ...size, columns: besideTime(size.columns) }), how.now())
+    return timedLines(shown(given, { ...size, columns: atTime(size.columns) }), how.now())
   }
   if (draw === undefined)
     return textAnswer(how.write, (given) => joined(how.isWatch ? timed(given) : shown(given, how.size())))
@@ -306,7 +306,7 @@ function tailText(document: Document): string {
 const timeColumns = 9
 
 /** The room that is left beside the time. */
-const besideTime = (columns: number): number => Math.max(1, columns - timeColumns)
+const atTime = (columns: number): number => Math.max(1, columns - timeColumns)
 
 /**
  * With `-w` where nothing can be drawn in place: each line of an answer bears the time at which it was given, as the lines of a run do, so that one

@@ -232,7 +232,7 @@ function stepLine(step: Folded, frame: Frame): Line {
   const { shape } = step
   const mark = toned(` ${markOf(shape, frame.paint)} `, toneOf[shape])
   if ('fold' in step) return [mark, toned(step.fold, 'dim')]
-  const beside = besideTitle(step, frame)
+  const beside = titleLine(step, frame)
   const isOpen = shape === 'todo' || shape === 'running'
   return [
     mark,
@@ -258,7 +258,7 @@ function markOf(shape: StepShape, paint: Paint): string {
   return shape === 'running' ? paint.mark.running : paint.mark.failed
 }
 
-function besideTitle(step: PartLine, frame: Frame): string {
+function titleLine(step: PartLine, frame: Frame): string {
   const parts = step.shape === 'done' ? doneWords(step) : openWords(step, frame)
   const shown = frame.columns < narrow ? parts.slice(0, 1) : [...innerWords(step, parts, frame), ...parts]
   return inLocale(shown.join('  '), frame.paint)

@@ -125,18 +125,18 @@ const growing = /\b(?:(?:\d+[dhms])+|\d+ (?:restarts?|more))\b/g
 
 export function plainLines(write: (line: string) => void, clock: Clock, paint: Paint): PlainLines {
   let run: RunProgress = progressOf([])
-  let spokenAt = ticks(clock)
+  let printedAt = ticks(clock)
   const said = new Map<string, string>()
 
   const speak = (at: Date | string, { text, tone, remedy = [] }: Wording) => {
-    spokenAt = ticks(clock)
+    printedAt = ticks(clock)
     const line = sanitiseLine(text)
     write(`${timeOfDay(at)} ${tone === undefined ? line : paint[tone](line)}`)
     for (const help of remedyLines(remedy, paint)) write(`       ${help}`)
   }
   const tick = () => {
     const now = clock.now()
-    if (run.waiting === undefined || ticks(clock) - spokenAt < heartbeat) return
+    if (run.waiting === undefined || ticks(clock) - printedAt < heartbeat) return
     const step = run.steps.find(({ id }) => id === run.waiting?.step)
     const sentence = waitingSentence(run.waiting, now, run.waiting.began)
     const left = timeLeft(run, now)
@@ -250,7 +250,7 @@ function fitted(lines: readonly string[], columns: number, rows: number): readon
 }
 
 /** The story on the terminal that a page is drawn on: what is said stands above it, and the error below it. */
-export function besidePage(story: Story, page: LivePage | undefined): Story {
+export function pageLines(story: Story, page: LivePage | undefined): Story {
   if (page === undefined) return story
   const both = (what: keyof Story['live']) => () => {
     story.live[what]()

@@ -59,12 +59,12 @@ function checkLines(item: ReportedCheck, paint: Paint, size: Size): string[] {
   return item.findings.flatMap((finding) => findingLines(finding, item, { paint, size }))
 }
 
-interface Look {
+interface LineStyle {
   paint: Paint
   size: Size
 }
 
-function findingLines(finding: ReportedFinding, { is }: ReportedCheck, look: Look): string[] {
+function findingLines(finding: ReportedFinding, { is }: ReportedCheck, look: LineStyle): string[] {
   const { paint, size } = look
   const { accepted, reason, summary, remedy } = finding
   const taken = accepted ? `accepted${reason ? `, ${reason}` : ''}: ` : ''
@@ -85,7 +85,7 @@ function markOf(level: ReportedFinding['level'], paint: Paint): string {
 }
 
 /** The name stands at the right, on a line of its own where there is no room, and in brackets where nothing is cut. */
-function named(head: string, id: string, { paint, size: { columns } }: Look): string[] {
+function named(head: string, id: string, { paint, size: { columns } }: LineStyle): string[] {
   if (!Number.isFinite(columns)) return [`${head} ${paint.dim(`(${id})`)}`]
   const room = Math.min(columns, readable)
   const lines = wrap(head, room)

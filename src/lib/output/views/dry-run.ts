@@ -1,15 +1,15 @@
-import type { RehearsedStep } from '../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../engine/procedure-dry-run.ts'
 import { count, cut, displayWidth, pad, wrap } from '../text.ts'
 import type { Paint, Size } from '../printer.ts'
 import type { FieldChange, Leaf } from '../../kube/field-changes.ts'
-import type { RehearsedChange } from '../../engine/dry-run-change.ts'
+import type { DryRunChange } from '../../engine/dry-run-change.ts'
 
 const indent = ' '.repeat(4)
 const mostLines = 20
 
 /** A dry run of a few steps, each with what it would change; `mode` names it as kubectl does. */
-export function rehearsedLines(
-  { steps, mode }: { steps: readonly RehearsedStep[]; mode: 'client' | 'server' },
+export function dryRunLines(
+  { steps, mode }: { steps: readonly DryRunStep[]; mode: 'client' | 'server' },
   paint: Paint,
   size: Size,
 ): readonly string[] {
@@ -31,7 +31,7 @@ export function rehearsedLines(
 }
 
 /** Steps are named by their titles, as everywhere on this page. */
-function stateText(step: RehearsedStep, steps: readonly RehearsedStep[]): string {
+function stateText(step: DryRunStep, steps: readonly DryRunStep[]): string {
   const { state, change, on, dependsOn } = step
   const before = steps.find(({ id }) => id === dependsOn)?.title ?? dependsOn
   if (state === 'would-change') return `would change: ${change ?? ''}`
@@ -42,7 +42,7 @@ function stateText(step: RehearsedStep, steps: readonly RehearsedStep[]): string
 }
 
 /** What the step gives back is known from the one that keeps it. */
-function backText({ id }: RehearsedStep, steps: readonly RehearsedStep[]): string | undefined {
+function backText({ id }: DryRunStep, steps: readonly DryRunStep[]): string | undefined {
   for (const { title, keeps = [] } of steps) {
     const kept = keeps.find(({ givenBackBy }) => givenBackBy === id)
     if (kept) return `gives ${fieldOf(kept.path)} back: ${valueOf(kept.value)}, which "${title}" keeps`
@@ -55,7 +55,7 @@ const fieldOf = (path: string): string =>
 
 const valueOf = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value))
 
-function diffLines({ changes = [] }: RehearsedStep, paint: Paint, size: Size): readonly string[] {
+function diffLines({ changes = [] }: DryRunStep, paint: Paint, size: Size): readonly string[] {
   const { lines, more } = stepDiff(changes, size.wide ? Infinity : mostLines)
   const signed = (line: string) =>
     line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line.trimStart()
@@ -85,7 +85,7 @@ interface StepDiff {
  * At most so many lines with a sign. What is shown first is what could do harm: what pods run and may do, then rights and what is new, then the rest; last what only
  * names another version, and schemas, which are told elsewhere.
  */
-export function stepDiff(changes: readonly RehearsedChange[], most: number): StepDiff {
+export function stepDiff(changes: readonly DryRunChange[], most: number): StepDiff {
   const units = changes.flatMap((change) => unitsOf(change))
   // A release gives its operator dozens of rights: they do not fill all of the room.
   for (const unit of units.filter(({ weight }) => weight === ofRoles).slice(Math.floor(most / 2)))
@@ -97,7 +97,7 @@ export function stepDiff(changes: readonly RehearsedChange[], most: number): Ste
     if (room < 0) break
     picked.add(unit)
   }
-  const shownOf = (change: RehearsedChange) =>
+  const shownOf = (change: DryRunChange) =>
     units.filter((unit) => unit.of === change && picked.has(unit)).toSorted((a, b) => a.weight - b.weight)
   const ordered = changes
     .map((change) => ({ change, shown: shownOf(change) }))
@@ -118,13 +118,13 @@ export function stepDiff(changes: readonly RehearsedChange[], most: number): Ste
 
 /** What is shown whole or not at all: a field is one or two lines; what is not changed but new, gone or called is a line by itself. */
 interface Unit {
-  of: RehearsedChange
+  of: DryRunChange
   lines: readonly DiffLine[]
   /** 0 is shown first. */
   weight: number
 }
 
-function unitsOf(change: RehearsedChange): Unit[] {
+function unitsOf(change: DryRunChange): Unit[] {
   if (change.is === 'changed')
     return change.fields.map((field) => ({
       of: change,
@@ -144,7 +144,7 @@ function unitsOf(change: RehearsedChange): Unit[] {
 const ofRoles = 1
 const last = 5
 
-function weightOf({ object: { kind } }: RehearsedChange, { path, from, to }: FieldChange): number {
+function weightOf({ object: { kind } }: DryRunChange, { path, from, to }: FieldChange): number {
   if (kind === 'CustomResourceDefinition')
     return path.includes('conversion') || path.startsWith('metadata') ? 1 : last
   if (isVersionOnly(from, to)) return 3
@@ -171,7 +171,7 @@ function fieldLines({ path, from, to }: FieldChange): DiffLine[] {
   ]
 }
 
-function nameOf({ object: { kind, namespace, name } }: RehearsedChange): string {
+function nameOf({ object: { kind, namespace, name } }: DryRunChange): string {
   return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
 }
 

@@ -4,7 +4,7 @@ import type { Paint } from '../printer.ts'
 import type { NewAlerts } from '../../openshift/firing-alerts.ts'
 import type { VmReason, VmTroubles } from '../../kubevirt/diagnosis/vm-troubles.ts'
 import { brief, count as counted } from '../text.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import { isOfWindow } from '../../engine/overrides.ts'
 import { ageAt } from '../age.ts'
 import type { Entry } from './status.ts'
@@ -124,7 +124,7 @@ function reasonText({ count, status, message, examples }: VmReason): string {
 export const upToTwenty = (names: readonly string[]): string =>
   names.length > 20 ? `${names.slice(0, 20).join(', ')} and ${names.length - 20} more` : names.join(', ')
 
-interface Look {
+interface LineStyle {
   paint: Paint
   entry: Entry
   /** RFC 3339: ages count to here. */
@@ -132,26 +132,26 @@ interface Look {
 }
 
 /** A line per loan, and below them each command once. What a window borrowed goes back with it. */
-export function borrowedLines(loans: readonly Loan[], look: Look): string[] {
+export function overriddenLines(loans: readonly Override[], look: LineStyle): string[] {
   const [ofWindow, others] = [loans.filter(isOfWindow), loans.filter((loan) => !isOfWindow(loan))]
   return [
-    ...others.flatMap((loan) => loanLine(loan, look)),
-    ...[...new Set(others.map(loanRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
-    ...ofWindow.flatMap((loan) => loanLine(loan, look)),
-    ...(ofWindow.length === 0 ? [] : windowWays.flatMap((line) => next(line, look))),
+    ...others.flatMap((loan) => overrideLine(loan, look)),
+    ...[...new Set(others.map(overrideRemedy))].flatMap((line) => next(`${line}     # gives it back`, look)),
+    ...ofWindow.flatMap((loan) => overrideLine(loan, look)),
+    ...(ofWindow.length === 0 ? [] : windowPaths.flatMap((line) => next(line, look))),
     ...(loans.length === 0 ? [] : next('kvup history     # shows it', look)),
   ]
 }
 
-const windowWays = [
+const windowPaths = [
   'kvup eus status     # where their window stands',
   'kvup eus abort     # ends the window, and gives back what it borrowed',
 ]
 
-const next = (line: string, { paint, entry }: Look): string[] =>
+const next = (line: string, { paint, entry }: LineStyle): string[] =>
   entry('', paint.dim(`${paint.mark.next} ${line}`))
 
-function loanLine(loan: Loan, { takenAt, paint, entry }: Look): string[] {
+function overrideLine(loan: Override, { takenAt, paint, entry }: LineStyle): string[] {
   const value = loan.was.present ? JSON.stringify(loan.was.value) : 'absent'
   const harmless = loan.harmless ? `; ${harmlessText(loan.harmless)}` : ''
   return entry(
@@ -161,7 +161,7 @@ function loanLine(loan: Loan, { takenAt, paint, entry }: Look): string[] {
 }
 
 /** Of pools and health checks there are several. */
-function nameOf({ path, procedure, object }: Loan): string {
+function nameOf({ path, procedure, object }: Override): string {
   const field = path
     .slice(path.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
@@ -176,7 +176,7 @@ const settings = new Set(['KubeVirt', 'HyperConverged'])
  * The command that gives a loan back: an imageTag that was taken out is put in by the upgrade itself, what a window borrowed by the window's own commands, the methods
  * by theirs. Pools, whose nodes roll then, and what was asked of the platform go back with the end of the window.
  */
-export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): string {
+export function overrideRemedy(loan: Pick<Override, 'id' | 'path' | 'procedure'>): string {
   const { id, path } = loan
   if (isOfWindow(loan)) return withTheWindow.test(id) ? 'kvup eus abort' : `kvup eus restore ${shellWord(id)}`
   const target = ofUpgrade(loan)
@@ -188,7 +188,7 @@ export function loanRemedy(loan: Pick<Loan, 'id' | 'path' | 'procedure'>): strin
 const withTheWindow = /^(?:pool-paused\/|platform-channel$|desired-update$)/u
 
 /** The release that an upgrade which borrowed it leads to; undefined where something else did, or where it is no version. */
-const ofUpgrade = ({ procedure }: Pick<Loan, 'procedure'>): string | undefined =>
+const ofUpgrade = ({ procedure }: Pick<Override, 'procedure'>): string | undefined =>
   /^upgrade to (v\d+[\w.+-]*)$/u.exec(procedure)?.[1]
 
 /** For how long it does no harm to leave a loan open, in words: `harmless for days`, `not harmless while it is refused`. */

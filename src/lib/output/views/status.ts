@@ -1,23 +1,23 @@
 import type { Cause } from '../../kubevirt/diagnosis/pod-trouble.ts'
 import type { Doubt } from '../../kubevirt/rollout-status.ts'
 import type { StatusReport } from '../../status/status-report.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import { ageAt } from '../age.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../printer.ts'
 import { brief, count, wrap } from '../text.ts'
-import { borrowedLines, holderText, type ShownHolder, vmTroubleLines } from './report-lines.ts'
-import type { ComponentStanding } from '../../kubevirt/component-status.ts'
+import { overriddenLines, holderText, type ShownHolder, vmTroubleLines } from './report-lines.ts'
+import type { ComponentStatus } from '../../kubevirt/component-status.ts'
 import { table } from '../table.ts'
 import type { LayerVerdict, TitledLayer } from '../../openshift/olm-layers.ts'
 import type { Layers } from '../../openshift/layers.ts'
 import type { Manager } from '../../kubevirt/installation.ts'
 import { noMethodsText } from '../../kube/text.ts'
-import type { loanId } from '../../vms/update-methods.ts'
+import type { overrideId } from '../../vms/update-methods.ts'
 
 export interface StatusDocument extends Document, StatusReport {
   kind: 'Status'
   /** Open loans; absent where the journal could not be read. */
-  borrowed?: readonly Loan[]
+  borrowed?: readonly Override[]
   /** VMs that have what `kvup workloads unblock` lent them, where there are any, and the line that gives it back. */
   lent?: { machines: number; giveBack: string }
   /** In words, where this machine's clock is not the cluster's. */
@@ -60,8 +60,8 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
     ...entry('managed by', managedBy(status)),
     ...entry('operator', operatorText(status)),
     ...(status.running ? entry('kvup', holderText(status.running, status.takenAt)) : []),
-    ...borrowedLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
-    ...lentLines(status, { paint, entry }),
+    ...overriddenLines(status.borrowed ?? [], { paint, entry, takenAt: status.takenAt }),
+    ...overrideRows(status, { paint, entry }),
     ...(status.clock ? entry('clock', paint.warn(status.clock)) : []),
     ...(status.doubts ?? []).flatMap((doubt) => doubtLines(doubt, { paint, entry })),
     ...(status.remarks ?? []).flatMap((remark) => entry('not judged', paint.warn(brief(remark)))),
@@ -75,12 +75,12 @@ function installed(status: StatusDocument, paint: Paint, size: Size): string[] {
 const beside: Entry = (label, text) => [`${label.padEnd(15)} ${text}`]
 const above: Entry = (label, text) => [...(label === '' ? [] : [label]), `  ${text}`]
 
-interface Look {
+interface LineStyle {
   paint: Paint
   entry: Entry
 }
 
-function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {
+function overrideRows({ lent }: StatusDocument, { paint, entry }: LineStyle): string[] {
   if (lent === undefined) return []
   const whose = lent.machines === 1 ? '1 VM has settings' : `${lent.machines} VMs have settings`
   return [
@@ -91,7 +91,7 @@ function lentLines({ lent }: StatusDocument, { paint, entry }: Look): string[] {
 }
 
 /** What is expected beyond KubeVirt's own word, below it: the verdict does not depend on it. */
-function doubtLines({ sentence, look: [first] }: Doubt, { paint, entry }: Look): string[] {
+function doubtLines({ sentence, look: [first] }: Doubt, { paint, entry }: LineStyle): string[] {
   const lines = entry('note', paint.warn(brief(sentence)))
   if (first !== undefined) lines.push(...entry('', paint.dim(`${paint.mark.next} ${first}`)))
   return lines
@@ -135,7 +135,7 @@ function versions({ observed, target }: StatusDocument, paint: Paint): string {
     : `${observed.version} ${paint.mark.next} ${to}`
 }
 
-function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }: Look): string[] {
+function causeLines(cause: Cause, { takenAt }: StatusDocument, { paint, entry }: LineStyle): string[] {
   const age = cause.since ? `, for ${ageAt(cause.since, takenAt)}` : ''
   return [
     ...entry('why', paint.bad(`${brief(cause.sentence)}${age}`)),
@@ -163,7 +163,7 @@ function componentLines({ components = [], verdict }: Components, paint: Paint, 
   return components.flatMap((component) => [component.name, `  ${inWords(component, verdict, paint)}`])
 }
 
-function inWords(component: ComponentStanding, verdict: Components['verdict'], paint: Paint): string {
+function inWords(component: ComponentStatus, verdict: Components['verdict'], paint: Paint): string {
   const { updated, ready, desired, version, state } = component
   const tone = stateTones[state]
   const said = stateText(component)
@@ -175,7 +175,7 @@ function inWords(component: ComponentStanding, verdict: Components['verdict'], p
   ].join(', ')
 }
 
-function componentColumns(verdict: Components['verdict']): Column<ComponentStanding>[] {
+function componentColumns(verdict: Components['verdict']): Column<ComponentStatus>[] {
   return [
     { name: 'COMPONENT', cell: ({ name }) => name },
     { name: 'UPDATED', cell: ({ updated, desired }) => `${updated}/${desired}` },
@@ -186,20 +186,20 @@ function componentColumns(verdict: Components['verdict']): Column<ComponentStand
   ]
 }
 
-const stateTones: Partial<Record<ComponentStanding['state'], Tone>> = {
+const stateTones: Partial<Record<ComponentStatus['state'], Tone>> = {
   current: 'good',
   stalled: 'bad',
   absent: 'warn',
 }
 
-const stateColumn: Column<ComponentStanding> = {
+const stateColumn: Column<ComponentStatus> = {
   name: 'STATE',
   holds: 'text',
   cell: stateText,
   tone: ({ state }) => stateTones[state],
 }
 
-function stateText({ state, rolled, detail }: ComponentStanding): string {
+function stateText({ state, rolled, detail }: ComponentStatus): string {
   const word = rolled && state === 'rolling' ? 'not ready' : state
   return detail ? `${word}: ${detail}` : word
 }
@@ -207,7 +207,7 @@ function stateText({ state, rolled, detail }: ComponentStanding): string {
 type Shown = Partial<Layers> & { takenAt: string }
 
 /** The verdict over all, and a line per layer; of those that are not settled what they wait for. Nothing on a plain cluster. */
-function layerLines(shown: Shown, paint: Paint, how: Pick<LayerLook, 'entry' | 'wide'>): string[] {
+function layerLines(shown: Shown, paint: Paint, how: Pick<LayerStyle, 'entry' | 'wide'>): string[] {
   const { overall, layers, takenAt } = shown
   if (!overall || !layers) return []
   return [
@@ -250,7 +250,7 @@ function windowText({ from, at }: NonNullable<Layers['window']>): string {
   return `in an EUS window${where === '' ? '' : ` (${where})`}`
 }
 
-interface LayerLook {
+interface LayerStyle {
   takenAt: string
   paint: Paint
   entry: Entry
@@ -258,7 +258,7 @@ interface LayerLook {
   wide: boolean
 }
 
-function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerLook): string[] {
+function linesOf(layer: TitledLayer, { takenAt, paint, entry, wide }: LayerStyle): string[] {
   const { title, verdict, says, since, waitsFor, expected, notes = [], help = [], channels } = layer
   // What is as it should be is in nobody's colour of alarm.
   const tone = expected === undefined ? layerTones[verdict] : 'strong'
@@ -307,18 +307,18 @@ function source({
 }
 
 /** The journal's name of the borrowed methods. */
-const methodsLoan: typeof loanId = 'workload-updates'
+const methodsOverride: typeof overrideId = 'workload-updates'
 
 /** How many instances there are, how many of them run an old virt-launcher, and what shows which. */
 export function workloadLines(
-  { workloads, verdict, installation, borrowed = [] }: StatusReport & { borrowed?: readonly Loan[] },
+  { workloads, verdict, installation, borrowed = [] }: StatusReport & { borrowed?: readonly Override[] },
   paint: Pick<Paint, 'mark'>,
 ): readonly string[] {
   const { instances, outdated } = workloads
   if (instances === 0) return [count(0, 'instance'), ...troubleLines(workloads, paint)]
   const behind = outdated.labelled ?? outdated.reported
   const all = instances === undefined ? 'not readable' : count(instances, 'instance')
-  const held = borrowed.some(({ id }) => id === methodsLoan)
+  const held = borrowed.some(({ id }) => id === methodsOverride)
   const why = behind && installation?.workloadUpdateMethods.length === 0 ? ` (${noMethodsText(held)})` : ''
   return [
     `${all}${lateText(behind)}${why}`,

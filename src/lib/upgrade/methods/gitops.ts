@@ -1,7 +1,7 @@
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
 import { methodsOf, type Owner, sameMethods } from '../../vms/update-methods.ts'
-import { look, lookFollows } from '../upgrade-snapshot.ts'
+import { look, snapshotWatches } from '../upgrade-snapshot.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { hours, seconds } from '../../kube/clock.ts'
 
@@ -28,7 +28,7 @@ export function commitsOf({ method, holds, to, owner, tag }: UpgradePlan): reado
 }
 
 /** Waits for the owner to empty the methods; their value is kept in kvup's own journal first. */
-export function followHold(plan: UpgradePlan): Step {
+export function gitopsPause(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
     ...commitStep(owner, 'hold-workload-updates', 'workload updates are held by their owner'),
@@ -49,7 +49,7 @@ export function followHold(plan: UpgradePlan): Step {
 }
 
 /** Waits for the owner to set the version: the tag, or the operator. */
-export function followVersion({ owner, method, to }: UpgradePlan): Step {
+export function gitopsVersion({ owner, method, to }: UpgradePlan): Step {
   return {
     ...commitStep(owner, 'version-committed', 'the new version is committed'),
     async check(cx): Promise<StepState> {
@@ -70,7 +70,7 @@ export function followVersion({ owner, method, to }: UpgradePlan): Step {
 }
 
 /** Waits for the owner to set the methods back to the kept value. */
-export function followGiveBack(plan: UpgradePlan): Step {
+export function gitopsRestore(plan: UpgradePlan): Step {
   const { owner } = plan
   return {
     ...commitStep(owner, 'give-back-workload-updates', 'workload updates are given back by their owner'),
@@ -97,7 +97,7 @@ function commitStep(owner: Owner, id: string, title: string): Omit<Step, 'check'
     title,
     patience: { every: 10 * seconds, atMost: 24 * hours },
     estimate: 300 * seconds,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo: 'revert the commit', safeToLeave: 'always: kvup writes nothing there' },
   }
 }

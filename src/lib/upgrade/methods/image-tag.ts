@@ -1,4 +1,4 @@
-import type { Look } from '../upgrade-snapshot.ts'
+import type { ClusterRead } from '../upgrade-snapshot.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { settledAtOldVersion } from '../steps/component-rollout.ts'
@@ -7,15 +7,19 @@ import { isWrittenByKvup, lastWriter } from '../../kube/last-writer.ts'
 import { nameOf, readOwner } from '../../vms/strategy/settings-owner.ts'
 import { type Owner, showWriters } from '../../vms/update-methods.ts'
 import { seconds } from '../../kube/clock.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import { noteGone, noteOf } from '../../engine/overrides.ts'
-import { closeFormerLoan } from '../../vms/pause-updates.ts'
+import { closeFormerOverride } from '../../vms/pause-updates.ts'
 
 /**
  * One patch of the KubeVirt CR; the installed operator does the rest (facts 2.2). An operator that is new and still takes the
  * present version over is let finish first: a run that was cut off between the two rolls of night U2 goes on here.
  */
-export function imageTagSteps(plan: UpgradePlan, operator: string | undefined, seen: Look): readonly Step[] {
+export function imageTagSteps(
+  plan: UpgradePlan,
+  operator: string | undefined,
+  seen: ClusterRead,
+): readonly Step[] {
   const { owner, from, to, request } = plan
   const set = setImageTag(owner, { from, tag: to.text, registry: request.imageRegistry, operator })
   return from !== undefined && from !== to.text && isTakenOver(seen)
@@ -24,7 +28,7 @@ export function imageTagSteps(plan: UpgradePlan, operator: string | undefined, s
 }
 
 /** Only while the CR still asks for that version: once the tag has moved, this roll never ends. */
-function isTakenOver({ standing: { target, observed }, snapshot: { kubevirts } }: Look): boolean {
+function isTakenOver({ standing: { target, observed }, snapshot: { kubevirts } }: ClusterRead): boolean {
   const tag = kubevirts.known ? kubevirts.items[0]?.spec?.imageTag : undefined
   return target.id !== observed.id && target.version === observed.version && target.version === tag
 }
@@ -126,9 +130,9 @@ function changeText(kubevirt: KubeVirt, goal: Goal, owner: Owner): string {
 }
 
 /** The journal's name of the tag that was taken out. */
-export const imageTagLoan = 'image-tag'
+export const imageTagOverride = 'image-tag'
 
-interface Borrowed {
+interface SavedTag {
   tag: string
   registry?: string
 }
@@ -154,7 +158,7 @@ export function liftImageTag(owner: Owner, { to, who }: { to: string; who: strin
     async check({ reader, journal }): Promise<StepState> {
       const { spec } = await readOwner(reader, owner)
       if (spec?.imageTag === undefined || spec.imageTag === to) return { is: 'done' }
-      const kept = (await journal.loans()).find((loan) => isTagLoanOf(loan, owner))
+      const kept = (await journal.loans()).find((loan) => isTagOverrideOf(loan, owner))
       return {
         is: 'todo',
         change: `take imageTag ${spec.imageTag}${spec.imageRegistry === undefined ? '' : ` and imageRegistry ${spec.imageRegistry}`} out of ${nameOf(owner)}${kept ? ' again' : ', and keep the value'}`,
@@ -172,13 +176,13 @@ async function lift(
   const kubevirt = await readOwner(reader, owner)
   const { imageTag: tag = '', imageRegistry: registry } = kubevirt.spec ?? {}
   const { name, namespace } = owner.ref
-  await closeFormerLoan(journal, imageTagLoan, owner)
-  const loan = await journal.borrow({
-    id: imageTagLoan,
+  await closeFormerOverride(journal, imageTagOverride, owner)
+  const loan = await journal.override({
+    id: imageTagOverride,
     procedure: `upgrade to ${by.to}`,
     object: { apiVersion: owner.kind.apiVersion, kind: owner.kind.kind, namespace, name, uid: owner.uid },
     path: '/spec/imageTag',
-    was: { present: true, value: { tag, ...(registry !== undefined && { registry }) } satisfies Borrowed },
+    was: { present: true, value: { tag, ...(registry !== undefined && { registry }) } satisfies SavedTag },
     by: by.who,
     at: clock.now().toISOString(),
     harmless: 'always: the operator installs its own version without it',
@@ -207,7 +211,7 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
     estimate: 2 * seconds,
     risk: { undo: 'none', safeToLeave: 'always: the operator installs the same version without it' },
     async check({ journal }): Promise<StepState> {
-      const loan = (await journal.loans()).find((one) => isTagLoanOf(one, owner))
+      const loan = (await journal.loans()).find((one) => isTagOverrideOf(one, owner))
       if (loan === undefined) return { is: 'done' }
       const registry = registryFor(loan, wanted)
       const beside = registry === undefined ? '' : ` and imageRegistry to ${registry}`
@@ -218,26 +222,26 @@ export function putImageTagIn(owner: Owner, wanted: PutIn): Step {
 }
 
 /** The one that was taken out with the tag, as it is noted on this KubeVirt, unless another one was typed. */
-function registryFor({ was }: Loan, { registry: wanted }: PutIn): string | undefined {
-  const former = was.present ? (was.value as Borrowed).registry : undefined
+function registryFor({ was }: Override, { registry: wanted }: PutIn): string | undefined {
+  const former = was.present ? (was.value as SavedTag).registry : undefined
   return former === undefined ? undefined : (wanted ?? former)
 }
 
 async function putIn({ reader, writer, journal }: StepContext, owner: Owner, wanted: PutIn): Promise<void> {
-  const loan = (await journal.loans()).find((one) => isTagLoanOf(one, owner))
+  const loan = (await journal.loans()).find((one) => isTagOverrideOf(one, owner))
   const registry = loan && registryFor(loan, wanted)
   const kubevirt = await readOwner(reader, owner)
   const { imageTag, imageRegistry } = kubevirt.spec ?? {}
   const isIn = imageTag === wanted.version && (registry === undefined || imageRegistry === registry)
-  const annotations = noteGone(kubevirt, imageTagLoan)
+  const annotations = noteGone(kubevirt, imageTagOverride)
   if (!isIn || Object.keys(annotations).length > 0)
     await writer.mergePatch(owner.kind, owner.ref, {
       metadata: { resourceVersion: kubevirt.metadata.resourceVersion ?? '', annotations },
       spec: { imageTag: wanted.version, ...(registry !== undefined && { imageRegistry: registry }) },
     })
-  await journal.release(imageTagLoan)
+  await journal.release(imageTagOverride)
 }
 
-function isTagLoanOf(loan: Loan, owner: Owner): boolean {
-  return loan.id === imageTagLoan && loan.object.uid === owner.uid
+function isTagOverrideOf(loan: Override, owner: Owner): boolean {
+  return loan.id === imageTagOverride && loan.object.uid === owner.uid
 }

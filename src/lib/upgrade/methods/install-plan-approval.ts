@@ -13,12 +13,12 @@ import {
   isBetween,
   isEntered,
   labelOf,
-  lookAtOperator,
+  readOperator,
   type OperatorHop,
-  type OperatorScene,
+  type OperatorRollSnapshot,
   type PlatformNow,
   platformNow,
-  sceneFollows,
+  rollSnapshotWatches,
 } from './operator-manifest.ts'
 import {
   ClusterRoles,
@@ -177,7 +177,7 @@ export interface Judged {
 }
 
 interface JudgedPlanQuestion {
-  scene: Pick<OperatorScene, 'subscription'>
+  snapshot: Pick<OperatorRollSnapshot, 'subscription'>
   plan: InstallPlan
   hop: OperatorHop
   tools: Pick<HopTools, 'releases' | 'command'>
@@ -189,9 +189,9 @@ export async function judgedPlan(reader: Reader, question: JudgedPlanQuestion): 
 }
 
 /** The same with the platform as it was seen. Pure. */
-export function judgedOn(platform: PlatformNow, { scene, plan, hop, tools }: JudgedPlanQuestion): Judged {
+export function judgedOn(platform: PlatformNow, { snapshot, plan, hop, tools }: JudgedPlanQuestion): Judged {
   const verdict = judgeInstallPlan(plan, {
-    subscription: scene.subscription,
+    subscription: snapshot.subscription,
     csv: hop.csv,
     approveAlso: hop.approveAlso,
     platformBusy: platform.busy,
@@ -208,7 +208,7 @@ export function judgedOn(platform: PlatformNow, { scene, plan, hop, tools }: Jud
       remedy: remedyFor(verdict, {
         ...hop,
         plan: name,
-        set: scene.subscription.spec?.channel,
+        set: snapshot.subscription.spec?.channel,
         command: tools.command,
       }),
     },
@@ -234,7 +234,7 @@ type OfferedPlan =
   | { is: 'wrong'; blocked: Extract<StepState, { is: 'blocked' }> }
 
 interface OfferedPlanQuestion {
-  scene: OperatorScene
+  snapshot: OperatorRollSnapshot
   plan: InstallPlan
   hop: OperatorHop
   tools: HopTools
@@ -250,8 +250,8 @@ export async function offeredPlan(reader: Reader, question: OfferedPlanQuestion)
 }
 
 /** A release between what is installed and this hop, where that was not known beforehand. */
-function onTheWay({ scene, hop }: OfferedPlanQuestion, offers: string | undefined): string | undefined {
-  const { installedCSV } = scene.subscription.status ?? {}
+function onTheWay({ snapshot, hop }: OfferedPlanQuestion, offers: string | undefined): string | undefined {
+  const { installedCSV } = snapshot.subscription.status ?? {}
   return hop.mayPassOthers === true && isBetween(offers, installedCSV, hop.csv) ? offers : undefined
 }
 
@@ -385,13 +385,13 @@ export function setChannel(
     title: `channel ${channel}`,
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 2 * seconds,
-    follows: sceneFollows(hop),
+    follows: rollSnapshotWatches(hop),
     risk: { undo: 'none once an InstallPlan of it is approved', safeToLeave: 'with Manual approval always' },
     shows: `kubectl -n ${namespace} get subscription.operators.coreos.com ${name} -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
-      const scene = await lookAtOperator(reader, hop)
-      const now = scene.subscription.spec?.channel
-      if (now === channel || isEntered(scene, hop)) return { is: 'done' }
+      const snapshot = await readOperator(reader, hop)
+      const now = snapshot.subscription.spec?.channel
+      if (now === channel || isEntered(snapshot, hop)) return { is: 'done' }
       return { is: 'todo', change: channelChange(name, now, channel) }
     },
     apply: (cx) => writeChannel(cx, hop, { channel, procedure, label: labelOf(hop) }),
@@ -404,7 +404,7 @@ export async function writeChannel(
   at: Pick<OlmPart, 'subscription'>,
   { channel, ...of }: ChannelOf & { channel: string },
 ): Promise<void> {
-  const { metadata, spec } = (await lookAtOperator(reader, at)).subscription
+  const { metadata, spec } = (await readOperator(reader, at)).subscription
   const { namespace, name } = at.subscription
   await keepChannel(journal, of, spec?.channel)
   await writer.jsonPatch(Subscriptions, { namespace, name }, [
@@ -437,7 +437,7 @@ async function keptChannel(journal: JournalReader, of: ChannelOf): Promise<strin
 }
 
 /** The same step, whose refusals say which line sets the channel back to what it was before this hop. */
-export function withChannelBack(step: Step, of: ChannelOf, subscription: OlmPart['subscription']): Step {
+export function withChannelRestored(step: Step, of: ChannelOf, subscription: OlmPart['subscription']): Step {
   return {
     ...step,
     async check(cx): Promise<StepState> {
@@ -445,7 +445,7 @@ export function withChannelBack(step: Step, of: ChannelOf, subscription: OlmPart
       if (state.is !== 'blocked' && state.is !== 'stalled') return state
       const before = await keptChannel(cx.journal, of)
       if (before === undefined) return state
-      const now = (await lookAtOperator(cx.reader, { subscription })).subscription.spec?.channel
+      const now = (await readOperator(cx.reader, { subscription })).subscription.spec?.channel
       if (now === before) return state
       const line = `${channelCommand(subscription, before)}     sets the channel back to what it was, as long as nothing of ${now ?? 'the new one'} is approved`
       return { ...state, remedy: [...(state.remedy ?? []), line] }
@@ -460,7 +460,7 @@ function channelCommand({ namespace, name }: OlmPart['subscription'], channel: s
 }
 
 /** What can be done with an upgrade by OLM that ended early, besides going on. */
-export interface WayOut {
+export interface RollbackHint {
   note: string
   /** Commands, in their order. */
   remedy: readonly string[]
@@ -470,10 +470,10 @@ export interface WayOut {
  * Until an InstallPlan is approved everything stays as it is, and what was set can be set back; from then on there is no way back, for OLM knows no
  * downgrade (night E2, ocp 2.3). Pure.
  */
-export function wayOut(part: OlmPart, scene: OperatorScene): WayOut {
-  const installed = versionOfCsv(scene.subscription.status?.installedCSV)?.text
-  const own = ownIn(scene.plan, part)
-  if (own !== undefined && scene.plan?.spec?.approved === true)
+export function rollbackHint(part: OlmPart, snapshot: OperatorRollSnapshot): RollbackHint {
+  const installed = versionOfCsv(snapshot.subscription.status?.installedCSV)?.text
+  const own = ownIn(snapshot.plan, part)
+  if (own !== undefined && snapshot.plan?.spec?.approved === true)
     return { note: `there is no way back: ${own} is approved, and OLM knows no downgrade`, remedy: [] }
   if (installed !== part.from)
     return {
@@ -484,7 +484,7 @@ export function wayOut(part: OlmPart, scene: OperatorScene): WayOut {
     part.approval === 'Manual'
       ? `no InstallPlan is approved: HyperConverged stays at ${part.from} as long as nobody approves one`
       : `no InstallPlan is there yet: HyperConverged is at ${part.from}, and OLM approves the next one by itself`
-  return { note, remedy: setBack(part, scene) }
+  return { note, remedy: setBack(part, snapshot) }
 }
 
 /** The release of the operator that a plan which is not carried out yet holds. */
@@ -494,7 +494,7 @@ function ownIn(plan: InstallPlan | undefined, { csv }: OlmPart): string | undefi
 }
 
 /** A plan that was made of another channel stays when that is set back, and would be approved with the next one (ocp 2.3 #3). */
-function setBack(part: OlmPart, { subscription: { spec }, plan }: OperatorScene): readonly string[] {
+function setBack(part: OlmPart, { subscription: { spec }, plan }: OperatorRollSnapshot): readonly string[] {
   const { channel, subscription } = part
   if (channel === undefined || spec?.channel === channel) return []
   const drop = `kubectl -n ${subscription.namespace} delete installplan ${plan?.metadata.name}     takes away the InstallPlan that was made of ${spec?.channel ?? 'it'}`

@@ -28,7 +28,7 @@ export interface OfferedChannel {
 }
 
 /** The operator and what OLM offers of it, when a plan is made. */
-export interface OperatorSeen {
+export interface OperatorSnapshot {
   hyperconverged: HyperConverged
   subscription: Subscription & { metadata: { namespace: string; uid: string } }
   package: string
@@ -52,7 +52,7 @@ export interface OperatorSeen {
  * Finds the Subscription by its package, never by its name (ocp 1.1). Throws `blocked` for each of: no HyperConverged, several, one that OLM
  * does not look after, OLM v1, none or several Subscriptions; `forbidden` where they may not be read.
  */
-export async function seeOperator(reader: Reader): Promise<OperatorSeen> {
+export async function seeOperator(reader: Reader): Promise<OperatorSnapshot> {
   const [lifecycle, platform, served] = await Promise.all([
     takeLifecycle(reader, { parts: ['csvs', 'packageManifests', 'installPlans'] }),
     platformNow(reader),
@@ -79,15 +79,15 @@ const referenced = ({ status }: Subscription, plans: readonly InstallPlan[]): In
 function installedOf(
   subscription: Subscription,
   csvs: Known<ClusterServiceVersion>,
-): Pick<OperatorSeen, 'csv' | 'installed' | 'csvPhase' | 'csvSays' | 'csvIsGone'> {
+): Pick<OperatorSnapshot, 'csv' | 'installed' | 'csvPhase' | 'csvSays' | 'csvIsGone'> {
   const csv = subscription.status?.installedCSV ?? ''
   const found = itemsOf(csvs).find(({ metadata }) => metadata.name === csv)
   const installed = operatorVersionOf(found?.spec?.version) ?? versionOfCsv(csv)
   if (installed === undefined) throw nothingInstalled(subscription, csv)
-  return { csv, installed, csvIsGone: csvs.known && found === undefined, ...standingOf(found) }
+  return { csv, installed, csvIsGone: csvs.known && found === undefined, ...statusOf(found) }
 }
 
-function standingOf(csv: ClusterServiceVersion | undefined): Pick<OperatorSeen, 'csvPhase' | 'csvSays'> {
+function statusOf(csv: ClusterServiceVersion | undefined): Pick<OperatorSnapshot, 'csvPhase' | 'csvSays'> {
   const { phase, reason, message } = csv?.status ?? {}
   return filled({ csvPhase: phase, csvSays: [reason, message].filter(Boolean).join(': ') || undefined })
 }
@@ -110,7 +110,7 @@ function refuseOlmV1({ clusterExtensions }: LifecycleSnapshot): void {
 function theSubscription(
   subscriptions: Known<Subscription>,
   isServed: boolean,
-): OperatorSeen['subscription'] {
+): OperatorSnapshot['subscription'] {
   if (!subscriptions.known)
     throw forbidden(
       'subscriptions-not-readable',
@@ -139,7 +139,7 @@ function severalSubscriptions(found: readonly Subscription[]): KvupError {
 }
 
 /** Night E10: where nobody looks after the operator its own manifests move it. Commands. */
-export const byHand: readonly string[] = [
+export const manually: readonly string[] = [
   'kubectl apply --server-side --force-conflicts -f deploy/crds -f deploy/cluster_role.yaml -f deploy/service_account.yaml -f deploy/cluster_role_binding.yaml -f deploy/webhooks.yaml -f deploy/operator.yaml     of that tag of kubevirt/hyperconverged-cluster-operator, a minor at a time',
   'kvup status     shows how far it is',
 ]
@@ -149,14 +149,14 @@ function withoutOlm(): KvupError {
     'no-olm',
     'there is no Operator Lifecycle Manager here: nobody would carry an upgrade of HyperConverged out',
     {
-      remedy: byHand,
+      remedy: manually,
     },
   )
 }
 
 function withoutSubscription(): KvupError {
   return blocked('no-subscription', 'no Subscription is of HyperConverged: OLM does not look after it', {
-    remedy: ['kubectl get subscriptions.operators.coreos.com -A', ...byHand],
+    remedy: ['kubectl get subscriptions.operators.coreos.com -A', ...manually],
   })
 }
 
@@ -197,7 +197,7 @@ export interface GuessedHop {
   channel?: string
 }
 
-export interface Way {
+export interface OperatorUpdate {
   from: OperatorVersion
   /** Set now. */
   channel: string | undefined
@@ -210,7 +210,7 @@ export interface Way {
  * The hops from what the cluster shows of the catalog: it names no edges (ocp 2.6), so a channel that is set and has the target is stayed in, and
  * else it goes minor by minor, to the newest release of each minor's channel (ocp 1.1). What OLM really takes is seen on the way. Pure.
  */
-export function guessHops(offered: readonly OfferedChannel[], way: Way): readonly GuessedHop[] {
+export function guessHops(offered: readonly OfferedChannel[], way: OperatorUpdate): readonly GuessedHop[] {
   const hops: GuessedHop[] = []
   let { from, channel } = way
   for (
@@ -232,7 +232,10 @@ interface Next {
   channel?: string
 }
 
-function step(offered: readonly OfferedChannel[], { from, channel, to, csvNamed }: Way): Next | undefined {
+function step(
+  offered: readonly OfferedChannel[],
+  { from, channel, to, csvNamed }: OperatorUpdate,
+): Next | undefined {
   if (compareOperatorVersions(from, to) >= 0) return undefined
   const target = entryOf(offered, channel, to) ?? { csv: csvNamed(to.text), version: to }
   if (from.major !== to.major || to.minor - from.minor <= 1 || has(offered, channel, to)) return target

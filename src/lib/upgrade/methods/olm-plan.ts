@@ -1,6 +1,6 @@
-import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSeen } from './olm-operator.ts'
+import { type GuessedHop, guessHops, type OfferedChannel, type OperatorSnapshot } from './olm-operator.ts'
 import { type CatalogPackage, passesOver, pathTo } from '../../releases/catalog-path.ts'
-import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import {
   compareOperatorVersions,
@@ -73,7 +73,7 @@ export interface OlmGoal {
 
 interface Question {
   request: OlmRequest
-  seen: OperatorSeen
+  seen: OperatorSnapshot
   releases: Releases
   /** Packages of `--catalog-file`. */
   catalog?: readonly CatalogPackage[] | undefined
@@ -93,7 +93,7 @@ export function olmGoal(question: Question): OlmGoal {
     releases,
   })
   const part = partOf(question, target)
-  const { operatorVersion } = hyperConvergedStanding(seen.hyperconverged)
+  const { operatorVersion } = assessHyperConverged(seen.hyperconverged)
   const isThere = seen.installed.text === target.operator.text && operatorVersion === target.operator.text
   const to = versionOf(target.kubevirt) ?? { ...target.operator, text: target.operator.text }
   const findings = [
@@ -115,7 +115,7 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
   const { subscription, installed, csv } = seen
   const { spec = {}, metadata } = subscription
   const { namespace, name, uid } = metadata
-  const { operatorVersion = installed.text } = hyperConvergedStanding(seen.hyperconverged)
+  const { operatorVersion = installed.text } = assessHyperConverged(seen.hyperconverged)
   const csvNamed = (version: string) => csvIn(seen, version) ?? `${stemOf(csv)}.v${version}`
   const way = { from: installed, channel: spec.channel, to: operator, csvNamed }
   return {
@@ -140,11 +140,11 @@ function partOf(question: Question, { operator, kubevirt }: OperatorTarget): Olm
 
 function placeOf({
   metadata: { name, namespace = '', uid = '' },
-}: OperatorSeen['hyperconverged']): OlmPart['hyperconverged'] {
+}: OperatorSnapshot['hyperconverged']): OlmPart['hyperconverged'] {
   return { ref: { name, namespace }, uid }
 }
 
-const csvIn = ({ offered = [] }: OperatorSeen, version: string): string | undefined =>
+const csvIn = ({ offered = [] }: OperatorSnapshot, version: string): string | undefined =>
   offered.flatMap(({ entries }) => entries).find((entry) => entry.version.text === version)?.csv
 
 /** Throws `blocked` with how far it goes. */
@@ -180,7 +180,7 @@ function unreachable(
   })
 }
 
-function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSeen): readonly string[] {
+function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSnapshot): readonly string[] {
   const path = part.hops.map(({ version, channel }) =>
     channel === undefined ? version : `${version} (channel ${channel})`,
   )
@@ -204,7 +204,7 @@ function saidOf(part: OlmPart, target: OperatorTarget, { installed }: OperatorSe
 
 /** What speaks against beginning, seen when the plan is made; each step asks again. Pure. */
 function olmFindings(
-  seen: OperatorSeen,
+  seen: OperatorSnapshot,
   to: OperatorVersion,
   releases: Pick<Releases, 'hyperconverged'>,
 ): readonly HopFinding[] {
@@ -219,7 +219,7 @@ function olmFindings(
 
 /** Night E8. Where it is known to be beyond the platform it is refused. */
 function minorUnknown(
-  { platform: { minor } }: OperatorSeen,
+  { platform: { minor } }: OperatorSnapshot,
   to: OperatorVersion,
   releases: Pick<Releases, 'hyperconverged'>,
 ): readonly HopFinding[] {
@@ -239,8 +239,11 @@ function minorUnknown(
   ]
 }
 
-function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersion): readonly HopFinding[] {
-  const { good, why, name, namespace } = hyperConvergedStanding(hyperconverged)
+function notGood(
+  { hyperconverged, installed }: OperatorSnapshot,
+  to: OperatorVersion,
+): readonly HopFinding[] {
+  const { good, why, name, namespace } = assessHyperConverged(hyperconverged)
   if (good) return []
   const remedy = [`kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`]
   const isRepair =
@@ -258,7 +261,7 @@ function notGood({ hyperconverged, installed }: OperatorSeen, to: OperatorVersio
 }
 
 /** Night E3. */
-function csvNotSucceeded(seen: OperatorSeen): readonly HopFinding[] {
+function csvNotSucceeded(seen: OperatorSnapshot): readonly HopFinding[] {
   const { csv, csvPhase, csvSays, csvIsGone, subscription } = seen
   const { namespace, name } = subscription.metadata
   if (csvIsGone)
@@ -282,8 +285,8 @@ function csvNotSucceeded(seen: OperatorSeen): readonly HopFinding[] {
 }
 
 /** ocp 1.5: upstream wants these annotations gone before an upgrade. */
-function tainted({ hyperconverged }: OperatorSeen): readonly HopFinding[] {
-  const { tainted: why, name, namespace } = hyperConvergedStanding(hyperconverged)
+function tainted({ hyperconverged }: OperatorSnapshot): readonly HopFinding[] {
+  const { tainted: why, name, namespace } = assessHyperConverged(hyperconverged)
   if (why === undefined) return []
   return [
     {
@@ -302,14 +305,14 @@ function tainted({ hyperconverged }: OperatorSeen): readonly HopFinding[] {
  * asked. Not one that is on the way, nor while a release is on its way already: its steps judge what comes after it. Named as the steps name it. Pure.
  */
 function waitingPlan(
-  { subscription, plan, platform }: OperatorSeen,
+  { subscription, plan, platform }: OperatorSnapshot,
   part: OlmPart,
   tools: Pick<HopTools, 'releases' | 'command'>,
 ): readonly HopFinding[] {
   const [next] = part.isUnderWay ? [] : part.hops
   if (next === undefined || plan === undefined || plan.status?.phase === 'Complete') return []
   const hop = { ...part, ...next, settleMs: 0 }
-  const judged = judgedOn(platform, { scene: { subscription }, plan, hop, tools })
+  const judged = judgedOn(platform, { snapshot: { subscription }, plan, hop, tools })
   if (judged.blocked === undefined || isOnTheWay(judged, subscription, part)) return []
   const { reason, by, remedy } = judged.blocked
   return [

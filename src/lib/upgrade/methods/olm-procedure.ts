@@ -1,12 +1,12 @@
 import { olmUpgradeName, type UpgradePlan } from '../upgrade-plan.ts'
-import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { type Procedure, type ReadContext, rememberSteps, type Step } from '../../engine/step.ts'
 import type { Releases } from '../../releases/releases.ts'
-import { giveBackSteps, holdWorkloadUpdates } from '../../vms/pause-updates.ts'
-import { isGuards, unlessLeftHeld } from '../../vms/update-guard.ts'
+import { restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
+import { isGuards, unlessLeftPaused } from '../../vms/update-guard.ts'
 import { migrationsInFlight } from '../../vms/migrations/migration-snapshot.ts'
 import { onHyperConverged } from '../../vms/strategy/settings-owner.ts'
-import { loanId as workloadUpdatesLoan } from '../../vms/update-methods.ts'
+import { overrideId as workloadUpdatesLoan } from '../../vms/update-methods.ts'
 import { areWorkloadsMoved, workloadsMoved } from '../../vms/vms-updated.ts'
 import { ofHop } from '../path-procedure.ts'
 import { look } from '../upgrade-snapshot.ts'
@@ -21,9 +21,9 @@ import {
   hyperConvergedIn,
   isBetween,
   labelOf,
-  lookAtOperator,
+  readOperator,
   type OperatorHop,
-  type OperatorScene,
+  type OperatorRollSnapshot,
 } from './operator-manifest.ts'
 import type { OlmPart } from './olm-plan.ts'
 import { firstGate, operatorHopSteps } from './operator-update.ts'
@@ -66,10 +66,10 @@ export function olmProcedure(plan: OlmPlan, tools: Tools): Procedure {
 
 async function isAtTarget({ olm, owner }: OlmPlan, cx: ReadContext): Promise<boolean> {
   const [{ subscription }, hco] = await Promise.all([
-    lookAtOperator(cx.reader, olm),
+    readOperator(cx.reader, olm),
     hyperConvergedIn(cx.reader, olm.subscription.namespace),
   ])
-  const { good, operatorVersion } = hyperConvergedStanding(hco)
+  const { good, operatorVersion } = assessHyperConverged(hco)
   const isThere = subscription.status?.installedCSV === olm.csv && operatorVersion === olm.to && good
   const { standing } = await look(cx, owner, () => isThere)
   return isThere && standing.verdict === 'Settled'
@@ -94,14 +94,14 @@ async function stepsNow(
   cx: ReadContext,
 ): Promise<readonly Step[]> {
   const { owner, olm, request } = plan
-  const [scene, hco] = await Promise.all([
-    lookAtOperator(cx.reader, olm),
+  const [snapshot, hco] = await Promise.all([
+    readOperator(cx.reader, olm),
     hyperConvergedIn(cx.reader, olm.subscription.namespace),
   ])
   const settings = onHyperConverged(olm.hyperconverged, owner, olm.accepted)
   const watching = { who: tools.who, follow: false, since: cx.clock.now().getTime() }
-  const { operatorVersion, good } = hyperConvergedStanding(hco)
-  const ahead = hops.all({ ...scene, operandsAt: operatorVersion, good })
+  const { operatorVersion, good } = assessHyperConverged(hco)
+  const ahead = hops.all({ ...snapshot, operandsAt: operatorVersion, good })
   const { accepted } = olm
   const { command } = request.olm
   const hopTools = { kubevirt: owner, accepted, releases: tools.releases, procedure: name, command }
@@ -111,7 +111,7 @@ async function stepsNow(
     request.hold && !request.leaveHeld ? pausedWhileRolling(step, { ...rolling, settings, borrower }) : step
   return [
     ...ahead.slice(0, 1).map((hop) => firstGate(hop, hopTools)),
-    ...(request.hold ? [holdWorkloadUpdates(settings, borrower)] : []),
+    ...(request.hold ? [pauseWorkloadUpdates(settings, borrower)] : []),
     ...(request.migrations === 'ignore' || operatorVersion === olm.to
       ? []
       : [migrationsInFlight(request.migrations, request.migrationsTimeoutMs)]),
@@ -120,7 +120,7 @@ async function stepsNow(
     newControllerAtWork(owner, patience),
     ...(request.leaveHeld
       ? []
-      : giveBackSteps(settings).map((step) => unlessLeftHeld(onceRolled(step, rolling), owner, settings))),
+      : restoreSteps(settings).map((step) => unlessLeftPaused(onceRolled(step, rolling), owner, settings))),
     paused(settledFor(owner, { id: 'settled-again', title: 'settle again', settleMs: 0, patience })),
     ...(request.waitWorkloads && !request.leaveHeld
       ? [paused(workloadsMoved(owner, { ...watching, settings }))]
@@ -129,7 +129,7 @@ async function stepsNow(
 }
 
 /** What the hops are worked out from, at one look. */
-export interface HopsScene extends OperatorScene {
+export interface HopsSnapshot extends OperatorRollSnapshot {
   /** status.versions[operator] of HyperConverged. */
   operandsAt: string | undefined
   /** Every condition of HyperConverged is as it must be. */
@@ -151,9 +151,9 @@ export class HopsNow {
     this.#settleMs = settleMs
   }
 
-  all(scene: HopsScene): readonly OperatorHop[] {
-    const left = hopsLeft(this.#part, scene)
-    const begun = scene.subscription.status?.installedCSV ?? ''
+  all(snapshot: HopsSnapshot): readonly OperatorHop[] {
+    const left = hopsLeft(this.#part, snapshot)
+    const begun = snapshot.subscription.status?.installedCSV ?? ''
     const hops = left.map((hop, index) =>
       this.#asHop(hop, left[index - 1]?.csv ?? begunBefore(begun, hop.csv)),
     )
@@ -189,13 +189,13 @@ export class HopsNow {
 const begunBefore = (installed: string, csv: string): string => (installed === csv ? '' : installed)
 
 /** Pure. */
-function hopsLeft(part: OlmPart, scene: HopsScene): readonly GuessedHop[] {
-  const installed = scene.subscription.status?.installedCSV ?? ''
+function hopsLeft(part: OlmPart, snapshot: HopsSnapshot): readonly GuessedHop[] {
+  const installed = snapshot.subscription.status?.installedCSV ?? ''
   const now = asHop(installed)
-  const begun = now !== undefined && isDone(scene, now, part) ? undefined : now
-  const offered = asHop(offeredBetween(scene, installed, part))
+  const begun = now !== undefined && isDone(snapshot, now, part) ? undefined : now
+  const offered = asHop(offeredBetween(snapshot, installed, part))
   const before = [begun, offered].filter((hop) => hop !== undefined)
-  return [...before, ...planned(part, before.at(-1)?.csv ?? installed, scene.subscription.spec?.channel)]
+  return [...before, ...planned(part, before.at(-1)?.csv ?? installed, snapshot.subscription.spec?.channel)]
 }
 
 function asHop(csv: string | undefined): GuessedHop | undefined {
@@ -203,15 +203,15 @@ function asHop(csv: string | undefined): GuessedHop | undefined {
   return csv === undefined || version === undefined ? undefined : { csv, version: version.text }
 }
 
-function isSettled({ csvs, operandsAt }: HopsScene, { csv, version }: GuessedHop): boolean {
+function isSettled({ csvs, operandsAt }: HopsSnapshot, { csv, version }: GuessedHop): boolean {
   const found = csvs.find(({ metadata }) => metadata.name === csv)
   const at = operatorVersionOf(operandsAt)?.text
   return found?.status?.phase === 'Succeeded' && (at === undefined || at === version)
 }
 
 /** A release may be said while its operands are still made: at once on a fresh installation (ocp 9.7). Before another hop the gate of that one asks. */
-function isDone(scene: HopsScene, hop: GuessedHop, end: OlmPart): boolean {
-  return isSettled(scene, hop) && (scene.good || hop.csv !== end.csv)
+function isDone(snapshot: HopsSnapshot, hop: GuessedHop, end: OlmPart): boolean {
+  return isSettled(snapshot, hop) && (snapshot.good || hop.csv !== end.csv)
 }
 
 const over: ReadonlySet<string> = new Set(['Complete', 'Failed'])
@@ -221,7 +221,7 @@ const over: ReadonlySet<string> = new Set(['Complete', 'Failed'])
  * says which releases lead there, one of these. Nobody knows whether another leads on.
  */
 function offeredBetween(
-  { plan }: HopsScene,
+  { plan }: HopsSnapshot,
   installed: string,
   { csv, certain, hops }: OlmPart,
 ): string | undefined {

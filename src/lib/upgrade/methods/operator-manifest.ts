@@ -1,4 +1,4 @@
-import type { Followed, Step, StepState } from '../../engine/step.ts'
+import type { Watched, Step, StepState } from '../../engine/step.ts'
 import type { UpgradePlan } from '../upgrade-plan.ts'
 import { liftImageTag, setImageTag } from './image-tag.ts'
 import { settledAtOldVersion, stalledOr } from '../steps/component-rollout.ts'
@@ -6,7 +6,7 @@ import { type Manifest, nameOf } from '../../manifests/manifest.ts'
 import { applyManifest as applyObjects, isApplied, manifestChanges } from '../../manifests/apply-manifest.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import type { Owner } from '../../vms/update-methods.ts'
-import { look, lookFollows } from '../upgrade-snapshot.ts'
+import { look, snapshotWatches } from '../upgrade-snapshot.ts'
 import type { Releases } from '../../releases/releases.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import {
@@ -21,12 +21,12 @@ import {
 } from '../../kube/kinds/operator-kinds.ts'
 import { compareOperatorVersions, stemOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { blocked, forbidden } from '../../kube/errors.ts'
-import { findHyperConverged } from '../../openshift/hyperconverged.ts'
+import { getHyperConverged } from '../../openshift/hyperconverged.ts'
 import { roleRemedy } from '../../kube/access-rights.ts'
 import type { MachineConfigPool } from '../../kube/kinds/openshift-kinds.ts'
 import { filled, type Known } from '../../kube/known.ts'
-import { type PlatformStanding, platformStanding, takePlatform } from '../../openshift/platform-status.ts'
-import { poolStanding } from '../../openshift/machine-config-pools.ts'
+import { type PlatformStatus, assessPlatform, takePlatform } from '../../openshift/platform-status.ts'
+import { assessPool } from '../../openshift/machine-config-pools.ts'
 
 /** The release's kubevirt-operator.yaml; a tag that is set is treated by night U2. */
 export function operatorManifestSteps(
@@ -122,7 +122,7 @@ export function operatorRolled(owner: Owner, version: string): Step {
     title: 'virt-operator',
     patience: { every: 10 * seconds, atMost: 15 * minutes },
     estimate: 40 * seconds,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo: 'apply the saved manifest', safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { standing } = await look(cx, owner)
@@ -185,7 +185,7 @@ export interface HopTools {
 }
 
 /** What OLM shows of the operator at one look. */
-export interface OperatorScene {
+export interface OperatorRollSnapshot {
   subscription: Subscription
   /** The one that the Subscription names. */
   plan?: InstallPlan
@@ -198,10 +198,10 @@ type Place = Pick<OperatorHop, 'subscription'>
 const notCopied = `!${copiedFromLabel}`
 
 /** Throws `blocked` when the Subscription is gone or another one took its place. */
-export async function lookAtOperator(
+export async function readOperator(
   reader: Reader,
   { subscription: wanted }: Place,
-): Promise<OperatorScene> {
+): Promise<OperatorRollSnapshot> {
   const { namespace, name, uid } = wanted
   const [found, csvs] = await Promise.all([
     reader.find(Subscriptions, { namespace, name }),
@@ -230,7 +230,7 @@ async function referencedPlan(
 }
 
 /** What `lookAtOperator` reads. */
-export function sceneFollows({ subscription: { namespace } }: Place): Followed[] {
+export function rollSnapshotWatches({ subscription: { namespace } }: Place): Watched[] {
   return [
     { kind: Subscriptions, where: { namespace } },
     { kind: InstallPlans, where: { namespace } },
@@ -239,7 +239,10 @@ export function sceneFollows({ subscription: { namespace } }: Place): Followed[]
 }
 
 /** The hop is being made or behind us: its CSV is there, or one that came after it. */
-export function isEntered({ csvs, subscription }: OperatorScene, { csv }: Pick<OperatorHop, 'csv'>): boolean {
+export function isEntered(
+  { csvs, subscription }: OperatorRollSnapshot,
+  { csv }: Pick<OperatorHop, 'csv'>,
+): boolean {
   return csvs.some(({ metadata }) => metadata.name === csv) || isPast(subscription, csv)
 }
 
@@ -254,7 +257,7 @@ export function isPast({ status }: Subscription, csv: string): boolean {
 
 /** The CSV of this hop. */
 export function csvOf(
-  { csvs }: OperatorScene,
+  { csvs }: OperatorRollSnapshot,
   { csv }: Pick<OperatorHop, 'csv'>,
 ): ClusterServiceVersion | undefined {
   return csvs.find(({ metadata }) => metadata.name === csv)
@@ -273,7 +276,7 @@ export function isBetween(csv: string | undefined, from: string | undefined, to:
  * version than the one that is stored. Throws `blocked` for none, several, or one elsewhere, `forbidden` where it may not be read.
  */
 export async function hyperConvergedIn(reader: Reader, namespace: string): Promise<HyperConverged> {
-  const found = await findHyperConverged(reader)
+  const found = await getHyperConverged(reader)
   if (!found.known)
     throw forbidden('hyperconverged-not-readable', `cannot tell where HyperConverged stands: ${found.why}`, {
       remedy: roleRemedy('kvup-olm'),
@@ -315,10 +318,10 @@ export async function platformNow(reader: Reader): Promise<PlatformNow> {
   const { clusterVersion, pools } = await takePlatform(reader, { parts: ['clusterVersion', 'pools'] })
   if (!clusterVersion.known) return { busy: unreadText(clusterVersion.why) }
   const [cv] = clusterVersion.items
-  return cv === undefined ? {} : platformOf(platformStanding(cv), pools)
+  return cv === undefined ? {} : platformOf(assessPlatform(cv), pools)
 }
 
-function platformOf(platform: PlatformStanding, pools: Known<MachineConfigPool>): PlatformNow {
+function platformOf(platform: PlatformStatus, pools: Known<MachineConfigPool>): PlatformNow {
   const { version, state, upgradeable } = platform
   return filled({
     version,
@@ -331,16 +334,16 @@ function platformOf(platform: PlatformStanding, pools: Known<MachineConfigPool>)
 const unreadText = (why: string): string => `cannot tell whether the platform stands still: ${why}`
 
 function poolsBusy(pools: Known<MachineConfigPool>): string | undefined {
-  return pools.known ? rollingMaster(pools.items.map(poolStanding)) : unreadText(pools.why)
+  return pools.known ? rollingMaster(pools.items.map(assessPool)) : unreadText(pools.why)
 }
 
 /** The history says no more than that the last release was reached (night E1, E4). */
-function unsettled({ current, progressing, message }: PlatformStanding): string | undefined {
+function unsettled({ current, progressing, message }: PlatformStatus): string | undefined {
   if (!current) return 'the status of the ClusterVersion is not yet about its present spec'
   return progressing ? `the platform is Progressing${message === '' ? '' : `: ${message}`}` : undefined
 }
 
-function moving({ state, target = 'another release', message }: PlatformStanding): string {
+function moving({ state, target = 'another release', message }: PlatformStatus): string {
   const said = message === '' ? '' : `: ${message}`
   return state === 'updating'
     ? `the platform is being updated to ${target}${said}`
@@ -348,7 +351,7 @@ function moving({ state, target = 'another release', message }: PlatformStanding
 }
 
 /** A paused pool with work to do is not Updated either, and master must not be paused. */
-function rollingMaster(pools: readonly ReturnType<typeof poolStanding>[]): string | undefined {
+function rollingMaster(pools: readonly ReturnType<typeof assessPool>[]): string | undefined {
   const master = pools.find(({ isMaster, state }) => isMaster && state !== 'updated')
   if (master === undefined) return undefined
   return `the machine config pool ${master.name} is not up to date (${master.updated} of ${master.machines} machines${master.paused ? ', paused' : ''})`

@@ -5,7 +5,7 @@ import {
   type InstallPlan,
 } from '../../kube/kinds/operator-kinds.ts'
 import { filled } from '../../kube/known.ts'
-import { csvStanding, installPlanStanding } from '../../openshift/olm-status.ts'
+import { assessCsv, assessInstallPlan } from '../../openshift/olm-status.ts'
 import type { ReadContext, Step, StepState } from '../../engine/step.ts'
 import { minutes, seconds, ticks } from '../../kube/clock.ts'
 import {
@@ -15,16 +15,16 @@ import {
   isEntered,
   isPast,
   labelOf,
-  lookAtOperator,
+  readOperator,
   type OperatorHop,
-  type OperatorScene,
-  sceneFollows,
+  type OperatorRollSnapshot,
+  rollSnapshotWatches,
 } from './operator-manifest.ts'
 import { condition } from '../../kube/object.ts'
-import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorVersionOf } from '../../releases/release-versions.ts'
 import { type DaemonSet, DaemonSets, type Deployment, Deployments } from '../../kube/kinds/workload-kinds.ts'
-import { look, lookFollows } from '../upgrade-snapshot.ts'
+import { look, snapshotWatches } from '../upgrade-snapshot.ts'
 import { Broken, stalledOr } from '../steps/component-rollout.ts'
 
 /** Waits until OLM has applied what the InstallPlan holds. Complete means no more than that (ocp 2.2). */
@@ -34,20 +34,20 @@ export function planComplete(hop: OperatorHop): Step {
     title: `InstallPlan of ${hop.version} is carried out`,
     patience: { every: 5 * seconds, atMost: 20 * minutes },
     estimate: 30 * seconds,
-    follows: sceneFollows(hop),
+    follows: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     async check({ reader }): Promise<StepState> {
-      return completion(await lookAtOperator(reader, hop), hop)
+      return completion(await readOperator(reader, hop), hop)
     },
   }
 }
 
-function completion(scene: OperatorScene, hop: OperatorHop): StepState {
-  const { plan } = scene
+function completion(snapshot: OperatorRollSnapshot, hop: OperatorHop): StepState {
+  const { plan } = snapshot
   if (plan === undefined || !isOurs(plan, hop) || plan.status?.phase === 'Complete')
-    return isEntered(scene, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
-  const { name, phase, message, startedAt, state } = installPlanStanding(plan)
+    return isEntered(snapshot, hop) ? { is: 'done' } : { is: 'waiting', on: `OLM to make ${hop.csv}` }
+  const { name, phase, message, startedAt, state } = assessInstallPlan(plan)
   const { namespace } = hop.subscription
   const remedy = [`kubectl -n ${namespace} get installplan ${name} -o yaml`]
   if (state === 'failed') return failed(name, message, { namespace, remedy })
@@ -85,25 +85,26 @@ export function csvSucceeded(hop: OperatorHop): Step {
     title: `ClusterServiceVersion ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 3 * minutes,
-    follows: sceneFollows(hop),
+    follows: rollSnapshotWatches(hop),
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     async check({ reader, clock }): Promise<StepState> {
-      const scene = await lookAtOperator(reader, hop)
-      if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      return csvState(scene, hop, clock.now())
+      const snapshot = await readOperator(reader, hop)
+      if (isPast(snapshot.subscription, hop.csv))
+        return { is: 'done', note: 'OLM has gone on to a later one' }
+      return csvState(snapshot, hop, clock.now())
     },
   }
 }
 
 /** Where the CSV of a hop stands at this look. Pure; it falls back whenever its Deployments do (ocp 2.4), so that it is asked again later. */
-function csvState(scene: OperatorScene, hop: OperatorHop, now: Date): StepState {
-  const csv = csvOf(scene, hop)
+function csvState(snapshot: OperatorRollSnapshot, hop: OperatorHop, now: Date): StepState {
+  const csv = csvOf(snapshot, hop)
   return csv === undefined ? { is: 'waiting', on: `OLM to make ${hop.csv}` } : phaseState(csv, hop, now)
 }
 
 function phaseState(csv: ClusterServiceVersion, hop: OperatorHop, now: Date): StepState {
-  const { name, phase, state, reason, message, since } = csvStanding(csv, now)
+  const { name, phase, state, reason, message, since } = assessCsv(csv, now)
   if (state === 'succeeded') return { is: 'done' }
   const { namespace } = hop.subscription
   const on = `clusterserviceversions/${name} (${phase || 'new'})`
@@ -142,19 +143,19 @@ export function hyperConvergedAt(hop: OperatorHop): Step {
     title: `HyperConverged at ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 3 * 60 * minutes },
     estimate: 8 * minutes,
-    follows: [...sceneFollows(hop), { kind: HyperConvergeds, where: { namespace } }],
+    follows: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'its operator goes on by itself' },
     async check({ reader, clock }): Promise<StepState> {
-      const { subscription } = await lookAtOperator(reader, hop)
+      const { subscription } = await readOperator(reader, hop)
       if (isPast(subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      return standingState(await hyperConvergedIn(reader, namespace), hop, clock.now())
+      return rolloutState(await hyperConvergedIn(reader, namespace), hop, clock.now())
     },
   }
 }
 
-function standingState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {
-  const { good, why, operatorVersion = 'none', name, namespace } = hyperConvergedStanding(hco)
+function rolloutState(hco: HyperConverged, { version }: OperatorHop, now: Date): StepState {
+  const { good, why, operatorVersion = 'none', name, namespace } = assessHyperConverged(hco)
   const isAt = (operatorVersionOf(operatorVersion)?.text ?? operatorVersion) === version
   if (isAt && good) return { is: 'done', note: 'all conditions are as they must be' }
   const on = isAt
@@ -173,7 +174,7 @@ function degradedSince(hco: HyperConverged): string | undefined {
 }
 
 /** So many good looks in a row, whatever the time between them (ocp 5.1). */
-const goodLooks = 3
+const goodReadings = 3
 
 /**
  * Conditions become good before all is rolled (ocp 5.1): the CSV has to be Succeeded still, KubeVirt Settled, every Deployment and DaemonSet of the namespace rolled,
@@ -188,21 +189,22 @@ export function operandsRolled(hop: OperatorHop, { kubevirt }: HopTools): Step {
     id: `operands-rolled-${labelOf(hop)}`,
     title: `operands of ${hop.version} settle`,
     patience: {
-      every: Math.max(Math.min(5 * seconds, hop.settleMs / goodLooks), 250),
+      every: Math.max(Math.min(5 * seconds, hop.settleMs / goodReadings), 250),
       atMost: 12 * 60 * minutes,
     },
     estimate: hop.settleMs + 2 * minutes,
     follows: [
-      ...lookFollows(kubevirt),
+      ...snapshotWatches(kubevirt),
       { kind: Deployments, where: { namespace } },
       { kind: DaemonSets, where: { namespace } },
     ],
     dependsOn: [`approve-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const scene = await lookAtOperator(cx.reader, hop)
-      if (isPast(scene.subscription, hop.csv)) return { is: 'done', note: 'OLM has gone on to a later one' }
-      const csv = csvState(scene, hop, cx.clock.now())
+      const snapshot = await readOperator(cx.reader, hop)
+      if (isPast(snapshot.subscription, hop.csv))
+        return { is: 'done', note: 'OLM has gone on to a later one' }
+      const csv = csvState(snapshot, hop, cx.clock.now())
       const missing = csv.is === 'done' ? await firstMissing(cx, hop, { kubevirt, broken, short }) : csv
       return good.after(missing, ticks(cx.clock))
     },
@@ -228,7 +230,7 @@ async function firstMissing(
   const rolling = notRolled(deployments, daemonsets)
   const remedy = [`kubectl -n ${namespace} get deployments,daemonsets,pods`]
   if (rolling && !rolling.isShort) return { is: 'waiting', on: rolling.what, remedy }
-  const { good, why } = hyperConvergedStanding(await hyperConvergedIn(cx.reader, namespace))
+  const { good, why } = assessHyperConverged(await hyperConvergedIn(cx.reader, namespace))
   if (!good) return { is: 'waiting', on: `HyperConverged: ${why.join('; ')}` }
   return rolling && short.isWaitedFor(ticks(cx.clock))
     ? { is: 'waiting', on: `HyperConverged says that it is done; for 2m at most: ${rolling.what}`, remedy }
@@ -265,7 +267,7 @@ class GoodInARow {
     this.#looks++
     const held = now - this.#since
     // Who wants nothing to stay good asks once, as a status does.
-    const enough = this.#settleMs === 0 ? 1 : goodLooks
+    const enough = this.#settleMs === 0 ? 1 : goodReadings
     if (held >= this.#settleMs && this.#looks >= enough)
       return { is: 'done', note: `good ${this.#looks} times in a row, for ${Math.round(held / seconds)}s` }
     return { is: 'waiting', on: `it to stay good for ${Math.round(this.#settleMs / seconds)}s` }

@@ -9,7 +9,7 @@ import {
 import { againstPlatform } from '../../releases/platform-releases.ts'
 import { blocked, type KvupError } from '../../kube/errors.ts'
 import { type CatalogPackage, reachedIn } from '../../releases/catalog-path.ts'
-import type { OperatorSeen } from './olm-operator.ts'
+import type { OperatorSnapshot } from './olm-operator.ts'
 
 /** The release of the operator to end up with. */
 export interface OperatorTarget {
@@ -195,7 +195,7 @@ function notOffered({ text }: OperatorVersion, offered: readonly OperatorVersion
 }
 
 interface Question {
-  seen: OperatorSeen
+  seen: OperatorSnapshot
   releases: Pick<Releases, 'hyperconverged'>
   /** Packages of `--catalog-file`. */
   catalog?: readonly CatalogPackage[] | undefined
@@ -214,7 +214,7 @@ export function releasesAhead(question: Question): readonly string[] {
 }
 
 function ledTo(
-  { package: name, csv, installed, subscription }: OperatorSeen,
+  { package: name, csv, installed, subscription }: OperatorSnapshot,
   catalog: readonly CatalogPackage[],
 ): OperatorVersion[] {
   const journey = { from: { csv, version: installed.text }, channel: subscription.spec?.channel }

@@ -4,18 +4,18 @@ import {
   offeredPlan,
   planContents,
   setChannel,
-  withChannelBack,
+  withChannelRestored,
 } from './install-plan-approval.ts'
 import {
   type HopTools,
   hyperConvergedIn,
   isEntered,
   labelOf,
-  lookAtOperator,
+  readOperator,
   type OperatorHop,
-  type OperatorScene,
+  type OperatorRollSnapshot,
   platformNow,
-  sceneFollows,
+  rollSnapshotWatches,
 } from './operator-manifest.ts'
 import { csvSucceeded, hyperConvergedAt, operandsRolled, planComplete } from './operator-rollout.ts'
 import { condition } from '../../kube/object.ts'
@@ -25,7 +25,7 @@ import {
   InstallPlans,
   OperatorConditions,
 } from '../../kube/kinds/operator-kinds.ts'
-import { hyperConvergedStanding } from '../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../openshift/hyperconverged.ts'
 import { operatorConditionGate } from '../../openshift/platform-status.ts'
 import { operatorMinor, operatorVersionOf, versionOfCsv } from '../../releases/release-versions.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -41,7 +41,7 @@ export type { HopTools, OperatorHop } from './operator-manifest.ts'
 export function operatorHopSteps(hop: OperatorHop, tools: HopTools): readonly Step[] {
   const { channel, subscription } = hop
   const of = { procedure: tools.procedure, label: labelOf(hop) }
-  const back = (step: Step) => (channel === undefined ? step : withChannelBack(step, of, subscription))
+  const back = (step: Step) => (channel === undefined ? step : withChannelRestored(step, of, subscription))
   return [
     gate(hop, tools),
     ...(channel === undefined ? [] : [setChannel(hop, channel, tools)]),
@@ -66,17 +66,17 @@ function gate(hop: OperatorHop, tools: HopTools): Step {
     title: `gate to ${hop.version}`,
     patience: { every: 10 * seconds, atMost: 60 * minutes },
     estimate: 5 * seconds,
-    follows: [...sceneFollows(hop), { kind: HyperConvergeds, where: { namespace } }],
+    follows: [...rollSnapshotWatches(hop), { kind: HyperConvergeds, where: { namespace } }],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
-      const scene = await lookAtOperator(cx.reader, hop)
-      if (isEntered(scene, hop) || isApproved(scene, hop)) return { is: 'done' }
-      return (await gateShut(cx, scene, { hop, tools })) ?? { is: 'done' }
+      const snapshot = await readOperator(cx.reader, hop)
+      if (isEntered(snapshot, hop) || isApproved(snapshot, hop)) return { is: 'done' }
+      return (await gateShut(cx, snapshot, { hop, tools })) ?? { is: 'done' }
     },
   }
 }
 
-function isApproved({ plan }: OperatorScene, { csv }: OperatorHop): boolean {
+function isApproved({ plan }: OperatorRollSnapshot, { csv }: OperatorHop): boolean {
   return plan?.spec?.approved === true && plan.spec.clusterServiceVersionNames?.includes(csv) === true
 }
 
@@ -90,7 +90,7 @@ interface Going {
 /** The first thing that is in the way; undefined where nothing is. Asked for at the gate, and once more right before the approval. */
 async function gateShut(
   cx: Pick<ReadContext, 'reader'>,
-  scene: OperatorScene,
+  snapshot: OperatorRollSnapshot,
   going: Going,
 ): Promise<GateWait | undefined> {
   const { busy } = await platformNow(cx.reader)
@@ -103,15 +103,15 @@ async function gateShut(
     }
   const { namespace } = going.hop.subscription
   const hco = await hyperConvergedIn(cx.reader, namespace)
-  return unfit(hco, scene, going) ?? (await forbiddenByOperator(cx, scene, namespace))
+  return unfit(hco, snapshot, going) ?? (await forbiddenByOperator(cx, snapshot, namespace))
 }
 
 function unfit(
   hco: HyperConverged,
-  { subscription }: OperatorScene,
+  { subscription }: OperatorRollSnapshot,
   { hop, tools }: Going,
 ): GateWait | undefined {
-  const { good, why } = hyperConvergedStanding(hco)
+  const { good, why } = assessHyperConverged(hco)
   if (good) return undefined
   const { name, namespace = '' } = hco.metadata
   const show = `kubectl -n ${namespace} describe hyperconverged.hco.kubevirt.io ${name}`
@@ -137,7 +137,7 @@ function isPatch(installedCsv: string | undefined, to: string): boolean {
 /** It bears the name of the CSV that is installed; where there is none, OLM lets everything through (ocp 2.5). */
 async function forbiddenByOperator(
   { reader }: Pick<ReadContext, 'reader'>,
-  { subscription }: OperatorScene,
+  { subscription }: OperatorRollSnapshot,
   namespace: string,
 ): Promise<GateWait | undefined> {
   const name = subscription.status?.installedCSV
@@ -169,11 +169,11 @@ export function firstGate(hop: OperatorHop, tools: HopTools): Step {
 }
 
 async function wrongPlan(reader: Reader, hop: OperatorHop, tools: HopTools): Promise<StepState | undefined> {
-  const scene = await lookAtOperator(reader, hop)
-  const { plan } = scene
+  const snapshot = await readOperator(reader, hop)
+  const { plan } = snapshot
   const isOver = plan?.status?.phase === 'Complete'
-  if (plan === undefined || isOver || isEntered(scene, hop)) return undefined
-  const offered = await offeredPlan(reader, { scene, plan, hop, tools })
+  if (plan === undefined || isOver || isEntered(snapshot, hop)) return undefined
+  const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   return offered.is === 'wrong' ? offered.blocked : undefined
 }
 
@@ -184,12 +184,12 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
     title: `InstallPlan of ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 1 * minutes,
-    follows: sceneFollows(hop),
+    follows: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx) {
-      const scene = await lookAtOperator(cx.reader, hop)
-      return isEntered(scene, hop) ? { is: 'done' } : planState(cx, scene, { hop, tools })
+      const snapshot = await readOperator(cx.reader, hop)
+      return isEntered(snapshot, hop) ? { is: 'done' } : planState(cx, snapshot, { hop, tools })
     },
   }
 }
@@ -197,13 +197,13 @@ function installPlan(hop: OperatorHop, tools: HopTools): Step {
 /** Where the InstallPlan of a hop stands, as long as its CSV is not there. `done`: it is right, or approved already. */
 async function planState(
   { reader }: ReadContext,
-  scene: OperatorScene,
+  snapshot: OperatorRollSnapshot,
   { hop, tools }: { hop: OperatorHop; tools: HopTools },
 ): Promise<StepState> {
-  const { plan } = scene
-  const waiting = untilResolved(scene, hop)
+  const { plan } = snapshot
+  const waiting = untilResolved(snapshot, hop)
   if (plan === undefined || waiting !== undefined) return waiting ?? notNamed(hop)
-  const offered = await offeredPlan(reader, { scene, plan, hop, tools })
+  const offered = await offeredPlan(reader, { snapshot, plan, hop, tools })
   if (offered.is === 'first') return { is: 'done', note: `OLM takes ${offered.csv} first` }
   if (offered.is === 'wrong') return offered.blocked
   if (offered.is === 'not-yet')
@@ -226,23 +226,23 @@ function approve(hop: OperatorHop, tools: HopTools): Step {
     title: `approve ${hop.version}`,
     patience: { every: 5 * seconds, atMost: 60 * minutes },
     estimate: 2 * seconds,
-    follows: sceneFollows(hop),
+    follows: rollSnapshotWatches(hop),
     dependsOn: [`set-channel-${labelOf(hop)}`],
     risk: { undo: 'none: OLM knows no downgrade', safeToLeave: 'OLM goes on by itself' },
     shows: `kubectl -n ${hop.subscription.namespace} get installplans -o yaml --show-managed-fields`,
     async check({ reader }): Promise<StepState> {
-      const scene = await lookAtOperator(reader, hop)
-      if (isEntered(scene, hop)) return { is: 'done' }
-      const { plan } = scene
-      const waiting = untilResolved(scene, hop)
+      const snapshot = await readOperator(reader, hop)
+      if (isEntered(snapshot, hop)) return { is: 'done' }
+      const { plan } = snapshot
+      const waiting = untilResolved(snapshot, hop)
       if (plan === undefined || waiting !== undefined)
         return waiting ?? { is: 'waiting', on: `OLM to make an InstallPlan for ${hop.csv}` }
-      const { verdict, blocked } = await judgedPlan(reader, { scene, plan, hop, tools })
+      const { verdict, blocked } = await judgedPlan(reader, { snapshot, plan, hop, tools })
       if (blocked !== undefined) return blocked
       if (verdict.is === 'joined') return { is: 'done', note: `${plan.metadata.name} is approved` }
       if (verdict.is === 'not-yet') return { is: 'waiting', on: `${plan.metadata.name}: ${verdict.why}` }
       // For its InstallPlan it may have waited long behind the gate.
-      const shut = await gateShut({ reader }, scene, { hop, tools })
+      const shut = await gateShut({ reader }, snapshot, { hop, tools })
       if (shut) return shut
       return { is: 'todo', change: `approve ${plan.metadata.name}: ${await planContents(reader, plan)}` }
     },
@@ -255,15 +255,15 @@ async function approveNow(
   hop: OperatorHop,
   tools: HopTools,
 ): Promise<NotApplied | undefined> {
-  const scene = await lookAtOperator(reader, hop)
-  const { plan } = scene
-  if (isEntered(scene, hop)) return { notApplied: 'somebody else approved it meanwhile' }
+  const snapshot = await readOperator(reader, hop)
+  const { plan } = snapshot
+  if (isEntered(snapshot, hop)) return { notApplied: 'somebody else approved it meanwhile' }
   if (plan === undefined)
     throw new ApiError(409, 'Conflict', 'the Subscription names no InstallPlan any more')
-  const { verdict } = await judgedPlan(reader, { scene, plan, hop, tools })
+  const { verdict } = await judgedPlan(reader, { snapshot, plan, hop, tools })
   if (verdict.is === 'joined') return { notApplied: 'somebody else approved it meanwhile' }
   if (verdict.is !== 'right') throw new ApiError(409, 'Conflict', verdict.why)
-  const shut = await gateShut({ reader }, scene, { hop, tools })
+  const shut = await gateShut({ reader }, snapshot, { hop, tools })
   if (shut) throw new ApiError(409, 'Conflict', shut.trouble ?? shut.on)
   const { name, namespace, resourceVersion } = plan.metadata
   await writer.jsonPatch(InstallPlans, { name, namespace }, [
@@ -277,7 +277,10 @@ async function approveNow(
 type ResolutionWait = Extract<StepState, { is: 'waiting' | 'stalled' }>
 
 /** Undefined where OLM has resolved something that is still to be done; else what it waits for (ocp 2.1). */
-function untilResolved({ subscription, plan }: OperatorScene, hop: OperatorHop): ResolutionWait | undefined {
+function untilResolved(
+  { subscription, plan }: OperatorRollSnapshot,
+  hop: OperatorHop,
+): ResolutionWait | undefined {
   const trouble = troubleOf(subscription, hop)
   if (trouble !== undefined) return trouble
   const over = plan === undefined || plan.status?.phase === 'Complete'
@@ -300,7 +303,7 @@ function untilResolved({ subscription, plan }: OperatorScene, hop: OperatorHop):
 
 /** What OLM says is in the way; none of it mends itself for long. */
 function troubleOf(
-  subscription: OperatorScene['subscription'],
+  subscription: OperatorRollSnapshot['subscription'],
   hop: OperatorHop,
 ): ResolutionWait | undefined {
   const { namespace, name } = hop.subscription
@@ -318,7 +321,7 @@ function troubleOf(
 type Trouble = readonly [
   type: string,
   on: string,
-  remedy: (subscription: OperatorScene['subscription']) => readonly string[],
+  remedy: (subscription: OperatorRollSnapshot['subscription']) => readonly string[],
 ]
 
 /** What causes others comes first. */

@@ -1,10 +1,10 @@
-import type { Doubt, Standing } from '../../kubevirt/rollout-status.ts'
+import type { Doubt, RolloutStatus } from '../../kubevirt/rollout-status.ts'
 import type { ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
-import { openLoan, type Owner } from '../../vms/update-methods.ts'
-import { look, type Look, lookFollows } from '../upgrade-snapshot.ts'
+import { openOverride, type Owner } from '../../vms/update-methods.ts'
+import { look, type ClusterRead, snapshotWatches } from '../upgrade-snapshot.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import type { ComponentStanding } from '../../kubevirt/component-status.ts'
-import { type Borrower, giveBackSteps, holdWorkloadUpdates } from '../../vms/pause-updates.ts'
+import type { ComponentStatus } from '../../kubevirt/component-status.ts'
+import { type Borrower, restoreSteps, pauseWorkloadUpdates } from '../../vms/pause-updates.ts'
 import type { SettingsOwner } from '../../vms/strategy/settings-owner.ts'
 import { isGuards } from '../../vms/update-guard.ts'
 import { holderOf, newControllerLeads } from '../../kubevirt/lease-holders.ts'
@@ -23,7 +23,7 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
     title: 'install strategy, CRDs, RBAC',
     patience: { every: 10 * seconds, atMost: 30 * minutes },
     estimate: 15 * seconds,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { standing } = await look(cx, owner)
@@ -43,13 +43,13 @@ export function installStrategy(owner: Owner, { version, undo }: { version: stri
 }
 
 /** With the strategy in place come RBAC, CRDs and webhooks, and then the first component (facts 2.5). */
-function strategyWaitedFor({ waitingFor, components: [first] }: Standing, version: string): string {
+function strategyWaitedFor({ waitingFor, components: [first] }: RolloutStatus, version: string): string {
   if (first && waitingFor?.startsWith(`${first.name}: `)) return `virt-operator to begin with ${first.name}`
   return waitingFor ?? `the install strategy of ${version}`
 }
 
 /** The operator works on this version: what its operands carry can be compared with its target (facts 1.5). */
-function aimedAt({ target, generation }: Standing, version: string): boolean {
+function aimedAt({ target, generation }: RolloutStatus, version: string): boolean {
   return target.version === version && generation.spec !== undefined
 }
 
@@ -63,7 +63,7 @@ export function componentRolled(
     title: name,
     patience: { every: 10 * seconds, atMost: 12 * 60 * minutes },
     estimate: expectedMs,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo, safeToLeave: 'the operator goes on by itself' },
     async check(cx): Promise<StepState> {
       const { standing } = await look(cx, owner)
@@ -84,7 +84,7 @@ export function componentRolled(
 }
 
 /** Without the component's name and count, which are said beside it. */
-function componentWaitedFor({ waitingFor }: Standing, { name, state, detail }: ComponentStanding): string {
+function componentWaitedFor({ waitingFor }: RolloutStatus, { name, state, detail }: ComponentStatus): string {
   if (waitingFor === undefined) return name
   if (!waitingFor.startsWith(`${name}: `)) return waitingFor
   return state === 'waiting' ? 'its turn' : detail || 'its pods to be ready'
@@ -110,7 +110,7 @@ export function onceRolled(step: Step, rolling: Rolling): Step {
   return {
     ...step,
     patience: { ...step.patience, atMost: rollAtMost },
-    follows: [...lookFollows(rolling.owner), ...step.follows],
+    follows: [...snapshotWatches(rolling.owner), ...step.follows],
     due: (cx) => step.check(cx),
     async check(cx): Promise<StepState> {
       const state = await step.check(cx)
@@ -140,18 +140,18 @@ export function pausedWhileRolling(
   step: Step,
   { settings, borrower, ...rolling }: Rolling & { settings: SettingsOwner; borrower: Borrower },
 ): Step {
-  const hold = holdWorkloadUpdates(settings, borrower)
-  const gives = giveBackSteps(settings).map((give) => onceRolled(give, rolling))
+  const hold = pauseWorkloadUpdates(settings, borrower)
+  const gives = restoreSteps(settings).map((give) => onceRolled(give, rolling))
   let next: Step | undefined
   return {
     ...step,
     patience: { ...step.patience, atMost: Math.max(step.patience.atMost, rollAtMost) },
-    follows: [...lookFollows(rolling.owner), ...step.follows],
+    follows: [...snapshotWatches(rolling.owner), ...step.follows],
     // Further rolls come one after the other, two at most were seen; every one of them is a pause and a resumption.
     repeats: { atMost: 12, parallel: 1 },
     async check(cx): Promise<StepState> {
       next = undefined
-      const loan = openLoan(await cx.journal.loans(), settings.uid)
+      const loan = openOverride(await cx.journal.loans(), settings.uid)
       if (loan && !isGuards(loan)) {
         const found = await firstOpen(gives, cx)
         next = found?.step
@@ -212,7 +212,7 @@ export function settledFor(owner: Owner, { id, title, version, settleMs, patienc
     title,
     patience: { every: Math.min(5 * seconds, Math.max(settleMs / 4, 250)), atMost: 60 * minutes },
     estimate: settleMs + 5 * seconds,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const seen = await look(cx, owner)
@@ -279,7 +279,7 @@ export function newControllerAtWork(owner: Owner, patience: Patience = new Patie
     title: 'outdated workloads are known',
     patience: { every: 3 * seconds, atMost: 60 * minutes },
     estimate: 15 * seconds,
-    follows: lookFollows(owner),
+    follows: snapshotWatches(owner),
     risk: { undo: 'none', safeToLeave: 'always' },
     async check(cx): Promise<StepState> {
       const seen = await look(cx, owner)
@@ -335,7 +335,11 @@ type Waiting = Extract<StepState, { is: 'waiting' }>
  * The waiting state with what stands in its way: a cause of this component, or of anything when none is named. It stalls only
  * when the verdict says so; before that the cause is told as it is.
  */
-export function stalledOr(standing: Standing, component: string | undefined, waiting: Waiting): StepState {
+export function stalledOr(
+  standing: RolloutStatus,
+  component: string | undefined,
+  waiting: Waiting,
+): StepState {
   const cause = standing.why.find((c) => component === undefined || concerns(c, component)) ?? standing.why[0]
   if (!cause) return waiting
   const counts = standing.verdict === 'Stalled' || standing.verdict === 'Degraded'
@@ -393,7 +397,7 @@ export class Patience {
   readonly #givenUp = new Set<string>()
 
   /** Takes a look into account; what is asked later is about it. */
-  saw({ standing, snapshot }: Look, now: number): void {
+  saw({ standing, snapshot }: ClusterRead, now: number): void {
     if (standing.verdict === 'Settled') this.#doneSince ??= now
     else this.#doneSince = undefined
     this.#templates = itemsOf(snapshot.daemonsets)

@@ -14,15 +14,15 @@ import { minorOf, type Version, versionOf } from '../../releases/release-version
 import { counted } from '../../kube/text.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import { hours, minutes, seconds, ticks } from '../../kube/clock.ts'
-import { clusterEvictionOf, Machines, placeBehind, vmName } from '../../vms/vm.ts'
+import { clusterEvictionOf, Vms, placeBehind, vmName } from '../../vms/vm.ts'
 import { readOwner } from '../../vms/strategy/settings-owner.ts'
-import { heldUpVms, workloadsMoved } from '../../vms/vms-updated.ts'
+import { delayedVms, workloadsMoved } from '../../vms/vms-updated.ts'
 import { readMigrations } from '../../vms/migrations/migration-ledger.ts'
 import { endOf } from '../../vms/migrations/migration.ts'
 import { nodesNow } from '../../vms/forecast/cluster-room.ts'
 import { outlookOf } from '../../vms/vm-outlook.ts'
 import { methodsOf, type Owner } from '../../vms/update-methods.ts'
-import { look, lookFollows } from '../upgrade-snapshot.ts'
+import { look, snapshotWatches } from '../upgrade-snapshot.ts'
 
 /** So many migrations in a row that failed since it is waited for: KubeVirt would go on trying without end (facts 3.3). */
 const failuresTaken = 3
@@ -39,7 +39,7 @@ interface Stuck {
   remedy: readonly string[]
 }
 
-interface Following {
+interface Watching {
   /** The release to go to next. */
   next: Version
   /** user@host, for the journal: virt-launchers that run twice make it pause updates again. */
@@ -53,7 +53,7 @@ interface Following {
  * migrations from the minor before only. VMs that KubeVirt does not move, or cannot, end the run here (`blocked`, each named), once all others have
  * moved: automatic VM updates are resumed by then, and stay so.
  */
-export function vmsFollow(owner: Owner, following: Following): Step {
+export function vmsFollow(owner: Owner, following: Watching): Step {
   const { next, who, since } = following
   const moved = workloadsMoved(owner, { who, follow: false, since })
   const nodes = nodesNow()
@@ -67,7 +67,7 @@ export function vmsFollow(owner: Owner, following: Following): Step {
     follows: [
       { kind: VirtualMachineInstances, where: outdatedOnes },
       { kind: VirtualMachineInstanceMigrations, where: {} },
-      ...lookFollows(owner).slice(0, 1),
+      ...snapshotWatches(owner).slice(0, 1),
     ],
     dependsOn: [...(moved.dependsOn ?? [])],
     risk: { undo: 'none', safeToLeave: 'always: KubeVirt goes on moving VMs by itself' },
@@ -134,8 +134,8 @@ async function stuckOf(
   const [kubevirt, { ledger }, heldUp, vms] = await Promise.all([
     readOwner(reader, owner),
     readMigrations(reader),
-    heldUpVms(reader, clock.now()),
-    machinesBehind(reader, old),
+    delayedVms(reader, clock.now()),
+    vmsBehind(reader, old),
   ])
   const rules = { methods: methodsOf(kubevirt), clusterEviction: clusterEvictionOf(kubevirt), ...nodes }
   const kept = heldUp.filter(
@@ -144,8 +144,8 @@ async function stuckOf(
   return old.flatMap((vmi): Stuck[] => {
     const vm = vmName(vmi)
     const { namespace = '', name } = vmi.metadata
-    const { fate, why, remedy } = outlookOf(vmi, vms.get(vm), rules)
-    if (fate === 'stays') return [{ vm, why: why[0]?.text ?? 'KubeVirt leaves it where it is', remedy }]
+    const { outcome, why, remedy } = outlookOf(vmi, vms.get(vm), rules)
+    if (outcome === 'stays') return [{ vm, why: why[0]?.text ?? 'KubeVirt leaves it where it is', remedy }]
     const failures = ledger.pastOf(vm).failures.filter((failure) => endOf(failure) >= began)
     if (failures.length >= failuresTaken) {
       const reason = failures[0]?.failureReason
@@ -162,8 +162,8 @@ async function stuckOf(
   })
 }
 
-async function machinesBehind(reader: Reader, old: readonly VirtualMachineInstance[]) {
-  return new Machines(reader).behind(old.map(placeBehind))
+async function vmsBehind(reader: Reader, old: readonly VirtualMachineInstance[]) {
+  return new Vms(reader).behind(old.map(placeBehind))
 }
 
 const namedAtMost = 20
@@ -174,7 +174,7 @@ function told(stuck: readonly Stuck[]): string {
   return [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ')
 }
 
-function ended(stuck: readonly Stuck[], { next }: Following): StepState {
+function ended(stuck: readonly Stuck[], { next }: Watching): StepState {
   const who = counted(stuck.length, 'VM', ['does not move', 'do not move'])
   return {
     is: 'blocked',

@@ -2,7 +2,7 @@ import type { Cluster, Reader, Reviewer } from '../../kube/cluster.ts'
 import { ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances, VirtualMachines } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { Kind, KubeObject } from '../../kube/object.ts'
-import { cutShort, ends, type Entry, finished, hasChanged, type Loan } from '../../engine/journal.ts'
+import { cutShort, ends, type Entry, finished, hasChanged, type Override } from '../../engine/journal.ts'
 import { guardedWriter, meaningOf } from '../../engine/run-session.ts'
 import type { Lock } from '../../engine/lease.ts'
 import type { Procedure, StepContext } from '../../engine/step.ts'
@@ -15,7 +15,7 @@ import {
   type Differences,
   isAsked,
   newMigrations,
-  type Seen,
+  type CensusCircumstances,
   type Span,
   takeCensus,
 } from './vm-census.ts'
@@ -23,7 +23,7 @@ import {
   censusNames,
   type CensusOrigin,
   dropCensus,
-  findCensus,
+  getCensus,
   keepCensus,
   mostCensusBytes,
   pack,
@@ -51,7 +51,7 @@ interface CensusPlace {
   /** Of which procedures that were cut off the next one takes up the census: what the one knew is what ran before the other. */
   takesUp?: (procedure: string) => boolean
   /** The methods that were saved on the cluster, by whomever, and not given back: only who may change the KubeVirt can write that. Something is still going on, then. */
-  saved?: Loan | undefined
+  saved?: Override | undefined
   /** Ends beside that of the procedure at which what was compared was told, and from which on nothing rolls. */
   isEnd?: (entry: Entry) => boolean
   /** Of those the ones at which nothing can have rolled, wherever KubeVirt stood: what is made anew behind them is no loss. */
@@ -139,7 +139,7 @@ export class RunCensus {
   }
 
   /** Undefined where the run never came to its first step. Throws KvupError where the cluster cannot be read. */
-  async compare(reader: Reader, evicted: Seen['evicted']): Promise<Compared | undefined> {
+  async compare(reader: Reader, evicted: CensusCircumstances['evicted']): Promise<Compared | undefined> {
     if (this.#taken === undefined) return undefined
     const { origin, resumed, packed, between } = this.#taken
     const { at, by, late } = origin
@@ -215,7 +215,7 @@ export class RunCensus {
   async #kept(procedure: Procedure, cx: StepContext): Promise<Taken | undefined> {
     if (!this.#mayKeep) return undefined
     const found = await this.#orWarn('what ran before cannot be read in', () =>
-      findCensus(cx.reader, this.#place.namespace),
+      getCensus(cx.reader, this.#place.namespace),
     )
     if (found?.is !== 'whole' || found.origin.kubevirt !== this.#place.kubevirt) return undefined
     const { origin, packed } = found
@@ -296,7 +296,7 @@ export class RunCensus {
   /** Of this run, and not told yet. Whoever may not read it has none. */
   async #isOpen(reader: Reader, procedure: string): Promise<boolean> {
     try {
-      const found = await findCensus(reader, this.#place.namespace)
+      const found = await getCensus(reader, this.#place.namespace)
       if (found.is !== 'whole') return false
       const { origin } = found
       return proceduresOf(origin).includes(procedure) && origin.kubevirt === this.#place.kubevirt

@@ -3,7 +3,7 @@ import type { Cluster, Reader, Writer } from '../../kube/cluster.ts'
 import { type ConfigMap, ConfigMaps } from '../../kube/kinds/core-kinds.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Census, InstanceMark, MachineMark, Mark, SetMark } from './vm-census.ts'
+import type { Census, InstanceMark, VmMark, Mark, SetMark } from './vm-census.ts'
 
 /** What a census in the cluster says of itself. Anybody who may write ConfigMaps there can write it: it is evidence, and leads to words alone. */
 export interface CensusOrigin {
@@ -51,7 +51,7 @@ export const proceduresOf = ({ procedure, takenUpBy = [] }: CensusOrigin): reado
 ]
 
 /** Throws ApiError. */
-export async function findCensus(reader: Reader, namespace: string): Promise<KeptCensus> {
+export async function getCensus(reader: Reader, namespace: string): Promise<KeptCensus> {
   const found = await reader.find(ConfigMaps, { name: headName, namespace })
   if (found.is !== 'object') return { is: 'none' }
   const head = headOf(found.object)
@@ -204,10 +204,10 @@ function* linesOf(census: Census): Generator<Line> {
   for (const [name, { uid, phase, ready, migratable, drains, set }] of instances) {
     const has = flags({ r: ready, m: migratable, d: drains, q: restartRequired.has(name) })
     const of = set === undefined ? [] : [{ set }]
-    yield ['instance', ...inTwo(name), uid, phase, has, ...machineCells(machines.get(name)), ...of]
+    yield ['instance', ...inTwo(name), uid, phase, has, ...vmCells(machines.get(name)), ...of]
   }
   for (const [name, vm] of machines)
-    if (!instances.has(name)) yield ['machine', ...inTwo(name), ...machineCells(vm)]
+    if (!instances.has(name)) yield ['machine', ...inTwo(name), ...vmCells(vm)]
   for (const name of restartRequired) if (!instances.has(name)) yield ['restart', ...inTwo(name)]
   for (const [name, { uid, generation }] of sets) yield ['set', ...inTwo(name), uid, generation]
   for (const [name, { uid, phase }] of volumes) yield ['volume', name, uid, phase]
@@ -250,7 +250,7 @@ export function unpack(packed: Packed): Unpacked | undefined {
 
 interface Filling extends Census {
   instances: Map<string, InstanceMark>
-  machines: Map<string, MachineMark>
+  machines: Map<string, VmMark>
   sets: Map<string, SetMark>
   restartRequired: Set<string>
   volumes: Map<string, Mark>
@@ -330,7 +330,7 @@ class Row {
     return `${this.text()}/${this.text()}`
   }
 
-  machine(): MachineMark {
+  machine(): VmMark {
     return { uid: this.text(), generation: this.number(), spec: this.text(), runStrategy: this.text() }
   }
 
@@ -343,7 +343,7 @@ class Row {
   }
 }
 
-const machineCells = (vm: MachineMark | undefined): (string | number)[] =>
+const vmCells = (vm: VmMark | undefined): (string | number)[] =>
   vm === undefined ? [] : [vm.uid, vm.generation, vm.spec, vm.runStrategy]
 
 const flags = (of: Readonly<Record<string, boolean>>): string =>

@@ -31,7 +31,7 @@ export interface InstanceMark extends Mark {
 }
 
 /** What its owner decides of a VirtualMachine. */
-export interface MachineMark {
+export interface VmMark {
   uid: string
   /** Moves with the spec alone. */
   generation: number
@@ -53,7 +53,7 @@ export interface SetMark {
 /** By `namespace/name`. Known parts only: a kind that could not be read is named in `unread`, and nothing is claimed of it. */
 export interface Census {
   instances: ReadonlyMap<string, InstanceMark>
-  machines: ReadonlyMap<string, MachineMark>
+  machines: ReadonlyMap<string, VmMark>
   /** Read only where an instance is of one. */
   sets: ReadonlyMap<string, SetMark>
   restartRequired: ReadonlySet<string>
@@ -87,7 +87,7 @@ const updaterAnnotation = 'kubevirt.io/workloadUpdateMigration'
 /** Reads VMIs, VMs, DataVolumes and claims page by page and keeps only the marks. */
 export async function takeCensus(reader: Reader): Promise<Census> {
   const instances = new Map<string, InstanceMark>()
-  const machines = new Map<string, MachineMark>()
+  const machines = new Map<string, VmMark>()
   const sets = new Map<string, SetMark>()
   const restartRequired = new Set<string>()
   const volumes = new Map<string, Mark>()
@@ -104,7 +104,7 @@ export async function takeCensus(reader: Reader): Promise<Census> {
   await Promise.all([
     fold(VirtualMachineInstances, (vmi) => instances.set(nameOf(vmi), instanceMark(vmi))),
     fold(VirtualMachines, (vm) => {
-      machines.set(nameOf(vm), machineMark(vm))
+      machines.set(nameOf(vm), vmMark(vm))
       if (condition(vm, 'RestartRequired')?.status === 'True') restartRequired.add(nameOf(vm))
     }),
     fold(VirtualMachineInstanceMigrations, ({ metadata, spec, status }) => {
@@ -173,7 +173,7 @@ function instanceMark(vmi: VirtualMachineInstance): InstanceMark {
   }
 }
 
-function machineMark(vm: VirtualMachine): MachineMark {
+function vmMark(vm: VirtualMachine): VmMark {
   const { metadata, spec } = vm
   return {
     ...generationMark(vm),
@@ -281,7 +281,7 @@ export interface Change {
 }
 
 /** What was seen beside the two censuses. */
-export interface Seen {
+export interface CensusCircumstances {
   /** Uids of VMs whose stop or restart was asked for while somebody watched. */
   asked: ReadonlySet<string>
   /** Uids of instances that were seen to end as Succeeded: their guests shut down. */
@@ -296,7 +296,7 @@ export interface Span {
   to: number
 }
 
-interface Between extends Seen {
+interface Between extends CensusCircumstances {
   before: Census
   after: Census
   /** Times in which an upgrade stood between two steps: nobody saw who asked for a restart then, and no component rolled. */
@@ -350,7 +350,7 @@ function judgeInstance(name: string, was: InstanceMark, between: Between): Judge
       is ? 'restarted' : 'stopped',
       'whether somebody asked for it is not known: VMs may not be read',
     )
-  if (vm === undefined) return withoutMachine(name, was, between)
+  if (vm === undefined) return withoutVm(name, was, between)
   return goneFrom(name, was, { vm, between })
 }
 
@@ -368,7 +368,7 @@ function samePlace(was: InstanceMark, is: InstanceMark, why: string | undefined)
 function goneFrom(
   name: string,
   was: InstanceMark,
-  { vm, between }: { vm: MachineMark; between: Between },
+  { vm, between }: { vm: VmMark; between: Between },
 ): Judged {
   const { after } = between
   const now = after.machines.get(name)
@@ -406,11 +406,7 @@ function isMadeBetween(is: InstanceMark | undefined, { between = [] }: Between):
 const endsByItself: ReadonlySet<string> = new Set(['RerunOnFailure', 'Once'])
 
 /** What the owner of a VM is seen to have done, in words. */
-function ownersDoing(
-  name: string,
-  vm: MachineMark | undefined,
-  { after, asked }: Between,
-): string | undefined {
+function ownersDoing(name: string, vm: VmMark | undefined, { after, asked }: Between): string | undefined {
   const now = after.machines.get(name)
   if (vm === undefined || now === undefined) return undefined
   if (now.isBeingDeleted) return 'the VM is being deleted'
@@ -420,12 +416,12 @@ function ownersDoing(
 }
 
 /** One generation further with the same spec but for the firmware is KubeVirt's own doing: since v1.5 it writes the guest's UUID down. */
-function isSpecUnchanged(was: MachineMark, is: MachineMark): boolean {
+function isSpecUnchanged(was: VmMark, is: VmMark): boolean {
   return is.generation === was.generation || (is.generation === was.generation + 1 && is.spec === was.spec)
 }
 
 /** Nobody but its owner, or the set that made it, deletes an instance that has no VM. */
-function withoutMachine(name: string, was: InstanceMark, { before, after }: Between): Judged {
+function withoutVm(name: string, was: InstanceMark, { before, after }: Between): Judged {
   const what = after.instances.has(name) ? 'replaced' : 'deleted'
   if (was.set === undefined) return owners(what, 'an instance without a VM was deleted')
   const set = before.sets.get(was.set)
@@ -455,7 +451,7 @@ async function volumeChanges(reader: Reader, between: Between): Promise<readonly
   return [...suspects].flatMap(([name, what]): Change[] => {
     if (isGarbageOf(name, suspects, after)) return []
     const user = users.get(name)
-    const isUnchanged = user !== undefined && isMachineUnchanged(user, between)
+    const isUnchanged = user !== undefined && isVmUnchanged(user, between)
     const [word = '', path = ''] = name.split(' ')
     const kind = word === 'claim' ? 'PersistentVolumeClaim' : 'DataVolume'
     const why = isUnchanged
@@ -482,7 +478,7 @@ function isGarbageOf(name: string, suspects: ReadonlyMap<string, string>, { volu
   return name.startsWith('DataVolume ') && volumes.has(claim) && !suspects.has(claim)
 }
 
-const isMachineUnchanged = (name: string, { before, after }: Between): boolean => {
+const isVmUnchanged = (name: string, { before, after }: Between): boolean => {
   const [was, is] = [before.machines.get(name), after.machines.get(name)]
   return was !== undefined && is !== undefined && was.uid === is.uid && isSpecUnchanged(was, is)
 }

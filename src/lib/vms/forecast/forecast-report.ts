@@ -6,7 +6,7 @@ import {
   VirtualMachines,
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { ApiError, isNotFound } from '../../kube/errors.ts'
-import { Machines, runStrategyOf, vmName } from '../vm.ts'
+import { Vms, runStrategyOf, vmName } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { reason } from '../vm-outlook.ts'
 import {
@@ -65,7 +65,7 @@ async function* instancesIn(
   wanted: Wanted,
   judging: Promise<Judging | undefined>,
 ): AsyncGenerator<ForecastPage> {
-  const machines = new Machines(reader)
+  const machines = new Vms(reader)
   const before = new Set<string>()
   for await (const page of pagesAllowed(reader, VirtualMachineInstances, placeOf(wanted)))
     if ('unread' in page) yield refused(page.unread, 'virtualmachineinstances', page.why.message)
@@ -90,7 +90,7 @@ const refused = (namespace: string, what: string, why: string): ForecastPage => 
 const isOver = ({ status }: VirtualMachineInstance) =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
-function newlyUnread({ unread }: Machines, before: Set<string>): ForecastPage['unread'] {
+function newlyUnread({ unread }: Vms, before: Set<string>): ForecastPage['unread'] {
   const fresh = [...unread].filter(([namespace]) => !before.has(namespace))
   for (const [namespace] of fresh) before.add(namespace)
   return fresh.map(([namespace, why]) => ({ namespace, what: 'virtualmachines', why }))
@@ -254,7 +254,7 @@ interface Score {
 export async function scoreForecast(reader: Reader, forecast: readonly ForecastItem[]): Promise<Score> {
   const wanted = new Set(forecast.map(keyOf))
   const instances = await seen(reader, wanted)
-  const machines = await machinesOf(reader, wanted)
+  const machines = await vmsOf(reader, wanted)
   const items = forecast.flatMap((item) => {
     const { namespace, name, will } = item
     if (will === undefined) return []
@@ -268,14 +268,18 @@ export async function scoreForecast(reader: Reader, forecast: readonly ForecastI
 
 const keyOf = ({ namespace, name }: Pick<ForecastItem, 'namespace' | 'name'>) => `${namespace}/${name}`
 
-interface Seen {
+interface RunningInstance {
   uid: string
   launcher: string
   over: boolean
 }
 
 /** By what is its own: another uid is another start, another launcher under the same uid a migration. Pure. */
-function becameOf(item: ForecastItem, now: Seen | undefined, hasVm: boolean): ScoredItem['became'] {
+function becameOf(
+  item: ForecastItem,
+  now: RunningInstance | undefined,
+  hasVm: boolean,
+): ScoredItem['became'] {
   const gone = now === undefined || now.over
   if (item.uid === undefined) return gone ? 'is down' : 'runs'
   if (gone) return hasVm ? 'shuts down' : 'is lost'
@@ -283,8 +287,11 @@ function becameOf(item: ForecastItem, now: Seen | undefined, hasVm: boolean): Sc
   return now.launcher === '' || now.launcher === item.launcher ? 'stays' : 'migrates'
 }
 
-async function seen(reader: Reader, wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, Seen>> {
-  const found = new Map<string, Seen>()
+async function seen(
+  reader: Reader,
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, RunningInstance>> {
+  const found = new Map<string, RunningInstance>()
   await ignoreUnserved(async () => {
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstances)))
       for (const vmi of items) {
@@ -295,7 +302,7 @@ async function seen(reader: Reader, wanted: ReadonlySet<string>): Promise<Readon
   return found
 }
 
-function seenOf({ metadata, status }: VirtualMachineInstance): Seen {
+function seenOf({ metadata, status }: VirtualMachineInstance): RunningInstance {
   return {
     uid: metadata.uid ?? '',
     launcher: status?.launcherContainerImageVersion ?? '',
@@ -303,7 +310,7 @@ function seenOf({ metadata, status }: VirtualMachineInstance): Seen {
   }
 }
 
-async function machinesOf(reader: Reader, wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+async function vmsOf(reader: Reader, wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   await ignoreUnserved(async () => {
     for await (const { items } of readAhead(reader.pages(VirtualMachines)))

@@ -31,7 +31,7 @@ export async function placeFor(
   for (const place of places.nodes) {
     if (place.metadata.name === move.from && !move.again) continue
     const why =
-      refusalBySight(place, demand) ??
+      refusalByNode(place, demand) ??
       (await refusalByRoom(place, demand, { places, move })) ??
       (await neighbours.refusal(place, demand.podTerms, { places, move }))
     if (why === undefined) return { node: place.metadata.name }
@@ -40,9 +40,9 @@ export async function placeFor(
   return { refusals: [...refusals].toSorted(([, a], [, b]) => b - a) }
 }
 
-type Sight = (place: Place, demand: Demand) => string | undefined | false
+type PlacementRule = (place: Place, demand: Demand) => string | undefined | false
 
-const sights: readonly Sight[] = [
+const placementRules: readonly PlacementRule[] = [
   ({ spec }) => spec?.unschedulable === true && 'cordoned',
   (place) => condition(place, 'Ready')?.status !== 'True' && 'not ready',
   ({ metadata }) => metadata.labels?.['kubevirt.io/schedulable'] !== 'true' && 'virt-handler does not answer',
@@ -67,9 +67,9 @@ const sights: readonly Sight[] = [
   },
 ]
 
-function refusalBySight(place: Place, demand: Demand): string | undefined {
-  for (const sight of sights) {
-    const why = sight(place, demand)
+function refusalByNode(place: Place, demand: Demand): string | undefined {
+  for (const snapshot of placementRules) {
+    const why = snapshot(place, demand)
     if (why) return why
   }
   return undefined
@@ -343,10 +343,10 @@ const machineType = 'machine-type.node.kubevirt.io/'
 /** lab "Seen with workloads" 8. What the node of today does not tell is not asked of another one. */
 function neededLabels(vmi: VirtualMachineInstance, from: Readonly<Record<string, string>>): Demand['labels'] {
   const { cpu } = domainOf(vmi)
-  const { machine } = (vmi.status ?? {}) as { machine?: { type?: string } }
+  const { machine: vm } = (vmi.status ?? {}) as { machine?: { type?: string } }
   const all = Object.keys(from)
   const tells = (prefix: string) => all.some((key) => key.startsWith(prefix))
-  const type = machine?.type
+  const type = vm?.type
   return [
     ...cpuLabels(cpu?.model, all),
     ...(type && tells(machineType) ? [{ key: machineType + type, means: `machine type ${type}` }] : []),
@@ -371,7 +371,7 @@ function cpuLabels(model: string | undefined, labels: readonly string[]): Demand
  */
 export function startDemandOf(vmi: VirtualMachineInstance, sharing: Sharing, places: Places): Demand {
   const demand = demandOf(vmi, sharing, undefined)
-  const { machine, cpu } = domainOf(vmi)
+  const { machine: vm, cpu } = domainOf(vmi)
   const needed = (prefix: string, value: string | undefined, what: string) =>
     value && places.tell(prefix) ? [{ key: prefix + value, means: `${what} ${value}` }] : []
   const model = whateverTheNodeHas.has(cpu?.model ?? '') ? undefined : cpu?.model
@@ -379,7 +379,7 @@ export function startDemandOf(vmi: VirtualMachineInstance, sharing: Sharing, pla
     ...demand,
     labels: [
       ...demand.labels,
-      ...needed('machine-type.node.kubevirt.io/', machine?.type, 'machine type'),
+      ...needed('machine-type.node.kubevirt.io/', vm?.type, 'machine type'),
       ...needed('cpu-model.node.kubevirt.io/', model, 'CPU model'),
     ],
   }

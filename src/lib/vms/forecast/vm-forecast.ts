@@ -8,11 +8,11 @@ import {
 } from '../../kube/kinds/kubevirt-kinds.ts'
 import { outdatedOnes } from '../../kubevirt/snapshot.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { clusterEvictionOf, isOfVm, type Machine, Machines, placeBehind, vmName } from '../vm.ts'
+import { clusterEvictionOf, isOfVm, type Vm, Vms, placeBehind, vmName } from '../vm.ts'
 import {
   decisionOf,
-  type Fate,
-  fateOf,
+  type VmOutcome,
+  outcomeOf,
   isAlone,
   isMigrating,
   moves,
@@ -39,7 +39,7 @@ import { countLivingLaunchers } from '../migrations/migration-snapshot.ts'
 
 /** How many VMIs meet which fate, and by name those that would not simply migrate or stay. */
 export interface Forecast {
-  counts: Record<Fate, number>
+  counts: Record<VmOutcome, number>
   /** `namespace/name` of VMIs that are interrupted; at most 100 are named. */
   interrupted: readonly string[]
   /** VMIs that run this virt-launcher already: they cannot migrate back to an older one; at most 100 are named. */
@@ -69,7 +69,7 @@ export async function forecastUpdates(
   question: ForecastQuestion,
   where: Where = {},
 ): Promise<Forecast> {
-  const machines = new Machines(reader)
+  const machines = new Vms(reader)
   const found: Found = { counts: noneOf(), interrupted: [], evacuating: [], onLauncher: [] }
   let judging: Judging | undefined
   for await (const vmis of running(reader, where)) {
@@ -128,12 +128,12 @@ interface Moving {
 
 /** Of the outdated ones. Asks for no VM: whatever becomes of a VMI that moves, it does not stay. */
 export async function countMoving(reader: Reader, rules: UpdateRules & { nodes?: number }): Promise<Moving> {
-  const stays: readonly Fate[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
+  const stays: readonly VmOutcome[] = isAlone(rules) ? ['stays', 'migrates'] : ['stays']
   const moving = new Map<string, string>()
   let staying = 0
   for await (const vmis of running(reader, outdatedOnes))
     for (const vmi of vmis)
-      if (stays.includes(fateOf(vmi, rules, undefined))) staying++
+      if (stays.includes(outcomeOf(vmi, rules, undefined))) staying++
       else moving.set(vmName(vmi), vmi.metadata.uid ?? '')
   return { moving, staying }
 }
@@ -143,8 +143,10 @@ const isOn = ({ status }: VirtualMachineInstance, launcher: string | undefined):
 
 /** `migrates 211, shuts down 3`; `moves nothing` when all stay or there are none. */
 export function forecastText({ counts }: Forecast): string {
-  const order: readonly Fate[] = ['migrates', 'restarts', 'shuts down', 'is lost']
-  const parts = order.filter((fate) => counts[fate] > 0).map((fate) => `${fate} ${counts[fate]}`)
+  const order: readonly VmOutcome[] = ['migrates', 'restarts', 'shuts down', 'is lost']
+  const parts = order
+    .filter((outcome) => counts[outcome] > 0)
+    .map((outcome) => `${outcome} ${counts[outcome]}`)
   const stays = counts.stays > 0 ? [`leaves ${counts.stays} outdated`] : []
   return parts.length + stays.length === 0 ? 'moves nothing' : [...parts, ...stays].join(', ')
 }
@@ -182,7 +184,7 @@ export function forecastOutdated(
 }
 
 /** What becomes of a VM; `is down`: it does not run, and gets the new virt-launcher when it is started. */
-export type Outcome = Fate | 'is down'
+export type Outcome = VmOutcome | 'is down'
 
 export const outcomes: readonly Outcome[] = [
   'migrates',
@@ -239,7 +241,7 @@ export function plainItem({ metadata, status }: VirtualMachineInstance): Forecas
 interface Asking {
   reader: Reader
   /** Where it may not read VMs, it says so afterwards. */
-  machines: Machines
+  machines: Vms
 }
 
 /** The items of these VMIs, in the same order; VMs, pods and migrations are asked for only where they decide. Throws ApiError but 403. */
@@ -249,11 +251,14 @@ export async function judgePage(
   judging: Judging,
 ): Promise<ForecastItem[]> {
   const asked = vmis.filter((vmi) => dependsOnVm(vmi, judging))
-  const [vms, beside] = await Promise.all([machines.behind(asked.map(placeBehind)), readBeside(reader, vmis)])
+  const [vms, beside] = await Promise.all([
+    machines.behind(asked.map(placeBehind)),
+    readContext(reader, vmis),
+  ])
   const items: ForecastItem[] = []
   for (const vmi of vmis) {
     const { namespace, name } = placeBehind(vmi)
-    const rules = { ...judging.rules, machinesUnread: machines.unread.has(namespace) }
+    const rules = { ...judging.rules, vmsUnread: machines.unread.has(namespace) }
     const vm = vms.get(`${namespace}/${name}`)
     items.push(await judge(vmi, vm, { ...judging, rules }, beside.get(vmi.metadata.uid ?? '') ?? {}))
   }
@@ -275,20 +280,20 @@ export interface Judging {
 /** One VMI: what the methods make of it (facts 3.5), and whether what they would do can be done. Throws ApiError. */
 export async function judge(
   vmi: VirtualMachineInstance,
-  vm: Machine | undefined,
+  vm: Vm | undefined,
   judging: Judging,
-  beside: Beside,
+  beside: ForecastContext,
 ): Promise<ForecastItem> {
   const outlook = outlookOf(vmi, vm, judging.rules)
-  const { fate, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
+  const { outcome, why, loses, remedy } = await hindered(vmi, outlook, judging.room, beside)
   const item: ForecastItem = {
     ...plainItem(vmi),
-    will: fate,
-    why: [...why, ...asides(vmi, fate)],
+    will: outcome,
+    why: [...why, ...asides(vmi, outcome)],
     loses,
     remedy,
   }
-  if (fate !== 'migrates') return item
+  if (outcome !== 'migrates') return item
   return {
     ...item,
     seconds: migrationSpan(vmi, speedBy(policyFor(vmi, judging.room.policies), judging.speed)),
@@ -299,18 +304,18 @@ async function hindered(
   vmi: VirtualMachineInstance,
   outlook: Outlook,
   room: Room,
-  beside: Beside,
+  beside: ForecastContext,
 ): Promise<Outlook> {
-  const { fate, why } = outlook
-  if (fate === 'stays') return outlook
+  const { outcome, why } = outlook
+  if (outcome === 'stays') return outlook
   if (why[0]?.id === 'migrating') return staysFor(outlook, failsEveryTime(vmi, beside))
-  if (fate === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
+  if (outcome === 'migrates') return staysFor(outlook, await obstacleToMigration(vmi, room, beside))
   const forbidden = obstacleToEviction(vmi, room)
-  if (forbidden !== undefined || fate !== 'restarts') return staysFor(outlook, forbidden)
+  if (forbidden !== undefined || outcome !== 'restarts') return staysFor(outlook, forbidden)
   const gone = await obstacleToReturn(vmi, room)
   return gone === undefined
     ? outlook
-    : { ...outlook, fate: 'shuts down', why: [...why, gone.why], remedy: gone.remedy }
+    : { ...outlook, outcome: 'shuts down', why: [...why, gone.why], remedy: gone.remedy }
 }
 
 function staysFor(outlook: Outlook, obstacle: Obstacle | undefined): Outlook {
@@ -318,7 +323,7 @@ function staysFor(outlook: Outlook, obstacle: Obstacle | undefined): Outlook {
   const [decided, ...rest] = outlook.why
   const kept = rest.filter(({ id }) => id === 'old-launcher' || id === 'no-way-back')
   return {
-    fate: 'stays',
+    outcome: 'stays',
     why: [obstacle.why, ...(decided ? [decided] : []), ...kept],
     loses: outlook.loses,
     remedy: obstacle.remedy,
@@ -330,8 +335,8 @@ const changes = ['HotVCPUChange', 'HotMemoryChange', 'VolumesChange', 'Migration
 const nameAtMost = 47
 
 /** What has to be known besides, and decides nothing. */
-function asides(vmi: VirtualMachineInstance, fate: Outlook['fate']): readonly Reason[] {
-  const willMove = fate === 'migrates'
+function asides(vmi: VirtualMachineInstance, outcome: Outlook['outcome']): readonly Reason[] {
+  const willMove = outcome === 'migrates'
   const pending = changes.find((type) => condition(vmi, type)?.status === 'True')
   const restart = condition(vmi, 'RestartRequired')?.status === 'True'
   const long = willMove && vmi.metadata.name.length > nameAtMost
@@ -361,7 +366,7 @@ interface Obstacle {
 }
 
 /** What is known of one VMI by asking for its pods and migrations. */
-export interface Beside {
+export interface ForecastContext {
   /** Launcher pods that have not ended. */
   pods?: number | undefined
   /** Migrations in a row that failed, all that are kept. */
@@ -372,7 +377,7 @@ export interface Beside {
 async function obstacleToMigration(
   vmi: VirtualMachineInstance,
   room: Room,
-  beside: Beside,
+  beside: ForecastContext,
 ): Promise<Obstacle | undefined> {
   return (
     twoLaunchers(vmi, beside) ??
@@ -399,7 +404,10 @@ async function obstacleToReturn(vmi: VirtualMachineInstance, room: Room): Promis
 }
 
 /** facts 3.3: KubeVirt waits while there are two pods. */
-function twoLaunchers({ metadata }: VirtualMachineInstance, { pods = 0 }: Beside): Obstacle | undefined {
+function twoLaunchers(
+  { metadata }: VirtualMachineInstance,
+  { pods = 0 }: ForecastContext,
+): Obstacle | undefined {
   if (pods < 2) return undefined
   const why = `${pods} launcher pods of it are alive without a migration: KubeVirt waits`
   const uid = metadata.uid ?? ''
@@ -410,7 +418,10 @@ function twoLaunchers({ metadata }: VirtualMachineInstance, { pods = 0 }: Beside
 }
 
 /** What fails is repeated without end (facts 3.3): true too of the one that is under way. Pure. */
-function failsEveryTime({ metadata }: VirtualMachineInstance, { endless }: Beside): Obstacle | undefined {
+function failsEveryTime(
+  { metadata }: VirtualMachineInstance,
+  { endless }: ForecastContext,
+): Obstacle | undefined {
   if (endless === undefined) return undefined
   const [name, place] = [shellWord(metadata.name), placeOf(metadata)]
   const because = endless.reason === undefined ? '' : `: ${endless.reason}`
@@ -455,11 +466,11 @@ async function noNode(
  * Asks only for those where there may be something: pods of VMIs with two active ones (a stale entry is common, lab "Seen with workloads" 9),
  * migrations of VMIs whose last one failed. By uid; what may not be read is not in it. Throws ApiError but 403.
  */
-async function readBeside(
+async function readContext(
   reader: Reader,
   vmis: readonly VirtualMachineInstance[],
-): Promise<ReadonlyMap<string, Beside>> {
-  const found = new Map<string, Beside>()
+): Promise<ReadonlyMap<string, ForecastContext>> {
+  const found = new Map<string, ForecastContext>()
   const [living] = await Promise.all([
     livingPods(reader, vmis),
     ...vmis.filter(hasFailed).map(async (vmi) => {
@@ -487,7 +498,7 @@ const hasFailed = ({ status }: VirtualMachineInstance): boolean => status?.migra
 async function endlessFailures(
   reader: Reader,
   { metadata }: VirtualMachineInstance,
-): Promise<Beside['endless']> {
+): Promise<ForecastContext['endless']> {
   const { name, namespace = '' } = metadata
   const ledger = new MigrationLedger()
   const all = reader.list(VirtualMachineInstanceMigrations, {

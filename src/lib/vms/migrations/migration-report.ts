@@ -6,13 +6,13 @@ import {
   type Migration,
   type MigrationLimits,
   migrationLimits,
-  type Surroundings,
+  type MigrationContext,
   vmOf,
   type Why,
   whyPending,
 } from './migration.ts'
 import { keptByKubeVirt, type PastMigrations, type Unread } from './migration-ledger.ts'
-import type { MigrationsLook, Mover } from './migration-snapshot.ts'
+import type { MigrationSnapshot, Mover } from './migration-snapshot.ts'
 import { shellWord } from '../../kube/shell-line.ts'
 import { methodsOf } from '../update-methods.ts'
 import { minutes, seconds } from '../../kube/clock.ts'
@@ -66,7 +66,7 @@ export interface MigrationsReport {
 }
 
 /** `toMove`: how many outdated VMIs KubeVirt is going to migrate; undefined: not counted. Pure. */
-export function migrationsReport(look: MigrationsLook, toMove?: number): MigrationsReport {
+export function migrationsReport(look: MigrationSnapshot, toMove?: number): MigrationsReport {
   const limits = look.kubevirt && migrationLimits(look.kubevirt)
   const items = [...openItems(look, limits), ...restingItems(look)].sort(byState)
   const totals = totalsOf(look, items)
@@ -92,9 +92,9 @@ function byState(a: MigrationItem, b: MigrationItem): number {
   return order.indexOf(a.state) - order.indexOf(b.state) || Number(first > second) - Number(first < second)
 }
 
-const isShown = ({ namespace }: MigrationsLook, of: string) => namespace === undefined || namespace === of
+const isShown = ({ namespace }: MigrationSnapshot, of: string) => namespace === undefined || namespace === of
 
-function openItems(look: MigrationsLook, limits: MigrationLimits | undefined): MigrationItem[] {
+function openItems(look: MigrationSnapshot, limits: MigrationLimits | undefined): MigrationItem[] {
   const { ledger, movers, partial } = look
   const away = Map.groupBy(ledger.running, (one) => movers.get(vmOf(one))?.node ?? '')
   const running = partial ? undefined : ledger.running.length
@@ -113,8 +113,8 @@ function openItems(look: MigrationsLook, limits: MigrationLimits | undefined): M
 
 function whyOf(
   migration: Migration,
-  { ledger, movers, launchers, at, kubevirt }: MigrationsLook,
-  counts: Pick<Surroundings, 'running' | 'runningFromNode' | 'limits'>,
+  { ledger, movers, launchers, at, kubevirt }: MigrationSnapshot,
+  counts: Pick<MigrationContext, 'running' | 'runningFromNode' | 'limits'>,
 ): readonly Why[] {
   const mover = movers.get(vmOf(migration))
   const { failures } = ledger.pastOf(vmOf(migration))
@@ -132,7 +132,7 @@ function whyOf(
 }
 
 /** VMIs whose last migration failed and that have no other one: those that KubeVirt tries again, or that are outdated still. */
-function restingItems(look: MigrationsLook): MigrationItem[] {
+function restingItems(look: MigrationSnapshot): MigrationItem[] {
   const { ledger, movers } = look
   const open = new Set(ledger.open.map(vmOf))
   return ledger.failing.flatMap((vm) => {
@@ -150,11 +150,11 @@ function restingItems(look: MigrationsLook): MigrationItem[] {
 function itemOf(migration: Migration, mover: Mover | undefined): MigrationItem {
   const { namespace, vmi, name, phase, by, since } = migration
   const state = isRunning(migration) ? 'running' : 'pending'
-  return { namespace, vm: vmi, state, phase, migration: name, by, since, ...wayOf(migration, mover) }
+  return { namespace, vm: vmi, state, phase, migration: name, by, since, ...pathOf(migration, mover) }
 }
 
 /** KubeVirt copies it into the migration only at the end: before that the VMI has it (facts 3.7). */
-function wayOf({ uid, from, to }: Migration, mover: Mover | undefined): Pick<MigrationItem, 'from' | 'to'> {
+function pathOf({ uid, from, to }: Migration, mover: Mover | undefined): Pick<MigrationItem, 'from' | 'to'> {
   const own = mover?.migration?.uid === uid ? mover.migration : undefined
   return { from: from ?? own?.from ?? mover?.node, to: to ?? own?.to }
 }
@@ -165,7 +165,10 @@ export function finishedItem(migration: Migration): MigrationItem {
   return { ...itemOf(migration, undefined), state, reason: migration.failureReason }
 }
 
-function totalsOf({ ledger, namespace }: MigrationsLook, items: readonly MigrationItem[]): MigrationTotals {
+function totalsOf(
+  { ledger, namespace }: MigrationSnapshot,
+  items: readonly MigrationItem[],
+): MigrationTotals {
   const count = (holds: (item: MigrationItem) => boolean) => items.filter(holds).length
   return {
     running: count(({ state }) => state === 'running'),
@@ -197,7 +200,7 @@ export interface Failing {
 function failingOf(
   { kept, failures }: PastMigrations,
   mover: Mover | undefined,
-  { look, open }: { look: MigrationsLook; open: boolean },
+  { look, open }: { look: MigrationSnapshot; open: boolean },
 ): Failing | undefined {
   const [last] = failures
   if (last === undefined) return undefined
@@ -217,7 +220,7 @@ function failingOf(
 }
 
 /** The updater does while the VMI is outdated and LiveMigrate is among the methods, a drain while the VMI is to leave its node. */
-function triesAgain(last: Migration, mover: Mover | undefined, { kubevirt }: MigrationsLook): boolean {
+function triesAgain(last: Migration, mover: Mover | undefined, { kubevirt }: MigrationSnapshot): boolean {
   if (mover === undefined || !isRepeated(last)) return false
   if (last.by === 'evacuation') return mover.evacuating !== undefined
   return mover.outdated && (kubevirt === undefined || methodsOf(kubevirt).includes('LiveMigrate'))

@@ -19,7 +19,7 @@ import type { Procedure, ReadContext, Step, StepState } from '../../engine/step.
 import { minutes, seconds } from '../../kube/clock.ts'
 
 /** Everything that is said of migrations is said of this. */
-export interface MigrationsLook {
+export interface MigrationSnapshot {
   at: Date
   ledger: MigrationLedger
   /** Only this namespace is shown. */
@@ -36,7 +36,7 @@ export interface MigrationsLook {
   remarks: readonly string[]
 }
 
-interface Looking {
+interface SnapshotOptions {
   reader: Reader
   at: Date
   namespace?: string | undefined
@@ -50,12 +50,12 @@ interface Looking {
  * Reads all migrations, the limits being of the cluster; where not all may be read, those of the namespace that is asked for, or of each that
  * may. Throws ApiError.
  */
-export async function lookAtMigrations(looking: Looking): Promise<MigrationsLook> {
-  const { reader, namespace, each } = looking
+export async function readInFlight(reading: SnapshotOptions): Promise<MigrationSnapshot> {
+  const { reader, namespace, each } = reading
   const narrow = namespace !== undefined && !(await mayReadAll(reader))
   const place = { ...(narrow && { namespace }), ...(each && { each }) }
   const { ledger, unread } = await readMigrations(reader, place)
-  return lookAround(ledger, { ...looking, unread, partial: narrow || unread.length > 0 })
+  return lookAround(ledger, { ...reading, unread, partial: narrow || unread.length > 0 })
 }
 
 async function mayReadAll(reader: Reader): Promise<boolean> {
@@ -85,8 +85,8 @@ interface Coverage {
 /** What lies around the migrations of a ledger: their VMIs, and the pods of those that do not run yet. Throws ApiError. */
 export async function lookAround(
   ledger: MigrationLedger,
-  { reader, at, namespace, kubevirt, partial = false, unread = [] }: Looking & Coverage,
-): Promise<MigrationsLook> {
+  { reader, at, namespace, kubevirt, partial = false, unread = [] }: SnapshotOptions & Coverage,
+): Promise<MigrationSnapshot> {
   const movers = await readMovers(reader, [...new Set([...ledger.open.map(vmOf), ...ledger.failing])])
   const waiting = ledger.open.filter((one) => !isRunning(one) || one.phase === 'Scheduling')
   const shown = waiting.filter((one) => namespace === undefined || one.namespace === namespace)
@@ -134,7 +134,7 @@ async function readMovers(reader: Reader, vms: readonly string[]): Promise<Reado
   const keep = (vmi: VirtualMachineInstance) => found.set(vmName(vmi), moverOf(vmi))
   if (wanted.size <= singly) {
     const names = [...wanted]
-    while (names.length > 0) (await findAll(reader, names.splice(0, atATime))).forEach(keep)
+    while (names.length > 0) (await getAll(reader, names.splice(0, atATime))).forEach(keep)
     return found
   }
   try {
@@ -146,7 +146,7 @@ async function readMovers(reader: Reader, vms: readonly string[]): Promise<Reado
   return found
 }
 
-async function findAll(reader: Reader, vms: readonly string[]): Promise<VirtualMachineInstance[]> {
+async function getAll(reader: Reader, vms: readonly string[]): Promise<VirtualMachineInstance[]> {
   const found = await Promise.all(vms.map((vm) => reader.find(VirtualMachineInstances, placeOfVm(vm))))
   return found.flatMap((one) => (one.is === 'object' ? [one.object] : []))
 }

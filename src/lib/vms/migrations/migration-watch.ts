@@ -6,7 +6,7 @@ import {
 import { type Clock, seconds, ticks } from '../../kube/clock.ts'
 import { MigrationLedger, ObservedMoves } from './migration-ledger.ts'
 import { isFinished, type Migration, migrationOf } from './migration.ts'
-import { Bell } from '../../kube/change-signal.ts'
+import { ChangeSignal } from '../../kube/change-signal.ts'
 
 /** A watch can be silently dead: so often the cluster itself is asked for what is under way. */
 const doubtEvery = 60 * seconds
@@ -23,7 +23,7 @@ interface Source {
 }
 
 /** All migrations by one list and a watch, folded: a look at them costs no list. */
-export class FollowedMigrations {
+export class MigrationWatch {
   readonly #source: Source
   #stream: MigrationStream
   /** ms since the epoch. */
@@ -189,24 +189,24 @@ interface Watching {
 /** Changes come in bursts, and each look asks for the VMIs that move. */
 const burst = 1 * seconds
 /** What is said of pods, limits and times changes without any migration. */
-const lookEvery = 15 * seconds
+const readEvery = 15 * seconds
 
 /**
  * Calls `look` with all migrations now, at every change of one, and every 15 s; ends by throwing the signal's reason. Migrations are
  * followed, not listed again.
  */
-export async function followMigrations(
+export async function watchMigrations(
   { reader, clock, namespace, signal }: Watching,
   look: (ledger: MigrationLedger, lost: string | undefined) => Promise<void>,
 ): Promise<never> {
   const done = new AbortController()
-  const followed = new WatchedMigrations()
+  const watched = new WatchedMigrations()
   const both = AbortSignal.any([signal, done.signal])
-  void followed.run(reader.follow(VirtualMachineInstanceMigrations, { namespace }, both))
+  void watched.run(reader.follow(VirtualMachineInstanceMigrations, { namespace }, both))
   try {
     for (;;) {
-      if (followed.synced || followed.lost !== undefined) await look(followed.ledger, followed.lost)
-      await followed.bell.wait(clock, lookEvery, signal)
+      if (watched.synced || watched.lost !== undefined) await look(watched.ledger, watched.lost)
+      await watched.changed.wait(clock, readEvery, signal)
       await clock.sleep(burst, signal)
     }
   } finally {
@@ -216,7 +216,7 @@ export async function followMigrations(
 
 /** What the watch has told so far. */
 class WatchedMigrations {
-  readonly bell = new Bell()
+  readonly changed = new ChangeSignal()
   readonly ledger = new MigrationLedger()
   synced = false
   /** Changes may be missed, and why. */
@@ -228,7 +228,7 @@ class WatchedMigrations {
     } catch (error) {
       this.lost = error instanceof Error ? error.message : String(error)
     }
-    this.bell.ring()
+    this.changed.ring()
   }
 
   #take(change: Change<VirtualMachineInstanceMigration>): void {
@@ -237,6 +237,6 @@ class WatchedMigrations {
     else if (change.type === 'deleted') this.ledger.remove(change.object)
     else this.lost = change.type === 'lost' ? change.why : undefined
     if (change.type === 'synced') this.synced = true
-    if (this.synced || change.type === 'lost') this.bell.ring()
+    if (this.synced || change.type === 'lost') this.changed.ring()
   }
 }

@@ -195,7 +195,7 @@ export interface TargetPod {
 }
 
 /** What is known around one migration that does not run yet. */
-export interface Surroundings {
+export interface MigrationContext {
   at: Date
   /** KubeVirt's namespace, for commands. */
   home: string
@@ -215,7 +215,7 @@ export interface Surroundings {
   target?: TargetPod | undefined
 }
 
-type Rule = (migration: Migration, around: Surroundings) => Why | undefined
+type Rule = (migration: Migration, around: MigrationContext) => Why | undefined
 
 const quiet = 30_000
 
@@ -223,7 +223,7 @@ const quiet = 30_000
  * Why a migration does not run yet, the first reason being the one that has to go first. KubeVirt tells none of it but by conditions,
  * target pods and one event (facts 3.3, lab "Seen with workloads" 8). Pure.
  */
-export function whyPending(migration: Migration, around: Surroundings): readonly Why[] {
+export function whyPending(migration: Migration, around: MigrationContext): readonly Why[] {
   const rules = migration.phase === 'Scheduling' || around.target ? [onTarget] : beforeTarget
   const found = [byCondition, ...rules]
     .map((rule) => rule(migration, around))
@@ -310,7 +310,7 @@ function givenUpAt({ patience }: Migration, { createdAt, trouble }: TargetPod): 
 }
 
 /** What virt-controller only writes into its log (lab "Seen with workloads" 8). */
-function notKnown({ phase, since, name }: Migration, { at, home }: Surroundings): Why {
+function notKnown({ phase, since, name }: Migration, { at, home }: MigrationContext): Why {
   const waited = at.getTime() - (Date.parse(since ?? '') || at.getTime())
   if (waited < quiet) return { reason: 'starting', sentence: 'it was made just now' }
   const look = `kubectl -n ${home} logs -l kubevirt.io=virt-controller --tail=-1 | grep ${name}`

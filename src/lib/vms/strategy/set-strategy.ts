@@ -19,12 +19,12 @@ import {
   showsWriters,
   storedNow,
 } from './settings-owner.ts'
-import { followsOf, untilWritable, waitingForOwner, writeSettings } from './settings-writer.ts'
+import { watchesOf, untilWritable, waitingForOwner, writeSettings } from './settings-writer.ts'
 import type { KubeVirt } from '../../kube/kinds/kubevirt-kinds.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 import { type Forecast, forecastText } from '../forecast/vm-forecast.ts'
 import { versionOf } from '../../releases/release-versions.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 import { heldLines, keptMethods, restoreLine } from '../update-methods.ts'
 
 /** The only ones that there are (facts 1.2); the schema takes any word and KubeVirt ignores what it does not know. */
@@ -163,7 +163,7 @@ export function setStrategy(found: SettingsOwner, wanted: Wanted): Step {
     title: 'set how VMs follow',
     patience: { every: 5 * seconds, atMost: 5 * minutes },
     estimate: 5 * seconds,
-    follows: followsOf(found),
+    follows: watchesOf(found),
     risk: { undo: 'kvup workloads strategy set with the former values', safeToLeave: 'always' },
     async check({ reader }): Promise<StepState> {
       const owner = await storedNow(reader, found)
@@ -326,7 +326,7 @@ function isOn({ spec }: KubeVirt): boolean {
 }
 
 /** Methods that are borrowed are not set: the next restore would find another value and give nothing back. Throws `blocked`. */
-export function ensureNotHeld(wanted: Wanted, loan: Loan | undefined): void {
+export function ensureNotPaused(wanted: Wanted, loan: Override | undefined): void {
   if (wanted['workloadUpdateMethods'] === undefined || loan === undefined) return
   throw blocked(
     'workloads-held',

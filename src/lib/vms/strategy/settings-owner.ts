@@ -10,7 +10,7 @@ import type { StepState } from '../../engine/step.ts'
 import type { HopFinding } from '../../releases/hop-findings.ts'
 
 /** The object that holds the settings of workload updates, whatever else is in it. */
-type Holding = KubeObject & { spec?: unknown }
+type SettingsHolder = KubeObject & { spec?: unknown }
 
 /**
  * Where the settings of workload updates and migrations are written so that they last: the KubeVirt CR, or the HyperConverged that
@@ -18,7 +18,7 @@ type Holding = KubeObject & { spec?: unknown }
  */
 export interface SettingsOwner {
   /** Under the version that is stored: a write through another one may turn `[]` into `[LiveMigrate]`. */
-  kind: Kind<Holding>
+  kind: Kind<SettingsHolder>
   ref: Ref & { namespace: string }
   uid: string
   /** Fields on the way to workloadUpdateMethods, batchEvictionSize and batchEvictionInterval. */
@@ -69,7 +69,7 @@ export function patchAt(
   places: readonly (readonly [path: readonly string[], fields: Fields])[],
   { metadata }: KubeObject,
   annotations: Readonly<Record<string, string | null>> = {},
-): DeepPartial<Holding> {
+): DeepPartial<SettingsHolder> {
   const patch: Record<string, unknown> = {
     metadata: {
       resourceVersion: metadata.resourceVersion ?? '',
@@ -116,7 +116,7 @@ const usualName = 'kubevirt-hyperconverged'
  * Who owns the settings of workload updates and migrations: the HyperConverged that manages this KubeVirt, else the KubeVirt itself.
  * `manager` is that of the installation. Throws `blocked` where the HyperConverged is gone or no version of it can be written safely.
  */
-export async function findSettingsOwner(
+export async function getSettingsOwner(
   reader: Reader,
   kubevirt: Owner,
   manager: Pick<Manager, 'kind' | 'name'>,

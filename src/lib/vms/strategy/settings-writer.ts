@@ -1,4 +1,4 @@
-import type { Followed, ReadContext, StepContext, StepState } from '../../engine/step.ts'
+import type { Watched, ReadContext, StepContext, StepState } from '../../engine/step.ts'
 import type { DeepPartial, Reader } from '../../kube/cluster.ts'
 import { type KubeObject, resourceOf } from '../../kube/object.ts'
 import { readRefusal, roleRemedy } from '../../kube/access-rights.ts'
@@ -80,7 +80,7 @@ export async function untilWritable(reader: Reader, owner: SettingsOwner): Promi
 /** Whatever else is missing follows from a hold, or from a CSV that somebody deleted: the operator that would bring it is not started (ocp 2.5). */
 function whileStuck(
   waiting: Waiting,
-  seen: Pick<Seen, 'subscriptions' | 'csvs'>,
+  seen: Pick<Snapshot, 'subscriptions' | 'csvs'>,
   namespace: string,
 ): Waiting {
   const { metadata, status } = subscribedIn(seen, namespace) ?? {}
@@ -102,12 +102,12 @@ function whileStuck(
   }
 }
 
-type Seen = Pick<LifecycleSnapshot, 'subscriptions' | 'installPlans' | 'csvs'>
+type Snapshot = Pick<LifecycleSnapshot, 'subscriptions' | 'installPlans' | 'csvs'>
 
-const subscribedIn = ({ subscriptions }: Pick<Seen, 'subscriptions'>, namespace: string) =>
+const subscribedIn = ({ subscriptions }: Pick<Snapshot, 'subscriptions'>, namespace: string) =>
   itemsOf(subscriptions).find(({ metadata }) => metadata.namespace === namespace)
 
-function byOlm({ subscriptions, installPlans, csvs }: Seen, owner: SettingsOwner): Waiting | undefined {
+function byOlm({ subscriptions, installPlans, csvs }: Snapshot, owner: SettingsOwner): Waiting | undefined {
   const unseen = [subscriptions, installPlans, csvs].flatMap((part) => (part.known ? [] : [part.why]))
   if (unseen.length > 0) return cannotTell(unseen)
   const { namespace } = owner.ref
@@ -182,7 +182,7 @@ function notSucceeded(
 }
 
 /** The CR that takes effect is watched where somebody has to pass things on to it. */
-export function followsOf(owner: SettingsOwner): Followed[] {
+export function watchesOf(owner: SettingsOwner): Watched[] {
   const { kind, ref } = owner.kubevirt
   return passesOn(owner) ? [{ kind, where: ref }] : []
 }

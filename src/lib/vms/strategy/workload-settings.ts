@@ -98,13 +98,13 @@ export function effectiveSettings(
   ]
 }
 
-interface Seen {
+interface SettingsSource {
   owner: SettingsOwner
   holding: KubeObject
   kubevirt: KubeVirt
 }
 
-function effective(setting: Setting, { owner, holding, kubevirt }: Seen): EffectiveSetting {
+function effective(setting: Setting, { owner, holding, kubevirt }: SettingsSource): EffectiveSetting {
   const { name } = setting
   const path = [...owner[setting.in], name]
   const inEffect = valueAt(kubevirt, [...kubeVirtFields[setting.in], name])

@@ -8,17 +8,17 @@ import { ApiError, blocked, isNotFound, KvupError } from '../../kube/errors.ts'
 import {
   fieldName,
   isOfThisVm,
-  type LentField,
-  loanAnnotation,
-  loanLabel,
-  loanOf,
-  type MachineRef,
-  readMachine,
-  readMachines,
+  type OverrideField,
+  overrideAnnotation,
+  overrideLabel,
+  overrideOf,
+  type VmRef,
+  readVm,
+  readVms,
   refOf,
   unreadable,
   valueOf,
-  type VmLoan,
+  type VmOverride,
   wasText,
 } from './vm-overrides.ts'
 import type { Step, StepContext, StepState } from '../../engine/step.ts'
@@ -27,24 +27,27 @@ import { refusesThisVm } from '../vm.ts'
 import type { Meanwhile } from '../pause-updates.ts'
 import { placeOf, stepOn, withValues } from './unblock-vms.ts'
 
-export interface MachineLoan {
-  ref: MachineRef
-  standing: LoanStanding
+export interface SavedVmOverride {
+  ref: VmRef
+  standing: OverrideStatus
   /** It was restarted since, and runs with what was lent: what is given back reaches it at its next restart (night W1). */
   runsWithLent: boolean
 }
 
 /** Every VM with a loan, of one namespace or of all: the server finds them by their label. Throws ApiError. */
-export async function findMachineLoans(reader: Reader, namespace?: string): Promise<readonly MachineLoan[]> {
-  const refs: MachineRef[] = []
+export async function listVmOverrides(
+  reader: Reader,
+  namespace?: string,
+): Promise<readonly SavedVmOverride[]> {
+  const refs: VmRef[] = []
   try {
-    for await (const { items } of reader.pages(VirtualMachines, { namespace, labels: loanLabel }))
+    for await (const { items } of reader.pages(VirtualMachines, { namespace, labels: overrideLabel }))
       refs.push(...items.map(refOf))
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-  return (await readMachines(reader, refs)).flatMap(({ vm, vmi }) => {
-    const standing = vm && loanStanding(vm, vmi)
+  return (await readVms(reader, refs)).flatMap(({ vm, vmi }) => {
+    const standing = vm && overrideStatus(vm, vmi)
     if (vm === undefined || standing === undefined) return []
     const fields = standing.is === 'unreadable' ? [] : standing.loan.fields
     const eviction = fields.find(({ path }) => path === '/spec/template/spec/evictionStrategy')
@@ -54,18 +57,18 @@ export async function findMachineLoans(reader: Reader, namespace?: string): Prom
 }
 
 /** The same as they are given back: last those that a person has to say about. Throws ApiError. */
-export async function machinesInOrder(reader: Reader): Promise<readonly MachineRef[]> {
-  const loans = await findMachineLoans(reader)
+export async function vmsInOrder(reader: Reader): Promise<readonly VmRef[]> {
+  const loans = await listVmOverrides(reader)
   const asks = loans.filter(({ standing }) => waitsForAnswer(standing, 'ask'))
   return [...loans.filter((loan) => !asks.includes(loan)), ...asks].map(({ ref }) => ref)
 }
 
 /** Where a VM's loan stands. */
-type LoanStanding =
+type OverrideStatus =
   /** These fields still have what they were lent; none: only the note is left. */
-  | { is: 'to-give-back'; loan: VmLoan; fields: readonly LentField[] }
+  | { is: 'to-give-back'; loan: VmOverride; fields: readonly OverrideField[] }
   /** A person has to say: somebody changed it, or giving it back could start or stop the VM. */
-  | { is: 'asks'; loan: VmLoan; id: 'changed-meanwhile' | 'vm-not-running' | 'copied-note'; why: string }
+  | { is: 'asks'; loan: VmOverride; id: 'changed-meanwhile' | 'vm-not-running' | 'copied-note'; why: string }
   /** There is nothing that could be set back: it can only be left as it is. */
   | { is: 'unreadable'; id: 'loan-unreadable'; why: string }
 
@@ -73,11 +76,11 @@ type LoanStanding =
  * Night W1: given back only to the VM that was lent it, while nobody changed it, and the runStrategy only while the VM runs; its evictionStrategy alone starts and stops
  * nothing, and is given back whether it runs or not. Pure.
  */
-export function loanStanding(
+export function overrideStatus(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
-): LoanStanding | undefined {
-  const loan = loanOf(vm)
+): OverrideStatus | undefined {
+  const loan = overrideOf(vm)
   if (loan === undefined) return undefined
   if (loan === 'unreadable') return { is: 'unreadable', id: 'loan-unreadable', why: unreadable }
   if (!isOfThisVm(vm, loan)) return { is: 'asks', loan, id: 'copied-note', why: copiedText(loan) }
@@ -99,9 +102,9 @@ export function loanStanding(
 
 /** Nothing is done to it until a person has said so. */
 export function waitsForAnswer(
-  standing: LoanStanding,
+  standing: OverrideStatus,
   meanwhile: Meanwhile,
-): standing is Exclude<LoanStanding, { is: 'to-give-back' }> {
+): standing is Exclude<OverrideStatus, { is: 'to-give-back' }> {
   if (standing.is === 'unreadable') return meanwhile !== 'keep-current'
   return standing.is === 'asks' && meanwhile === 'ask'
 }
@@ -110,19 +113,19 @@ export function waitsForAnswer(
 const runs = (vmi: VirtualMachineInstance | undefined): boolean =>
   vmi?.status?.phase === 'Running' && vmi.metadata.deletionTimestamp === undefined
 
-const isAs = (vm: VirtualMachine, field: LentField) =>
+const isAs = (vm: VirtualMachine, field: OverrideField) =>
   valueOf(vm, field.path) === field.lent || valueOf(vm, field.path) === formerly(field)
 
-const formerly = ({ was }: LentField) => (was.present ? was.value : undefined)
-const wasThatAlready = (field: LentField) => formerly(field) === field.lent
+const formerly = ({ was }: OverrideField) => (was.present ? was.value : undefined)
+const wasThatAlready = (field: OverrideField) => formerly(field) === field.lent
 
-function copiedText({ fields }: VmLoan): string {
+function copiedText({ fields }: VmOverride): string {
   const kept = fields.map((field) => `${fieldName(field.path)} ${wasText(field)}`).join(', ')
   return `its note came along with a copy: another VM was lent, and had ${kept}`
 }
 
-function changedText(vm: VirtualMachine, changed: readonly LentField[]): string {
-  const one = (field: LentField) =>
+function changedText(vm: VirtualMachine, changed: readonly OverrideField[]): string {
+  const one = (field: OverrideField) =>
     `${fieldName(field.path)} was ${wasText(field)} and was lent ${field.lent}; somebody set it to ${valueOf(vm, field.path) ?? 'nothing'} meanwhile`
   return changed.map(one).join('; ')
 }
@@ -134,23 +137,23 @@ export type RefusedVms = Map<string, string>
  * Sets what was borrowed of a VM back, reads it back, and only then takes its note off (contract "Loans"). What the server or a webhook refuses for this one VM goes into
  * `refused`, its note stays, and the run goes on.
  */
-export function giveMachineBack(ref: MachineRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
+export function restoreVm(ref: VmRef, meanwhile: Meanwhile, refused: RefusedVms): Step {
   const vmName = nameOf(ref)
   return {
     ...stepOn(ref, { id: 'give-back', title: 'give back to', undo: 'kvup workloads unblock' }),
     async check({ reader }): Promise<StepState> {
       const why = refused.get(vmName)
       if (why !== undefined) return { is: 'done', note: `not given back: ${why}` }
-      const { vm, vmi } = await readMachine(reader, ref)
+      const { vm, vmi } = await readVm(reader, ref)
       if (vm === undefined) return { is: 'done', note: 'it is gone' }
-      const standing = loanStanding(vm, vmi)
+      const standing = overrideStatus(vm, vmi)
       if (standing === undefined) return { is: 'done' }
       if (waitsForAnswer(standing, meanwhile)) return asks(ref, standing)
       return { is: 'todo', change: changeText(standing, meanwhile) }
     },
     async apply(cx) {
-      const { vm, vmi } = await readMachine(cx.reader, ref)
-      const standing = vm && loanStanding(vm, vmi)
+      const { vm, vmi } = await readVm(cx.reader, ref)
+      const standing = vm && overrideStatus(vm, vmi)
       if (vm === undefined || standing === undefined) return undefined
       // It was stopped or changed right after the look.
       if (waitsForAnswer(standing, meanwhile)) return { notApplied: standing.why }
@@ -174,19 +177,19 @@ function refusalOf(error: unknown): string | undefined {
   return error.status === 403 || error.status === 400 || refusesThisVm(error) ? error.message : undefined
 }
 
-const asks = (ref: MachineRef, { id, why }: Exclude<LoanStanding, { is: 'to-give-back' }>): StepState => ({
+const asks = (ref: VmRef, { id, why }: Exclude<OverrideStatus, { is: 'to-give-back' }>): StepState => ({
   is: 'blocked',
   by: why,
   reason: id,
-  remedy: id === 'loan-unreadable' ? [leaveIt([ref])] : waysOut([ref]),
+  remedy: id === 'loan-unreadable' ? [leaveIt([ref])] : rollbackHints([ref]),
 })
 
-const nameOf = ({ namespace, name }: MachineRef): string => `${namespace}/${name}`
+const nameOf = ({ namespace, name }: VmRef): string => `${namespace}/${name}`
 
 const namedAtMost = 3
 
 /** The VMs as `kvup workloads restore` takes them; empty where that would be all of them. */
-function named(refs: readonly MachineRef[]): string {
+function named(refs: readonly VmRef[]): string {
   const [first] = refs
   const isNamed = refs.length <= namedAtMost && refs.every(({ namespace }) => namespace === first?.namespace)
   if (first === undefined || !isNamed) return ''
@@ -194,25 +197,25 @@ function named(refs: readonly MachineRef[]): string {
 }
 
 /** The answer where nothing is known that could be set back. */
-export const leaveIt = (refs: readonly MachineRef[]): string =>
+export const leaveIt = (refs: readonly VmRef[]): string =>
   `kvup workloads restore --keep-current${named(refs)}     closes ${refs.length === 1 ? 'its loan' : 'the loans'} and leaves what is there`
 
 /** The two answers to loans that ask. */
-export const waysOut = (refs: readonly MachineRef[]): readonly string[] => [
+export const rollbackHints = (refs: readonly VmRef[]): readonly string[] => [
   leaveIt(refs),
   `kvup workloads restore --overwrite${named(refs)}        sets the kept values all the same`,
 ]
 
 /** Where the server refused it. */
-export const retryOf = (ref: MachineRef): string => `kvup workloads restore${named([ref])}     tries it again`
+export const retryOf = (ref: VmRef): string => `kvup workloads restore${named([ref])}     tries it again`
 
 /** What is set back: all of them where a person said so. */
-export function fieldsOf(standing: LoanStanding): readonly LentField[] {
+export function fieldsOf(standing: OverrideStatus): readonly OverrideField[] {
   if (standing.is === 'unreadable') return []
   return standing.is === 'asks' ? standing.loan.fields : standing.fields
 }
 
-function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
+function changeText(standing: OverrideStatus, meanwhile: Meanwhile): string {
   const back = meanwhile === 'keep-current' ? [] : fieldsOf(standing)
   if (back.length === 0) return 'leave what is there, and note it as borrowed no more'
   return `set ${back.map((field) => `${fieldName(field.path)} back to ${wasText(field)}`).join(', ')}`
@@ -222,9 +225,9 @@ function changeText(standing: LoanStanding, meanwhile: Meanwhile): string {
 async function setBack(
   { reader, writer }: StepContext,
   vm: VirtualMachine,
-  back: readonly LentField[],
+  back: readonly OverrideField[],
 ): Promise<void> {
-  if (back.every((field) => isBack(vm, field))) return
+  if (back.every((field) => isRestored(vm, field))) return
   const values = new Map(back.map((field) => [field.path, formerly(field) ?? null]))
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: { resourceVersion: vm.metadata.resourceVersion ?? '' },
@@ -232,7 +235,7 @@ async function setBack(
   })
   const ref = refOf(vm)
   const after = await present(reader, ref)
-  const undone = back.filter((field) => after !== undefined && !isBack(after, field))
+  const undone = back.filter((field) => after !== undefined && !isRestored(after, field))
   if (undone.length === 0) return
   const names = undone.map(({ path }) => fieldName(path)).join(' and ')
   throw blocked(
@@ -246,21 +249,21 @@ async function setBack(
 
 const undoneReason = 'give-back-undone'
 
-const isBack = (vm: VirtualMachine, field: LentField) => valueOf(vm, field.path) === formerly(field)
+const isRestored = (vm: VirtualMachine, field: OverrideField) => valueOf(vm, field.path) === formerly(field)
 
-async function takeNoteOff({ reader, writer }: StepContext, ref: MachineRef): Promise<void> {
+async function takeNoteOff({ reader, writer }: StepContext, ref: VmRef): Promise<void> {
   const vm = await present(reader, ref)
   if (vm === undefined) return
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: {
       resourceVersion: vm.metadata.resourceVersion ?? '',
-      annotations: { [loanAnnotation]: null },
-      labels: { [loanLabel]: null },
+      annotations: { [overrideAnnotation]: null },
+      labels: { [overrideLabel]: null },
     },
   })
 }
 
-async function present(reader: Reader, ref: MachineRef): Promise<VirtualMachine | undefined> {
+async function present(reader: Reader, ref: VmRef): Promise<VirtualMachine | undefined> {
   const found = await reader.find(VirtualMachines, ref)
   return found.is === 'object' ? found.object : undefined
 }

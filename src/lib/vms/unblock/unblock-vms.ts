@@ -13,20 +13,20 @@ import {
   type FieldPath,
   isOfThisVm,
   labelValue,
-  type LentField,
-  lentText,
-  loanAnnotation,
-  loanLabel,
-  loanOf,
-  loanText,
-  type MachineRead,
-  type MachineRef,
-  readMachine,
+  type OverrideField,
+  overriddenText,
+  overrideAnnotation,
+  overrideLabel,
+  overrideOf,
+  overrideText,
+  type VmRead,
+  type VmRef,
+  readVm,
   refOf,
   replaced,
   unreadable,
   valueOf,
-  type VmLoan,
+  type VmOverride,
 } from './vm-overrides.ts'
 import { condition } from '../../kube/object.ts'
 import { isOfVm, lostData, runStrategyOf } from '../vm.ts'
@@ -45,9 +45,9 @@ interface Lending {
  * Lends a VM what lets it be evicted and come back, and keeps the values that it had in an annotation on it, in one patch: there is no
  * moment at which they are changed and not kept (contract "Loans"). A VM that does not run by then is left alone (night W1).
  */
-export function unblockStep(ref: MachineRef, { who, clusterEviction }: Lending): Step {
+export function unblockStep(ref: VmRef, { who, clusterEviction }: Lending): Step {
   const blocking = async ({ reader }: Pick<ReadContext, 'reader'>) => {
-    const { vm, vmi } = await readMachine(reader, ref)
+    const { vm, vmi } = await readVm(reader, ref)
     return vm && { vm, is: blockingOf(vm, vmi, { clusterEviction }) }
   }
   return {
@@ -58,11 +58,15 @@ export function unblockStep(ref: MachineRef, { who, clusterEviction }: Lending):
       if (found.is.is === 'refused') return { is: 'blocked', by: found.is.why, reason: found.is.id }
       if (found.is.is === 'free') return { is: 'done', note: found.is.why }
       if (found.is.is === 'unblocked') return { is: 'done' }
-      return { is: 'todo', change: `set ${found.is.lends.map(lentText).join(', ')}, and keep what was there` }
+      return {
+        is: 'todo',
+        change: `set ${found.is.overrides.map(overriddenText).join(', ')}, and keep what was there`,
+      }
     },
     async apply(cx) {
       const found = await blocking(cx)
-      if (found?.is.is === 'blocks') await overrideFields(cx, found.vm, { who, lends: found.is.lends })
+      if (found?.is.is === 'blocks')
+        await overrideFields(cx, found.vm, { who, overrides: found.is.overrides })
     },
   }
 }
@@ -70,33 +74,36 @@ export function unblockStep(ref: MachineRef, { who, clusterEviction }: Lending):
 async function overrideFields(
   { writer, clock }: StepContext,
   vm: VirtualMachine,
-  { who, lends }: { who: string; lends: readonly LentField[] },
+  { who, overrides }: { who: string; overrides: readonly OverrideField[] },
 ): Promise<void> {
-  const before = loanOf(vm)
+  const before = overrideOf(vm)
   if (before === 'unreadable') return
   // What another VM had is not what this one had.
   const own = before && isOfThisVm(vm, before) ? before : undefined
-  const loan = added(lends, own ?? newLoan(vm, { by: who, at: clock.now().toISOString() }))
-  const values = lends.map(({ path, lent }) => [path, lent] as const)
+  const loan = added(overrides, own ?? newOverride(vm, { by: who, at: clock.now().toISOString() }))
+  const values = overrides.map(({ path, lent }) => [path, lent] as const)
   await writer.mergePatch(VirtualMachines, placeOf(vm), {
     metadata: {
       resourceVersion: vm.metadata.resourceVersion ?? '',
-      annotations: { [loanAnnotation]: loanText(loan) },
-      labels: { [loanLabel]: labelValue },
+      annotations: { [overrideAnnotation]: overrideText(loan) },
+      labels: { [overrideLabel]: labelValue },
     },
     ...withValues(new Map(values)),
   })
 }
 
-const newLoan = ({ metadata: { uid } }: VirtualMachine, taken: Pick<VmLoan, 'by' | 'at'>): VmLoan => ({
+const newOverride = (
+  { metadata: { uid } }: VirtualMachine,
+  taken: Pick<VmOverride, 'by' | 'at'>,
+): VmOverride => ({
   ...taken,
   ...(uid !== undefined && { uid }),
   fields: [],
 })
 
 /** The first value wins (contract "Loans"). */
-function added(lends: readonly LentField[], loan: VmLoan): VmLoan {
-  const fresh = lends.filter(({ path }) => !loan.fields.some((field) => field.path === path))
+function added(overrides: readonly OverrideField[], loan: VmOverride): VmOverride {
+  const fresh = overrides.filter(({ path }) => !loan.fields.some((field) => field.path === path))
   return { ...loan, fields: [...loan.fields, ...fresh] }
 }
 
@@ -116,7 +123,7 @@ export function withValues(values: ReadonlyMap<FieldPath, string | null>): DeepP
 
 /** What the steps of lending and giving back have in common. */
 export function stepOn(
-  ref: MachineRef,
+  ref: VmRef,
   { id, title, undo }: { id: string; title: string; undo: string },
 ): Omit<Step, 'check' | 'apply'> {
   const vm = `${ref.namespace}/${ref.name}`
@@ -129,7 +136,7 @@ export function stepOn(
     risk: { undo, safeToLeave: 'always: it takes effect when the VM is restarted' },
     shows: `kubectl -n ${shellWord(ref.namespace)} get vm ${shellWord(ref.name)} -o yaml --show-managed-fields`,
     blame: async ({ reader }, after) => {
-      const { vm: found } = await readMachine(reader, ref)
+      const { vm: found } = await readVm(reader, ref)
       return found && lastWriter(found, '/spec/template/spec/evictionStrategy', after)
     },
   }
@@ -138,7 +145,7 @@ export function stepOn(
 /** Whether a VM blocks drains and updates, and what would be lent to it. */
 export type Blocking =
   /** It does, and these fields change that once it is restarted. */
-  | { is: 'blocks'; lends: readonly LentField[] }
+  | { is: 'blocks'; overrides: readonly OverrideField[] }
   /** The VM is as it has to be; `waits`: the running instance was started before and is still denied. */
   | { is: 'unblocked'; waits: boolean }
   | { is: 'free'; why: string }
@@ -159,20 +166,20 @@ export function blockingOf(
   vmi: VirtualMachineInstance | undefined,
   cluster: Cluster,
 ): Blocking {
-  const lent = hasLoan(vm)
+  const lent = hasOverride(vm)
   if (vmi?.status?.phase !== 'Running' || vmi.metadata.deletionTimestamp !== undefined)
     return lent ? { is: 'unblocked', waits: false } : { is: 'free', why: 'it does not run' }
   const free = whyFree(vmi, cluster)
   if (free !== undefined) return lent ? { is: 'unblocked', waits: false } : { is: 'free', why: free }
   const refused = refusalOf(vm, vmi, cluster)
   if (refused !== undefined) return refused
-  const lends = [...fieldToOverride(vm, evictionPath, 'None'), ...lendRunStrategy(vm)]
-  return lends.length > 0 ? { is: 'blocks', lends } : { is: 'unblocked', waits: true }
+  const overrides = [...fieldToOverride(vm, evictionPath, 'None'), ...overrideRunStrategy(vm)]
+  return overrides.length > 0 ? { is: 'blocks', overrides } : { is: 'unblocked', waits: true }
 }
 
 /** A damaged note counts: something was lent. */
-function hasLoan(vm: VirtualMachine): boolean {
-  const loan = loanOf(vm)
+function hasOverride(vm: VirtualMachine): boolean {
+  const loan = overrideOf(vm)
   return loan === 'unreadable' || (loan !== undefined && isOfThisVm(vm, loan))
 }
 
@@ -194,7 +201,7 @@ function refusalOf(
   vmi: VirtualMachineInstance,
   cluster: Cluster,
 ): ReturnType<typeof refused> | undefined {
-  if (loanOf(vm) === 'unreadable') return refused('loan-unreadable', unreadable)
+  if (overrideOf(vm) === 'unreadable') return refused('loan-unreadable', unreadable)
   if (effectiveEviction(vmi, cluster) === 'External')
     return refused('external', 'its evictionStrategy is External: somebody else has to move it')
   if (condition(vmi, 'LiveMigratable')?.status !== 'False')
@@ -217,11 +224,11 @@ function ownerOf({ metadata }: VirtualMachine): string | undefined {
 /** What starts a VM again after an eviction (facts 3.4). `running: true` counts as it, and takes no runStrategy beside it (night W1). */
 const restarted: ReadonlySet<string> = new Set(['Always'])
 
-function lendRunStrategy(vm: VirtualMachine): LentField[] {
+function overrideRunStrategy(vm: VirtualMachine): OverrideField[] {
   return replaced.has(runStrategyOf(vm)) ? fieldToOverride(vm, '/spec/runStrategy', 'Always') : []
 }
 
-function fieldToOverride(vm: VirtualMachine, path: FieldPath, lent: string): LentField[] {
+function fieldToOverride(vm: VirtualMachine, path: FieldPath, lent: string): OverrideField[] {
   const value = valueOf(vm, path)
   if (value === lent) return []
   return [{ path, was: value === undefined ? { present: false } : { present: true, value }, lent }]
@@ -229,17 +236,17 @@ function fieldToOverride(vm: VirtualMachine, path: FieldPath, lent: string): Len
 
 /** VMs whose eviction is denied because they cannot be migrated, and bare VMIs of that kind, which have no VM to change. */
 interface Blockers {
-  machines: readonly MachineRef[]
-  bare: readonly MachineRef[]
+  machines: readonly VmRef[]
+  bare: readonly VmRef[]
 }
 
 /** Reads all VMIs, page by page, and keeps the names of those that block. Throws ApiError. */
-export async function findBlockers(
+export async function listBlockers(
   reader: Reader,
   { namespace, clusterEviction }: { namespace: string | undefined; clusterEviction: string | undefined },
 ): Promise<Blockers> {
-  const machines: MachineRef[] = []
-  const bare: MachineRef[] = []
+  const machines: VmRef[] = []
+  const bare: VmRef[] = []
   try {
     for await (const { items } of readAhead(reader.pages(VirtualMachineInstances, { namespace })))
       for (const vmi of items.filter((one) => isDenied(one, clusterEviction)))
@@ -263,7 +270,7 @@ function isDenied(vmi: VirtualMachineInstance, clusterEviction: string | undefin
  * A VM that may be evicted may lose what it keeps in its pod: that is never agreed to by --yes alone (night W2). `reads`: of those that
  * are to be unblocked.
  */
-export function unblockFindings(reads: readonly MachineRead[]): readonly HopFinding[] {
+export function unblockFindings(reads: readonly VmRead[]): readonly HopFinding[] {
   const losing = reads.flatMap(({ vmi }) => {
     const lost = vmi === undefined ? [] : lostData(vmi)
     if (vmi === undefined || lost.length === 0) return []

@@ -138,7 +138,7 @@ export interface FailedVm {
 }
 
 /** What the rules are held against. Times in ms. */
-export interface Situation {
+export interface PacingState {
   /** VMs that failed in this run. */
   failed: readonly FailedVm[]
   /** Those of the canary among them. */
@@ -160,8 +160,8 @@ export interface Stop {
 }
 
 /** Why no further VM may be moved, the gravest first; undefined: go on. Pure (night W3, W5). */
-export function stopOf(situation: Situation): Stop | undefined {
-  const { failed, split, missing, canary, maxFailures, still = 0, stillAtMost } = situation
+export function stopOf(conditions: PacingState): Stop | undefined {
+  const { failed, split, missing, canary, maxFailures, still = 0, stillAtMost } = conditions
   if (split.length > 0)
     return {
       reason: 'two-launchers',

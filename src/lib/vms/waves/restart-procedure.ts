@@ -1,6 +1,11 @@
 import type { NotApplied, Procedure, ReadContext, Step, StepState } from '../../engine/step.ts'
 import { inOrder, lateId, type Wave, wavesOf, waveTitle } from './waves.ts'
-import { type RestartCandidate, type RestartLook, type RestartRun, restartTraffic } from './restart-run.ts'
+import {
+  type RestartCandidate,
+  type RestartSnapshot,
+  type RestartRun,
+  restartTraffic,
+} from './restart-run.ts'
 import { VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { seconds } from '../../kube/clock.ts'
 import { type Begun, restartText } from './vm-restart.ts'
@@ -32,7 +37,7 @@ export function restartProcedure(run: RestartRun, timeoutMs: number): Procedure 
 }
 
 /** What has to be waited for, and VMs whose wave is over, are a wave as well where nothing else is left. */
-export function restartWaves(run: RestartRun, { candidates, restarts }: RestartLook): readonly Wave[] {
+export function restartWaves(run: RestartRun, { candidates, restarts }: RestartSnapshot): readonly Wave[] {
   const { wanted, through } = run
   const passed = through.has('canary') ? wanted.waves.canaries : 0
   const waves = wavesOf(candidates.values(), wanted.waves, { passed }).filter(({ id }) => !through.has(id))
@@ -122,12 +127,12 @@ class RestartingWave {
     return begun === undefined || begun.is === 'begun' ? undefined : { notApplied: begun.why }
   }
 
-  #queue({ candidates }: RestartLook) {
+  #queue({ candidates }: RestartSnapshot) {
     const due = [...this.#members].flatMap((vm) => candidates.get(vm) ?? [])
     return inOrder(due, this.#run.wanted.waves.order)
   }
 
-  #stop({ restarts }: RestartLook) {
+  #stop({ restarts }: RestartSnapshot) {
     const { wanted, failed } = this.#run
     return stopOf({
       failed,
@@ -140,7 +145,7 @@ class RestartingWave {
   }
 
   /** When the last VM of another wave was well again; a wave that has begun does not pause again. */
-  #wavedAt({ restarts }: RestartLook): number | undefined {
+  #wavedAt({ restarts }: RestartSnapshot): number | undefined {
     if (this.#begun) return undefined
     const ends = restarts.flatMap(({ vm, state }) =>
       state.is === 'back' && !this.#members.has(vm) ? [state.wellAt] : [],
@@ -148,7 +153,7 @@ class RestartingWave {
     return ends.length === 0 ? undefined : Math.max(...ends)
   }
 
-  #done({ restarts }: RestartLook): StepState {
+  #done({ restarts }: RestartSnapshot): StepState {
     this.#run.through.add(this.#wave.id)
     if (this.#members.size === 0) return { is: 'done', note: 'nothing of it is left' }
     const failed = this.#run.failed.filter(({ vm }) => this.#members.has(vm)).length
@@ -213,7 +218,7 @@ export async function restartOutcome(cx: ReadContext, run: RestartRun): Promise<
 
 /** Asked for by it, or by an earlier one that was cut off and whose VMs it has waited for: not what was through when it began. */
 function isOfRun(
-  { vm, at, state }: RestartLook['restarts'][number],
+  { vm, at, state }: RestartSnapshot['restarts'][number],
   { began, wanted: { selection } }: RestartRun,
 ): boolean {
   const { namespace } = selection

@@ -17,7 +17,7 @@ import {
   restartsIn,
   type RestartState,
   type ReturnRoom,
-  standingOf,
+  statusOf,
 } from './vm-restart.ts'
 import type { Unread } from '../migrations/migration-ledger.ts'
 import type { FailedVm, Traffic } from './pacing.ts'
@@ -34,7 +34,7 @@ import { pagesAllowed } from '../../kube/readable-pages.ts'
 const listEvery = 1 * minutes
 
 /** Everything that is decided by, read at one time. Times in ms since the epoch. */
-export interface RestartLook {
+export interface RestartSnapshot {
   now: number
   /** Without those that were restarted. */
   candidates: ReadonlyMap<string, RestartCandidate>
@@ -74,7 +74,7 @@ export class RestartRun {
     return [...this.#refused].map(([vm, reason]) => ({ vm, reason }))
   }
 
-  async look(cx: ReadContext): Promise<RestartLook> {
+  async look(cx: ReadContext): Promise<RestartSnapshot> {
     const now = cx.clock.now().getTime()
     const restarts = await this.#restarts(cx, now)
     const { candidates, left, unread } = await this.#fleet(cx, now)
@@ -110,10 +110,10 @@ export class RestartRun {
     return asked.state.is === 'back' && asked.at < this.began && since > asked.at
   }
 
-  async #restarts({ reader, journal }: ReadContext, now: number): Promise<RestartLook['restarts']> {
+  async #restarts({ reader, journal }: ReadContext, now: number): Promise<RestartSnapshot['restarts']> {
     const { backWithin } = this.wanted
     const entries = restartsIn(await journal.entries(), this.began - backWithin)
-    const states = await Promise.all(entries.map((one) => standingOf(reader, one, { now, backWithin })))
+    const states = await Promise.all(entries.map((one) => statusOf(reader, one, { now, backWithin })))
     return entries.flatMap((one, index) => {
       const state = states[index]
       return state === undefined ? [] : [{ ...one, state }]
@@ -133,7 +133,7 @@ export class RestartRun {
 
 /** What is under way, and until when others are kept apart from it (night W4). `known`: every VM that was seen. Pure. */
 export function restartTraffic(
-  { restarts }: RestartLook,
+  { restarts }: RestartSnapshot,
   known: ReadonlyMap<string, RestartCandidate>,
 ): Traffic {
   const moving = new Set(restarts.filter(({ state }) => state.is === 'under-way').map(({ vm }) => vm))

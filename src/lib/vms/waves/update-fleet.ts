@@ -11,14 +11,14 @@ import type { Against, Restart, RestartState } from './vm-restart.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { type VirtualMachineInstance, VirtualMachineInstances } from '../../kube/kinds/kubevirt-kinds.ts'
 import { isNotFound } from '../../kube/errors.ts'
-import { isOfVm, lostData, type Machine, type Machines, outdatedIn, runStrategyOf, vmName } from '../vm.ts'
+import { isOfVm, lostData, type Vm, type Vms, outdatedIn, runStrategyOf, vmName } from '../vm.ts'
 import { pagesAllowed } from '../../kube/readable-pages.ts'
 import { outlookOf } from '../vm-outlook.ts'
 import type { OutlookRules } from '../workload-updater.ts'
 import type { UpdateWanted } from './update-run.ts'
 
 /** Everything that is decided by, read from the cluster at one time. Times in ms since the epoch. */
-export interface UpdateLook {
+export interface UpdateSnapshot {
   now: number
   /** Outdated still. */
   fleet: Fleet
@@ -31,7 +31,7 @@ export interface UpdateLook {
 
 /** What is under way, and when who may be next. `known`: every VM that was seen since the update began. Pure. */
 export function trafficOf(
-  { ledger, moves, restarts, fleet, wellAt }: UpdateLook,
+  { ledger, moves, restarts, fleet, wellAt }: UpdateSnapshot,
   known: ReadonlyMap<string, Candidate>,
   earlier: number,
 ): Traffic {
@@ -58,7 +58,7 @@ export function trafficOf(
 
 /** What a run before this one moved is not known by its value: until the soak is over it may be any (night W4). */
 function apartOf(
-  { moves, restarts, wellAt }: Pick<UpdateLook, 'moves' | 'restarts' | 'wellAt'>,
+  { moves, restarts, wellAt }: Pick<UpdateSnapshot, 'moves' | 'restarts' | 'wellAt'>,
   {
     known,
     moving,
@@ -80,7 +80,7 @@ function apartOf(
 }
 
 /** VMs whose tries are over. Pure. */
-export function failedIn({ fleet, ledger, moves }: UpdateLook, retries: number): FailedVm[] {
+export function failedIn({ fleet, ledger, moves }: UpdateSnapshot, retries: number): FailedVm[] {
   return [...fleet.candidates.keys()].flatMap((vm) => {
     const failures = moves.failures(ledger, vm)
     if (failures.length <= retries) return []
@@ -90,7 +90,7 @@ export function failedIn({ fleet, ledger, moves }: UpdateLook, retries: number):
 
 /** For how long nothing of ours that is under way has got any further, in ms; undefined: nothing is. Pure. */
 export function stillFor(
-  { ledger, restarts, now }: UpdateLook,
+  { ledger, restarts, now }: UpdateSnapshot,
   known: ReadonlyMap<string, Candidate>,
 ): number | undefined {
   const migrating = ledger.open
@@ -134,7 +134,7 @@ export async function readFleet(
   reader: Reader,
   wanted: UpdateWanted,
   rules: FleetRules,
-  machines: Machines,
+  machines: Vms,
 ): Promise<Fleet> {
   const sorted = new Sorted(wanted, rules)
   try {
@@ -168,7 +168,7 @@ class Sorted implements Fleet {
     this.#rules = rules
   }
 
-  async addAll(vmis: readonly VirtualMachineInstance[], machines: Machines): Promise<void> {
+  async addAll(vmis: readonly VirtualMachineInstance[], machines: Vms): Promise<void> {
     const asked = vmis.filter((vmi) => isOfVm(vmi) && !this.#migrates(vmi))
     const vms = await machines.behind(
       asked.map(({ metadata }) => ({ name: metadata.name, namespace: metadata.namespace ?? '' })),
@@ -180,16 +180,16 @@ class Sorted implements Fleet {
   }
 
   #migrates(vmi: VirtualMachineInstance): boolean {
-    return outlookOf(vmi, undefined, this.#rules).fate === 'migrates'
+    return outlookOf(vmi, undefined, this.#rules).outcome === 'migrates'
   }
 
   async #add(vmi: VirtualMachineInstance, { vm, unread }: Behind): Promise<void> {
     const name = vmName(vmi)
-    const { fate, why, remedy } = outlookOf(vmi, vm, this.#rules)
+    const { outcome, why, remedy } = outlookOf(vmi, vm, this.#rules)
     const [first = { id: 'unknown', text: 'it cannot be migrated' }] = why
     const busy = this.#busyWith(vmi)
     if (busy !== undefined) this.#leave(name, `${busy}: it is moved once that is over`, [])
-    else if (fate === 'migrates' && first.id !== 'volumes-move') this.#take(vmi, 'migration')
+    else if (outcome === 'migrates' && first.id !== 'volumes-move') this.#take(vmi, 'migration')
     else if (notNow.has(first.id)) this.#leave(name, first.text, remedy)
     else if (unread !== undefined)
       this.#leave(name, `${first.text}; its VM may not be read: ${unread}`, remedy)
@@ -203,7 +203,7 @@ class Sorted implements Fleet {
 
   async #restart(
     vmi: VirtualMachineInstance,
-    vm: Machine | undefined,
+    vm: Vm | undefined,
     { why, remedy }: Omit<LeftVm, 'vm'>,
   ): Promise<void> {
     const name = vmName(vmi)
@@ -217,7 +217,7 @@ class Sorted implements Fleet {
     if (lost.length > 0) this.loses.set(name, lost)
   }
 
-  #take(vmi: VirtualMachineInstance, by: Candidate['by'], vm?: Machine): void {
+  #take(vmi: VirtualMachineInstance, by: Candidate['by'], vm?: Vm): void {
     const candidate = candidateOf(vmi, by, this.#wanted)
     const onlyOnce = vm !== undefined && runStrategyOf(vm) !== 'Always'
     this.candidates.set(candidate.vm, { ...candidate, ...(onlyOnce && { onlyOnce }) })
@@ -230,7 +230,7 @@ class Sorted implements Fleet {
 
 /** The VM behind a VMI, or why it may not be read. */
 interface Behind {
-  vm: Machine | undefined
+  vm: Vm | undefined
   unread: string | undefined
 }
 
@@ -240,7 +240,7 @@ const seeNodes = ['kubectl get nodes -L kubevirt.io/schedulable']
 const notNow: ReadonlySet<string> = new Set(['not-running', 'current', 'volumes-move', 'external'])
 
 /** KV:pkg/virt-api/rest, RestartVMRequestHandler: these are answered with 409 (night W3). */
-function whyNoRestart(vm: Machine): string | undefined {
+function whyNoRestart(vm: Vm): string | undefined {
   const strategy = runStrategyOf(vm)
   return strategy === 'Halted' || strategy === 'Once'
     ? `runStrategy ${strategy} allows no restart`

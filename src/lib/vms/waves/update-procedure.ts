@@ -1,10 +1,18 @@
 import type { NotApplied, Procedure, ReadContext, Step, StepContext, StepState } from '../../engine/step.ts'
 import { methodsIn, methodsPointer, readOwner, type SettingsOwner } from '../strategy/settings-owner.ts'
-import { giveBackSteps, holdWorkloadUpdates } from '../pause-updates.ts'
-import { loanOn, methodsOf, methodsText, restoreLine } from '../update-methods.ts'
-import { type CanariesSeen, type Candidate, inOrder, lateId, type Wave, wavesOf, waveTitle } from './waves.ts'
+import { restoreSteps, pauseWorkloadUpdates } from '../pause-updates.ts'
+import { overrideOn, methodsOf, methodsText, restoreLine } from '../update-methods.ts'
+import {
+  type ObservedCanaries,
+  type Candidate,
+  inOrder,
+  lateId,
+  type Wave,
+  wavesOf,
+  waveTitle,
+} from './waves.ts'
 import { canariesBegun, canaryText } from './update-begin.ts'
-import { stillFor, trafficOf, type UpdateLook } from './update-fleet.ts'
+import { stillFor, trafficOf, type UpdateSnapshot } from './update-fleet.ts'
 import type { UpdateRun } from './update-run.ts'
 import {
   type VirtualMachineInstance,
@@ -18,7 +26,7 @@ import { hasAgent, restartText } from './vm-restart.ts'
 import { placeOfVm, type Selection } from '../vm.ts'
 import { narrowedLine, shellWord } from '../../kube/shell-line.ts'
 import { lastWriter } from '../../kube/last-writer.ts'
-import type { Loan } from '../../engine/journal.ts'
+import type { Override } from '../../engine/journal.ts'
 
 /** Also the name in the journal: the loan that is opened under it is the update's own (night W6). */
 export const updateName = 'update workloads'
@@ -52,10 +60,10 @@ export function updateProcedure(updating: Updating): Procedure {
       const look = await run.look(cx)
       const waves = await wavesLeft(cx, run, look)
       return [
-        remembering(holdWorkloadUpdates(owner, { who, procedure: updateName }), run),
+        remembering(pauseWorkloadUpdates(owner, { who, procedure: updateName }), run),
         settled('settled', 'KubeVirt is settled'),
         ...waves.map((wave) => stepOf(updating, wave)),
-        ...(await givingBack(cx, updating)),
+        ...(await restoring(cx, updating)),
       ]
     },
   }
@@ -70,11 +78,15 @@ function stepOf({ owner, run, timeoutMs }: Updating, wave: Wave): Step {
 }
 
 /** Those that are not through, in this run or before it; what comes back later has a wave of its own. Throws ApiError. */
-export async function wavesLeft(cx: ReadContext, run: UpdateRun, look: UpdateLook): Promise<readonly Wave[]> {
+export async function wavesLeft(
+  cx: ReadContext,
+  run: UpdateRun,
+  look: UpdateSnapshot,
+): Promise<readonly Wave[]> {
   const { wanted, through } = run
   const over = new Set(run.failed(look).map(({ vm }) => vm))
   const candidates = [...look.fleet.candidates.values()].filter(({ vm }) => !over.has(vm))
-  const waves = wavesOf(candidates, wanted.waves, await canariesSeen(cx, run, look))
+  const waves = wavesOf(candidates, wanted.waves, await observedCanaries(cx, run, look))
   const missed = waves.filter(({ id }) => through.has(id)).flatMap(({ vms }) => vms)
   const late = missed.length > 0 && !through.has(lateId) ? [{ id: lateId, vms: missed }] : []
   const restarting = look.restarts.filter(({ state }) => state.is === 'under-way' || state.is === 'missing')
@@ -91,11 +103,11 @@ function canaryThatPassed({ wanted, through }: UpdateRun, waves: readonly Wave[]
 }
 
 /** Nobody steps around a canary that failed by running it again: it stays the canary of this launcher. */
-async function canariesSeen(
+async function observedCanaries(
   cx: ReadContext,
   { wanted, through, launcher }: UpdateRun,
-  { ledger, fleet }: UpdateLook,
-): Promise<CanariesSeen> {
+  { ledger, fleet }: UpdateSnapshot,
+): Promise<ObservedCanaries> {
   const { waves, selection } = wanted
   if (waves.canaries === 0 || through.has('canary')) return { passed: waves.canaries }
   const { passed, chosen } = await canariesBegun(cx, launcher, {
@@ -106,17 +118,17 @@ async function canariesSeen(
 }
 
 /** Somebody else's hold stays (night W6). */
-async function givingBack(
+async function restoring(
   { reader, journal }: ReadContext,
   { owner, settled }: Updating,
 ): Promise<readonly Step[]> {
-  const loan = loanOn(owner, await journal.loans())
+  const loan = overrideOn(owner, await journal.loans())
   const own = loan
     ? loan.procedure === updateName
     : methodsIn(await readOwner(reader, owner), owner).length > 0
   if (!own) return []
   const takenFrom = loan ? { takenFrom: loan.object.uid } : {}
-  return [settled(settledAgainId, 'KubeVirt is still settled'), ...giveBackSteps(owner, takenFrom)]
+  return [settled(settledAgainId, 'KubeVirt is still settled'), ...restoreSteps(owner, takenFrom)]
 }
 
 /** Moves the VMs of one wave, as many at a time as may be; stops by the rules of `stopOf`. `atMost`: ms, of the whole run. */
@@ -236,13 +248,13 @@ class MovingWave {
   }
 
   /** This wave's VMs that run the old launcher still, in their order. */
-  #queue({ fleet }: UpdateLook): readonly Candidate[] {
+  #queue({ fleet }: UpdateSnapshot): readonly Candidate[] {
     const outdated = [...this.#members].flatMap((vm) => fleet.candidates.get(vm) ?? [])
     return inOrder(outdated, this.#run.wanted.waves.order)
   }
 
   #stop(
-    look: UpdateLook,
+    look: UpdateSnapshot,
     { split, failed }: { split: readonly string[]; failed: ReturnType<UpdateRun['failed']> },
   ): Stop | undefined {
     const { wanted, known } = this.#run
@@ -258,7 +270,7 @@ class MovingWave {
   }
 
   /** When the last VM of another wave was through; a wave that has begun does not pause again. */
-  #wavedAt({ moves, restarts }: UpdateLook): number | undefined {
+  #wavedAt({ moves, restarts }: UpdateSnapshot): number | undefined {
     if (this.#begun) return undefined
     const ends = [...moves.ended].filter(([vm]) => !this.#members.has(vm)).map(([, at]) => at)
     const back = restarts.flatMap(({ vm, state }) =>
@@ -267,7 +279,7 @@ class MovingWave {
     return [...ends, ...back].reduce<number | undefined>((last, at) => Math.max(last ?? 0, at), undefined)
   }
 
-  #done({ moves, restarts }: UpdateLook, over: ReadonlySet<string>): StepState {
+  #done({ moves, restarts }: UpdateSnapshot, over: ReadonlySet<string>): StepState {
     this.#run.through.add(this.#wave.id)
     if (this.#members.size === 0) return { is: 'done', note: 'nothing of it is left' }
     const back = new Set(restarts.filter(({ state }) => state.is === 'back').map(({ vm }) => vm))
@@ -308,12 +320,12 @@ function stopRemedy(
 }
 
 /** Whether workload updates have been held in this run. */
-interface Holding {
+interface PauseState {
   held: boolean
 }
 
 /** Remembers that the hold was reached: only after that somebody can have switched it off. */
-function remembering(hold: Step, holding: Holding): Step {
+function remembering(hold: Step, holding: PauseState): Step {
   return {
     ...hold,
     async check(cx) {
@@ -327,7 +339,7 @@ function remembering(hold: Step, holding: Holding): Step {
 /** The order that a person chose is none any more where KubeVirt's own updater was switched on meanwhile: nothing further is begun. */
 function unlessSwitchedOn(
   step: Step,
-  { owner, holding, selection }: { owner: SettingsOwner; holding: Holding; selection: Selection },
+  { owner, holding, selection }: { owner: SettingsOwner; holding: PauseState; selection: Selection },
 ): Step {
   return {
     ...step,
@@ -340,13 +352,13 @@ function unlessSwitchedOn(
         is: 'blocked',
         reason: 'updater-switched-on',
         by: `workloadUpdateMethods was set to ${methodsText(methods)} meanwhile: KubeVirt moves VMs itself now, in an order of its own${who ? `. It was ${who}` : ''}`,
-        remedy: resumedRemedy(loanOn(owner, await cx.journal.loans()), selection),
+        remedy: resumedRemedy(overrideOn(owner, await cx.journal.loans()), selection),
       }
     },
   }
 }
 
-function resumedRemedy(loan: Loan | undefined, selection: Selection): readonly string[] {
+function resumedRemedy(loan: Override | undefined, selection: Selection): readonly string[] {
   const update = narrowedLine('kvup workloads update', selection)
   return [
     `${update}     holds again, and goes on`,

@@ -12,7 +12,7 @@ import type { Releases } from '../../releases/releases.ts'
 import { ApiError, blocked, type KvupError } from '../../kube/errors.ts'
 import { ObservedMoves, readMigrations, type Unread } from '../migrations/migration-ledger.ts'
 import { type Migration, migrationLimits } from '../migrations/migration.ts'
-import { Machines, placeOfVm, type Selection } from '../vm.ts'
+import { Vms, placeOfVm, type Selection } from '../vm.ts'
 import { readAround, rulesFrom } from '../workload-updater.ts'
 import type { FailedVm, Pacing } from './pacing.ts'
 import {
@@ -21,12 +21,12 @@ import {
   restartsIn,
   type RestartState,
   type ReturnRoom,
-  standingOf,
+  statusOf,
 } from './vm-restart.ts'
 import { begin } from './update-begin.ts'
-import { failedIn, type Fleet, type FleetRules, readFleet, type UpdateLook } from './update-fleet.ts'
+import { failedIn, type Fleet, type FleetRules, readFleet, type UpdateSnapshot } from './update-fleet.ts'
 import { LauncherWatch } from '../migration-harm.ts'
-import { FollowedMigrations } from '../migrations/migration-watch.ts'
+import { MigrationWatch } from '../migrations/migration-watch.ts'
 import type { Reader } from '../../kube/cluster.ts'
 import { condition } from '../../kube/object.ts'
 import { narrowedLine } from '../../kube/shell-line.ts'
@@ -46,7 +46,7 @@ const fewCandidates = 500
 const listEvery = 60_000
 /** What decides over VMs in general changes seldom. */
 const rulesEvery = 60_000
-const lookAgainAfter = 15_000
+const readAgainAfter = 15_000
 
 /**
  * One run of an update. Where it stands is read from the cluster with every look; what is kept here is what this process has seen, for its
@@ -75,8 +75,8 @@ export class UpdateRun {
   /** When the last run before this one ended to move VMs; 0: never. */
   #earlier = 0
   readonly #once: boolean
-  #looked: Promise<UpdateLook> | undefined
-  #followed: FollowedMigrations | undefined
+  #looked: Promise<UpdateSnapshot> | undefined
+  #followed: MigrationWatch | undefined
 
   /** `once`: the first look serves all that are asked for, as for a dry run. */
   constructor(
@@ -118,7 +118,7 @@ export class UpdateRun {
   /** From now on migrations are followed, and listed with a look only where that is not possible. Ends with `unfollow`. */
   follow({ reader, clock }: Pick<ReadContext, 'reader' | 'clock'>, namespace?: string): void {
     this.unfollow()
-    this.#followed = new FollowedMigrations({ reader, clock, namespace, since: this.began })
+    this.#followed = new MigrationWatch({ reader, clock, namespace, since: this.began })
   }
 
   /** Every look lists them again. */
@@ -127,13 +127,13 @@ export class UpdateRun {
     this.#followed = undefined
   }
 
-  async look(cx: ReadContext): Promise<UpdateLook> {
+  async look(cx: ReadContext): Promise<UpdateSnapshot> {
     if (!this.#once) return this.#look(cx)
     this.#looked ??= this.#look(cx)
     return this.#looked
   }
 
-  async #look(cx: ReadContext): Promise<UpdateLook> {
+  async #look(cx: ReadContext): Promise<UpdateSnapshot> {
     const now = cx.clock.now().getTime()
     const { ledger, moves } = (await this.#followed?.look()) ?? (await this.#migrations(cx))
     for (const at of moves.ended.values()) if (at < this.began) this.#earlier = Math.max(this.#earlier, at)
@@ -144,7 +144,7 @@ export class UpdateRun {
   }
 
   /** Those whose tries are over, or that a webhook refused. */
-  failed(look: UpdateLook): FailedVm[] {
+  failed(look: UpdateSnapshot): FailedVm[] {
     const refused = [...this.#refused].filter(([vm]) => look.fleet.candidates.has(vm))
     return [...failedIn(look, this.wanted.retries), ...refused.map(([vm, reason]) => ({ vm, reason }))]
   }
@@ -163,14 +163,14 @@ export class UpdateRun {
     const begun = await begin(cx, one, { launcher: this.launcher, canary, since: this.began, against, made })
     if (begun.is === 'refused') this.#refused.set(one.vm, begun.why)
     if (begun.is === 'begun') this.launchers.forget(one.vm)
-    else this.#notYet.set(one.vm, cx.clock.now().getTime() + lookAgainAfter)
+    else this.#notYet.set(one.vm, cx.clock.now().getTime() + readAgainAfter)
     if (begun.is !== 'begun' && one.by === 'restart') this.#rules = undefined
     this.#fleet = undefined
     return begun
   }
 
   /** Of all namespaces, for the limits are of the cluster; of its own where no other may be read. */
-  async #migrations({ reader, clock }: ReadContext): Promise<Pick<UpdateLook, 'ledger' | 'moves'>> {
+  async #migrations({ reader, clock }: ReadContext): Promise<Pick<UpdateSnapshot, 'ledger' | 'moves'>> {
     const moves = new ObservedMoves(this.began)
     const each = (migration: Migration) => moves.add(migration)
     const { namespace } = this.wanted.selection
@@ -184,11 +184,11 @@ export class UpdateRun {
     }
   }
 
-  async #restarts({ reader, journal }: ReadContext, now: number): Promise<UpdateLook['restarts']> {
+  async #restarts({ reader, journal }: ReadContext, now: number): Promise<UpdateSnapshot['restarts']> {
     if (!this.wanted.restart) return []
     const { backWithin } = this.wanted
     const asked = restartsIn(await journal.entries(), this.began - backWithin)
-    const states = await Promise.all(asked.map((restart) => standingOf(reader, restart, { now, backWithin })))
+    const states = await Promise.all(asked.map((restart) => statusOf(reader, restart, { now, backWithin })))
     return asked.flatMap((restart, index) => {
       const state = states[index]
       return state === undefined ? [] : [{ ...restart, state }]
@@ -230,7 +230,7 @@ export class UpdateRun {
       at: now,
       kubevirt,
       launcher,
-      machines: new Machines(reader),
+      machines: new Vms(reader),
       ...(room && { room }),
       rules: { ...others, methods: ['LiveMigrate'], busy, stranded },
     }
@@ -245,7 +245,7 @@ interface Decided {
   kubevirt: KubeVirt
   launcher: string | undefined
   /** VMs that were looked at already. */
-  machines: Machines
+  machines: Vms
   room?: ReturnRoom
 }
 
@@ -337,14 +337,14 @@ const nameOf = ({ namespace, name }: UpdatedVm) => `${namespace}/${name}`
 
 /** By VM, for there may be many. */
 interface Ended {
-  look: UpdateLook
+  look: UpdateSnapshot
   moving: ReadonlyMap<string, unknown>
   failed: ReadonlyMap<string, string>
   restarts: ReadonlyMap<string, RestartState['is']>
 }
 
 /** Of several reasons the first counts. */
-function endedBy(look: UpdateLook, run: Pick<UpdateRun, 'failed'>): Ended {
+function endedBy(look: UpdateSnapshot, run: Pick<UpdateRun, 'failed'>): Ended {
   const failed = run.failed(look).toReversed()
   return {
     look,
@@ -398,7 +398,7 @@ function outdatedStill(vm: string, { look, moving, failed }: Ended): End | undef
   return left && { outcome: 'left', why: left.why, remedy: left.remedy }
 }
 
-function waitingFor(vm: string, { ledger, moves }: UpdateLook): string {
+function waitingFor(vm: string, { ledger, moves }: UpdateSnapshot): string {
   const [last, ...more] = moves.failures(ledger, vm)
   if (last === undefined) return 'its turn has not come'
   const times = more.length === 0 ? 'once' : `${more.length + 1} times`

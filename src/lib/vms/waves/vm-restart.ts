@@ -117,7 +117,7 @@ export function restartsIn(entries: readonly Entry[], since: number): readonly R
 }
 
 /** Looks at its VMI now. `backWithin` in ms. Throws ApiError. */
-export async function standingOf(
+export async function statusOf(
   reader: Reader,
   restart: Restart,
   { now, backWithin }: { now: number; backWithin: number },

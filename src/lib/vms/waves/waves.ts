@@ -24,7 +24,7 @@ export interface Wave {
 }
 
 /** What is known of the VMs before one of them is taken for a canary; `namespace/name` each. */
-export interface CanariesSeen {
+export interface ObservedCanaries {
   /** So many have been moved already. */
   passed: number
   /** Chosen before, and not through: they stay the canary, also when they failed. */
@@ -40,7 +40,7 @@ export interface CanariesSeen {
 export function wavesOf(
   candidates: Iterable<Candidate>,
   wanted: WavesWanted,
-  seen: CanariesSeen = { passed: 0 },
+  seen: ObservedCanaries = { passed: 0 },
 ): readonly Wave[] {
   const ordered = inOrder(candidates, wanted.order)
   const canary = canariesOf(ordered, wanted, seen)
@@ -61,7 +61,7 @@ export function wavesOf(
 function canariesOf(
   ordered: readonly Candidate[],
   { canaries }: WavesWanted,
-  { passed, chosen = new Set(), failing = new Set() }: CanariesSeen,
+  { passed, chosen = new Set(), failing = new Set() }: ObservedCanaries,
 ): readonly Candidate[] {
   const meant = ordered.filter(({ canary }) => canary)
   if (meant.length > 0) return meant

@@ -19,7 +19,7 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '../../../lib/kube/errors.ts'
 import type { ApiFaults } from '../api-faults.ts'
 import { type ApiRequest, type Caller, decide, perform, rulesFor } from '../api-request.ts'
-import { seenAs, selection } from '../list-options.ts'
+import { shownAs, selection } from '../list-options.ts'
 import type { SimKind } from '../kinds/sim-kind.ts'
 import type { Access } from '../../../lib/kube/cluster.ts'
 
@@ -225,13 +225,13 @@ export async function watch(parts: Watch, request: ApiRequest): Promise<void> {
   const { store, exchange, response, faults } = parts
   const { caller, route, query } = exchange
   const asked = { ...request, verb: 'watch' }
-  const fate = faults?.watchFate({ ...asked, user: caller.user })
+  const outcome = faults?.watchOutcome({ ...asked, user: caller.user })
   const over = new AbortController()
   response.on('close', () => over.abort())
   const line = liner(parts)
-  let left = fate?.endsAfter ?? Infinity
+  let left = outcome?.endsAfter ?? Infinity
   const send = (type: string, object: object) => {
-    if (over.signal.aborted || fate?.silent() === true) return
+    if (over.signal.aborted || outcome?.silent() === true) return
     response.write(`${JSON.stringify({ type, object })}\n`)
     if (type !== 'BOOKMARK' && --left <= 0) over.abort()
   }
@@ -241,7 +241,7 @@ export async function watch(parts: Watch, request: ApiRequest): Promise<void> {
   response.flushHeaders()
   if (left <= 0) over.abort()
   const stop = subscribe(parts, send, (event) => {
-    const type = seenAs(event, matches)
+    const type = shownAs(event, matches)
     if (type) send(type, line(event.object))
   })
   await lifetime(parts, over.signal, () => {

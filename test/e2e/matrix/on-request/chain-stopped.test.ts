@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kubeVirtOf, lockHolder, methodsOf, openLoans } from '../../installation.ts'
+import { kubeVirtOf, lockHolder, methodsOf, openOverrides } from '../../installation.ts'
 import { kvup } from '../../kvup.ts'
 import { type Lab, operatorManifest, startLab } from '../../lab.ts'
 import { runMachines } from '../../machines.ts'
@@ -37,6 +37,6 @@ test('with VMs that cannot move it ends between two releases, names them, and le
   const kubevirt = await kubeVirtOf(lab)
   expect(kubevirt.status.observedKubeVirtVersion).toBe('v1.7.0')
   expect(methodsOf(kubevirt)).toEqual(methods)
-  expect(await openLoans(lab)).toEqual([])
+  expect(await openOverrides(lab)).toEqual([])
   expect(await lockHolder(lab)).toBeUndefined()
 }, 3_600_000)

@@ -7,15 +7,15 @@ import {
   webhooksAnswering,
 } from '../../../../src/lib/checks/groups/machinery-checks.ts'
 import type { Check } from '../../../../src/lib/checks/check-definition.ts'
-import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import type { Lease } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, question, said, unread } from '../evidence.ts'
 import { ago, apiService, at, goodCa, webhooks, wholeCluster } from '../whole-cluster.ts'
 import { bundle, certificate } from './ca-text.ts'
 
-const found = (check: Check, overrides: Partial<Evidence>) =>
-  ask(check, { evidence: wholeCluster(overrides) })
+const found = (check: Check, overrides: Partial<FullSnapshot>) =>
+  ask(check, { snapshot: wholeCluster(overrides) })
 
 const withCa = (text: string) => ({
   webhooks: known(webhooks({ caBundle: text })),
@@ -100,9 +100,9 @@ describe('webhooks-answering', () => {
     ['Degraded', 'found'],
   ] as const)('what keeps new kinds out until virt-api is new, while KubeVirt is %s: %s', (verdict, is) => {
     const barrier = known(webhooks({ name: 'virt-operator-tmp-webhookngx6w' }))
-    const evidence = wholeCluster({ webhooks: barrier, endpoints: known() })
-    const standing = { ...question({ evidence }).standing, verdict }
-    expect(ask(webhooksAnswering, { evidence, standing }).is).toBe(is)
+    const snapshot = wholeCluster({ webhooks: barrier, endpoints: known() })
+    const standing = { ...question({ snapshot }).standing, verdict }
+    expect(ask(webhooksAnswering, { snapshot, standing }).is).toBe(is)
   })
 
   test('unread is not passed', () => {

@@ -12,7 +12,7 @@ import {
   versionSkew,
 } from '../../../../src/lib/checks/groups/node-checks.ts'
 import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
-import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { ask, known, ofVersion, said, unread, withSpec } from '../evidence.ts'
 import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
@@ -20,8 +20,8 @@ import { ago, nodes, notReady, wholeCluster } from '../whole-cluster.ts'
 type Changes = Parameters<typeof nodes>[0]
 type Asked = { target?: string; method?: NonNullable<Question['method']> }
 
-const on = (check: Check, evidence: Evidence, asked: Asked = {}) =>
-  ask(check, { evidence, target: 'v1.9.0', ...asked })
+const on = (check: Check, snapshot: FullSnapshot, asked: Asked = {}) =>
+  ask(check, { snapshot, target: 'v1.9.0', ...asked })
 const withNodes = (check: Check, changes: Changes, asked?: Asked) =>
   on(check, wholeCluster({ nodes: known(...nodes(changes)) }), asked)
 
@@ -69,9 +69,9 @@ describe('node-ready', () => {
   })
 
   test('one without it, where its DaemonSet wants one, as well', () => {
-    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-2': notReady })) })
-    const pods = known(...itemsOf(evidence.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
-    expect(on(nodeReady, { ...evidence, pods }).findings[0]?.objects).toEqual(['node/worker-2'])
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-2': notReady })) })
+    const pods = known(...itemsOf(snapshot.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
+    expect(on(nodeReady, { ...snapshot, pods }).findings[0]?.objects).toEqual(['node/worker-2'])
   })
 
   test('not one that virt-handler stays away from: another system, or a taint', () => {
@@ -80,9 +80,9 @@ describe('node-ready', () => {
   })
 
   test('the taints that Kubernetes itself gives to such a node do not keep virt-handler away', () => {
-    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-2': silent })) })
-    const pods = known(...itemsOf(evidence.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
-    expect(on(nodeReady, { ...evidence, pods }).is).toBe('found')
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-2': silent })) })
+    const pods = known(...itemsOf(snapshot.pods).filter((pod) => pod.spec?.nodeName !== 'worker-2'))
+    expect(on(nodeReady, { ...snapshot, pods }).is).toBe('found')
   })
 })
 
@@ -107,10 +107,10 @@ describe('node-schedulable', () => {
     [[{ key: 'gpu', value: 'yes' }], 'found'],
     [[{ key: 'fpga', operator: 'Exists' }], 'found'],
   ])('tolerations %j: %s', (tolerations, is) => {
-    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': taint('gpu') })) })
-    for (const { spec } of itemsOf(evidence.daemonsets))
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': taint('gpu') })) })
+    for (const { spec } of itemsOf(snapshot.daemonsets))
       Object.assign(spec?.template?.spec ?? {}, { tolerations })
-    expect(on(nodeSchedulable, evidence).is).toBe(is)
+    expect(on(nodeSchedulable, snapshot).is).toBe(is)
   })
 })
 
@@ -181,28 +181,28 @@ describe('C2 new-gates', () => {
 
   test('C2 the remedy keeps what is in the list already', () => {
     const developerConfiguration = { disabledFeatureGates: ['Template'] }
-    const evidence = withSpec(
+    const snapshot = withSpec(
       { configuration: { developerConfiguration } },
       wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) }),
     )
-    expect(on(newGates, evidence).findings[0]?.remedy[0]).toContain('["Template","ImageVolume"]')
+    expect(on(newGates, snapshot).findings[0]?.remedy[0]).toContain('["Template","ImageVolume"]')
   })
 
   test.each([{ disabledFeatureGates: ['ImageVolume'] }, { featureGates: ['ImageVolume'] }])(
     'C2 decided on already: %o',
     (developerConfiguration) => {
-      const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
-      expect(on(newGates, withSpec({ configuration: { developerConfiguration } }, evidence)).is).toBe(
+      const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+      expect(on(newGates, withSpec({ configuration: { developerConfiguration } }, snapshot)).is).toBe(
         'passed',
       )
     },
   )
 
   test('C2 only where the hop passes the release that brings it', () => {
-    const evidence = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
-    expect(on(newGates, evidence, { target: 'v1.8.4' }).is).toBe('passed')
-    expect(on(newGates, evidence, { target: 'v1.9.0-rc.1' }).is).toBe('found')
-    expect(on(newGates, ofVersion('v1.9.0', evidence), { target: 'v1.9.1' }).is).toBe('passed')
+    const snapshot = wholeCluster({ nodes: known(...nodes({ 'worker-1': old })) })
+    expect(on(newGates, snapshot, { target: 'v1.8.4' }).is).toBe('passed')
+    expect(on(newGates, snapshot, { target: 'v1.9.0-rc.1' }).is).toBe('found')
+    expect(on(newGates, ofVersion('v1.9.0', snapshot), { target: 'v1.9.1' }).is).toBe('passed')
   })
 
   test('C2 cri-o is judged by its kubelet; a control-plane node without virt-handler is not', () => {

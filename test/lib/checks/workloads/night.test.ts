@@ -7,14 +7,14 @@ import {
 } from '../../../../src/lib/checks/groups/activity-checks.ts'
 import { launcherAge } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import type { Node } from '../../../../src/lib/kube/kinds/core-kinds.ts'
-import type { Evidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { itemsOf } from '../../../../src/lib/kube/known.ts'
 import { templatePrinter } from '../../../../src/lib/output/formats/jsonpath-formats.ts'
 import { ask, known, said } from '../evidence.ts'
 import { nodes, tally, wholeCluster } from '../whole-cluster.ts'
 
-const found = (check: Check, overrides: Partial<Evidence>, target = 'v1.9.0') =>
-  ask(check, { evidence: wholeCluster(overrides), target })
+const found = (check: Check, overrides: Partial<FullSnapshot>, target = 'v1.9.0') =>
+  ask(check, { snapshot: wholeCluster(overrides), target })
 
 const on = (launchers: Record<string, number>, target?: string) =>
   found(launcherAge, { instances: known(tally({ launchers })) }, target)
@@ -75,18 +75,18 @@ describe('C1 launcher-age', () => {
   test('C1 a digest tells nothing, unless it is the one in use', () => {
     const digest = `quay.io/kubevirt/virt-launcher@sha256:${'0'.repeat(64)}`
     expect(said(on({ [digest]: 2 }).findings)).toEqual(['info launcher-age'])
-    const evidence = wholeCluster({ instances: known(tally({ launchers: { [digest]: 2 } })) })
-    const controller = itemsOf(evidence.deployments).find(
+    const snapshot = wholeCluster({ instances: known(tally({ launchers: { [digest]: 2 } })) })
+    const controller = itemsOf(snapshot.deployments).find(
       ({ metadata }) => metadata.name === 'virt-controller',
     )
     Object.assign(controller?.spec?.template?.spec?.containers?.[0] ?? {}, {
       args: ['--launcher-image', digest],
     })
-    expect(ask(launcherAge, { evidence, target: 'v1.9.0' }).is).toBe('passed')
+    expect(ask(launcherAge, { snapshot, target: 'v1.9.0' }).is).toBe('passed')
   })
 
   test('C1 without a target there is nothing to be too old for', () => {
-    expect(ask(launcherAge, { evidence: wholeCluster() }).is).toBe('skipped')
+    expect(ask(launcherAge, { snapshot: wholeCluster() }).is).toBe('skipped')
   })
 })
 

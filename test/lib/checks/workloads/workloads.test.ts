@@ -11,14 +11,14 @@ import {
   vmsThatStay,
 } from '../../../../src/lib/checks/groups/vm-checks.ts'
 import { migrationsInFlight, nodeDrained } from '../../../../src/lib/checks/groups/activity-checks.ts'
-import type { Evidence, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import type { FullSnapshot, ResourceQuota } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import type { InstanceTally } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { ask, known, said, unread, withSpec } from '../evidence.ts'
 import { nodes, notReady, tally, wholeCluster } from '../whole-cluster.ts'
 
 const migrating = { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } }
-const found = (check: Check, overrides: Partial<Evidence>, spec: object = migrating) =>
-  ask(check, { evidence: withSpec(spec, wholeCluster(overrides)), target: 'v1.9.0' })
+const found = (check: Check, overrides: Partial<FullSnapshot>, spec: object = migrating) =>
+  ask(check, { snapshot: withSpec(spec, wholeCluster(overrides)), target: 'v1.9.0' })
 const tallied = (check: Check, overrides: Partial<InstanceTally>, spec?: object) =>
   found(check, { instances: known(tally(overrides)) }, spec)
 const one = { count: 1, names: ['shop/db-0'] }

@@ -73,7 +73,7 @@ test('what is no secret stays', () => {
 
 describe('-v', () => {
   const url = 'https://s/api/v1/configmaps'
-  const spoken = (verbosity: number) => {
+  const asTyped = (verbosity: number) => {
     const said: string[] = []
     const trace = traceTo((line) => said.push(line), verbosity)
     trace.asked({
@@ -88,12 +88,12 @@ describe('-v', () => {
   }
 
   test('5 says nothing, 6 the call and its answer', () => {
-    expect(spoken(5)).toEqual([])
-    expect(spoken(6)).toEqual([`GET ${url} 200 in 12 ms`])
+    expect(asTyped(5)).toEqual([])
+    expect(asTyped(6)).toEqual([`GET ${url} 200 in 12 ms`])
   })
 
   test('7 adds the headers, without the token', () => {
-    expect(spoken(7)).toEqual([
+    expect(asTyped(7)).toEqual([
       `GET ${url}`,
       '    authorization: <redacted>',
       '    accept: json',
@@ -102,9 +102,9 @@ describe('-v', () => {
   })
 
   test('8 adds the body, cut at 1 KB; 9 all of it', () => {
-    expect(spoken(8).at(-1)?.length).toBeLessThan(1100)
-    expect(spoken(8).at(-1)).toMatch(/\[\d+ more\]$/)
-    expect(spoken(9).at(-1)?.length).toBeGreaterThan(5000)
+    expect(asTyped(8).at(-1)?.length).toBeLessThan(1100)
+    expect(asTyped(8).at(-1)).toMatch(/\[\d+ more\]$/)
+    expect(asTyped(9).at(-1)?.length).toBeGreaterThan(5000)
   })
 
   test('bodies are kept only where they are shown', () => {

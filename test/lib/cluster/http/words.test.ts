@@ -150,8 +150,8 @@ describe('an error in words', () => {
     const bound = '     then bind it to this user'
     expect(error.remedy).toEqual([`kvup rbac kvup-upgrade | kubectl --context prod apply -f -${bound}`])
     expect(error).toMatchObject({ exitCode: 7, reason: 'forbidden' })
-    const looking = { ...subject, verb: 'list', resource: 'virtualmachineinstances.kubevirt.io' }
-    expect(of({ status: 403, statusReason: 'Forbidden', message }, looking).remedy).toEqual([
+    const reading = { ...subject, verb: 'list', resource: 'virtualmachineinstances.kubevirt.io' }
+    expect(of({ status: 403, statusReason: 'Forbidden', message }, reading).remedy).toEqual([
       `kvup rbac kvup-view | kubectl --context prod apply -f -${bound}`,
     ])
   })

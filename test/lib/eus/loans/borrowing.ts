@@ -9,8 +9,8 @@ import {
 import type { KubeObject } from '../../../../src/lib/kube/object.ts'
 import {
   type Borrowable,
-  borrowedEntry,
-  borrowedField,
+  overriddenEntry,
+  overriddenField,
 } from '../../../../src/lib/eus/settings/saved-setting.ts'
 import type { Procedure, Step } from '../../../../src/lib/engine/step.ts'
 import { configMapJournal } from '../../../../src/lib/engine/journal-config-map.ts'
@@ -101,7 +101,7 @@ export const nodeHealthCheck = (spec: NodeHealthCheck['spec'] = {}): NodeHealthC
 const harmless = 'for weeks'
 
 export const pausedPool = (uid: string): Borrowable =>
-  borrowedField(
+  overriddenField(
     {
       loan: 'pool-paused/worker',
       kind: MachineConfigPools,
@@ -115,7 +115,7 @@ export const pausedPool = (uid: string): Borrowable =>
   )
 
 export const pausedHealthCheck = (uid: string): Borrowable =>
-  borrowedField(
+  overriddenField(
     {
       loan: 'machine-health-check/openshift-machine-api/workers',
       kind: MachineHealthChecks,
@@ -129,7 +129,7 @@ export const pausedHealthCheck = (uid: string): Borrowable =>
   )
 
 export const pausedNodeHealthCheck = (uid: string): Borrowable =>
-  borrowedEntry(
+  overriddenEntry(
     {
       loan: 'node-health-check/nhc',
       kind: NodeHealthChecks,

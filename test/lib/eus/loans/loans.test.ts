@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Borrowable } from '../../../../src/lib/eus/settings/saved-setting.ts'
 import {
-  giveField,
-  type Giving,
+  restoreField,
+  type Restoring,
   takeField,
   type Taking,
 } from '../../../../src/lib/eus/settings/setting-steps.ts'
@@ -19,8 +19,8 @@ import {
 
 const take = (field: Borrowable, options: Partial<Taking> = {}) =>
   takeField(field, { id: 'take', title: 'take', who: 'jane@here', procedure: 'eus to 4.20', ...options })
-const give = (field: Borrowable, options: Partial<Giving> = {}) =>
-  giveField(field, { id: 'give', title: 'give', ...options })
+const restore = (field: Borrowable, options: Partial<Restoring> = {}) =>
+  restoreField(field, { id: 'give', title: 'give', ...options })
 
 const shapes = [
   { name: 'spec.paused that was absent', object: pool(), field: pausedPool },
@@ -51,7 +51,7 @@ describe.each(shapes)('$name', (shape) => {
     await world.run([take(field)])
     expect(world.bare(field)).not.toEqual(before)
     expect(await world.journal().loans()).toMatchObject([{ id: field.loan, object: { uid: field.uid } }])
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(withoutEmpty(world.bare(field))).toEqual(before)
     expect(await world.journal().loans()).toEqual([])
   })
@@ -59,7 +59,7 @@ describe.each(shapes)('$name', (shape) => {
   test('killed at each call, taken and given back on another machine: as it was', async () => {
     const { world, field } = setUp(shape)
     const counted = immortal(world.cluster)
-    await world.run([take(field), give(field)], counted)
+    await world.run([take(field), restore(field)], counted)
     const deaths: Death[] = Array.from({ length: counted.calls() }, (_, at) => [
       { beforeCall: at + 1 },
       { afterCall: at + 1 },
@@ -69,11 +69,11 @@ describe.each(shapes)('$name', (shape) => {
       const again = setUp(shape)
       const cluster = mortal(again.world.cluster, death)
       const killed = again.world
-        .run([take(again.field), give(again.field)], cluster, 'dead')
+        .run([take(again.field), restore(again.field)], cluster, 'dead')
         .catch(() => undefined)
       await cluster.death
       await killed
-      await again.world.run([give(again.field)], again.world.cluster, 'other')
+      await again.world.run([restore(again.field)], again.world.cluster, 'other')
       expect({ death, object: withoutEmpty(again.world.bare(again.field)) }).toEqual({
         death,
         object: again.before,
@@ -86,7 +86,7 @@ describe.each(shapes)('$name', (shape) => {
     const { world, field, before } = setUp(shape)
     await world.run([take(field)])
     await world.run([take(field)])
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(withoutEmpty(world.bare(field))).toEqual(before)
   })
 })
@@ -96,7 +96,7 @@ const plain = { name: 'plain', object: pool(), field: pausedPool }
 
 test('night E5: a pool that was paused before us is not ours: no loan, and it stays paused', async () => {
   const { world, field, before } = setUp(paused)
-  await world.run([take(field), give(field)])
+  await world.run([take(field), restore(field)])
   expect(world.bare(field)).toEqual(before)
   expect(await world.journal().entries()).not.toContainEqual(expect.objectContaining({ what: 'borrowed' }))
 })
@@ -122,7 +122,7 @@ describe('somebody else', () => {
       expect(world.bare(field)).not.toMatchObject({ spec: { paused: true } })
       await world.run([take(field, { again: true })])
       expect(world.bare(field)).toMatchObject({ spec: { paused: true } })
-      await world.run([give(field)])
+      await world.run([restore(field)])
       expect(world.bare(field)).toMatchObject({ spec: { maxUnavailable: 1 } })
       expect(world.bare(field)).not.toHaveProperty('spec.paused')
     },
@@ -131,7 +131,7 @@ describe('somebody else', () => {
   test('who unpaused it has done our work: the loan is closed', async () => {
     const { world, field, edit } = await taken()
     await edit({ paused: false })
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(world.bare(field)).toMatchObject({ spec: { paused: false } })
     expect(await world.journal().loans()).toEqual([])
   })
@@ -145,9 +145,9 @@ describe('somebody else', () => {
     await world.cluster.writer.create(field.kind, { ...rest, metadata: { ...metadata, annotations } })
     const renewed = pausedPool(world.uidOf(field))
     await expect(world.run([take(field)])).rejects.toMatchObject({ reason: 'borrowed-replaced' })
-    await expect(world.run([give(renewed)])).rejects.toMatchObject({ reason: 'changed-meanwhile' })
+    await expect(world.run([restore(renewed)])).rejects.toMatchObject({ reason: 'changed-meanwhile' })
     expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
-    await world.run([give(renewed, { meanwhile: 'keep-current' })])
+    await world.run([restore(renewed, { meanwhile: 'keep-current' })])
     expect(await world.journal().loans()).toEqual([])
   })
 
@@ -156,7 +156,7 @@ describe('somebody else', () => {
     await world.cluster.writer.delete(field.kind, field.ref)
     await world.cluster.writer.create(field.kind, pool({ paused: true }))
     const renewed = pausedPool(world.uidOf(field))
-    await world.run([give(renewed)])
+    await world.run([restore(renewed)])
     expect(world.bare(renewed)).toMatchObject({ spec: { paused: true } })
     expect(await world.journal().loans()).toEqual([])
   })
@@ -170,14 +170,14 @@ describe('somebody else', () => {
     expect(await world.journal().missing()).toMatchObject([
       { id: 'pool-paused/worker', why: 'missing', claim: { was: { present: false } } },
     ])
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(world.bare(field)).toMatchObject({ spec: { paused: true } })
   })
 
   test('deleted the object: there is nothing to give back to, and the journal says so', async () => {
     const { world, field } = await taken()
     await world.cluster.writer.delete(field.kind, field.ref)
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(await world.journal().loans()).toEqual([])
     expect((await world.journal().entries()).findLast(({ what }) => what === 'closed')?.text).toContain(
       'is gone',
@@ -194,7 +194,7 @@ describe('somebody else', () => {
     await world.run([take(field)])
     const theirs = { metadata: { annotations: { 'cluster.x-k8s.io/paused': 'theirs' } } }
     await world.cluster.writer.mergePatch(field.kind, field.ref, theirs)
-    const refusal = await world.run([give(field, { meanwhile })]).then(
+    const refusal = await world.run([restore(field, { meanwhile })]).then(
       () => undefined,
       ({ reason }: { reason: string }) => reason,
     )
@@ -210,14 +210,14 @@ describe('somebody else', () => {
     await world.cluster.writer.mergePatch(field.kind, field.ref, {
       spec: { pauseRequests: ['kvup', 'theirs'] },
     } as object)
-    await world.run([give(field)])
+    await world.run([restore(field)])
     expect(world.bare(field)).toMatchObject({ spec: { pauseRequests: ['theirs'] } })
   })
 })
 
 test('what is not to be given back any more is closed with its reason, and stays', async () => {
   const { world, field } = await taken()
-  await world.run([give(field, { closeBecause: 'a hop was accepted' })])
+  await world.run([restore(field, { closeBecause: 'a hop was accepted' })])
   expect(world.bare(field)).toMatchObject({ spec: { paused: true } })
   expect((await world.journal().entries()).findLast(({ what }) => what === 'closed')?.text).toContain(
     'a hop was accepted',

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { machineHealthCheckPaused } from '../../../../src/lib/eus/settings/eus-settings.ts'
-import { giveField, takeField } from '../../../../src/lib/eus/settings/setting-steps.ts'
+import { restoreField, takeField } from '../../../../src/lib/eus/settings/setting-steps.ts'
 import { Borrowing, health, healthCheck } from './borrowing.ts'
 
 const annotation = 'cluster.x-k8s.io/paused'
 const taking = { id: 'take', title: 'take', who: 'jane@here', procedure: 'eus to 4.20' }
-const giving = { id: 'give', title: 'give' }
+const restoring = { id: 'give', title: 'give' }
 
 function setUp(annotations?: Record<string, string>) {
   const world = new Borrowing([healthCheck(annotations)])
   const field = machineHealthCheckPaused({ ...health, uid: '' })
-  const looked = machineHealthCheckPaused({ ...health, uid: world.uidOf(field) })
-  return { world, field: looked, before: world.bare(looked) }
+  const snapshot = machineHealthCheckPaused({ ...health, uid: world.uidOf(field) })
+  return { world, field: snapshot, before: world.bare(snapshot) }
 }
 
 test.each(['', 'true', 'by hand'])(
@@ -21,7 +21,7 @@ test.each(['', 'true', 'by hand'])(
     await world.run([takeField(field, taking)])
     expect(world.bare(field)).toEqual(before)
     expect(await world.journal().loans()).toEqual([])
-    await world.run([giveField(field, giving)])
+    await world.run([restoreField(field, restoring)])
     expect(world.bare(field)).toEqual(before)
   },
 )
@@ -32,7 +32,7 @@ test('one that others paused after kvup had is asked about, and not taken away f
   await world.cluster.writer.mergePatch(field.kind, field.ref, {
     metadata: { annotations: { [annotation]: '' } },
   })
-  await expect(world.run([giveField(field, giving)])).rejects.toThrow(
+  await expect(world.run([restoreField(field, restoring)])).rejects.toThrow(
     expect.objectContaining({ reason: 'changed-meanwhile' }),
   )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CatalogPackage } from '../../../../src/lib/releases/catalog-path.ts'
-import { catalogWay } from '../../../../src/lib/eus/plan/operator-path.ts'
+import { catalogPath } from '../../../../src/lib/eus/plan/operator-path.ts'
 import { nextChannel } from '../../../../src/lib/eus/steps/operator-steps.ts'
 import { knownReleases } from '../../../../src/lib/releases/releases.ts'
 
@@ -17,7 +17,7 @@ const channel = (name: string, ...edges: Edge[]) => ({
 })
 const packageOf = (...channels: CatalogPackage['channels']): CatalogPackage => ({ name: 'hco', channels })
 const way = (pack: CatalogPackage, from: string, minors: string[], set?: string) =>
-  catalogWay(
+  catalogPath(
     pack,
     { at: { csv: csv(from), version: from }, channel: set },
     { minors, releases: knownReleases },

@@ -1,22 +1,22 @@
 import { readSaved } from '../../../../src/lib/kube/saved/saved-file.ts'
-import { type EusEvidence, lookForEus } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
+import { type EusClusterSnapshot, readEusCluster } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
 import { type EusPlanRequest, makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import type { Known } from '../../../../src/lib/kube/known.ts'
 
-const looked = new Map<string, Promise<EusEvidence>>()
+const snapshot = new Map<string, Promise<EusClusterSnapshot>>()
 
 /** What is seen of a cluster of test/examples/eus; a copy of its own for each test. */
-export async function evidenceOf(name: string): Promise<EusEvidence> {
-  const seen = looked.get(name) ?? look(name)
-  looked.set(name, seen)
+export async function evidenceOf(name: string): Promise<EusClusterSnapshot> {
+  const seen = snapshot.get(name) ?? look(name)
+  snapshot.set(name, seen)
   return structuredClone(await seen)
 }
 
-async function look(name: string): Promise<EusEvidence> {
+async function look(name: string): Promise<EusClusterSnapshot> {
   const folder = new URL(`../../../examples/eus/${name}/cluster`, import.meta.url).pathname
   const cluster = await readSaved(folder)
   const at = cluster.takenAt ?? new Date(0)
-  return lookForEus(cluster, { now: () => at, sleep: async () => undefined })
+  return readEusCluster(cluster, { now: () => at, sleep: async () => undefined })
 }
 
 /** The one item of a part, to be changed in place. */
@@ -27,7 +27,7 @@ export function itemIn<T>(part: Known<T>, at = 0): T {
 }
 
 /** Ids of what is found, by level. */
-export function found(evidence: EusEvidence, request: EusPlanRequest = {}): Record<string, string> {
-  const { findings } = makeEusPlan(evidence, request)
+export function found(observed: EusClusterSnapshot, request: EusPlanRequest = {}): Record<string, string> {
+  const { findings } = makeEusPlan(observed, request)
   return Object.fromEntries(findings.map(({ id, level }) => [id, level]))
 }

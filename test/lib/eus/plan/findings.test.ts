@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EusEvidence } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
+import type { EusClusterSnapshot } from '../../../../src/lib/eus/plan/eus-snapshot.ts'
 import { makeEusPlan } from '../../../../src/lib/eus/plan/eus-planner.ts'
 import { evidenceOf, found, itemIn } from './evidence-of.ts'
 
@@ -14,7 +14,7 @@ const always = {
 
 interface Row {
   name: string
-  change: (evidence: EusEvidence) => void
+  change: (snapshot: EusClusterSnapshot) => void
   /** What is found besides. */
   finds: Record<string, string>
 }
@@ -22,7 +22,7 @@ interface Row {
 const unknown = { known: false, why: 'forbidden' } as const
 const noItems = { known: true, items: [] } as const
 
-const pool = (evidence: EusEvidence, at: number) => itemIn(evidence.platform.pools, at)
+const pool = (snapshot: EusClusterSnapshot, at: number) => itemIn(snapshot.platform.pools, at)
 const worker = 1
 const condition = (type: string, status: 'True' | 'False' | 'Unknown') => ({
   type,
@@ -266,10 +266,10 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)('$name', async ({ change, finds }) => {
-  const evidence = await evidenceOf(good)
-  expect(found(evidence)).toEqual(always)
-  change(evidence)
-  const besides = Object.fromEntries(Object.entries(found(evidence)).filter(([id]) => !(id in always)))
+  const snapshot = await evidenceOf(good)
+  expect(found(snapshot)).toEqual(always)
+  change(snapshot)
+  const besides = Object.fromEntries(Object.entries(found(snapshot)).filter(([id]) => !(id in always)))
   expect(besides).toEqual(finds)
 })
 
@@ -299,21 +299,21 @@ test('night E9: each old NodeMaintenance gets its standalone object, in the orde
 })
 
 test('night E7: what would replace nodes is paused as well, unless somebody has', async () => {
-  const evidence = await evidenceOf('4.18-to-4.20')
-  expect(makeEusPlan(evidence).healthChecks).toEqual([
+  const snapshot = await evidenceOf('4.18-to-4.20')
+  expect(makeEusPlan(snapshot).healthChecks).toEqual([
     { kind: 'MachineHealthCheck', namespace: 'openshift-machine-api', name: 'workers', paused: false },
   ])
-  Object.assign(itemIn(evidence.platform.machineHealthChecks).metadata, {
+  Object.assign(itemIn(snapshot.platform.machineHealthChecks).metadata, {
     annotations: { 'cluster.x-k8s.io/paused': '' },
   })
-  expect(makeEusPlan(evidence).healthChecks).toMatchObject([{ paused: true }])
+  expect(makeEusPlan(snapshot).healthChecks).toMatchObject([{ paused: true }])
 })
 
 test('night E10: a single node has no window, and its VMs an outage', async () => {
-  const evidence = await evidenceOf('compact')
-  const [node] = evidence.platform.nodes.known ? evidence.platform.nodes.items : []
-  Object.assign(evidence.platform, { nodes: { known: true, items: [node] } })
-  const { way, findings } = makeEusPlan(evidence)
+  const snapshot = await evidenceOf('compact')
+  const [node] = snapshot.platform.nodes.known ? snapshot.platform.nodes.items : []
+  Object.assign(snapshot.platform, { nodes: { known: true, items: [node] } })
+  const { way, findings } = makeEusPlan(snapshot)
   expect(way).toBe('plain')
   expect(findings.find(({ id }) => id === 'no-window')?.summary).toContain(
     'each is down while the node reboots',
@@ -328,16 +328,16 @@ test('night E12: what VMs will do is said with the plan', async () => {
 })
 
 test('a window that is open is judged by its steps: findings are told and stop nobody, but a pool that somebody else paused', async () => {
-  const evidence = await evidenceOf('mid-window')
-  set(itemIn(evidence.platform.clusterVersion), condition('Failing', 'True'))
-  set(itemIn(evidence.hyperconverged), condition('Progressing', 'True'))
-  expect(found(evidence)).toMatchObject({
+  const snapshot = await evidenceOf('mid-window')
+  set(itemIn(snapshot.platform.clusterVersion), condition('Failing', 'True'))
+  set(itemIn(snapshot.hyperconverged), condition('Progressing', 'True'))
+  expect(found(snapshot)).toMatchObject({
     'platform-not-steady': 'warning',
     'hyperconverged-not-good': 'warning',
   })
-  const loans = evidence.loans.known ? evidence.loans.items : []
+  const loans = snapshot.loans.known ? snapshot.loans.items : []
   const without = loans.filter(({ id }) => id !== 'pool-paused/gpu')
-  expect(found({ ...evidence, loans: { known: true, items: without } })).toMatchObject({
+  expect(found({ ...snapshot, loans: { known: true, items: without } })).toMatchObject({
     'pool-paused-already': 'blocker',
   })
 })
@@ -352,21 +352,21 @@ test('trap 2: methods that are lent are taken from the journal, not from the emp
 })
 
 test('night E8: an operator that no table knows is not called out of step, and it is said', async () => {
-  const evidence = await evidenceOf('okd-4.19')
-  Object.assign(itemIn(evidence.hyperconverged).status ?? {}, {
+  const snapshot = await evidenceOf('okd-4.19')
+  Object.assign(itemIn(snapshot.hyperconverged).status ?? {}, {
     versions: [{ name: 'operator', version: '1.99.0' }],
   })
-  const plan = makeEusPlan(evidence, { releases: { hyperconverged: [] } })
+  const plan = makeEusPlan(snapshot, { releases: { hyperconverged: [] } })
   expect(plan.findings.map(({ id }) => id)).not.toContain('version-in-step')
   expect(plan.unknown.join()).toContain('which minor of the platform the operator 1.99.0 belongs to')
 })
 
 test('night E8: one that no row knows is out of step where a minor before it is that of the platform', async () => {
-  const evidence = await evidenceOf('okd-4.19')
-  Object.assign(itemIn(evidence.hyperconverged).status ?? {}, {
+  const snapshot = await evidenceOf('okd-4.19')
+  Object.assign(itemIn(snapshot.hyperconverged).status ?? {}, {
     versions: [{ name: 'operator', version: '1.99.0' }],
   })
-  expect(makeEusPlan(evidence).findings).toContainEqual(
+  expect(makeEusPlan(snapshot).findings).toContainEqual(
     expect.objectContaining({
       id: 'version-in-step',
       level: 'blocker',
@@ -376,18 +376,18 @@ test('night E8: one that no row knows is out of step where a minor before it is 
 })
 
 test('methods that could not be read are not "none"', async () => {
-  const evidence = await evidenceOf(good)
-  const plan = makeEusPlan({ ...evidence, methods: unknown })
+  const snapshot = await evidenceOf(good)
+  const plan = makeEusPlan({ ...snapshot, methods: unknown })
   expect(plan).toMatchObject({ methods: [], methodsUnknown: true })
   expect(plan.findings.map(({ id }) => id)).not.toContain('methods-empty-without-loan')
-  expect(makeEusPlan(evidence)).not.toHaveProperty('methodsUnknown')
+  expect(makeEusPlan(snapshot)).not.toHaveProperty('methodsUnknown')
 })
 
 test('trap 17: what kube-apiserver says of its next minor wins over the table, in both directions', async () => {
-  const evidence = await evidenceOf('mid-window-by-hand')
-  expect(found(evidence, { to: '4.22' })).toMatchObject({ 'kubelets-too-old': 'blocker' })
-  set(itemIn(evidence.platform.clusterOperators, 2), condition('Upgradeable', 'True'))
-  const ids = Object.keys(found(evidence, { to: '4.22' }))
+  const snapshot = await evidenceOf('mid-window-by-hand')
+  expect(found(snapshot, { to: '4.22' })).toMatchObject({ 'kubelets-too-old': 'blocker' })
+  set(itemIn(snapshot.platform.clusterOperators, 2), condition('Upgradeable', 'True'))
+  const ids = Object.keys(found(snapshot, { to: '4.22' }))
   expect(ids).not.toContain('kubelets-too-old')
   expect(ids).not.toContain('window-too-long')
   // What is let through is judged like any other way.

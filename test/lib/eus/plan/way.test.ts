@@ -100,7 +100,7 @@ test('ocp 2.6: the cluster knows its next hop alone; what is offered with a risk
 })
 
 test('a patch that has to come first is a hop of its own, and the gates stand before the minor', async () => {
-  const evidence = await evidenceOf('4.18-to-4.20')
+  const snapshot = await evidenceOf('4.18-to-4.20')
   const versions = ['4.18.21', '4.18.24', '4.19.17', '4.20.1']
   const nodes = versions.map((version) => ({ version, payload: `quay.io/release@sha256:${version}` }))
   const edges = [
@@ -109,7 +109,7 @@ test('a patch that has to come first is a hop of its own, and the gates stand be
     [2, 3],
   ]
   const graph = parseUpdateGraph(JSON.stringify({ nodes, edges }), 'graph.json')
-  const { hops } = makeEusPlan(evidence, { graph })
+  const { hops } = makeEusPlan(snapshot, { graph })
   expect(hops.map(({ minor, platform }) => [minor, platform.version])).toEqual([
     ['4.18', '4.18.24'],
     ['4.19', '4.19.17'],
@@ -132,8 +132,8 @@ test('how far it is possible is said where the graph has no way', async () => {
 })
 
 test('an update that is under way is the first hop, and ends where it goes to', async () => {
-  const evidence = await evidenceOf('4.18-to-4.20')
-  const cv = itemIn(evidence.platform.clusterVersion)
+  const snapshot = await evidenceOf('4.18-to-4.20')
+  const cv = itemIn(snapshot.platform.clusterVersion)
   Object.assign(cv.status ?? {}, {
     desired: { version: '4.19.14', image: 'x' },
     history: [
@@ -145,7 +145,7 @@ test('an update that is under way is the first hop, and ends where it goes to', 
   cv.status?.conditions?.forEach((one) => {
     if (one.type === 'Progressing') one.status = 'True'
   })
-  const { hops, from, began } = makeEusPlan(evidence, { to: '4.20' })
+  const { hops, from, began } = makeEusPlan(snapshot, { to: '4.20' })
   expect({ from, began }).toEqual({ from: '4.19.14', began: '4.19' })
   expect(hops[0]).toMatchObject({ minor: '4.19', platform: { version: '4.19.14', done: false } })
 })

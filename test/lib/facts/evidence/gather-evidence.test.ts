@@ -3,7 +3,7 @@ import type { Reader, Where } from '../../../../src/lib/kube/cluster.ts'
 import type { Kind, KubeObject } from '../../../../src/lib/kube/object.ts'
 import { ResourceQuotas } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import { VirtualMachineInstances } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
-import { gatherEvidence } from '../../../../src/lib/kubevirt/full-snapshot.ts'
+import { takeFullSnapshot } from '../../../../src/lib/kubevirt/full-snapshot.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
 import { simulate } from '../../../../src/simulator/simulated-cluster.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
@@ -56,19 +56,19 @@ function watched(reader: Reader, refused: Record<string, number> = {}): { reader
 
 test('everything is known of a whole cluster, but what was not asked', async () => {
   await simulated(async (reader, clock) => {
-    const evidence = await gatherEvidence({ reader }, clock)
-    const unknown = Object.entries(evidence).filter(([, part]) => part.known === false)
+    const snapshot = await takeFullSnapshot({ reader }, clock)
+    const unknown = Object.entries(snapshot).filter(([, part]) => part.known === false)
     expect(unknown.map(([name]) => name)).toEqual(['rights'])
-    expect(evidence.instances).toMatchObject({ items: [{ total: 6, running: 6 }] })
-    expect(evidence.workloads).toMatchObject({ items: [{ instances: 6, outdated: 0 }] })
-    expect(evidence.machines).toMatchObject({ items: [{ total: 6 }] })
-    expect(evidence.serverVersion).toBeDefined()
-    expect(evidence.clusterUid).toMatchObject({ items: [expect.any(String)] })
-    const roles = evidence.operatorRoles.known ? evidence.operatorRoles.items : []
+    expect(snapshot.instances).toMatchObject({ items: [{ total: 6, running: 6 }] })
+    expect(snapshot.workloads).toMatchObject({ items: [{ instances: 6, outdated: 0 }] })
+    expect(snapshot.machines).toMatchObject({ items: [{ total: 6 }] })
+    expect(snapshot.serverVersion).toBeDefined()
+    expect(snapshot.clusterUid).toMatchObject({ items: [expect.any(String)] })
+    const roles = snapshot.operatorRoles.known ? snapshot.operatorRoles.items : []
     expect(roles.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toContain(
       'ClusterRole/kubevirt-operator',
     )
-    const crds = evidence.crds.known ? evidence.crds.items : []
+    const crds = snapshot.crds.known ? snapshot.crds.items : []
     expect(crds.length).toBeGreaterThan(0)
     expect(crds.flatMap(({ spec }) => spec?.versions ?? []).filter((version) => 'schema' in version)).toEqual(
       [],
@@ -79,7 +79,7 @@ test('everything is known of a whole cluster, but what was not asked', async () 
 test('VMIs are listed once, for all parts', async () => {
   await simulated(async (reader, clock) => {
     const { reader: noted, calls } = watched(reader)
-    await gatherEvidence({ reader: noted }, clock)
+    await takeFullSnapshot({ reader: noted }, clock)
     expect(calls.filter(({ resource }) => resource === 'virtualmachineinstances')).toHaveLength(1)
     expect(calls.filter(({ resource }) => resource === 'secrets')).toEqual([])
   })
@@ -91,7 +91,7 @@ test('quotas only of namespaces with VMIs', async () => {
     const { apiVersion, kind } = ResourceQuotas
     for (const namespace of [vmi?.metadata.namespace ?? '', 'default'])
       sim.store.put(ResourceQuotas, { apiVersion, kind, metadata: { name: 'quota', namespace } })
-    const { quotas } = await gatherEvidence({ reader }, clock)
+    const { quotas } = await takeFullSnapshot({ reader }, clock)
     const namespaces = quotas.known ? quotas.items.map(({ metadata }) => metadata.namespace) : []
     expect(namespaces).toEqual([vmi?.metadata.namespace])
   })
@@ -100,12 +100,12 @@ test('quotas only of namespaces with VMIs', async () => {
 test('only what is wanted is read', async () => {
   await simulated(async (reader, clock) => {
     const { reader: noted, calls } = watched(reader)
-    const evidence = await gatherEvidence({ reader: noted }, clock, { only: ['nodes'] })
+    const snapshot = await takeFullSnapshot({ reader: noted }, clock, { only: ['nodes'] })
     expect(new Set(calls.map(({ resource }) => resource))).toEqual(
       new Set(['kubevirts', 'deployments', 'nodes']),
     )
-    expect(evidence.pods).toEqual({ known: false, why: 'not asked for' })
-    expect(evidence.nodes.known).toBe(true)
+    expect(snapshot.pods).toEqual({ known: false, why: 'not asked for' })
+    expect(snapshot.nodes.known).toBe(true)
   })
 })
 
@@ -124,8 +124,8 @@ test.each([
 ])('403 on %s makes %j unknown, and says why', async (resource, parts) => {
   await simulated(async (reader, clock) => {
     const { reader: noted } = watched(reader, { [resource]: 403 })
-    const evidence = await gatherEvidence({ reader: noted }, clock)
-    const unknown = Object.entries(evidence).filter(
+    const snapshot = await takeFullSnapshot({ reader: noted }, clock)
+    const unknown = Object.entries(snapshot).filter(
       ([name, part]) => part.known === false && name !== 'rights',
     )
     expect(unknown.map(([name]) => name).toSorted()).toEqual(parts.toSorted())
@@ -136,7 +136,7 @@ test.each([
 test('any other failure is thrown', async () => {
   await simulated(async (reader, clock) => {
     const { reader: noted } = watched(reader, { nodes: 500 })
-    await expect(gatherEvidence({ reader: noted }, clock)).rejects.toThrow('nodes: 500')
+    await expect(takeFullSnapshot({ reader: noted }, clock)).rejects.toThrow('nodes: 500')
   })
 })
 
@@ -144,11 +144,11 @@ test('one review per question', async () => {
   await simulated(async (reader, clock, sim) => {
     const { reviewer } = sim.cluster({ user: 'jane', groups: [] })
     const access = { verb: 'patch', group: 'kubevirt.io', resource: 'kubevirts', namespace: 'kubevirt' }
-    const evidence = await gatherEvidence({ reader, reviewer }, clock, {
+    const snapshot = await takeFullSnapshot({ reader, reviewer }, clock, {
       rights: [{ access, optional: false }],
       only: ['rights'],
     })
-    expect(evidence.rights).toEqual({
+    expect(snapshot.rights).toEqual({
       known: true,
       items: [{ what: 'patch kubevirts.kubevirt.io in namespace kubevirt', allowed: false, optional: false }],
     })

@@ -8,7 +8,7 @@ const begin = Date.parse('2026-11-21T10:00:00Z')
 const second = 1000
 const at = (seconds: number) => new Date(begin + seconds * second).toISOString()
 
-class Hands implements Clock {
+class RunEnvironment implements Clock {
   seconds = 0
   now = () => new Date(begin + this.seconds * second)
   sleep = async (ms: number) => void (this.seconds += ms / second)
@@ -22,7 +22,7 @@ const lease = (name: string, renewed: string, more: Lease['spec'] = {}): Lease =
 })
 
 /** What is asked for while it is watched: as it is at that second. */
-const reading = (clock: Hands, leaseAt: (seconds: number) => Lease) =>
+const reading = (clock: RunEnvironment, leaseAt: (seconds: number) => Lease) =>
   ({
     find: async (_kind: unknown, { name }: { name: string }) => {
       const object = leaseAt(clock.seconds)
@@ -31,7 +31,7 @@ const reading = (clock: Hands, leaseAt: (seconds: number) => Lease) =>
   }) as unknown as Reader
 
 const settle = async (leaseAt: (seconds: number) => Lease) => {
-  const clock = new Hands()
+  const clock = new RunEnvironment()
   const told: string[] = []
   const silent = await new LeaseWatch().settle([leaseAt(0)], {
     namespace: 'kubevirt',
@@ -83,7 +83,7 @@ test('another leader that takes it over is a change as well', async () => {
 })
 
 test('who looks again and again need not wait; a time in which nobody looked counts little, for the API server may have been away', () => {
-  const [watch, clock] = [new LeaseWatch(), new Hands()]
+  const [watch, clock] = [new LeaseWatch(), new RunEnvironment()]
   const look = () => watch.look([lease('virt-operator', at(0))], 'kubevirt', clock)
   expect(look()).toEqual([])
   clock.seconds = 600
@@ -95,7 +95,7 @@ test('who looks again and again need not wait; a time in which nobody looked cou
 })
 
 test('nobody holds it, others of that name, other Leases: not judged here', () => {
-  const clock = new Hands()
+  const clock = new RunEnvironment()
   const others = [
     lease('virt-operator', at(-999), { holderIdentity: '' }),
     { ...lease('virt-controller', at(-999)), metadata: { name: 'virt-controller', namespace: 'other' } },
@@ -109,7 +109,7 @@ test('where time stands still nothing is claimed, and it is known that nothing i
   const still: Clock = { now: () => new Date(begin), sleep: async () => undefined }
   const watch = new LeaseWatch()
   const old = lease('virt-operator', at(-3600))
-  const reader = reading(new Hands(), () => old)
+  const reader = reading(new RunEnvironment(), () => old)
   expect(await watch.settle([old], { namespace: 'kubevirt', reader, clock: still })).toEqual([])
   expect(watch.isUndecided(still)).toBe(true)
 })

@@ -141,8 +141,8 @@ test.each<[string, VirtualMachine | undefined, VirtualMachineInstance | undefine
     }),
     'Running, not synchronized',
   ],
-])('%s', async (_name, machine, instance, status) => {
-  const found = await see(machine ? [machine] : [], instance ? [instance] : [])
+])('%s', async (_name, oneVm, instance, status) => {
+  const found = await see(oneVm ? [oneVm] : [], instance ? [instance] : [])
   expect(found.reasons.map((reason) => reason.status)).toEqual(status === undefined ? [] : [status])
   expect(found.count).toBe(status === undefined ? 0 : 1)
 })
@@ -183,7 +183,7 @@ test('one of 200 is a line and no cause; most of the cluster is one; three of fo
   expect(vmCauses(one, now)).toEqual([])
   const six = many(6, 'web-').map((name) => broken(name))
   const all = await see(
-    six.map(([machine]) => machine),
+    six.map(([oneVm]) => oneVm),
     six.map(([, instance]) => instance),
   )
   expect(vmCauses(all, now)).toMatchObject([{ kind: 'vms', reason: 'ErrorUnschedulable', since: ago(600) }])
@@ -208,7 +208,7 @@ test('one of 200 is a line and no cause; most of the cluster is one; three of fo
 test('two VMs that fail are no mass, and one that began ten seconds ago is none yet', async () => {
   const two = many(2, 'web-').map((name) => broken(name))
   const found = await see(
-    two.map(([machine]) => machine),
+    two.map(([oneVm]) => oneVm),
     two.map(([, instance]) => instance),
   )
   expect(vmCauses(found, now)).toEqual([])
@@ -220,7 +220,7 @@ test('two VMs that fail are no mass, and one that began ten seconds ago is none 
       ] as const,
   )
   const fresh = await see(
-    young.map(([machine]) => machine),
+    young.map(([oneVm]) => oneVm),
     young.map(([, instance]) => instance),
   )
   expect(fresh.count).toBe(6)

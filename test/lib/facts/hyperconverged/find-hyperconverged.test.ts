@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { Kind } from '../../../../src/lib/kube/object.ts'
-import { findHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
+import { getHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { hyperConverged } from './hyperconverged.ts'
 
@@ -35,12 +35,12 @@ test.each<readonly [string, Record<string, unknown[] | ApiError>, object]>([
   ],
   ['forbidden', { v1beta1: new ApiError(403, 'Forbidden', 'no') }, { known: false, why: 'no' }],
 ])('%s', async (_name, answers, expected) => {
-  expect(await findHyperConverged(serving(answers))).toMatchObject(expected)
+  expect(await getHyperConverged(serving(answers))).toMatchObject(expected)
 })
 
 test('where no version can be read for lack of conversion it is no "none"', async () => {
-  await expect(findHyperConverged(serving({ v1beta1: away, v1: away }))).rejects.toMatchObject({
+  await expect(getHyperConverged(serving({ v1beta1: away, v1: away }))).rejects.toMatchObject({
     status: 500,
   })
-  await expect(findHyperConverged(serving({ v1beta1: away }))).rejects.toMatchObject({ status: 500 })
+  await expect(getHyperConverged(serving({ v1beta1: away }))).rejects.toMatchObject({ status: 500 })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { HyperConverged } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { condition } from '../../../../src/lib/kube/object.ts'
-import { hyperConvergedStanding } from '../../../../src/lib/openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
 import { hyperConverged } from './hyperconverged.ts'
 
 test('at rest', () => {
-  expect(hyperConvergedStanding(hyperConverged())).toEqual({
+  expect(assessHyperConverged(hyperConverged())).toEqual({
     name: 'kubevirt-hyperconverged',
     namespace: 'openshift-cnv',
     operatorVersion: '4.18.9',
@@ -36,7 +36,7 @@ describe('trap 5: Upgradeable alone, or as "not False", proves nothing', () => {
     ['a condition of an older generation', hyperConverged([], { seen: { Upgradeable: 6 } }), /generation 6/],
   ])('%s: Upgradeable=True, and not good', (_name, hco, why) => {
     expect(naive(hco)).toBe(true)
-    const found = hyperConvergedStanding(hco)
+    const found = assessHyperConverged(hco)
     expect(found.good).toBe(false)
     expect(found.why.join('\n')).toMatch(why)
   })
@@ -46,15 +46,15 @@ describe('trap 5: Upgradeable alone, or as "not False", proves nothing', () => {
     const unknown = types.map((type) => [type, 'Unknown', 'StatusUnknown', 'Unknown Status'] as const)
     const hco = hyperConverged([['ReconcileComplete', 'False', 'ReconcileFailed', 'Error'], ...unknown])
     expect(naive(hco)).toBe(true)
-    expect(hyperConvergedStanding(hco)).toMatchObject({
+    expect(assessHyperConverged(hco)).toMatchObject({
       good: false,
       upgradeable: { is: 'unknown', reason: 'StatusUnknown' },
     })
-    expect(hyperConvergedStanding(hco).why).toHaveLength(5)
+    expect(assessHyperConverged(hco).why).toHaveLength(5)
   })
 
   test('a yes about an older spec is not known', () => {
-    expect(hyperConvergedStanding(hyperConverged([], { generation: 8 })).upgradeable).toMatchObject({
+    expect(assessHyperConverged(hyperConverged([], { generation: 8 })).upgradeable).toMatchObject({
       is: 'unknown',
       reason: 'Outdated',
     })
@@ -63,7 +63,7 @@ describe('trap 5: Upgradeable alone, or as "not False", proves nothing', () => {
   test('absent conditions are not good', () => {
     const { status: _, ...bare } = hyperConverged()
     expect(naive(bare)).toBe(true)
-    const found = hyperConvergedStanding(bare)
+    const found = assessHyperConverged(bare)
     expect(found.why).toContain('Available is not set')
     expect(found.upgradeable.is).toBe('unknown')
   })
@@ -72,7 +72,7 @@ describe('trap 5: Upgradeable alone, or as "not False", proves nothing', () => {
 test('trap 7: healthy, with the version of the target, and still upgrading', () => {
   const hco = hyperConverged([['Progressing', 'True', 'HCOUpgrading', 'to 4.18.9']])
   expect(hco.status?.systemHealthStatus).toBe('healthy')
-  expect(hyperConvergedStanding(hco)).toMatchObject({
+  expect(assessHyperConverged(hco)).toMatchObject({
     operatorVersion: '4.18.9',
     good: false,
     health: 'healthy',
@@ -81,10 +81,10 @@ test('trap 7: healthy, with the version of the target, and still upgrading', () 
 
 test('a release that sets no observedGeneration is taken as it is', () => {
   const hco = hyperConverged([], { generation: 8, seen: 'nowhere' })
-  expect(hyperConvergedStanding(hco)).toMatchObject({ good: true, current: true })
+  expect(assessHyperConverged(hco)).toMatchObject({ good: true, current: true })
 })
 
 test('a tainted configuration is told, and is not in the way', () => {
   const hco = hyperConverged([['TaintedConfiguration', 'True', 'UnsupportedFeatureAnnotation', 'jsonpatch']])
-  expect(hyperConvergedStanding(hco)).toMatchObject({ good: true, tainted: 'jsonpatch' })
+  expect(assessHyperConverged(hco)).toMatchObject({ good: true, tainted: 'jsonpatch' })
 })

@@ -39,7 +39,7 @@ interface Changed {
   platform?: Partial<PlatformSnapshot>
   lifecycle?: Partial<LifecycleSnapshot>
   hyperConverged?: LayersSnapshot['hyperConverged']
-  loansAreOpen?: boolean
+  overridesAreOpen?: boolean
   vms?: { instances: number; outdated: number; held: boolean }
 }
 
@@ -50,8 +50,8 @@ function look(changed: Changed = {}): Layers {
     lifecycle: { ...lifecycle, ...changed.lifecycle },
     hyperConverged: changed.hyperConverged ?? known(hyperConverged()),
   }
-  const { loansAreOpen = false, vms = { instances: 9, outdated: 0, held: false } } = changed
-  return layersOf(snapshot, { kubevirt: { is: 'none' }, vms, loansAreOpen }, at)
+  const { overridesAreOpen = false, vms = { instances: 9, outdated: 0, held: false } } = changed
+  return layersOf(snapshot, { kubevirt: { is: 'none' }, vms, overridesAreOpen }, at)
 }
 
 const layer = (layers: Layers, title: string) => layers.layers.find((one) => one.title === title)
@@ -123,7 +123,7 @@ describe('an EUS window', () => {
       { by: 'pools', pools: ['worker'], at: '4.19' },
     ],
     ['nothing paused', { platform: { clusterVersion: known(odd) } }, undefined],
-    ['loans of kvup eus', { loansAreOpen: true }, { by: 'loans', pools: [], at: '4.18' }],
+    ['loans of kvup eus', { overridesAreOpen: true }, { by: 'loans', pools: [], at: '4.18' }],
     [
       '4.23 is odd and ends one: kubelets tell',
       {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ConfigMap } from '../../../../src/lib/kube/kinds/core-kinds.ts'
 import type { ClusterOperator } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import {
-  clusterOperatorStandings,
+  assessClusterOperators,
   kubeletSkew,
   openGates,
 } from '../../../../src/lib/openshift/platform-status.ts'
@@ -83,7 +83,7 @@ describe('trap 17: what the cluster says of the skew decides, not whether a mino
 })
 
 test('operators of the platform: version, and what is not as it should be, since when', () => {
-  const [good, bad] = clusterOperatorStandings([
+  const [good, bad] = assessClusterOperators([
     operator('etcd', [
       ['Available', 'True'],
       ['Progressing', 'False'],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { condition } from '../../../../src/lib/kube/object.ts'
-import { platformStanding } from '../../../../src/lib/openshift/platform-status.ts'
+import { assessPlatform } from '../../../../src/lib/openshift/platform-status.ts'
 import { clusterVersion, type Said } from './cluster-version.ts'
 
 test('a cluster at rest', () => {
-  expect(platformStanding(clusterVersion())).toEqual({
+  expect(assessPlatform(clusterVersion())).toEqual({
     version: '4.18.21',
     target: '4.18.21',
     state: 'idle',
@@ -39,20 +39,20 @@ describe('state, by the history', () => {
     ['taken, and not in the history yet', clusterVersion([], { status: { desired } }), 'updating'],
     ['a first installation', clusterVersion([progressing], { status: { history: [] } }), 'updating'],
   ])('%s', (_name, cv, state) => {
-    expect(platformStanding(cv).state).toBe(state)
+    expect(assessPlatform(cv).state).toBe(state)
   })
 
   test('the version is the last that was completed, the target what is followed', () => {
-    const found = platformStanding(clusterVersion([progressing], { status: towards }))
+    const found = assessPlatform(clusterVersion([progressing], { status: towards }))
     expect(found).toMatchObject({ version: '4.18.21', target: '4.19.14', since: partial.startedTime })
   })
 })
 
 describe('updates that are offered', () => {
   test('null is not retrieved, which is another answer than none', () => {
-    expect(platformStanding(clusterVersion())).not.toHaveProperty('available')
+    expect(assessPlatform(clusterVersion())).not.toHaveProperty('available')
     const none = clusterVersion([], { status: { availableUpdates: [] } })
-    expect(platformStanding(none).available).toEqual([])
+    expect(assessPlatform(none).available).toEqual([])
   })
 
   test('with risks: recommended, not, or not evaluated', () => {
@@ -64,7 +64,7 @@ describe('updates that are offered', () => {
       offer([]),
     ]
     const cv = clusterVersion([], { status: { conditionalUpdates: offers } })
-    expect(platformStanding(cv).conditional.map(({ recommended }) => recommended)).toEqual([
+    expect(assessPlatform(cv).conditional.map(({ recommended }) => recommended)).toEqual([
       { is: 'no', reason: 'SlowDisks', message: 'Disks may be slow.' },
       { is: 'yes' },
       { is: 'unknown', reason: 'SlowDisks', message: 'Disks may be slow.' },
@@ -79,7 +79,7 @@ describe('trap 16: what a ClusterVersion says is not what it seems', () => {
     const refused: Said = ['ReleaseAccepted', 'False', 'PreconditionChecks', 'Kubernetes 1.33 removes APIs']
     const cv = clusterVersion([refused], { spec: asked })
     expect(condition(cv, 'Progressing')?.status).toBe('False')
-    const found = platformStanding(cv)
+    const found = assessPlatform(cv)
     expect(found).toMatchObject({ state: 'idle', armed: asked.desiredUpdate })
     expect(found.accepted).toMatchObject({ is: 'no', reason: 'PreconditionChecks' })
   })
@@ -93,20 +93,20 @@ describe('trap 16: what a ClusterVersion says is not what it seems', () => {
     ['cleared', clusterVersion([], { spec: { desiredUpdate: null } })],
     ['nothing named', clusterVersion([], { spec: { desiredUpdate: { force: false } } })],
   ])('%s: nothing is armed', (_name, cv) => {
-    expect(platformStanding(cv)).not.toHaveProperty('armed')
+    expect(assessPlatform(cv)).not.toHaveProperty('armed')
   })
 
   test('the same version as another image is armed: a release has one per architecture', () => {
     const spec = { desiredUpdate: { version: '4.18.21', image: 'q/release@sha256:multi' } }
-    expect(platformStanding(clusterVersion([], { spec })).armed).toEqual(spec.desiredUpdate)
+    expect(assessPlatform(clusterVersion([], { spec })).armed).toEqual(spec.desiredUpdate)
   })
 
   test('an absent Upgradeable is a yes, where the naive reading waits for True', () => {
     const cv = clusterVersion()
     expect(condition(cv, 'Upgradeable')?.status).not.toBe('True')
-    expect(platformStanding(cv).upgradeable).toEqual({ is: 'yes' })
+    expect(assessPlatform(cv).upgradeable).toEqual({ is: 'yes' })
     const no: Said = ['Upgradeable', 'False', 'AdminAckRequired', 'read this']
-    expect(platformStanding(clusterVersion([no])).upgradeable).toMatchObject({
+    expect(assessPlatform(clusterVersion([no])).upgradeable).toMatchObject({
       is: 'no',
       message: 'read this',
     })
@@ -119,12 +119,12 @@ describe('trap 16: what a ClusterVersion says is not what it seems', () => {
     ]
     const cv = clusterVersion(slow, { status: towards })
     expect(condition(cv, 'Failing')?.status).not.toBe('False')
-    expect(platformStanding(cv)).toMatchObject({
+    expect(assessPlatform(cv)).toMatchObject({
       failing: 'Unknown',
       slow: 'Working towards 4.19.14: waiting on etcd over 30 minutes',
     })
     expect(
-      platformStanding(clusterVersion([['Failing', 'True', 'ClusterOperatorDegraded', 'etcd']])),
+      assessPlatform(clusterVersion([['Failing', 'True', 'ClusterOperatorDegraded', 'etcd']])),
     ).toMatchObject({
       failing: 'True',
       message: 'etcd',
@@ -132,6 +132,6 @@ describe('trap 16: what a ClusterVersion says is not what it seems', () => {
   })
 
   test('nothing is current before the generation was seen', () => {
-    expect(platformStanding(clusterVersion([], { generation: 5 })).current).toBe(false)
+    expect(assessPlatform(clusterVersion([], { generation: 5 })).current).toBe(false)
   })
 })

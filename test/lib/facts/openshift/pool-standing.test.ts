@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MachineConfigPool } from '../../../../src/lib/kube/kinds/openshift-kinds.ts'
 import { condition } from '../../../../src/lib/kube/object.ts'
-import { poolOf, poolStanding } from '../../../../src/lib/openshift/machine-config-pools.ts'
+import { poolOf, assessPool } from '../../../../src/lib/openshift/machine-config-pools.ts'
 import { conditions, type Said } from './cluster-version.ts'
 import { node, pool } from './pools.ts'
 
@@ -21,7 +21,7 @@ describe('trap 18: what Updated and Updating of a pool say is not what they seem
     ['paused with nothing to do', pool('worker', [], { paused: true }), 'updated'],
     ['fewer updated than there are', pool('worker', [], { updated: 2 }), 'pending'],
   ])('%s', (_name, one, state) => {
-    expect(poolStanding(one).state).toBe(state)
+    expect(assessPool(one).state).toBe(state)
   })
 
   test('paused and pending: neither Updated nor Updating, for days; who waits for Updated waits for ever', () => {
@@ -31,7 +31,7 @@ describe('trap 18: what Updated and Updating of a pool say is not what they seem
     ]
     const one = pool('worker', paused, { paused: true, wants: 'b' })
     expect(condition(one, 'Updated')?.status).toBe('False')
-    expect(poolStanding(one)).toMatchObject({
+    expect(assessPool(one)).toMatchObject({
       state: 'paused-pending',
       paused: true,
       message: 'Pool is paused; will not update to rendered-worker-b',
@@ -41,13 +41,13 @@ describe('trap 18: what Updated and Updating of a pool say is not what they seem
   test('a paused image-mode pool says Updating=True, and does not update', () => {
     const one = pool('worker', updating, { paused: true, wants: 'b' })
     expect(condition(one, 'Updating')?.status).toBe('True')
-    expect(poolStanding(one).state).toBe('paused-pending')
+    expect(assessPool(one).state).toBe('paused-pending')
   })
 
   test('just unpaused, its old Updated lingers: the naive reading is done before anything began', () => {
     const one = pool('worker', [], { generation: 9, wants: 'b' })
     expect(condition(one, 'Updated')?.status).toBe('True')
-    expect(poolStanding(one)).toMatchObject({ state: 'pending', current: false })
+    expect(assessPool(one)).toMatchObject({ state: 'pending', current: false })
   })
 })
 
@@ -55,13 +55,13 @@ test('master is known by its name, and any other by the label that says the upda
   const arbiter = pool('arbiter')
   arbiter.metadata.labels = { 'operator.machineconfiguration.openshift.io/required-for-upgrade': '' }
   expect(
-    [pool('master'), arbiter, pool('worker'), pool('gpu')].map((one) => poolStanding(one).isMaster),
+    [pool('master'), arbiter, pool('worker'), pool('gpu')].map((one) => assessPool(one).isMaster),
   ).toEqual([true, true, false, false])
 })
 
 test('what a pool without a status is: pending, of no machines', () => {
   const bare: MachineConfigPool = { ...pool('worker'), status: { conditions: conditions([]) } }
-  expect(poolStanding(bare)).toMatchObject({ state: 'pending', machines: 0, message: '' })
+  expect(assessPool(bare)).toMatchObject({ state: 'pending', machines: 0, message: '' })
 })
 
 function by(operator: string, values: string[]): MachineConfigPool {

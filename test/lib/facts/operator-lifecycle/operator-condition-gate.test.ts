@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
-import { hyperConvergedStanding } from '../../../../src/lib/openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../../../src/lib/openshift/hyperconverged.ts'
 import { operatorConditionGate } from '../../../../src/lib/openshift/platform-status.ts'
 import { hyperConverged } from '../hyperconverged/hyperconverged.ts'
 import { conditions, type Said } from '../openshift/cluster-version.ts'
@@ -43,11 +43,11 @@ describe('trap 6: the OperatorCondition is a gate of its own, and not what Hyper
   test('HyperConverged says no and OLM would upgrade: who asks OLM alone goes on', () => {
     const hco = hyperConverged([['Upgradeable', 'False', 'CDIProgressing', 'CDI is progressing']])
     expect(operatorConditionGate(operatorCondition({ status: seen(upgradeable) as object })).is).toBe('yes')
-    expect(hyperConvergedStanding(hco).upgradeable.is).toBe('no')
+    expect(assessHyperConverged(hco).upgradeable.is).toBe('no')
   })
 
   test('HyperConverged says yes in the middle of its upgrade, and OLM would hold', () => {
-    expect(hyperConvergedStanding(hyperConverged()).upgradeable.is).toBe('yes')
+    expect(assessHyperConverged(hyperConverged()).upgradeable.is).toBe('yes')
     expect(operatorConditionGate(operatorCondition({ status: seen(no) as object }))).toEqual({
       is: 'no',
       reason: 'AlreadyPerformingUpgrade',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import {
-  csvStanding,
+  assessCsv,
   heldByCondition,
-  installPlanStanding,
-  subscriptionStanding,
+  assessInstallPlan,
+  assessSubscription,
 } from '../../../../src/lib/openshift/olm-status.ts'
 import { csv, installPlan, nameOf, subscription } from './lifecycle.ts'
 
@@ -48,7 +48,7 @@ describe('trap 10: only the phase of the CSV proves anything, and Failed is not 
       'failed',
     ],
   ])('%s', (_name, status, state) => {
-    expect(csvStanding(csv('4.19.8', status), at).state).toBe(state)
+    expect(assessCsv(csv('4.19.8', status), at).state).toBe(state)
   })
 
   test('a CSV that flips has failed once it was without success for long, though its last phase is new', () => {
@@ -65,7 +65,7 @@ describe('trap 10: only the phase of the CSV proves anything, and Failed is not 
       conditions,
       lastTransitionTime: '2026-11-20T08:29:00Z',
     }
-    expect(csvStanding(csv('4.19.8', status), at)).toMatchObject({
+    expect(assessCsv(csv('4.19.8', status), at)).toMatchObject({
       state: 'failed',
       since: '2026-11-20T08:29:00Z',
       unsettledSince: '2026-11-20T08:02:00Z',
@@ -74,14 +74,14 @@ describe('trap 10: only the phase of the CSV proves anything, and Failed is not 
 
   test('AtLatestKnown with the new CSV installed, the plan Complete: and the CSV has failed', () => {
     const one = subscription({ installedCSV: nameOf('4.19.8'), currentCSV: nameOf('4.19.8') })
-    expect(subscriptionStanding(one)).toMatchObject({
+    expect(assessSubscription(one)).toMatchObject({
       state: 'AtLatestKnown',
       installed: nameOf('4.19.8'),
       troubles: [],
     })
-    expect(installPlanStanding(installPlan('Complete')).state).toBe('done')
+    expect(assessInstallPlan(installPlan('Complete')).state).toBe('done')
     const failed = csv('4.19.8', { phase: 'Failed', reason: 'NoOperatorGroup' })
-    expect(csvStanding(failed, at).state).toBe('failed')
+    expect(assessCsv(failed, at).state).toBe('failed')
   })
 })
 
@@ -100,14 +100,14 @@ describe('trap 11: a hold looks like an upgrade that is stuck', () => {
 
   test('told by the new CSV alone: the Subscription is content and the plan complete', () => {
     const one = subscription({ installedCSV: nameOf('4.19.8'), state: 'AtLatestKnown' })
-    expect(subscriptionStanding(one).troubles).toEqual([])
+    expect(assessSubscription(one).troubles).toEqual([])
     expect(heldByCondition([old, held])).toEqual({
       csv: nameOf('4.19.8'),
       replaces: nameOf('4.18.9'),
       message: 'operator is not upgradeable: upgrading',
       since: '2026-11-20T08:00:00Z',
     })
-    expect(csvStanding(held, at).state).toBe('held')
+    expect(assessCsv(held, at).state).toBe('held')
   })
 
   test('a CSV that waits for something else is not held', () => {
@@ -128,13 +128,13 @@ describe('install plans', () => {
     ['Installing', installPlan('Installing', { approved: true }), 'installing'],
     ['Failed', installPlan('Failed', { approved: true }), 'failed'],
   ])('%s', (_name, plan, state) => {
-    expect(installPlanStanding(plan).state).toBe(state)
+    expect(assessInstallPlan(plan).state).toBe(state)
   })
 
   test('what it installs is told once each, and whether the Subscription means this one', () => {
     const plan = installPlan('RequiresApproval', { clusterServiceVersionNames: ['a', 'b', 'a'] })
-    expect(installPlanStanding(plan)).toMatchObject({ csvs: ['a', 'b'], referenced: false })
-    const means = (ref: object) => installPlanStanding(plan, subscription({ installPlanRef: ref })).referenced
+    expect(assessInstallPlan(plan)).toMatchObject({ csvs: ['a', 'b'], referenced: false })
+    const means = (ref: object) => assessInstallPlan(plan, subscription({ installPlanRef: ref })).referenced
     expect(means({ name: 'install-abcde', namespace: 'openshift-cnv', uid: 'u1' })).toBe(true)
     expect(means({ name: 'install-abcde' })).toBe(true)
     expect(means({ name: 'install-other' })).toBe(false)
@@ -153,7 +153,7 @@ test('what keeps a Subscription from going on, and the approval that nobody set'
     ],
     { installPlanApproval: undefined as never },
   )
-  expect(subscriptionStanding(one)).toMatchObject({
+  expect(assessSubscription(one)).toMatchObject({
     approval: 'Automatic',
     plan: 'install-abcde',
     troubles: [

@@ -147,15 +147,15 @@ test.each([
   const [pack] = parseCatalog(servedCatalog(shape, minor), 'catalog.yaml')
   const [content] = contentOf(shape, minor)
   const all = shape.channels.flatMap(({ entries }) => entries)
-  const ways = (next: (channel: string, from: (typeof all)[number]) => string | undefined) =>
+  const paths = (next: (channel: string, from: (typeof all)[number]) => string | undefined) =>
     (content?.channels ?? []).flatMap(({ name }) =>
       all.map((from) => `${from.version} in ${name}: ${next(name, from) ?? 'nothing'}`),
     )
-  const byOlm = ways((name, from) => {
+  const byOlm = paths((name, from) => {
     const channel = content?.channels.find((one) => one.name === name)
     return nextEntry(channel?.entries ?? [], from)?.name
   })
-  const byFile = ways((name, { name: csv, version }) => {
+  const byFile = paths((name, { name: csv, version }) => {
     const channel = pack?.channels.find((one) => one.name === name)
     return channel && nextIn(channel, { csv, version })?.name
   })

@@ -37,13 +37,13 @@ export interface Lifecycle extends Cluster {
   approve(plan: InstallPlan | undefined): Promise<void>
 }
 
-export interface Beside {
+export interface ForecastContext {
   kinds?: readonly SimKind[]
   objects?: readonly KubeObject[]
 }
 
 /** A cluster with OLM and nothing that runs in its operators' pods, settled; ends with the test. */
-export async function lifecycle(shape: OlmShape, beside: Beside = {}): Promise<Lifecycle> {
+export async function lifecycle(shape: OlmShape, beside: ForecastContext = {}): Promise<Lifecycle> {
   const clock = new SimClock()
   const store = new Store(clock)
   for (const kind of [...olmKinds(), ...(beside.kinds ?? [])]) store.kinds.add(kind)

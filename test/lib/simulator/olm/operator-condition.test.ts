@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OperatorCondition } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
-import { holdOf } from '../../../../src/simulator/olm/csv-controller.ts'
+import { waitOf } from '../../../../src/simulator/olm/csv-controller.ts'
 
 const of = (more: Partial<OperatorCondition>): OperatorCondition => ({
   apiVersion: 'operators.coreos.com/v2',
@@ -28,6 +28,6 @@ const rows: [title: string, condition: OperatorCondition | undefined, hold: RegE
 
 describe.for(rows)('ocp 2.5: %s', ([, condition, hold]) => {
   test('OLM judges so', () => {
-    expect(holdOf(condition) ?? 'no hold').toMatch(hold ?? /^no hold$/)
+    expect(waitOf(condition) ?? 'no hold').toMatch(hold ?? /^no hold$/)
   })
 })

@@ -61,7 +61,7 @@ export async function platform(
   const cluster = storeCluster(store)
   run({ store, clock, faults, shape })
   await clock.sleep(2 * minute)
-  return { ...cluster, store, clock, faults, ...looks(cluster) }
+  return { ...cluster, store, clock, faults, ...snapshots(cluster) }
 }
 
 interface World {
@@ -88,7 +88,7 @@ function run({ store, clock, faults, shape }: World): void {
   })
 }
 
-function looks({ reader, writer }: Cluster) {
+function snapshots({ reader, writer }: Cluster) {
   const name = 'version'
   const version = async () =>
     (await reader.list(ClusterVersions))[0] as Awaited<ReturnType<Platform['version']>>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ClusterServiceVersion, InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import { operatorVersionOf } from '../../../../src/lib/releases/release-versions.ts'
-import { HopsNow, type HopsScene } from '../../../../src/lib/upgrade/methods/olm-procedure.ts'
+import { HopsNow, type HopsSnapshot } from '../../../../src/lib/upgrade/methods/olm-procedure.ts'
 import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
@@ -30,7 +30,7 @@ function part(versions: readonly string[], more: Partial<OlmPart> = {}): OlmPart
   }
 }
 
-interface Seen {
+interface Snapshot {
   installed: string
   offers?: string
   operandsAt?: string
@@ -45,7 +45,7 @@ const made = (kind: string, rest: object) => ({
 })
 
 /** OLM as one look shows it. */
-function scene(seen: Seen): HopsScene {
+function scene(seen: Snapshot): HopsSnapshot {
   const { installed, offers, operandsAt = installed, phase = 'Succeeded', good = true } = seen
   const plan = made('InstallPlan', {
     metadata: { name: 'install-a' },
@@ -72,7 +72,7 @@ function scene(seen: Seen): HopsScene {
   }
 }
 
-const ids = (hops: HopsNow, seen: Seen) => hops.all(scene(seen)).map(({ label }) => label)
+const ids = (hops: HopsNow, seen: Snapshot) => hops.all(scene(seen)).map(({ label }) => label)
 const offered = ['4.18.9', '4.18.13', '4.19.8']
 
 test('the target, where OLM has not said anything yet', () => {

@@ -31,7 +31,7 @@ function judged(version: string, minor: string) {
     settleMs: 0,
   }
   const tools = { releases: knownReleases, command: 'kvup upgrade' }
-  return judgedOn({ minor }, { scene: { subscription }, plan, hop, tools })
+  return judgedOn({ minor }, { snapshot: { subscription }, plan, hop, tools })
 }
 
 test.each([

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { InstallPlan } from '../../../../src/lib/kube/kinds/operator-kinds.ts'
 import type { OlmPart } from '../../../../src/lib/upgrade/methods/olm-plan.ts'
-import type { OperatorScene } from '../../../../src/lib/upgrade/methods/operator-manifest.ts'
-import { wayOut } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
+import type { OperatorRollSnapshot } from '../../../../src/lib/upgrade/methods/operator-manifest.ts'
+import { rollbackHint } from '../../../../src/lib/upgrade/methods/install-plan-approval.ts'
 
 const csv = (version: string) => `kubevirt-hyperconverged-operator.v${version}`
 const subscription = { namespace: 'hco', name: 'hco-operatorhub', uid: 'u' }
@@ -30,7 +30,7 @@ interface Left {
   plan?: { names: string[]; approved: boolean; phase?: string }
 }
 
-function scene({ channel = 'stable-v1.17', installed = '1.17.3', plan }: Left): OperatorScene {
+function scene({ channel = 'stable-v1.17', installed = '1.17.3', plan }: Left): OperatorRollSnapshot {
   const installPlan: InstallPlan | undefined = plan && {
     apiVersion,
     kind: 'InstallPlan',
@@ -82,11 +82,11 @@ const rows: readonly [what: string, left: Left, note: string, remedy: string[]][
 ]
 
 test.each(rows)('%s', (_, left, note, remedy) => {
-  expect(wayOut(part, scene(left))).toEqual({ note, remedy })
+  expect(rollbackHint(part, scene(left))).toEqual({ note, remedy })
 })
 
 test('a Subscription that approves by itself promises nothing', () => {
-  const { note } = wayOut({ ...part, approval: 'Automatic' }, scene({}))
+  const { note } = rollbackHint({ ...part, approval: 'Automatic' }, scene({}))
   expect(note).toBe(
     'no InstallPlan is there yet: HyperConverged is at 1.17.3, and OLM approves the next one by itself',
   )

@@ -10,7 +10,7 @@ import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kube
 import { storeCluster } from '../../../../src/simulator/api/store-client.ts'
 import { Store } from '../../../../src/simulator/api/store.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
-import { type Beside, judge } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
+import { type ForecastContext, judge } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
 import { readRoom } from '../../../../src/lib/vms/forecast/cluster-room.ts'
 import { aVm, aVmi } from '../outdated/a-vmi.ts'
 
@@ -49,21 +49,21 @@ const aPod = (name: string, nodeName: string, { labels, requests, phase = 'Runni
   status: { phase },
 })
 
-interface Scene {
+interface UpgradeSnapshot {
   other?: NodeShape
   here?: NodeShape
   pods?: readonly ReturnType<typeof aPod>[]
   quota?: { hard: Record<string, string>; used: Record<string, string>; scopes?: string[] }
   vmi?: object
   machine?: string
-  beside?: Beside
+  beside?: ForecastContext
   methods?: readonly string[]
   eviction?: string
   migratable?: 'True' | 'False'
   budget?: { matchLabels?: Record<string, string>; allowed: number }
 }
 
-function fill(store: Store, { other, here, pods = [], quota, budget }: Scene): void {
+function fill(store: Store, { other, here, pods = [], quota, budget }: UpgradeSnapshot): void {
   for (const node of [aNode('node-1', here), aNode('node-2', other)]) store.put(Nodes, node)
   for (const pod of pods) store.put(Pods, pod)
   const metadata = { name: 'q', namespace: 'shop' }
@@ -81,24 +81,24 @@ function fill(store: Store, { other, here, pods = [], quota, budget }: Scene): v
 }
 
 /** The outcome, and the reason that decides, of one VM on node-1 of two nodes. */
-async function outcome(scene: Scene): Promise<string> {
+async function outcome(snapshot: UpgradeSnapshot): Promise<string> {
   const store = new Store(new SimClock())
-  fill(store, scene)
+  fill(store, snapshot)
   const { reader } = storeCluster(store)
-  const { methods = ['LiveMigrate', 'Evict'], migratable = 'True', eviction, machine } = scene
+  const { methods = ['LiveMigrate', 'Evict'], migratable = 'True', eviction, machine: vm } = snapshot
   const vmi: VirtualMachineInstance = aVmi({
     migratable,
     ...(eviction && { eviction }),
     metadata: { uid: 'vmi-1', labels: { app: 'db', 'kubevirt.io/outdatedLauncherImage': '' } },
-    ...(machine && { status: { machine: { type: machine } } as object }),
+    ...(vm && { status: { machine: { type: vm } } as object }),
   })
-  const spec = { domain: { memory: { guest: '2Gi' }, cpu: { cores: 2 } }, ...vmi.spec, ...scene.vmi }
+  const spec = { domain: { memory: { guest: '2Gi' }, cpu: { cores: 2 } }, ...vmi.spec, ...snapshot.vmi }
   const judging = {
     rules: { methods, clusterEviction: undefined, nodes: 2 },
     room: await readRoom(reader, undefined),
     speed: { bandwidth: 0, completionTimeoutPerGiB: 150 },
   }
-  const { will, why } = await judge({ ...vmi, spec }, aVm('Always'), judging, scene.beside ?? {})
+  const { will, why } = await judge({ ...vmi, spec }, aVm('Always'), judging, snapshot.beside ?? {})
   const said = why.find(({ id }) => id === 'no-node-again') ?? why[0]
   return `${will}: ${said?.text}`
 }
@@ -127,7 +127,7 @@ const itself = aPod('self', 'node-1', { labels: { app: 'db', 'kubevirt.io/create
 const hostModel = { 'host-model-cpu.node.kubevirt.io/Haswell': 'true' }
 
 describe('whether another node takes it', () => {
-  test.each<[string, Scene, string]>([
+  test.each<[string, UpgradeSnapshot, string]>([
     ['nothing in the way', {}, migrates],
     ['cordoned', { other: { spec: { unschedulable: true } } }, onlyNode('cordoned')],
     ['not ready', { other: { ready: 'False' } }, onlyNode('not ready')],
@@ -237,13 +237,13 @@ describe('whether another node takes it', () => {
       },
       migrates,
     ],
-  ])('%s', async (_, scene, expected) => {
-    expect(await outcome(scene)).toBe(expected)
+  ])('%s', async (_, snapshot, expected) => {
+    expect(await outcome(snapshot)).toBe(expected)
   })
 })
 
 describe('what else is in the way', () => {
-  test.each<[string, Scene, string]>([
+  test.each<[string, UpgradeSnapshot, string]>([
     [
       'a quota of pods',
       { quota: { hard: { pods: '3' }, used: { pods: '3' } } },
@@ -326,7 +326,7 @@ describe('what else is in the way', () => {
       },
       'restarts: not migratable; Evict is on',
     ],
-  ])('%s', async (_, scene, expected) => {
-    expect(await outcome(scene)).toBe(expected)
+  ])('%s', async (_, snapshot, expected) => {
+    expect(await outcome(snapshot)).toBe(expected)
   })
 })

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import {
   backOffUntil,
   migrationLimits,
-  type Surroundings,
+  type MigrationContext,
   whyPending,
 } from '../../../../src/lib/vms/migrations/migration.ts'
 import { ago, at, migration, type Shape } from './shapes.ts'
 
-const around: Surroundings = {
+const around: MigrationContext = {
   at,
   home: 'kubevirt',
   limits: { perCluster: 5, perNode: 2 },
@@ -19,7 +19,7 @@ const around: Surroundings = {
   failures: 0,
   livingPods: 1,
 }
-const reasons = (shape: Shape, more: Partial<Surroundings> = {}) =>
+const reasons = (shape: Shape, more: Partial<MigrationContext> = {}) =>
   whyPending(migration(shape), { ...around, ...more }).map(({ reason }) => reason)
 
 const unschedulable = (seconds: number) => ({
@@ -28,7 +28,7 @@ const unschedulable = (seconds: number) => ({
   trouble: { kind: 'unschedulable', reason: 'Unschedulable', message: '0/3 nodes are available' } as const,
 })
 
-test.each<[string, Shape, Partial<Surroundings>, string[]]>([
+test.each<[string, Shape, Partial<MigrationContext>, string[]]>([
   ['the cluster is full', {}, { running: 5 }, ['cluster-limit']],
   ['its node is full', {}, { running: 2, runningFromNode: 2 }, ['node-limit']],
   ['both are full', {}, { running: 5, runningFromNode: 2 }, ['cluster-limit', 'node-limit']],

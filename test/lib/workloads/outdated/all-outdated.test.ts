@@ -3,9 +3,9 @@ import type { Reader, Where } from '../../../../src/lib/kube/cluster.ts'
 import { type KubeVirt, KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { countWorkloads, outdatedLabel } from '../../../../src/lib/kubevirt/snapshot.ts'
 import { noneOutdated } from '../../../../src/lib/eus/steps/eus-vm-steps.ts'
-import { findCanary, listOutdated } from '../../../../src/lib/vms/outdated-vms.ts'
+import { getCanary, listOutdated } from '../../../../src/lib/vms/outdated-vms.ts'
 import { countMoving, forecastOutdated } from '../../../../src/lib/vms/forecast/vm-forecast.ts'
-import { Machines } from '../../../../src/lib/vms/vm.ts'
+import { Vms } from '../../../../src/lib/vms/vm.ts'
 import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
 
 const kubevirt: KubeVirt = {
@@ -18,7 +18,7 @@ const selection = { namespace: 'shop', labels: 'tier=gold', node: 'node-1' }
 
 const readings: Readonly<Record<string, (reader: Reader) => unknown>> = {
   'how many there are': countWorkloads,
-  'one to be moved by hand': findCanary,
+  'one to be moved by hand': getCanary,
   'what becomes of them': (reader) => forecastOutdated(reader, kubevirt, []),
   'those that the methods move': (reader) => countMoving(reader, rules),
   'those that may stay': (reader) => {
@@ -33,7 +33,7 @@ const readings: Readonly<Record<string, (reader: Reader) => unknown>> = {
     for await (const { items } of listOutdated(reader, selection, how)) expect(items).toEqual([])
   },
   'those of a selection that are updated': (reader) =>
-    readFleet(reader, { selection } as never, rules as unknown as FleetRules, new Machines(reader)),
+    readFleet(reader, { selection } as never, rules as unknown as FleetRules, new Vms(reader)),
 }
 
 /** Where its VMIs were asked for; there is none. */

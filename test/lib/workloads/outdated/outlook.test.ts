@@ -40,18 +40,18 @@ test.each([
   [['LiveMigration'], 'True', 'LiveMigrate', 'Always', 'stays', 'no-methods'],
 ] as const)(
   'facts 3.5: methods %j, migratable %s, eviction %s, runStrategy %s: %s (%s)',
-  (...[methods, migratable, eviction, run, fate, why]) => {
+  (...[methods, migratable, eviction, run, outcome, why]) => {
     const bare = run === 'bare'
     const vmi = aVmi({ migratable, ...(eviction && { eviction }), ...(bare && { owner: 'none' }) })
     const outlook = outlookOf(vmi, bare ? undefined : aVm(run), rules(methods))
-    expect([outlook.fate, ids(outlook)]).toEqual([fate, why])
+    expect([outlook.outcome, ids(outlook)]).toEqual([outcome, why])
   },
 )
 
 test('a VMI without a strategy of its own follows the cluster’s; its own wins', () => {
   const evict = rules(['Evict'], { clusterEviction: 'LiveMigrate' })
-  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), evict).fate).toBe('stays')
-  expect(outlookOf(aVmi({ migratable: 'False', eviction: 'None' }), aVm('Always'), evict).fate).toBe(
+  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), evict).outcome).toBe('stays')
+  expect(outlookOf(aVmi({ migratable: 'False', eviction: 'None' }), aVm('Always'), evict).outcome).toBe(
     'restarts',
   )
 })
@@ -78,7 +78,7 @@ const three = [
 test('W2 what lives in the pod is lost with it, and named; a migration loses nothing', () => {
   const lost = ['containerDisk root', 'emptyDisk scratch', 'ephemeral copy']
   const evicted = outlookOf(aVmi({ migratable: 'False', volumes: three }), aVm('Always'), rules(both))
-  expect(evicted).toMatchObject({ fate: 'restarts', loses: lost })
+  expect(evicted).toMatchObject({ outcome: 'restarts', loses: lost })
   expect(evicted.why.at(-1)).toEqual({ id: 'loses-data', text: `loses data on ${lost.join(', ')}` })
   expect(ids(outlookOf(aVmi({ volumes: three }), aVm('Always'), rules(both)))).toBe('migratable')
 })
@@ -86,17 +86,17 @@ test('W2 what lives in the pod is lost with it, and named; a migration loses not
 const ownedBy = (owner: string) => outlookOf(aVmi({ migratable: 'False', owner }), undefined, rules(both))
 
 test('W2 a bare VMI is lost, one of a set is replaced, one whose VM is deleted is lost', () => {
-  expect(ownedBy('none')).toMatchObject({ fate: 'is lost', remedy: [] })
-  expect(ownedBy('VirtualMachine')).toMatchObject({ fate: 'is lost' })
+  expect(ownedBy('none')).toMatchObject({ outcome: 'is lost', remedy: [] })
+  expect(ownedBy('VirtualMachine')).toMatchObject({ outcome: 'is lost' })
   expect([
-    ownedBy('VirtualMachineInstanceReplicaSet').fate,
+    ownedBy('VirtualMachineInstanceReplicaSet').outcome,
     ids(ownedBy('VirtualMachineInstanceReplicaSet')),
   ]).toEqual(['restarts', 'evict-on replaced'])
 })
 
 test('where VMs may not be read nothing is claimed of their return', () => {
-  const outlook = outlookOf(aVmi({ migratable: 'False' }), undefined, rules(both, { machinesUnread: true }))
-  expect([outlook.fate, ids(outlook)]).toEqual(['shuts down', 'evict-on vm-unread'])
+  const outlook = outlookOf(aVmi({ migratable: 'False' }), undefined, rules(both, { vmsUnread: true }))
+  expect([outlook.outcome, ids(outlook)]).toEqual(['shuts down', 'evict-on vm-unread'])
 })
 
 const onLauncher = (tag: string) =>
@@ -109,18 +109,18 @@ test('W9 a launcher older than a year is marked, and one in use has no way back'
     outlookOf(onLauncher(tag), aVm('Always'), rules(['LiveMigrate'], { launcher }))
   expect(seen('v1.5.0').why.at(-1)).toEqual({ id: 'old-launcher', text: 'v1.5.0 is more than a year old' })
   expect(ids(seen('v1.8.4'))).toBe('migratable')
-  expect([seen('v1.9.0').fate, ids(seen('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
+  expect([seen('v1.9.0').outcome, ids(seen('v1.9.0'))]).toEqual(['stays', 'current no-way-back'])
 })
 
 test('on one node nothing can migrate, whatever the methods say', () => {
   const alone = rules(both, { nodes: 1 })
   expect(outlookOf(aVmi(), aVm('Always'), alone)).toMatchObject({
-    fate: 'stays',
+    outcome: 'stays',
     why: [{ id: 'one-node' }],
     remedy: ['kubectl get nodes -l kubevirt.io/schedulable=true'],
   })
-  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), alone).fate).toBe('restarts')
-  expect(outlookOf(aVmi(), aVm('Always'), rules(both, { nodes: 2 })).fate).toBe('migrates')
+  expect(outlookOf(aVmi({ migratable: 'False' }), aVm('Always'), alone).outcome).toBe('restarts')
+  expect(outlookOf(aVmi(), aVm('Always'), rules(both, { nodes: 2 })).outcome).toBe('migrates')
 })
 
 const held = { held: { procedure: 'upgrade to v1.9.0' } }
@@ -172,7 +172,7 @@ test.each([
     ["kubectl -n shop get vmi db-0 -o jsonpath='{.status.conditions}'"],
   ],
 ] as const)('what helps where it stays: %s', (...[, vmi, run, under, remedy]) => {
-  expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ fate: 'stays', remedy })
+  expect(outlookOf(vmi, aVm(run), under)).toMatchObject({ outcome: 'stays', remedy })
 })
 
 test('a name that no object could have stays one word', () => {

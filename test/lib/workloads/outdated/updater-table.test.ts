@@ -259,11 +259,11 @@ const launcher = (image: string) => ({ inUse: image === newLauncher, old: false 
 
 test.each(Object.entries(rows))('facts 9.3: %s', (_, { methods, vmi, more, due, expected }) => {
   expect(dueFor(vmi, newLauncher)).toBe(due)
-  const { fate, why } = outlookOf(vmi, aVm('Always'), {
+  const { outcome, why } = outlookOf(vmi, aVm('Always'), {
     methods,
     clusterEviction: undefined,
     launcher,
     ...more,
   })
-  expect(`${fate} (${why.map(({ id }) => id).join(', ')})`).toBe(expected)
+  expect(`${outcome} (${why.map(({ id }) => id).join(', ')})`).toBe(expected)
 })

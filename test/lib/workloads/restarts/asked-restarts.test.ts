@@ -13,7 +13,7 @@ import {
   type Restart,
   restartsIn,
   restartText,
-  standingOf,
+  statusOf,
 } from '../../../../src/lib/vms/waves/vm-restart.ts'
 
 const vm = 'shop/db'
@@ -105,13 +105,13 @@ test.each<[string, Now | undefined, Partial<Restart>, string]>([
   ['between the two instances there is none', undefined, {}, 'under-way'],
 ])('W3 %s', async (_, now, more, expected) => {
   const options = { now: began + 60_000, backWithin: 600_000 }
-  expect((await standingOf(found(now), { ...asked, ...more }, options)).is).toBe(expected)
+  expect((await statusOf(found(now), { ...asked, ...more }, options)).is).toBe(expected)
 })
 
 test('W3 one that is not back in time is missing', async () => {
   const options = { now: began + 600_001, backWithin: 600_000 }
-  expect(await standingOf(found({ ready: 'False' }), asked, options)).toEqual({ is: 'missing' })
-  expect(await standingOf(found({}), asked, options)).toEqual({ is: 'back', wellAt: began + 180_000 })
+  expect(await statusOf(found({ ready: 'False' }), asked, options)).toEqual({ is: 'missing' })
+  expect(await statusOf(found({}), asked, options)).toEqual({ is: 'back', wellAt: began + 180_000 })
 })
 
 async function answer(error: ApiError | undefined, now: Now = { uid: 'old-1' }, against?: string) {

@@ -9,7 +9,7 @@ import { ApiError } from '../../../../src/lib/kube/errors.ts'
 import { readReturnRoom } from '../../../../src/lib/vms/waves/vm-restart.ts'
 import { aVmi } from '../outdated/a-vmi.ts'
 
-interface Scene {
+interface UpgradeSnapshot {
   /** Of both nodes. */
   labels?: Record<string, string>
   unschedulable?: boolean
@@ -22,7 +22,7 @@ interface Scene {
 
 const usual = { cpu: '4', memory: '8Gi', pods: '10', 'devices.kubevirt.io/kvm': '1k' }
 
-function filled({ labels = {}, unschedulable = false, taken }: Scene): Store {
+function filled({ labels = {}, unschedulable = false, taken }: UpgradeSnapshot): Store {
   const store = new Store(new SimClock())
   for (const name of ['node-1', 'node-2']) {
     const node: Node = {
@@ -50,9 +50,9 @@ function filled({ labels = {}, unschedulable = false, taken }: Scene): Store {
 }
 
 /** The store knows no volumes: they are told beside it. */
-function readerOf(scene: Scene): Reader {
-  const { reader } = storeCluster(filled(scene))
-  const expression = { key: 'kubernetes.io/hostname', operator: 'In', values: [scene.volumeOn ?? ''] }
+function readerOf(snapshot: UpgradeSnapshot): Reader {
+  const { reader } = storeCluster(filled(snapshot))
+  const expression = { key: 'kubernetes.io/hostname', operator: 'In', values: [snapshot.volumeOn ?? ''] }
   const terms = [{ matchExpressions: [expression] }]
   const specs: Record<string, object> = {
     'PersistentVolumeClaim shop/disk': { volumeName: 'pv-1' },
@@ -69,10 +69,10 @@ function readerOf(scene: Scene): Reader {
 }
 
 /** Of a VM on node-1. */
-async function refusal(scene: Scene): Promise<string | undefined> {
-  const reader = readerOf(scene)
+async function refusal(snapshot: UpgradeSnapshot): Promise<string | undefined> {
+  const reader = readerOf(snapshot)
   const vmi = aVmi({ metadata: { uid: 'vmi-1' } })
-  const spec = { domain: { memory: { guest: '2Gi' } }, ...vmi.spec, ...scene.vmi }
+  const spec = { domain: { memory: { guest: '2Gi' } }, ...vmi.spec, ...snapshot.vmi }
   return (await readReturnRoom(reader, undefined)).refusal({ ...vmi, spec })
 }
 
@@ -82,7 +82,7 @@ const domain = (more: object) => ({ domain: { memory: { guest: '2Gi' }, ...more 
 const machines = { 'machine-type.node.kubevirt.io/q35': 'true' }
 const models = { 'cpu-model.node.kubevirt.io/Skylake': 'true' }
 
-test.each<[string, Scene, string | undefined]>([
+test.each<[string, UpgradeSnapshot, string | undefined]>([
   ['room enough', {}, undefined],
   ['W2 some *schedulable* node', { unschedulable: true }, none('cordoned')],
   ['W2 machine type: offered', { labels: machines, vmi: domain({ machine: { type: 'q35' } }) }, undefined],
@@ -118,8 +118,8 @@ test.each<[string, Scene, string | undefined]>([
     { taken: '8Gi', vmi: { ...domain({}), nodeSelector: { 'kubernetes.io/hostname': 'node-2' } } },
     'no node would take it again: 1 no label kubernetes.io/hostname=node-2, 1 not enough memory',
   ],
-])('%s', async (_, scene, expected) => {
-  expect(await refusal(scene)).toBe(expected)
+])('%s', async (_, snapshot, expected) => {
+  expect(await refusal(snapshot)).toBe(expected)
 })
 
 const no = () => Promise.reject(new ApiError(403, 'Forbidden', 'jane may not'))

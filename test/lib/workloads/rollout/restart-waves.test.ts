@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { KubeVirts } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import {
   type RestartCandidate,
-  type RestartLook,
+  type RestartSnapshot,
   RestartRun,
 } from '../../../../src/lib/vms/waves/restart-run.ts'
 import { restartWaves } from '../../../../src/lib/vms/waves/restart-procedure.ts'
@@ -35,7 +35,7 @@ const one = (vm: string): RestartCandidate => ({
   loses: [],
 })
 
-const look = (candidates: readonly RestartCandidate[]): RestartLook => ({
+const look = (candidates: readonly RestartCandidate[]): RestartSnapshot => ({
   now: 0,
   candidates: new Map(candidates.map((candidate) => [candidate.vm, candidate])),
   left: new Map(),
@@ -56,8 +56,8 @@ test('a VM whose wave is through comes late, where no other wave is left, and on
 })
 
 test('what is under way is waited for in a wave of its own', () => {
-  const state = { is: 'under-way' } as RestartLook['restarts'][number]['state']
-  const open = { ...look([]), restarts: [{ vm: 'a/1', state } as RestartLook['restarts'][number]] }
+  const state = { is: 'under-way' } as RestartSnapshot['restarts'][number]['state']
+  const open = { ...look([]), restarts: [{ vm: 'a/1', state } as RestartSnapshot['restarts'][number]] }
   expect(told(restartWaves(run(), open))).toEqual(['late: '])
 })
 

@@ -13,7 +13,7 @@ import { begin } from '../../../../src/lib/vms/waves/update-begin.ts'
 const place = { name: 'db', namespace: 'shop' }
 const hour = (at: number) => `2026-11-20T${String(at).padStart(2, '0')}:00:00Z`
 
-interface Scene {
+interface UpgradeSnapshot {
   /** The hour at which its VMI was made. */
   born?: number
   /** Launchers that kvup has moved it to, by the hour; `-`: not known at that time, `other`: not by kvup. */
@@ -42,7 +42,7 @@ function migrationTo(at: number, launcher: string): VirtualMachineInstanceMigrat
 }
 
 /** An outdated VMI whose turn it is, at noon. */
-async function begun({ born = 1, moved = {}, launcher, refused }: Scene) {
+async function begun({ born = 1, moved = {}, launcher, refused }: UpgradeSnapshot) {
   const store = new Store(new SimClock())
   store.put(VirtualMachineInstances, {
     apiVersion: VirtualMachineInstances.apiVersion,
@@ -74,7 +74,7 @@ async function begun({ born = 1, moved = {}, launcher, refused }: Scene) {
   return (await begin(cx, one, { launcher, ...rest })).is
 }
 
-test.each<[string, Scene, string]>([
+test.each<[string, UpgradeSnapshot, string]>([
   ['nobody has moved it', { launcher: 'v2' }, 'begun'],
   ['it was moved to this launcher, and is outdated still', { moved: { 2: 'v2' }, launcher: 'v2' }, 'refused'],
   ['it was moved to the one before', { moved: { 2: 'v1' }, launcher: 'v2' }, 'begun'],
@@ -83,8 +83,8 @@ test.each<[string, Scene, string]>([
   ['it runs anew since', { born: 3, moved: { 2: 'v2' }, launcher: 'v2' }, 'begun'],
   ['the launcher may not be read: moved before this run', { moved: { 2: '-' } }, 'begun'],
   ['the launcher may not be read: moved by this run', { moved: { 13: '-' } }, 'refused'],
-])('W3 not moved again for nothing: %s', async (_, scene, expected) => {
-  expect(await begun(scene)).toBe(expected)
+])('W3 not moved again for nothing: %s', async (_, snapshot, expected) => {
+  expect(await begun(snapshot)).toBe(expected)
 })
 
 const forbidden = (why: string) => new ApiError(403, 'Forbidden', `"m" is forbidden: ${why}`)

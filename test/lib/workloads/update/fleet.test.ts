@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { VirtualMachineInstance } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { ApiError } from '../../../../src/lib/kube/errors.ts'
-import { Machines } from '../../../../src/lib/vms/vm.ts'
+import { Vms } from '../../../../src/lib/vms/vm.ts'
 import { type FleetRules, readFleet } from '../../../../src/lib/vms/waves/update-fleet.ts'
 import { whatTheyShare } from '../../../../src/lib/vms/migration-harm.ts'
 import type { UpdateWanted } from '../../../../src/lib/vms/waves/update-run.ts'
@@ -37,7 +37,7 @@ async function fleetOf(vmis: readonly VirtualMachineInstance[], strategies: Reco
       return { is: 'object', object: { metadata: { name }, spec: { runStrategy } } }
     },
   } as never
-  const { candidates, left, unread } = await readFleet(reader, wanted, rules, new Machines(reader))
+  const { candidates, left, unread } = await readFleet(reader, wanted, rules, new Vms(reader))
   const begun = [...candidates.values()].map(
     ({ vm, by, onlyOnce }) => `${vm} ${by}${onlyOnce ? ' only once' : ''}`,
   )

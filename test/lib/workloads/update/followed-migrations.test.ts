@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Change, Reader } from '../../../../src/lib/kube/cluster.ts'
 import type { VirtualMachineInstanceMigration } from '../../../../src/lib/kube/kinds/kubevirt-kinds.ts'
 import { SimClock } from '../../../../src/simulator/simulated-clock.ts'
-import { FollowedMigrations } from '../../../../src/lib/vms/migrations/migration-watch.ts'
+import { MigrationWatch } from '../../../../src/lib/vms/migrations/migration-watch.ts'
 
 type Told = Change<VirtualMachineInstanceMigration>
 
@@ -46,31 +46,31 @@ function scene() {
     there.filter(({ metadata }) => metadata.name === name)
   const clock = new SimClock()
   const reader = { follow, list } as unknown as Reader
-  const followed = new FollowedMigrations({ reader, clock, since: 0 })
-  const open = async () => (await followed.look())?.ledger.open.map(({ uid }) => uid)
-  return { followed, streams, there, clock, open }
+  const watched = new MigrationWatch({ reader, clock, since: 0 })
+  const open = async () => (await watched.look())?.ledger.open.map(({ uid }) => uid)
+  return { followed: watched, streams, there, clock, open }
 }
 
 test('what was made counts at once, and once, whether the watch tells of it before the answer or after', async () => {
-  const { followed, streams, open } = scene()
+  const { followed: watched, streams, open } = scene()
   expect(await open()).toEqual([])
-  followed.expect()
-  followed.made(migration('a', ''))
+  watched.expect()
+  watched.made(migration('a', ''))
   expect(await open()).toEqual(['a'])
   await streams[0]?.say({ type: 'added', object: migration('a', 'Succeeded') })
   expect(await open()).toEqual([])
-  followed.expect()
+  watched.expect()
   await streams[0]?.say({ type: 'added', object: migration('b', 'Pending') })
   await streams[0]?.say({ type: 'modified', object: migration('b', 'Failed') })
-  followed.made(migration('b', ''))
+  watched.made(migration('b', ''))
   expect(await open()).toEqual([])
-  expect((await followed.look())?.ledger.finished()).toEqual({ succeeded: 1, failed: 1 })
-  followed.close()
+  expect((await watched.look())?.ledger.finished()).toEqual({ succeeded: 1, failed: 1 })
+  watched.close()
 })
 
 test('while changes may be missed nothing is claimed; a look does not change behind whoever decides by it', async () => {
-  const { followed, streams, open } = scene()
-  const before = await followed.look()
+  const { followed: watched, streams, open } = scene()
+  const before = await watched.look()
   await streams[0]?.say({ type: 'added', object: migration('a', 'Running') })
   expect(before?.ledger.open).toEqual([])
   expect(await open()).toEqual(['a'])
@@ -78,11 +78,11 @@ test('while changes may be missed nothing is claimed; a look does not change beh
   expect(await open()).toBeUndefined()
   await streams[0]?.say({ type: 'synced' })
   expect(await open()).toEqual(['a'])
-  followed.close()
+  watched.close()
 })
 
 test('a watch that is silent although the cluster says otherwise is begun anew, one whose event is late is not', async () => {
-  const { followed, streams, there, clock, open } = scene()
+  const { followed: watched, streams, there, clock, open } = scene()
   there.push(migration('a', 'Running'))
   const [first] = [streams[0]]
   await first?.say({ type: 'added', object: migration('a', 'Running') })
@@ -101,5 +101,5 @@ test('a watch that is silent although the cluster says otherwise is begun anew, 
   expect(await open()).toEqual([])
   expect(streams).toHaveLength(2)
   expect(first?.signal.aborted).toBe(true)
-  followed.close()
+  watched.close()
 })

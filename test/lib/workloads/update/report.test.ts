@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { MigrationLedger, ObservedMoves } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
-import type { UpdateLook } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import type { UpdateSnapshot } from '../../../../src/lib/vms/waves/update-fleet.ts'
 import { outcomeOf } from '../../../../src/lib/vms/waves/update-run.ts'
 import { aCandidate } from '../waves/a-candidate.ts'
 
 test('the report of many VMs asks once who failed, and names the first reason of each', async () => {
   const known = new Map(Array.from({ length: 5000 }, (_, i) => [`shop/vm-${i}`, aCandidate(`shop/vm-${i}`)]))
-  const look: UpdateLook = {
+  const look: UpdateSnapshot = {
     now: 0,
     fleet: { candidates: known, left: new Map(), loses: new Map(), unread: [] },
     ledger: new MigrationLedger(),

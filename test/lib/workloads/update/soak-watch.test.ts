@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MigrationLedger, ObservedMoves } from '../../../../src/lib/vms/migrations/migration-ledger.ts'
-import { trafficOf, type UpdateLook } from '../../../../src/lib/vms/waves/update-fleet.ts'
+import { trafficOf, type UpdateSnapshot } from '../../../../src/lib/vms/waves/update-fleet.ts'
 import { SoakWatch } from '../../../../src/lib/vms/waves/update-run.ts'
 import type { Candidate } from '../../../../src/lib/vms/waves/waves.ts'
 
@@ -33,7 +33,7 @@ async function wellAt(ready: object | undefined, soak = minute, looks = 1) {
   for (let look = 0; look < looks; look++)
     found = await watch.look(reader, moves, { known, now: movedAt + 2 * minute })
   const fleet = { candidates: new Map(), left: new Map(), loses: new Map(), unread: [] }
-  const look: UpdateLook = {
+  const look: UpdateSnapshot = {
     now: 0,
     fleet,
     ledger: new MigrationLedger(),

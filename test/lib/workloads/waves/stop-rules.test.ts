@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Situation, stopOf } from '../../../../src/lib/vms/waves/pacing.ts'
+import { type PacingState, stopOf } from '../../../../src/lib/vms/waves/pacing.ts'
 
-const well: Situation = {
+const well: PacingState = {
   failed: [],
   canary: false,
   maxFailures: 3,
@@ -11,7 +11,7 @@ const well: Situation = {
 }
 const failed = (...vms: string[]) => vms.map((vm) => ({ vm, reason: 'the CPU lacks a feature' }))
 
-test.each<[string, Partial<Situation>, string | undefined]>([
+test.each<[string, Partial<PacingState>, string | undefined]>([
   ['all is well', {}, undefined],
   ['fewer failures than are taken', { failed: failed('a', 'b') }, undefined],
   ['as many', { failed: failed('a', 'b', 'c') }, 'too-many-failures'],

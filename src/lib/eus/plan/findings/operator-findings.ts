@@ -1,10 +1,10 @@
 import type { Finding } from '../../../checks/check-definition.ts'
-import { hyperConvergedStanding } from '../../../openshift/hyperconverged.ts'
+import { assessHyperConverged } from '../../../openshift/hyperconverged.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import { operatorConditionGate } from '../../../openshift/platform-status.ts'
 import { againstPlatform } from '../../../releases/platform-releases.ts'
 import { compareMinors, operatorVersionOf } from '../../../releases/release-versions.ts'
-import { byHand } from '../../../upgrade/methods/olm-operator.ts'
+import { manually } from '../../../upgrade/methods/olm-operator.ts'
 import { isMidWindow, type Judged, unreadRemedy } from '../eus-assessment.ts'
 import { objectsOf, operatorMinorNow, operatorNow, subscriptionOf } from '../installed-operator.ts'
 import type { KubeObject } from '../../../kube/object.ts'
@@ -15,7 +15,7 @@ export function operatorFindings(judged: Judged): readonly Finding[] {
   return [
     ...installations(judged),
     ...outOfStep(judged),
-    ...besideStable(judged),
+    ...nextToStable(judged),
     ...notGood(judged),
     ...held(judged),
     ...tainted(judged),
@@ -23,8 +23,8 @@ export function operatorFindings(judged: Judged): readonly Finding[] {
 }
 
 /** Exactly one HyperConverged and one Subscription of OLM: nothing else is moved from minor to minor (night E10). Named as `kvup upgrade` names it. */
-function installations({ sight: { evidence } }: Judged): readonly Finding[] {
-  const { hyperconverged, lifecycle } = evidence
+function installations({ snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const { hyperconverged, lifecycle } = snapshot
   const hcos = itemsOf(hyperconverged)
   const subscriptions = itemsOf(lifecycle.subscriptions)
   if (hcos.length > 1) {
@@ -73,12 +73,12 @@ const withoutOlm: Finding = {
   id: 'no-subscription',
   level: 'blocker',
   summary: 'HyperConverged was installed without OLM: no Subscription moves it, its release manifest does',
-  remedy: byHand,
+  remedy: manually,
 }
 
 /** Night E8: on OpenShift its catalog follows the platform, and in that one channel lies every minor of it. */
-function besideStable({ sight: { flavour, evidence } }: Judged): readonly Finding[] {
-  const { channel, subscription } = operatorNow(evidence) ?? {}
+function nextToStable({ snapshot: { flavour, snapshot } }: Judged): readonly Finding[] {
+  const { channel, subscription } = operatorNow(snapshot) ?? {}
   if (flavour !== 'ocp' || channel === undefined || channel === 'stable') return []
   const { namespace = '', name = '' } = subscription ?? {}
   return [
@@ -95,20 +95,20 @@ function besideStable({ sight: { flavour, evidence } }: Judged): readonly Findin
 
 /** Night E8. In the middle of a window the operator behind is the next step. */
 function outOfStep(judged: Judged): readonly Finding[] {
-  const { sight, releases } = judged
-  const operator = operatorMinorNow(sight.evidence, releases)
-  const version = operatorNow(sight.evidence)?.version
+  const { snapshot, releases } = judged
+  const operator = operatorMinorNow(snapshot.snapshot, releases)
+  const version = operatorNow(snapshot.snapshot)?.version
   if (version === undefined) return []
   if (operator === undefined) return aheadOfAllRows(judged, version)
-  const order = compareMinors(operator, sight.here)
-  const isNext = order < 0 && (isMidWindow(judged) || sight.standing.state === 'updating')
+  const order = compareMinors(operator, snapshot.here)
+  const isNext = order < 0 && (isMidWindow(judged) || snapshot.standing.state === 'updating')
   if (order === 0 || isNext) return []
   const minor = order < 0 ? `${operator} still` : `${operator} already`
   return [
     {
       id: 'version-in-step',
       level: 'blocker',
-      summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${sight.release}`,
+      summary: `unsupported: out of step. The operator ${version} is that of ${minor}, the platform is at ${snapshot.release}`,
       remedy:
         order < 0
           ? [
@@ -120,34 +120,34 @@ function outOfStep(judged: Judged): readonly Finding[] {
 }
 
 /** No row knows its minor, and one before it belongs to this platform already. */
-function aheadOfAllRows({ sight, releases }: Judged, text: string): readonly Finding[] {
+function aheadOfAllRows({ snapshot, releases }: Judged, text: string): readonly Finding[] {
   const version = operatorVersionOf(text)
-  const against = version && againstPlatform(version, sight.here, releases)
+  const against = version && againstPlatform(version, snapshot.here, releases)
   if (against?.is !== 'beyond') return []
   return [
     {
       id: 'version-in-step',
       level: 'blocker',
-      summary: `unsupported: out of step. The operator ${text} ${against.why}, and the platform is at ${sight.release}`,
+      summary: `unsupported: out of step. The operator ${text} ${against.why}, and the platform is at ${snapshot.release}`,
       remedy: ['oc adm upgrade      says how to take the platform to the same minor'],
     },
   ]
 }
 
 /** Its own Upgradeable=True means only that nothing progresses or is degraded: every condition counts (ocp 9.5, 9.6). */
-function notGood({ sight: { evidence, standing } }: Judged): readonly Finding[] {
-  const [hco] = itemsOf(evidence.hyperconverged)
-  if (!evidence.hyperconverged.known)
+function notGood({ snapshot: { snapshot, standing } }: Judged): readonly Finding[] {
+  const [hco] = itemsOf(snapshot.hyperconverged)
+  if (!snapshot.hyperconverged.known)
     return [
       {
         id: 'hyperconverged-not-good',
         level: 'not-checked',
-        summary: `whether HyperConverged is as it must be: ${evidence.hyperconverged.why}`,
-        remedy: [unreadRemedy(evidence.hyperconverged.why)],
+        summary: `whether HyperConverged is as it must be: ${snapshot.hyperconverged.why}`,
+        remedy: [unreadRemedy(snapshot.hyperconverged.why)],
       },
     ]
   if (hco === undefined || standing.state === 'updating') return []
-  const { good, why } = hyperConvergedStanding(hco)
+  const { good, why } = assessHyperConverged(hco)
   if (good) return []
   const { name, namespace = '' } = hco.metadata
   return [
@@ -162,9 +162,9 @@ function notGood({ sight: { evidence, standing } }: Judged): readonly Finding[] 
 }
 
 /** Where it is what HyperConverged says of itself it is told once. */
-function held({ sight: { evidence } }: Judged): readonly Finding[] {
-  const csv = subscriptionOf(evidence)?.installed
-  const found = itemsOf(evidence.lifecycle.operatorConditions).find(({ metadata }) => metadata.name === csv)
+function held({ snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const csv = subscriptionOf(snapshot)?.installed
+  const found = itemsOf(snapshot.lifecycle.operatorConditions).find(({ metadata }) => metadata.name === csv)
   const gate = operatorConditionGate(found)
   if (gate.is !== 'no') return []
   return [
@@ -179,10 +179,10 @@ function held({ sight: { evidence } }: Judged): readonly Finding[] {
 }
 
 /** ocp 1.5. */
-function tainted({ sight: { evidence } }: Judged): readonly Finding[] {
-  const [hco] = itemsOf(evidence.hyperconverged)
+function tainted({ snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const [hco] = itemsOf(snapshot.hyperconverged)
   const annotations = Object.keys(hco?.metadata.annotations ?? {}).filter((key) => key.endsWith('/jsonpatch'))
-  const said = hco && hyperConvergedStanding(hco).tainted
+  const said = hco && assessHyperConverged(hco).tainted
   if (hco === undefined || (said === undefined && annotations.length === 0)) return []
   const { name, namespace = '' } = hco.metadata
   return [
@@ -199,10 +199,10 @@ function tainted({ sight: { evidence } }: Judged): readonly Finding[] {
 }
 
 /** Nothing is borrowed of what somebody takes away, and no operator follows the platform for it. Named as `kvup upgrade` names it. */
-export function beingDeletedFindings({ sight: { evidence } }: Judged): readonly Finding[] {
+export function beingDeletedFindings({ snapshot: { snapshot } }: Judged): readonly Finding[] {
   return [
-    ...itemsOf(evidence.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
-    ...itemsOf(evidence.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
+    ...itemsOf(snapshot.kubevirts).flatMap((one) => going('kubevirt-deleting', one)),
+    ...itemsOf(snapshot.hyperconverged).flatMap((one) => going('hyperconverged-deleting', one)),
   ]
 }
 
@@ -229,9 +229,9 @@ export function lifecycleFindings(judged: Judged): readonly Finding[] {
 }
 
 /** ocp 2.6, 7.4: an operator whose catalog does not answer is stranded behind the platform. */
-function catalog({ sight: { evidence } }: Judged): readonly Finding[] {
-  const troubles = subscriptionOf(evidence)?.troubles ?? []
-  const silent = itemsOf(evidence.lifecycle.catalogSources).filter(
+function catalog({ snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const troubles = subscriptionOf(snapshot)?.troubles ?? []
+  const silent = itemsOf(snapshot.lifecycle.catalogSources).filter(
     ({ status }) => status?.connectionState?.lastObservedState !== 'READY',
   )
   const told = [
@@ -254,8 +254,8 @@ function catalog({ sight: { evidence } }: Judged): readonly Finding[] {
 }
 
 /** ocp 2.6: with more or less than one every CSV of the namespace fails. */
-function groups({ sight: { evidence } }: Judged): readonly Finding[] {
-  const { operatorGroups, namespace } = evidence.lifecycle
+function groups({ snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const { operatorGroups, namespace } = snapshot.lifecycle
   if (!operatorGroups.known || namespace === undefined || operatorGroups.items.length === 1) return []
   return [
     {
@@ -269,9 +269,9 @@ function groups({ sight: { evidence } }: Judged): readonly Finding[] {
 }
 
 /** Seed 003 recommends Automatic; Manual gives the hops into the hands of whoever carries them out (ocp 2.3). */
-function approval({ sight: { evidence }, hops }: Judged): readonly Finding[] {
-  const now = operatorNow(evidence)
-  if (now === undefined || hops.length === 0 || objectsOf(evidence).hyperconverged === undefined) return []
+function approval({ snapshot: { snapshot }, hops }: Judged): readonly Finding[] {
+  const now = operatorNow(snapshot)
+  if (now === undefined || hops.length === 0 || objectsOf(snapshot).hyperconverged === undefined) return []
   if (now.approval === 'Manual')
     return [
       {

@@ -3,7 +3,7 @@ import { compareMinors, minorOfPlatform, versionOfCsv } from '../../../releases/
 import type { Judged } from '../eus-assessment.ts'
 import { onlyNextHop } from '../platform-path.ts'
 import { isTooLong } from './platform-findings.ts'
-import type { OperatorWay } from '../operator-path.ts'
+import type { OperatorPath } from '../operator-path.ts'
 import type { PackageManifest } from '../../../kube/kinds/operator-kinds.ts'
 import { itemsOf, type Known } from '../../../kube/known.ts'
 import type { EusHop } from '../eus-plan.ts'
@@ -15,31 +15,34 @@ import { rotationOf } from '../eus-snapshot.ts'
 import { someOf } from '../../../kube/text.ts'
 
 /** What the graph and the channels lack for this way. */
-export function wayFindings(judged: Judged): readonly Finding[] {
+export function pathFindings(judged: Judged): readonly Finding[] {
   if (isTooLong(judged)) return []
   return [...channelFindings(judged), ...closed(judged), ...unproven(judged), ...plain(judged)]
 }
 
 /** A later hop may find its channel; for the first one all would be borrowed, and then waited for what nobody offers. */
-function channelFindings({ channel, route, chosen, sight }: Judged): readonly Finding[] {
+function channelFindings({ channel, route, chosen, snapshot }: Judged): readonly Finding[] {
   const [first] = chosen.stops
   if (channel.is !== 'missing' || first === undefined) return []
   const has = channel.offered.length === 0 ? 'none is named' : channel.offered.join(', ')
   const missing: Finding = {
     id: 'channel-not-available',
     level: 'blocker',
-    summary: `no channel of ${route.to} holds ${sight.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
+    summary: `no channel of ${route.to} holds ${snapshot.release} (${has}). ${channel.wanted} appears some weeks after its first release, and may need a newer patch here first`,
     objects: ['clusterversion/version'],
     remedy: ['oc adm upgrade channel', 'kvup eus plan --to MINOR      to a minor that has a channel'],
   }
-  if (offers(sight, first)) return [missing]
+  if (offers(snapshot, first)) return [missing]
   const release = first.stop.version ?? `a release of ${first.minor}`
-  const summary = `${release}, the first hop, is not offered in channel ${sight.standing.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
+  const summary = `${release}, the first hop, is not offered in channel ${snapshot.standing.channel ?? '(none)'}, and there is none to set: ${missing.summary}`
   return [{ ...missing, id: 'first-hop-not-offered', summary }]
 }
 
 /** In the channel that is set: exactly what was chosen, or, where that is left to later, any of its minor. */
-function offers({ standing }: Judged['sight'], { minor, stop }: Judged['chosen']['stops'][number]): boolean {
+function offers(
+  { standing }: Judged['snapshot'],
+  { minor, stop }: Judged['chosen']['stops'][number],
+): boolean {
   const versions = (standing.available ?? []).map(({ version = '' }) => version)
   return versions.some((one) =>
     stop.version === undefined ? minorOfPlatform(one) === minor : one === stop.version,
@@ -49,7 +52,7 @@ function offers({ standing }: Judged['sight'], { minor, stop }: Judged['chosen']
 function closed({ chosen }: Judged): readonly Finding[] {
   if (chosen.closed === undefined) return []
   const { is, why } = chosen.closed
-  return [{ ...closedWays[is], summary: why, objects: ['clusterversion/version'] }]
+  return [{ ...closedPaths[is], summary: why, objects: ['clusterversion/version'] }]
 }
 
 /** ocp 5.1: the newest of the minor in between may lead nowhere, and the pools would wait there. */
@@ -69,7 +72,7 @@ function unproven({ chosen }: Judged): readonly Finding[] {
   ]
 }
 
-const closedWays: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
+const closedPaths: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'], Omit<Finding, 'summary'>>> =
   {
     'not-in-graph': {
       id: 'no-way-in-graph',
@@ -91,10 +94,10 @@ const closedWays: Readonly<Record<NonNullable<Judged['chosen']['closed']>['is'],
   }
 
 /** Night E10: said, and no obstacle. */
-function plain({ route, sight }: Judged): readonly Finding[] {
+function plain({ route, snapshot }: Judged): readonly Finding[] {
   if (route.plainBecause === undefined || route.minors.length === 0) return []
   const outage =
-    sight.topology.is === 'single-node'
+    snapshot.topology.is === 'single-node'
       ? '. VMs cannot be migrated anywhere: each is down while the node reboots'
       : ''
   return [
@@ -108,16 +111,16 @@ function plain({ route, sight }: Judged): readonly Finding[] {
 }
 
 /** What is known of the operator's way, where the platform is to go on to another minor (ocp 9.15): an operator without an edge is stranded behind it. */
-export function operatorWayFindings({ operatorWay, hops, sight }: Judged): readonly Finding[] {
-  const open = operatorWay?.open
-  const leaves = hops.some(({ minor, platform }) => !platform.done && minor !== sight.here)
+export function operatorPathFindings({ operatorPath, hops, snapshot }: Judged): readonly Finding[] {
+  const open = operatorPath?.open
+  const leaves = hops.some(({ minor, platform }) => !platform.done && minor !== snapshot.here)
   if (open === undefined || !leaves) return []
   return [open.is === 'none' ? stranded(open) : unknown(open)]
 }
 
 const releaseOf = (csv: string): string => versionOfCsv(csv)?.text ?? csv
 
-type Open = NonNullable<OperatorWay['open']>
+type Open = NonNullable<OperatorPath['open']>
 
 const stranded = ({ from, minor }: Open): Finding => ({
   id: 'operator-stranded',
@@ -146,7 +149,7 @@ const unknown = ({ from, minor }: Open): Finding => ({
  * on in it is another question.
  */
 export function operatorChannelFindings(judged: Judged): readonly Finding[] {
-  const now = operatorNow(judged.sight.evidence)
+  const now = operatorNow(judged.snapshot.snapshot)
   if (now === undefined) return []
   let set = now.channel
   return judged.hops.flatMap((hop) => {
@@ -208,8 +211,8 @@ function withoutChannel(judged: Judged, minor: string, set: string | undefined):
 const inWords = (channels: readonly string[]): string =>
   channels.length === 0 ? 'it has none of the package' : `it has ${channels.join(', ')}`
 
-function notOffered({ sight: { evidence } }: Judged, summary: string): Finding {
-  const { package: pack = '' } = operatorNow(evidence) ?? {}
+function notOffered({ snapshot: { snapshot } }: Judged, summary: string): Finding {
+  const { package: pack = '' } = operatorNow(snapshot) ?? {}
   return {
     id: 'operator-channel-not-offered',
     level: 'warning',
@@ -221,9 +224,9 @@ function notOffered({ sight: { evidence } }: Judged, summary: string): Finding {
   }
 }
 
-function catalogOf({ sight: { evidence } }: Judged) {
-  const { packageManifests, subscriptions } = evidence.lifecycle
-  const { namespace = '', name = '' } = operatorNow(evidence)?.subscription ?? {}
+function catalogOf({ snapshot: { snapshot } }: Judged) {
+  const { packageManifests, subscriptions } = snapshot.lifecycle
+  const { namespace = '', name = '' } = operatorNow(snapshot)?.subscription ?? {}
   return {
     subscription: `${namespace}/${name}`,
     source: itemsOf(subscriptions)[0]?.spec?.source ?? '',
@@ -242,7 +245,7 @@ export function onceFindings(judged: Judged): readonly Finding[] {
   return [...removedApis(judged), ...maintenances(judged), ...certificates(judged)]
 }
 
-function removedApis({ hops, sight: { evidence } }: Judged): readonly Finding[] {
+function removedApis({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
   const apis = hops.flatMap(({ removedApis: gone, minor }) => gone.map((api) => ({ ...api, minor })))
   if (apis.length > 0)
     return [
@@ -257,21 +260,21 @@ function removedApis({ hops, sight: { evidence } }: Judged): readonly Finding[] 
         ],
       },
     ]
-  if (evidence.removedApis.known || hops.length === 0) return []
+  if (snapshot.removedApis.known || hops.length === 0) return []
   return [
     {
       id: 'removed-apis-in-use',
       level: 'warning',
-      summary: `whether somebody still uses APIs that go away on this way could not be told: ${evidence.removedApis.why}`,
+      summary: `whether somebody still uses APIs that go away on this way could not be told: ${snapshot.removedApis.why}`,
       remedy: ['oc get apirequestcounts'],
     },
   ]
 }
 
 /** Night E9: the operator that these objects were for does not come along to 4.11. */
-function maintenances({ hops, sight: { evidence } }: Judged): readonly Finding[] {
-  const old = itemsOf(evidence.oldMaintenances)
-  const carried = new Set(itemsOf(evidence.maintenances).map(({ spec }) => spec?.nodeName))
+function maintenances({ hops, snapshot: { snapshot } }: Judged): readonly Finding[] {
+  const old = itemsOf(snapshot.oldMaintenances)
+  const carried = new Set(itemsOf(snapshot.maintenances).map(({ spec }) => spec?.nodeName))
   const missing = old.filter(({ spec }) => !carried.has(spec?.nodeName))
   if (old.length === 0 || !hops.some(({ minor, platform }) => minor === '4.11' && !platform.done)) return []
   return [
@@ -302,18 +305,18 @@ function asStandalone({ metadata, spec = {} }: NodeMaintenance): string {
 }
 
 /** The day by which pools that stay behind have to be unpaused; undefined where nothing runs out, or nothing tells (ocp 3.6). */
-export function unpauseBefore({ sight, route }: Pick<Judged, 'sight' | 'route'>): string | undefined {
-  if (route.way !== 'control-plane-only' || compareMinors(sight.began, '4.14') >= 0) return undefined
-  const [signer] = itemsOf(sight.evidence.kubeletSigner)
+export function unpauseBefore({ snapshot, route }: Pick<Judged, 'snapshot' | 'route'>): string | undefined {
+  if (route.way !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return undefined
+  const [signer] = itemsOf(snapshot.snapshot.kubeletSigner)
   return signer && rotationOf(signer).toISOString()
 }
 
 function certificates(judged: Judged): readonly Finding[] {
-  const { sight, route, lasts } = judged
-  if (route.way !== 'control-plane-only' || compareMinors(sight.began, '4.14') >= 0) return []
+  const { snapshot, route, lasts } = judged
+  if (route.way !== 'control-plane-only' || compareMinors(snapshot.began, '4.14') >= 0) return []
   const deadline = unpauseBefore(judged)
-  const { kubeletSigner } = sight.evidence
-  const until = deadline && Date.parse(deadline) - sight.evidence.at.getTime()
+  const { kubeletSigner } = snapshot.snapshot
+  const until = deadline && Date.parse(deadline) - snapshot.snapshot.at.getTime()
   const isShort = typeof until === 'number' && until < lasts.high + 24 * hours
   const why = kubeletSigner.known ? 'there is no certificate to read' : kubeletSigner.why
   return [

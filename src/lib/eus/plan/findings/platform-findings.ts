@@ -1,9 +1,9 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { someOf } from '../../../kube/text.ts'
-import { clusterOperatorStandings, kubeletSkew } from '../../../openshift/platform-status.ts'
+import { assessClusterOperators, kubeletSkew } from '../../../openshift/platform-status.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import {
-  isBorrowed,
+  isOverridden,
   isMidWindow,
   isWindowOpen,
   type Judged,
@@ -27,7 +27,7 @@ export function platformFindings(judged: Judged): readonly Finding[] {
 }
 
 /** Night E10: whose it is, is refused; the others are told. */
-function owned({ sight: { topology } }: Judged): readonly Finding[] {
+function owned({ snapshot: { topology } }: Judged): readonly Finding[] {
   if (topology.is === 'hosted' || topology.is === 'managed')
     return [
       {
@@ -49,7 +49,7 @@ function owned({ sight: { topology } }: Judged): readonly Finding[] {
 }
 
 /** Slow is no failure; an update that is under way is the hop. */
-function unsteady({ sight: { standing } }: Judged): readonly Finding[] {
+function unsteady({ snapshot: { standing } }: Judged): readonly Finding[] {
   const { failing, state, message, current, target } = standing
   if (failing !== 'True' && state !== 'partial' && current) return []
   const what =
@@ -70,7 +70,7 @@ function unsteady({ sight: { standing } }: Judged): readonly Finding[] {
 }
 
 /** Night E6: it starts by itself as soon as nothing speaks against it any more. */
-function armed({ sight: { standing } }: Judged): readonly Finding[] {
+function armed({ snapshot: { standing } }: Judged): readonly Finding[] {
   if (standing.armed === undefined) return []
   const { version, image } = standing.armed
   const { accepted } = standing
@@ -87,7 +87,7 @@ function armed({ sight: { standing } }: Judged): readonly Finding[] {
 }
 
 /** Admin gates are a finding of their own, and the message of a ClusterVersion that names nothing else adds nothing. */
-function notUpgradeable({ sight: { standing }, hops }: Judged): readonly Finding[] {
+function notUpgradeable({ snapshot: { standing }, hops }: Judged): readonly Finding[] {
   const { upgradeable } = standing
   if (upgradeable.is !== 'no') return []
   const isGate =
@@ -107,15 +107,15 @@ function notUpgradeable({ sight: { standing }, hops }: Judged): readonly Finding
 const crossesMinor = (hops: Judged['hops']): boolean => hops.some(({ platform }) => !platform.done)
 
 /** What the cluster says of its next minor wins over the table, in both directions (ocp 3.4). */
-export function isTooLong({ sight, route }: Pick<Judged, 'sight' | 'route'>): boolean {
-  const isNext = sight.began !== sight.here && route.intolerant === route.minors[0]
+export function isTooLong({ snapshot, route }: Pick<Judged, 'snapshot' | 'route'>): boolean {
+  const isNext = snapshot.began !== snapshot.here && route.intolerant === route.minors[0]
   if (route.intolerant === undefined) return false
-  return !isNext || kubeletSkew(sight.evidence.platform.clusterOperators).is !== 'yes'
+  return !isNext || kubeletSkew(snapshot.snapshot.platform.clusterOperators).is !== 'yes'
 }
 
 /** Accepted by nobody: the platform itself refuses the hop, with the pools paused in front of it (ocp 3.4). */
-function skewed({ sight, route, hops }: Judged): readonly Finding[] {
-  const gate = kubeletSkew(sight.evidence.platform.clusterOperators)
+function skewed({ snapshot, route, hops }: Judged): readonly Finding[] {
+  const gate = kubeletSkew(snapshot.snapshot.platform.clusterOperators)
   if (gate.is === 'no' && crossesMinor(hops))
     return [
       {
@@ -129,14 +129,14 @@ function skewed({ sight, route, hops }: Judged): readonly Finding[] {
         ],
       },
     ]
-  if (route.intolerant === undefined || !isTooLong({ sight, route })) return []
+  if (route.intolerant === undefined || !isTooLong({ snapshot, route })) return []
   return [
     {
       id: 'window-too-long',
       level: 'blocker',
-      summary: `a control plane of ${route.intolerant} does not tolerate kubelets of ${sight.began}: pools cannot stay behind until ${route.to}`,
+      summary: `a control plane of ${route.intolerant} does not tolerate kubelets of ${snapshot.began}: pools cannot stay behind until ${route.to}`,
       remedy: [
-        ...(isWindowOpen(sight) ? ['kvup eus abort      ends this window, and the pools follow'] : []),
+        ...(isWindowOpen(snapshot) ? ['kvup eus abort      ends this window, and the pools follow'] : []),
         `kvup eus plan --to ${nearer(route)}      goes as far as the pools may stay behind`,
       ],
     },
@@ -170,10 +170,10 @@ const acknowledge = (name: string): string => {
 }
 
 /** One that is degraded is not waited for here: its update would not end. */
-function troubled({ sight }: Judged): readonly Finding[] {
-  const { clusterOperators } = sight.evidence.platform
-  const updating = sight.standing.state === 'updating'
-  const bad = clusterOperatorStandings(itemsOf(clusterOperators)).filter(
+function troubled({ snapshot }: Judged): readonly Finding[] {
+  const { clusterOperators } = snapshot.snapshot.platform
+  const updating = snapshot.standing.state === 'updating'
+  const bad = assessClusterOperators(itemsOf(clusterOperators)).filter(
     ({ available, degraded }) => !updating && (!available || degraded !== undefined),
   )
   if (bad.length === 0) return []
@@ -190,8 +190,8 @@ function troubled({ sight }: Judged): readonly Finding[] {
 
 /** Night E5: before anything is paused every pool is through with what it has to do. */
 export function poolFindings(judged: Judged): readonly Finding[] {
-  const { evidence, pools } = judged.sight
-  if (!evidence.platform.pools.known) return [unread(evidence.platform.pools.why)]
+  const { snapshot, pools } = judged.snapshot
+  if (!snapshot.platform.pools.known) return [unread(snapshot.platform.pools.why)]
   return [
     ...pools.filter(({ state }) => state === 'degraded').map(degraded),
     ...pools.filter(({ isMaster, paused }) => isMaster && paused).map(masterPaused),
@@ -231,9 +231,9 @@ const masterPaused = (pool: JudgedPool): Finding => ({
 
 /** Those that kvup has not borrowed are somebody's decision, and not given back by it. In a window that was begun by hand they are the window. */
 function pausedAlready(judged: Judged): readonly Finding[] {
-  const { sight, route } = judged
-  const foreign = sight.pools.filter(
-    ({ name, paused, isMaster }) => paused && !isMaster && !isBorrowed(sight, `pool-paused/${name}`),
+  const { snapshot, route } = judged
+  const foreign = snapshot.pools.filter(
+    ({ name, paused, isMaster }) => paused && !isMaster && !isOverridden(snapshot, `pool-paused/${name}`),
   )
   if (foreign.length === 0) return []
   const inWindow = isMidWindow(judged) && route.way === 'control-plane-only'
@@ -254,8 +254,8 @@ function pausedAlready(judged: Judged): readonly Finding[] {
 }
 
 /** One that is paused and behind is the finding above, or the window itself. */
-function notUpdated({ sight }: Judged): readonly Finding[] {
-  const busy = sight.pools.filter(({ state, isMaster, paused }) =>
+function notUpdated({ snapshot }: Judged): readonly Finding[] {
+  const busy = snapshot.pools.filter(({ state, isMaster, paused }) =>
     isMaster
       ? state === 'updating' || state === 'pending'
       : !paused && ['updating', 'pending'].includes(state),
@@ -274,8 +274,8 @@ function notUpdated({ sight }: Judged): readonly Finding[] {
 }
 
 /** What fires already and does not go well with a drain. Not a blocker: platform and operator say themselves what they refuse. */
-export function alertFindings({ sight, hops }: Judged): readonly Finding[] {
-  const grave = allWords(itemsOf(sight.evidence.alerts).filter(isGrave))
+export function alertFindings({ snapshot, hops }: Judged): readonly Finding[] {
+  const grave = allWords(itemsOf(snapshot.snapshot.alerts).filter(isGrave))
   if (grave.length === 0 || hops.length === 0) return []
   return [
     {
@@ -289,9 +289,9 @@ export function alertFindings({ sight, hops }: Judged): readonly Finding[] {
 }
 
 /** What fires and is as it should be. */
-export function expectedAlertNotes({ sight }: Judged): readonly string[] {
-  if (!isWindowOpen(sight)) return []
-  return allWords(itemsOf(sight.evidence.alerts).filter(({ name }) => isExpected(name))).map(
+export function expectedAlertNotes({ snapshot }: Judged): readonly string[] {
+  if (!isWindowOpen(snapshot)) return []
+  return allWords(itemsOf(snapshot.snapshot.alerts).filter(({ name }) => isExpected(name))).map(
     (words) => `the alert ${words} fires: that is expected in a window`,
   )
 }

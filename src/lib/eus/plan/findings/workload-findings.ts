@@ -1,8 +1,8 @@
 import type { Finding } from '../../../checks/check-definition.ts'
 import { itemsOf } from '../../../kube/known.ts'
 import { evictionFinding } from '../../../vms/forecast/vm-forecast.ts'
-import { loanId } from '../../../vms/update-methods.ts'
-import { isBorrowed, type Judged, unreadRemedy } from '../eus-assessment.ts'
+import { overrideId } from '../../../vms/update-methods.ts'
+import { isOverridden, type Judged, unreadRemedy } from '../eus-assessment.ts'
 import { counted, someOf } from '../../../kube/text.ts'
 
 /** What becomes of VMs: before the first hop, at the end, and when their nodes are drained. */
@@ -21,10 +21,10 @@ export function workloadFindings(judged: Judged): readonly Finding[] {
  * Night C7: what nobody of ours has borrowed is not filled in by guess. What kvup itself has emptied was something before, and is asked about; where paused
  * pools tell of a window it is asked about with them.
  */
-function methodsEmpty({ sight }: Judged): readonly Finding[] {
-  const [methods] = itemsOf(sight.evidence.methods)
-  if (methods === undefined || methods.length > 0 || isBorrowed(sight, loanId)) return []
-  if (sight.evidence.emptiedByKvup && sight.window === undefined)
+function methodsEmpty({ snapshot }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(snapshot.snapshot.methods)
+  if (methods === undefined || methods.length > 0 || isOverridden(snapshot, overrideId)) return []
+  if (snapshot.snapshot.emptiedByKvup && snapshot.window === undefined)
     return [
       {
         id: 'methods-empty-without-loan',
@@ -46,11 +46,11 @@ function methodsEmpty({ sight }: Judged): readonly Finding[] {
 }
 
 /** ocp 6.3. */
-function outdated({ sight, hops }: Judged): readonly Finding[] {
-  const [tally] = itemsOf(sight.evidence.instances)
+function outdated({ snapshot, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(snapshot.snapshot.instances)
   const hop = hops.find(({ outdatedMustBeZero }) => outdatedMustBeZero)
   if (hop === undefined) return []
-  const { instances } = sight.evidence
+  const { instances } = snapshot.snapshot
   if (!instances.known)
     return [
       {
@@ -71,8 +71,8 @@ function outdated({ sight, hops }: Judged): readonly Finding[] {
   ]
 }
 
-function staying({ sight, hops }: Judged): readonly Finding[] {
-  const [tally] = itemsOf(sight.evidence.instances)
+function staying({ snapshot, hops }: Judged): readonly Finding[] {
+  const [tally] = itemsOf(snapshot.snapshot.instances)
   if (tally === undefined || tally.notMigratable.count === 0 || hops.length === 0) return []
   const { count, names } = tally.notMigratable
   return [
@@ -90,9 +90,9 @@ function staying({ sight, hops }: Judged): readonly Finding[] {
 }
 
 /** Accepted by name, as in an upgrade. */
-function evicted({ sight, hops }: Judged): readonly Finding[] {
-  const [methods] = itemsOf(sight.evidence.methods)
-  const [forecast] = itemsOf(sight.evidence.forecast)
+function evicted({ snapshot, hops }: Judged): readonly Finding[] {
+  const [methods] = itemsOf(snapshot.snapshot.methods)
+  const [forecast] = itemsOf(snapshot.snapshot.forecast)
   if (methods === undefined || forecast === undefined || hops.length === 0) return []
   return evictionFinding(methods, forecast).map((finding) =>
     Object.assign({}, finding, {
@@ -102,10 +102,10 @@ function evicted({ sight, hops }: Judged): readonly Finding[] {
 }
 
 /** Night E10, W2: what does not come back, or comes back with less, is never taken by --yes alone. */
-function outages({ sight, hops }: Judged): readonly Finding[] {
-  const { outages: all } = sight.evidence
+function outages({ snapshot, hops }: Judged): readonly Finding[] {
+  const { outages: all } = snapshot.snapshot
   const reboots = hops.filter(({ platform }) => !platform.done).length
-  if (sight.topology.is !== 'single-node' || reboots === 0) return []
+  if (snapshot.topology.is !== 'single-node' || reboots === 0) return []
   if (!all.known)
     return [
       {
@@ -133,12 +133,12 @@ function outages({ sight, hops }: Judged): readonly Finding[] {
 }
 
 /** Seed 003, ocp 1.4: on hostpath or EBS volumes a VM cannot be migrated, and its eviction is denied until None is set on the VM itself. */
-function blocking({ sight, route }: Judged): readonly Finding[] {
-  const names = itemsOf(sight.evidence.undrainable)
+function blocking({ snapshot, route }: Judged): readonly Finding[] {
+  const names = itemsOf(snapshot.snapshot.undrainable)
   if (
     names.length === 0 ||
-    sight.topology.is === 'single-node' ||
-    (route.minors.length === 0 && sight.began === sight.here)
+    snapshot.topology.is === 'single-node' ||
+    (route.minors.length === 0 && snapshot.began === snapshot.here)
   )
     return []
   return [

@@ -45,11 +45,11 @@ function planLines(page: Page): readonly string[] {
   const { plan, paint } = page
   return [
     paint.strong(headText(plan, paint.mark.next)),
-    wayText(plan),
+    pathText(plan),
     'nothing was changed',
     ...(plan.seal ? [sealText(plan.seal)] : []),
     ...section(judgedFindings(plan).flatMap((judged) => findingLines(judged, page))),
-    ...section(wayLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
+    ...section(pathLines(plan).flatMap((line, i) => stopLines(line, i + 1, page))),
     ...section(labelled(keptLines(plan), paint)),
     ...section(outageLines(plan)),
     ...section(plan.notes.map((line) => `${paint.mark.dot} ${line}`)),
@@ -82,11 +82,11 @@ function markOf(level: EusPlanDocument['findings'][number]['level'], paint: Pain
 }
 
 function stopLines(
-  { what, why, done, under }: WayLine,
+  { what, why, done, under }: PathLine,
   number: number,
   { plan, paint, size }: Page,
 ): string[] {
-  const width = size.columns < 60 ? 0 : Math.max(0, ...wayLines(plan).map((line) => displayWidth(line.what)))
+  const width = size.columns < 60 ? 0 : Math.max(0, ...pathLines(plan).map((line) => displayWidth(line.what)))
   const head = `${String(number).padStart(3)} ${pad(what, width)}   ${why}`
   return [
     done ? paint.dim(head) : head,
@@ -112,7 +112,7 @@ function endLines({ plan, paint }: Page): readonly string[] {
 type Hop = EusPlanDocument['hops'][number]
 
 /** One line of the way: a release of the platform or of the operator. */
-interface WayLine {
+interface PathLine {
   what: string
   done: boolean
   why: string
@@ -127,20 +127,20 @@ function headText({ flavour, from, to }: EusPlanDocument, arrow = '→'): string
   return `${platformNames[flavour]} ${from} ${arrow} ${to}`
 }
 
-function wayText({ way, topology }: EusPlanDocument): string {
+function pathText({ way, topology }: EusPlanDocument): string {
   if (way === 'control-plane-only') return 'control plane only: the pools stay behind until the end'
   return `hop by hop: the pools follow in each${topology === 'usual' ? '' : ` (${topology})`}`
 }
 
 /** Platform and operator in the order in which they are updated. */
-function wayLines(plan: EusPlanDocument): readonly WayLine[] {
+function pathLines(plan: EusPlanDocument): readonly PathLine[] {
   return plan.hops.flatMap((hop) => [
     platformLine(hop),
     ...hop.operators.map((stop) => operatorLine(hop, stop)),
   ])
 }
 
-function platformLine(hop: Hop): WayLine {
+function platformLine(hop: Hop): PathLine {
   const { minor, platform, gate, adminGates, removedApis } = hop
   return {
     what: `platform ${platform.version ?? minor}`,
@@ -160,7 +160,7 @@ function platformLine(hop: Hop): WayLine {
   }
 }
 
-function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): WayLine {
+function operatorLine({ minor, gate }: Hop, stop: Hop['operators'][number]): PathLine {
   return {
     what: `virtualization ${stop.version ?? minor}`,
     done: stop.done,
@@ -247,11 +247,11 @@ function eusPlanMarkdown(plan: EusPlanDocument): string {
   return [
     `# ${markdownText(headText(plan))}`,
     '',
-    `${markdownText(wayText(plan))}.`,
+    `${markdownText(pathText(plan))}.`,
     ...(seal ? ['', `${markdownText(sealText(seal))}.`] : []),
     '',
     ...headed('Findings', judgedFindings(plan).flatMap(markdownFindings)),
-    ...headed('Way', wayLines(plan).flatMap(markdownStops)),
+    ...headed('Way', pathLines(plan).flatMap(markdownStops)),
     ...headed(
       'Borrowed meanwhile',
       keptLines(plan).map(([label, words]) => `- ${label}: ${markdownText(words)}`),
@@ -281,7 +281,7 @@ function markdownFindings({ finding, accepted }: JudgedFinding): readonly string
   ]
 }
 
-function markdownStops({ what, why, done, under }: WayLine, index: number): readonly string[] {
+function markdownStops({ what, why, done, under }: PathLine, index: number): readonly string[] {
   const head = `${index + 1}. **${markdownText(what)}**${done ? ' (done)' : ''}: ${markdownText(why)}`
   const beneath = ' '.repeat(String(index + 1).length + 2)
   return [head, ...under.map(([label, words]) => `${beneath}- ${label}: ${markdownText(words)}`)]

@@ -1,13 +1,13 @@
 import type { NewAlerts } from '../../../openshift/firing-alerts.ts'
-import type { Loan } from '../../../engine/journal.ts'
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { Override } from '../../../engine/journal.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import type { Change, Differences } from '../../../vms/census/vm-census.ts'
 import type { Compared, ComparedWith } from '../../../vms/census/run-census.ts'
 import type { Document, Paint, View } from '../../printer.ts'
 import { wrap } from '../../text.ts'
 import { alertLines, changeLines, upToTwenty } from '../report-lines.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 
 /** One step of the run, as it ended. */
 export interface EusStepReport {
@@ -31,9 +31,9 @@ export interface EusReportDocument extends Document {
   steps: readonly EusStepReport[]
   dryRun?: 'client' | 'server'
   /** Only of a dry run. */
-  rehearsed?: readonly RehearsedStep[]
+  rehearsed?: readonly DryRunStep[]
   /** Still open. */
-  borrowed: readonly Loan[]
+  borrowed: readonly Override[]
   stoppedBefore?: { step: string; because: string; safeToLeave?: string }
   /** With what VMs and volumes were compared. Reboots inside a guest are not seen. */
   comparedWith?: ComparedWith
@@ -60,7 +60,7 @@ export const eusReportView: View<EusReportDocument> = {
   text(report, paint, size) {
     const { outcome, rehearsed = [], dryRun, notes, next } = report
     if (outcome === 'rehearsed')
-      return rehearsedLines({ steps: rehearsed, mode: dryRun ?? 'client' }, paint, size)
+      return dryRunLines({ steps: rehearsed, mode: dryRun ?? 'client' }, paint, size)
     const lines = [
       headline(report, paint),
       ...stopLines(report, paint),
@@ -69,7 +69,7 @@ export const eusReportView: View<EusReportDocument> = {
       ...changeLines(report, paint),
       ...alertLines(report, paint),
       ...rewrittenLines(report, paint),
-      ...borrowedLines(report, paint),
+      ...overriddenLines(report, paint),
       ...notes,
       ...next.map((line) => `  ${paint.mark.next} ${line}`),
     ]
@@ -130,7 +130,7 @@ function rewrittenLines({ rewritten = [] }: EusReportDocument, paint: Paint): st
   )
 }
 
-function borrowedLines({ borrowed }: EusReportDocument, paint: Paint): string[] {
+function overriddenLines({ borrowed }: EusReportDocument, paint: Paint): string[] {
   if (borrowed.length === 0) return []
   const named = borrowed.map(({ id }) => id).join(', ')
   return [`borrowed: ${named}`, `  ${paint.mark.next} kvup eus abort     # gives it back`]

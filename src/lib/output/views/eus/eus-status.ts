@@ -1,6 +1,6 @@
 import type { ArmedUpdate } from '../../../openshift/platform-status.ts'
-import type { Part, StepStanding } from '../../../eus/window-status.ts'
-import type { Loan } from '../../../engine/journal.ts'
+import type { Part, StepStatus } from '../../../eus/window-status.ts'
+import type { Override } from '../../../engine/journal.ts'
 import { formatDuration } from '../../../kube/duration.ts'
 import { brief, wrap } from '../../text.ts'
 import { holderText, type ShownHolder } from '../report-lines.ts'
@@ -25,8 +25,8 @@ export interface EusStatusDocument extends Document {
   /** RFC 3339: pools have to be unpaused before. */
   unpauseBefore?: string
   parts: readonly Part[]
-  steps: readonly StepStanding[]
-  borrowed: readonly Loan[]
+  steps: readonly StepStatus[]
+  borrowed: readonly Override[]
   /** What is borrowed, in words. */
   borrowedText: string
   /** An update that is asked for and neither running nor done: it starts by itself (night E6). */

@@ -1,5 +1,5 @@
 import type { ManifestDiff } from '../../../manifests/manifest-diff.ts'
-import type { KeptValue, RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { KeptValue, DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type { HopFinding } from '../../../releases/hop-findings.ts'
 import type { PathStep, UpgradePath } from '../../../upgrade/path-procedure.ts'
 import type { UpgradeReport } from '../../../upgrade/upgrade-report.ts'
@@ -37,7 +37,7 @@ export interface PlanDocument extends Pick<
   next?: readonly string[]
 }
 
-export interface PlannedStep extends RehearsedStep {
+export interface PlannedStep extends DryRunStep {
   time?: Omit<PlannedTime, 'says'> & { atMostSeconds: number }
 }
 
@@ -225,12 +225,12 @@ export function pathStepText({ to, method, kubernetes, vms, manifest }: PathStep
 }
 
 /** The steps of one release of the path, shown in a word: they are planned anew when its turn comes. */
-interface LaterSteps {
+interface RemainingSteps {
   text: string
 }
 
 /** Steps are shown for the first release that is ahead; what comes after is one line for each. */
-export function shownSteps({ path, steps }: PlanDocument): readonly (PlannedStep | LaterSteps)[] {
+export function shownSteps({ path, steps }: PlanDocument): readonly (PlannedStep | RemainingSteps)[] {
   const [, ...later] = path?.steps ?? []
   if (later.length === 0) return steps
   const hopOf = ({ id }: PlannedStep) => later.find(({ to }) => id.endsWith(`-${to}`))

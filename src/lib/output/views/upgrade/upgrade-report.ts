@@ -46,7 +46,7 @@ function whole(report: UpgradeReport, paint: Paint): readonly string[] {
     ...workloadLines(report),
     ...(report.vms ? vmLines(report.vms, paint) : []),
     ...migrationLines(report),
-    ...wayBackLines(report),
+    ...rollbackLines(report),
     ...(report.virtctl ? [`virtctl         ${report.virtctl}`] : []),
     lastLine(report, paint),
     ...nextLines(report.next, paint),
@@ -75,9 +75,9 @@ function slowest({ steps, path = [] }: UpgradeReport): readonly string[] {
 function workloadLines({ workloads }: UpgradeReport): readonly string[] {
   if (!workloads) return []
   const { instances, outdated, forecast, held } = workloads
-  const fate = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
+  const outcome = outdated === 0 ? '' : held ? '; workload updates are still held' : `; KubeVirt ${forecast}`
   const late = outdated === 0 ? 'none' : outdated
-  return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${fate}`]
+  return [`workloads       ${count(instances, 'VM')}, ${late} on an old virt-launcher${outcome}`]
 }
 
 function vmLines(vms: VmTroubles, paint: Paint): readonly string[] {
@@ -93,7 +93,7 @@ function migrationLines({ migrations }: UpgradeReport): readonly string[] {
   return [`migrations      ${began} began meanwhile, ${failed === 0 ? 'none' : failed} failed`]
 }
 
-function wayBackLines({ backup, noWayBack }: UpgradeReport): readonly string[] {
+function rollbackLines({ backup, noWayBack }: UpgradeReport): readonly string[] {
   if (backup === undefined) return []
   const kept = `the replaced operator objects are in ${backup}`
   return [`way back        ${noWayBack === undefined ? kept : `none: ${noWayBack}; ${kept}`}`]

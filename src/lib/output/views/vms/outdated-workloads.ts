@@ -2,7 +2,7 @@ import type { CountApart, OutdatedAlert, OutdatedItem, Totals } from '../../../v
 import { ageAt } from '../../age.ts'
 import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
-import type { Fate } from '../../../vms/workload-updater.ts'
+import type { VmOutcome } from '../../../vms/workload-updater.ts'
 
 /** Besides its `items`, which are OutdatedItem. Times are RFC 3339. */
 export interface OutdatedDocument extends Document {
@@ -47,7 +47,7 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
     { name: 'NODE', cell: ({ node }) => node },
     { name: 'LAUNCHER', cell: ({ launcher }) => launcherText(launcher), tone: toneOfLauncher },
     { name: 'AGE', cell: ({ since }) => ageAt(since, now()) },
-    { name: 'WILL', cell: ({ will }) => (will ? fateWords[will].infinitive : 'not known'), tone: toneOf },
+    { name: 'WILL', cell: ({ will }) => (will ? outcomeTexts[will].infinitive : 'not known'), tone: toneOf },
     { name: 'MIGRATABLE', holds: 'text', cell: ({ migratable }) => migratableText(migratable), wide: true },
     {
       name: 'EVICTION',
@@ -60,7 +60,7 @@ function columnsAt(now: () => Date): readonly Column<OutdatedItem>[] {
   ]
 }
 
-const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && fateWords[will].tone
+const toneOf = ({ will }: OutdatedItem): Tone | undefined => will && outcomeTexts[will].tone
 const toneOfLauncher = ({ launcher }: OutdatedItem): Tone | undefined => (launcher.old ? 'warn' : undefined)
 
 /** A digest is told by its first digits. */
@@ -77,7 +77,7 @@ function summary({ totals, selection, updating, next }: OutdatedDocument, paint:
   const then = next === undefined ? '' : ` ${paint.mark.next} ${next}`
   if (total === 0)
     return `${updating ? 'no VM is labelled outdated yet' : 'no outdated VMs'}${within(selection)}${then}`
-  const how = fatesText(fateWords, byFate) || 'what becomes of them is not known'
+  const how = outcomesText(outcomeTexts, byFate) || 'what becomes of them is not known'
   return `${paint.strong(`${total} outdated`)}${within(selection)}: ${how}${then}`
 }
 
@@ -158,7 +158,7 @@ export interface Said {
 }
 
 /** Each fate as a person says it. */
-export const fateWords: Readonly<Record<Fate, Said>> = {
+export const outcomeTexts: Readonly<Record<VmOutcome, Said>> = {
   migrates: { infinitive: 'migrate', one: 'migrates', many: 'migrate', tone: 'good' },
   restarts: { infinitive: 'restart', one: 'restarts', many: 'restart', tone: 'warn' },
   'shuts down': { infinitive: 'shut down', one: 'shuts down', many: 'shut down', tone: 'bad' },
@@ -167,12 +167,14 @@ export const fateWords: Readonly<Record<Fate, Said>> = {
 }
 
 /** `3 migrate, 1 restarts`; what is none is left out. */
-export function fatesText<F extends string>(
+export function outcomesText<F extends string>(
   words: Readonly<Record<F, Said>>,
   counts: Readonly<Record<F, number>>,
 ): string {
   return (Object.keys(words) as F[])
-    .filter((fate) => counts[fate] > 0)
-    .map((fate) => `${counts[fate]} ${counts[fate] === 1 ? words[fate].one : words[fate].many}`)
+    .filter((outcome) => counts[outcome] > 0)
+    .map(
+      (outcome) => `${counts[outcome]} ${counts[outcome] === 1 ? words[outcome].one : words[outcome].many}`,
+    )
     .join(', ')
 }

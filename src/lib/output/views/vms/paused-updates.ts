@@ -1,7 +1,7 @@
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type { Document, Paint, Size, View } from '../../printer.ts'
 import { count, wrap } from '../../text.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 
 /** The object that owns the settings: the KubeVirt, or its HyperConverged. */
 export interface OwnerInDocument {
@@ -12,7 +12,7 @@ export interface OwnerInDocument {
 }
 
 /** The end of `kvup workloads hold`. */
-export interface WorkloadsHeldDocument extends Document {
+export interface UpdatesPausedDocument extends Document {
   kind: 'WorkloadsHeld'
   kubevirt: { name: string; namespace: string }
   owner: OwnerInDocument
@@ -26,13 +26,13 @@ export interface WorkloadsHeldDocument extends Document {
   /** The command that gives them back. */
   giveBack?: string
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
 }
 
-export const workloadsHeldView: View<WorkloadsHeldDocument> = {
+export const updatesPausedView: View<UpdatesPausedDocument> = {
   text(held, paint, size) {
     const { outcome, kept, by, at, giveBack, steps = [], dryRun } = held
-    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun ?? 'client' }, paint, size)
+    if (outcome === 'rehearsed') return dryRunLines({ steps, mode: dryRun ?? 'client' }, paint, size)
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
     if (outcome === 'nothing-to-hold')
       return fitted([
@@ -50,7 +50,7 @@ export const workloadsHeldView: View<WorkloadsHeldDocument> = {
 }
 
 /** The end of `kvup workloads restore`. */
-export interface GiveBackDocument {
+export interface RestoreDocument {
   apiVersion: 'kvup.io/v1alpha1'
   kind: 'GiveBack'
   kubevirt: { name: string; namespace: string }
@@ -60,13 +60,13 @@ export interface GiveBackDocument {
   /** workloadUpdateMethods as they are now. */
   methods: readonly string[]
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
   /** VMs that `kvup workloads unblock` had changed, where there are any. */
-  machines?: readonly RestoredMachine[]
+  machines?: readonly RestoredVm[]
 }
 
 /** What became of what one VM was lent. */
-export interface RestoredMachine {
+export interface RestoredVm {
   namespace: string
   name: string
   /** `asks`: nothing was done, a person has to say; `closed`: left as it is. */
@@ -81,12 +81,12 @@ export interface RestoredMachine {
   next?: string
 }
 
-export const giveBackView: View<GiveBackDocument> = {
+export const restoreView: View<RestoreDocument> = {
   text(document, paint, size) {
     const { outcome, methods, owner, steps = [], dryRun = 'client', machines = [] } = document
     const now = methods.length > 0 ? methods.join(', ') : 'none'
-    if (outcome === 'rehearsed') return rehearsedLines({ steps, mode: dryRun }, paint, size)
-    const below = machineLines(machines, paint, size)
+    if (outcome === 'rehearsed') return dryRunLines({ steps, mode: dryRun }, paint, size)
+    const below = vmLines(machines, paint, size)
     if (outcome === 'given-back')
       return [`${paint.mark.done} workload updates are given back and read back: ${now}`, ...below]
     if (outcome === 'left-as-it-is')
@@ -107,10 +107,10 @@ export const giveBackView: View<GiveBackDocument> = {
 
 const shownAtMost = 20
 
-function machineLines(machines: readonly RestoredMachine[], paint: Paint, size: Size): string[] {
+function vmLines(machines: readonly RestoredVm[], paint: Paint, size: Size): string[] {
   const running = machines.flatMap(({ next }) => next ?? [])
   return [
-    ...machines.slice(0, shownAtMost).map((machine) => machineLine(machine, paint)),
+    ...machines.slice(0, shownAtMost).map((vm) => vmLine(vm, paint)),
     ...(machines.length > shownAtMost ? [`and ${machines.length - shownAtMost} more (-o json)`] : []),
     ...(running.length > 0
       ? wrap(
@@ -122,10 +122,7 @@ function machineLines(machines: readonly RestoredMachine[], paint: Paint, size: 
   ].flatMap((line) => wrap(line, size.columns))
 }
 
-function machineLine(
-  { namespace, name, outcome, changes, why = '' }: RestoredMachine,
-  { mark }: Paint,
-): string {
+function vmLine({ namespace, name, outcome, changes, why = '' }: RestoredVm, { mark }: Paint): string {
   if (outcome === 'asks') return `${mark.warning} ${namespace}/${name}: ${why}`
   const done =
     outcome === 'closed' ? 'left as it is; the loan is closed' : changes.join(', ') || 'was back already'

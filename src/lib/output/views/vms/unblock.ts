@@ -1,8 +1,8 @@
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import { count, wrap } from '../../text.ts'
 import type { Column, Document, Paint, Size, View } from '../../printer.ts'
 import { table } from '../../table.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 
 /** One VM. */
 export interface UnblockItem {
@@ -25,7 +25,7 @@ export interface UnblockItem {
 export interface UnblockDocument extends Document {
   kind: 'UnblockedWorkloads'
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
   items: readonly UnblockItem[]
   /** VMIs that block and have no VM that could be changed. */
   bare?: readonly { namespace: string; name: string }[]
@@ -55,7 +55,7 @@ const columns: readonly Column<UnblockItem>[] = [
 export const unblockView: View<UnblockDocument> = {
   text: ({ items, bare = [], steps, dryRun, giveBack }, paint, size) => [
     ...(items.length > 0 ? table(columns, items, { ...size, paint }) : ['no VM blocks a drain or an update']),
-    ...(steps && dryRun ? ['', ...rehearsedLines({ steps, mode: dryRun }, paint, size)] : []),
+    ...(steps && dryRun ? ['', ...dryRunLines({ steps, mode: dryRun }, paint, size)] : []),
     ...bareLines(bare, paint, size),
     ...(giveBack === undefined ? [] : nextLines({ items, giveBack }, paint, size)),
   ],

@@ -1,8 +1,8 @@
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type { RolloutOrigin, RolloutStrategy, VmRollout } from '../../../vms/rollout/rollout-strategy.ts'
 import type { Column, Document, Paint, RowsView, View } from '../../printer.ts'
 import { wrap } from '../../text.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 import type { RestartRequiredItem } from '../../../vms/rollout/restart-required.ts'
 import type { StagedChange } from '../../../vms/rollout/staged-changes.ts'
 import { ageAt } from '../../age.ts'
@@ -26,7 +26,7 @@ export interface VmRolloutDocument extends Document {
   /** Only of `set`. `rehearsed`: a dry run. */
   outcome?: 'set' | 'already-so' | 'rehearsed'
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
   /** What the choice means; only of a dry run, for else it is said before the question. */
   said?: readonly string[]
 }
@@ -36,7 +36,7 @@ export const vmRolloutView: View<VmRolloutDocument> = {
     const { outcome, steps = [], said = [], dryRun = 'client', strategy, meaning, path } = document
     if (outcome === 'rehearsed')
       return [
-        ...rehearsedLines({ steps, mode: dryRun }, paint, size),
+        ...dryRunLines({ steps, mode: dryRun }, paint, size),
         ...said.flatMap((line) => wrap(noteText(line, paint), size.columns)),
       ]
     const ended =

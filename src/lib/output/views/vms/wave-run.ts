@@ -1,10 +1,10 @@
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type { Unread } from '../../../vms/migrations/migration-ledger.ts'
 import type { ShownWave } from '../../../vms/waves/waves.ts'
 import type { Column, Document, Paint, Size, Tone, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { count, wrap } from '../../text.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 import type { UpdatedVm, UpdateTotals } from '../../../vms/waves/update-run.ts'
 import { narrowedLine } from '../../../kube/shell-line.ts'
 import type { RestartedVm, RestartTotals } from '../../../vms/waves/restart-procedure.ts'
@@ -15,7 +15,7 @@ export interface WaveRunDocument extends Document {
   /** `stopped`: by a rule, a person, or its time; `rehearsed`: a dry run. */
   outcome: 'done' | 'stopped' | 'nothing-to-do' | 'rehearsed'
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
   /** Of a dry run: whose turn comes when. */
   waves?: readonly ShownWave[]
   /** Of a run that was asked to stop there. */
@@ -43,7 +43,7 @@ function waveRunLines<Row>(
 ): string[] {
   const { outcome, steps = [], dryRun = 'client', waves = [], unread = [], next = [] } = document
   return [
-    ...(outcome === 'rehearsed' ? [...rehearsedLines({ steps, mode: dryRun }, paint, size), ''] : []),
+    ...(outcome === 'rehearsed' ? [...dryRunLines({ steps, mode: dryRun }, paint, size), ''] : []),
     ...waveLines(waves, paint, size),
     ...(rows.length > 0 ? [...table(columns, rows, { ...size, paint }), ''] : []),
     ...wrap(summary, size.columns),

@@ -4,7 +4,7 @@ import type { Counts, NamespaceTotals, ScoredItem } from '../../../vms/forecast/
 import type { Span } from '../../../vms/forecast/migration-time.ts'
 import { count, wrap } from '../../text.ts'
 import type { Column, Document, Paint, RowsView, Tone } from '../../printer.ts'
-import { fatesText, fateWords, type Said } from './outdated-workloads.ts'
+import { outcomesText, outcomeTexts, type Said } from './outdated-workloads.ts'
 
 /** Besides its `items`, which are ForecastItem. Times are RFC 3339. */
 export interface ForecastDocument extends Document {
@@ -58,7 +58,7 @@ function columns(): readonly Column<ForecastItem>[] {
 
 /** Each outcome as a person says it. */
 const outcomeWords: Readonly<Record<Outcome, Said>> = {
-  ...fateWords,
+  ...outcomeTexts,
   'is down': { infinitive: 'already down', one: 'is down', many: 'are down', tone: 'dim' },
 }
 
@@ -69,7 +69,7 @@ function toneOf({ will }: ForecastItem): Tone | undefined {
 const spanText = ({ low, high }: Span) =>
   `${formatDuration(Math.ceil(low) * 1000)} to ${formatDuration(Math.ceil(high) * 1000)}`
 
-const countsText = (counts: Counts): string => fatesText(outcomeWords, counts)
+const countsText = (counts: Counts): string => outcomesText(outcomeWords, counts)
 
 /** More of them are in the document. */
 const namespacesAtMost = 20

@@ -1,4 +1,4 @@
-import type { RehearsedStep } from '../../../engine/procedure-dry-run.ts'
+import type { DryRunStep } from '../../../engine/procedure-dry-run.ts'
 import type {
   EffectiveSetting,
   OverriddenSetting,
@@ -8,7 +8,7 @@ import type { Column, Document, Paint, Size, View } from '../../printer.ts'
 import { table } from '../../table.ts'
 import { wrap } from '../../text.ts'
 import type { Finding } from '../../../checks/check-definition.ts'
-import { rehearsedLines } from '../dry-run.ts'
+import { dryRunLines } from '../dry-run.ts'
 import type { OwnerInDocument } from './paused-updates.ts'
 import { valueText } from '../../../kube/field-changes.ts'
 
@@ -35,7 +35,7 @@ export interface WorkloadStrategyDocument extends Document {
   /** What keeps the methods in effect from working, where something does. */
   findings?: readonly Finding[]
   dryRun?: 'client' | 'server'
-  steps?: readonly RehearsedStep[]
+  steps?: readonly DryRunStep[]
 }
 
 export const workloadStrategyView: View<WorkloadStrategyDocument> = {
@@ -44,7 +44,7 @@ export const workloadStrategyView: View<WorkloadStrategyDocument> = {
     const { policies = [], remarks = [], findings = [] } = document
     const fitted = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, size.columns))
     if (outcome === 'rehearsed')
-      return [...rehearsedLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
+      return [...dryRunLines({ steps, mode: dryRun }, paint, size), ...fitted(said)]
     const ended =
       outcome && { set: 'set, and in effect', 'already-so': 'already so, nothing was changed' }[outcome]
     return [
